@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target of ours: language mode 6 (the tools version's default), warnings are errors, and the upcoming
+/// features that make suspension, existentials and imports explicit.
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+/// The sans-IO modules read bytes from strangers: there, each unsafe expression is also marked as such.
+let strictAndSafe: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+  name: "bearer-proxy",
+  targets: [
+    .target(name: "CSystem"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+
+    .target(name: "HTTP", swiftSettings: strictAndSafe),
+    .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
+    .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,117 @@
+// Owns the one kind of address this code base contacts: an http or https URL with a host. Reads it strictly; resolves,
+// normalises and percent-decodes nothing.
+
+/// The scheme of an `HTTPURL`.
+public enum HTTPScheme: UInt8, Sendable, Hashable {
+  /// Plain TCP, port 80 unless said otherwise.
+  case http
+  /// TLS, port 443 unless said otherwise.
+  case https
+
+  /// The port a URL of this scheme means when it names none (RFC 9110 §4.2).
+  public var defaultPort: UInt16 { self == .http ? 80 : 443 }
+  /// The scheme as written in a URL.
+  public var text: String { self == .http ? "http" : "https" }
+}
+
+/// Why a text is not an `HTTPURL`.
+public enum HTTPURLError: Error, Sendable, Hashable {
+  /// Neither `http://` nor `https://` stands at the front.
+  case scheme
+  /// User information (`user:password@`) is deprecated for http URLs and never accepted (RFC 9110 §4.2.4).
+  case userInformation
+  /// The host is empty, or holds a byte that no host name, IPv4 or bracketed IPv6 address has.
+  case host
+  /// The port is not a number from 1 to 65535.
+  case port
+  /// A fragment, white space, a control or a non-ASCII byte stands in the path or query.
+  case path
+}
+
+/// An absolute http or https URL (RFC 9110 §4.2), taken apart.
+public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+  /// http or https.
+  public var scheme: HTTPScheme
+  /// The host in lower case; an IPv6 address without its brackets.
+  public var host: String
+  /// The port, the scheme's own where the text named none.
+  public var port: UInt16
+  /// The path, at least `/`, and the query with its `?` where there is one, as written.
+  public var target: String
+
+  /// Reads an absolute URL.
+  public init(_ text: String) throws(HTTPURLError) {
+    let lowered = text.prefix(8).lowercased()
+    let rest: Substring
+    if lowered.hasPrefix("https://") {
+      scheme = .https
+      rest = text.dropFirst(8)
+    } else if lowered.hasPrefix("http://") {
+      scheme = .http
+      rest = text.dropFirst(7)
+    } else {
+      throw .scheme
+    }
+    let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+    let authority = rest[..<authorityEnd]
+    if authority.contains("@") { throw .userInformation }
+    (host, port) = try Self.hostAndPort(authority, scheme: scheme)
+    let tail = rest[authorityEnd...]
+    for byte in tail.utf8 where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "#") { throw .path }
+    target = tail.first == "/" ? String(tail) : "/" + tail
+  }
+
+  private static func hostAndPort(
+    _ authority: Substring, scheme: HTTPScheme
+  ) throws(HTTPURLError) -> (host: String, port: UInt16) {
+    let host: Substring
+    let afterHost: Substring
+    if authority.first == "[" {
+      guard let close = authority.firstIndex(of: "]") else { throw .host }
+      host = authority[authority.index(after: authority.startIndex)..<close]
+      afterHost = authority[authority.index(after: close)...]
+      guard !host.isEmpty, host.utf8.allSatisfy({ isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E }) else { throw .host }
+    } else {
+      let colon = authority.firstIndex(of: ":") ?? authority.endIndex
+      host = authority[..<colon]
+      afterHost = authority[colon...]
+      guard !host.isEmpty, host.utf8.allSatisfy(isHostNameByte) else { throw .host }
+    }
+    if afterHost.isEmpty { return (host.lowercased(), scheme.defaultPort) }
+    let digits = afterHost.dropFirst()
+    guard afterHost.first == ":", !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+      let port = UInt16(digits), port > 0
+    else { throw .port }
+    return (host.lowercased(), port)
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+
+  private static func isHostNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  /// `host`, or `host:port` where the port is not the scheme's own: a `Host` field's value (RFC 9110 §7.2).
+  public var authority: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == scheme.defaultPort ? name : "\(name):\(port)"
+  }
+
+  /// Scheme and authority: what decides where a token may go.
+  public var origin: String { "\(scheme.text)://\(authority)" }
+
+  /// The URL as text.
+  public var description: String { origin + target }
+}

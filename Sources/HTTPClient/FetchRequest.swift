@@ -1,0 +1,74 @@
+// Owns the small whole-body request that discovery, keys and token endpoints need. The relay has its own, streaming,
+// path and never uses this one.
+
+public import HTTP
+
+/// One request whose body and answer are small enough to stand in memory.
+public struct FetchRequest: Sendable {
+  /// What is asked for.
+  public enum Method: Sendable, Hashable {
+    /// A GET without a body.
+    case get
+    /// A POST of `body`.
+    case post(contentType: String, body: [UInt8])
+  }
+
+  /// The absolute URL.
+  public var url: HTTPURL
+  /// GET or POST.
+  public var method: Method
+  /// Further fields, names in lower case. `host`, `content-length`, `content-type` and `connection` are the client's.
+  public var fields: [(name: String, value: String)]
+
+  /// A request with `accept: application/json` unless other fields are given.
+  public init(
+    _ method: Method, _ url: HTTPURL, fields: [(name: String, value: String)] = [("accept", "application/json")]
+  ) {
+    self.method = method
+    self.url = url
+    self.fields = fields
+  }
+}
+
+/// The answer to a `FetchRequest`, whatever its status. Redirects are never followed.
+public struct FetchResponse: Sendable {
+  /// The status code, 200 to 999.
+  public var status: Int
+  /// The fields in order, names in lower case.
+  public var fields: [(name: String, value: String)]
+  /// The decoded body, at most 1 MiB.
+  public var body: [UInt8]
+
+  /// An answer; tests make their own.
+  public init(status: Int, fields: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  /// The first value of a field, by its lower-case name.
+  public func value(of name: String) -> String? {
+    fields.first { $0.name == name }?.value
+  }
+}
+
+/// Why a fetch has no answer. Payloads name what an operator can look up, never a secret.
+public enum FetchError: Error, Sendable, Hashable {
+  /// The host name has no address: the resolver's words.
+  case unresolved(host: String, reason: String)
+  /// No address accepted a connection: the last errno.
+  case unreachable(host: String, port: UInt16, errno: Int32)
+  /// The TLS handshake failed: OpenSSL's or the verifier's words.
+  case tls(host: String, reason: String)
+  /// The peer closed or reset before the answer was whole.
+  case closed(host: String)
+  /// The answer is not HTTP, or breaks its framing.
+  case malformed(host: String)
+  /// The answer is larger than 1 MiB.
+  case tooLarge(host: String)
+  /// The whole did not fit in its time limit.
+  case timedOut(host: String)
+}
+
+/// How the Identity module reaches an identity provider: bound by the assembly to a loop, a trust store and a time limit.
+public typealias Fetch = @Sendable (FetchRequest) async throws(FetchError) -> FetchResponse
