@@ -22,7 +22,10 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     .target(name: "HTTP", swiftSettings: strictAndSafe),
+    .target(name: "Tokens", dependencies: ["HTTP"], swiftSettings: strictAndSafe),
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
+
+    .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,50 @@
+// Owns the table of Microsoft identity hosts: which names are one cloud. Nothing is asked of the network.
+
+/// A cloud of Microsoft Entra, known by a group of host names that serve the same accounts and tokens
+/// (MSAL's built-in instance metadata).
+public enum EntraCloud: String, Sendable, Hashable, CaseIterable {
+  case global
+  case china
+  case usGovernment
+  case usLegacy
+  case germanyLegacy
+  case sovereignFrance
+  case sovereignGermany
+  case sovereignSingapore
+  case preproduction
+
+  /// The group's host names, the one to talk to first.
+  public var hosts: [String] {
+    switch self {
+    case .global:
+      ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"]
+    case .china: ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"]
+    case .usGovernment: ["login.microsoftonline.us", "login.usgovcloudapi.net"]
+    case .usLegacy: ["login-us.microsoftonline.com"]
+    case .germanyLegacy: ["login.microsoftonline.de"]
+    case .sovereignFrance: ["login.sovcloud-identity.fr"]
+    case .sovereignGermany: ["login.sovcloud-identity.de"]
+    case .sovereignSingapore: ["login.sovcloud-identity.sg"]
+    case .preproduction: ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"]
+    }
+  }
+
+  /// The host name under which MSAL for .NET files entries of this cloud.
+  public var preferredCacheHost: String {
+    self == .global ? "login.windows.net" : hosts[0]
+  }
+
+  /// The cloud that a host name in lower case belongs to; nil for a host that is not Microsoft's.
+  public init?(host: String) {
+    guard let cloud = Self.byHost[host] else { return nil }
+    self = cloud
+  }
+
+  private static let byHost: [String: EntraCloud] = {
+    var table: [String: EntraCloud] = [:]
+    for cloud in allCases {
+      for host in cloud.hosts { table[host] = cloud }
+    }
+    return table
+  }()
+}

@@ -1,0 +1,73 @@
+// Owns the bytes of one secret: client secrets, tokens, rendered header values. Shows them to nobody by accident and
+// wipes them when the last reference goes. It cannot wipe copies that decoders or callers made.
+
+/// Bytes that must not appear in a log, an error, a description or a later owner's memory.
+///
+/// Every textual form, mirrors included, is `[secret]`. Equality takes the same time wherever two secrets of one length
+/// differ. There is no hash: a key holds a credential's version, not the credential.
+@safe
+public final class Secret: Sendable {
+  // Written in the initialiser only, before anybody else holds the reference, and wiped in deinit, when nobody does.
+  private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
+
+  /// A secret of these bytes.
+  public init(_ bytes: some Collection<UInt8>) {
+    unsafe storage = .allocate(capacity: bytes.count)
+    _ = unsafe storage.initialize(from: bytes)
+  }
+
+  /// A secret of a text's UTF-8.
+  public convenience init(_ text: String) {
+    self.init(text.utf8)
+  }
+
+  deinit {
+    unsafe Self.wipe(storage)
+    unsafe storage.deallocate()
+  }
+
+  // An optimiser that sees the memory being freed next would drop the stores; here it may not look.
+  @_optimize(none) @inline(never)
+  private static func wipe(_ storage: UnsafeMutableBufferPointer<UInt8>) {
+    for index in 0..<storage.count { unsafe storage[index] = 0 }
+  }
+
+  /// Bytes held.
+  public var count: Int { unsafe storage.count }
+  /// Whether there are none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The bytes, to be written where the secret belongs and nowhere else.
+  public var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get {
+      let span = unsafe Span(_unsafeElements: UnsafeBufferPointer(storage))
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// The bytes as text, invalid UTF-8 repaired. The copy is not wiped: for rendering a request, or on a user's demand.
+  public func revealed() -> String {
+    unsafe String(decoding: UnsafeBufferPointer(storage), as: UTF8.self)
+  }
+}
+
+extension Secret: Equatable {
+  /// Whether both hold the same bytes, found in a time that depends on their number only.
+  public static func == (left: Secret, right: Secret) -> Bool {
+    let (mine, theirs) = (left.bytes, right.bytes)
+    guard mine.count == theirs.count else { return false }
+    var difference: UInt8 = 0
+    for index in mine.indices { difference |= mine[index] ^ theirs[index] }
+    return difference == 0
+  }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// `[secret]`, whatever the bytes.
+  public var description: String { "[secret]" }
+  /// `[secret]`, whatever the bytes.
+  public var debugDescription: String { "[secret]" }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
