@@ -27,5 +27,6 @@ let package = Package(
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
 
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], swiftSettings: strict),
+    .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
   ]
 )

@@ -15,6 +15,20 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+static const int copenssl_public_key = EVP_PKEY_PUBLIC_KEY;
+static const int copenssl_utf8 = MBSTRING_UTF8;
+
+// The builder keeps the names' addresses, so they must be C literals: a Swift string's bytes would be gone by then.
+static inline OSSL_PARAM *copenssl_rsa_public_numbers(const BIGNUM *modulus, const BIGNUM *exponent) {
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  OSSL_PARAM *parameters = NULL;
+  if (builder != NULL && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) == 1 &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) == 1)
+    parameters = OSSL_PARAM_BLD_to_param(builder);
+  OSSL_PARAM_BLD_free(builder);
+  return parameters;
+}
+
 static inline int copenssl_set_min_version(SSL_CTX *context, int version) {
   return SSL_CTX_set_min_proto_version(context, version);
 }

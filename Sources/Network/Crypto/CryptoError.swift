@@ -1,0 +1,32 @@
+// Owns the ways keys, digests and signatures fail, and how OpenSSL's error queue becomes one reason. TLS has its own.
+
+internal import COpenSSL
+
+/// Why a key, a digest, a signature or a certificate could not be had.
+public enum CryptoError: Error, Sendable, Hashable {
+  /// OpenSSL refuses the algorithm, or has no memory for it: its own words.
+  case unavailable(reason: String)
+  /// The random generator is not seeded.
+  case noRandomness
+  /// The text holds no readable PEM private key: OpenSSL's words. Keys under a passphrase are among these.
+  case unreadableKey(reason: String)
+  /// The key is of another kind than the operation needs.
+  case wrongKeyKind
+  /// The RSA modulus is shorter than 2048 bits, which RFC 7518 §3.3 forbids.
+  case keyTooSmall(bits: Int)
+  /// The public numbers make no key: OpenSSL's words.
+  case invalidPublicKey(reason: String)
+  /// The signature could not be made: OpenSSL's words.
+  case signing(reason: String)
+  /// The certificate could not be made: OpenSSL's words.
+  case certificate(reason: String)
+}
+
+/// The newest reason in this thread's error queue, which is emptied. OpenSSL's reasons are fixed words and hold no data.
+func takeOpenSSLReason() -> String {
+  defer { ERR_clear_error() }
+  let code = ERR_peek_last_error()
+  guard code != 0 else { return "no reason given" }
+  guard let reason = ERR_reason_error_string(code) else { return "error \(String(code, radix: 16))" }
+  return String(cString: reason)
+}

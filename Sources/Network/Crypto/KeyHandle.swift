@@ -1,0 +1,65 @@
+// Owns one OpenSSL key object and its lifetime, with the operations every kind of private key shares.
+
+internal import COpenSSL
+
+/// A counted reference to an `EVP_PKEY`.
+///
+/// `@unchecked Sendable`: nothing changes the key after `init`; OpenSSL counts its references atomically and allows
+/// concurrent use as long as each operation has a context of its own, which every operation here creates.
+final class KeyHandle: @unchecked Sendable {
+  let pointer: OpaquePointer
+
+  /// Takes over a reference.
+  init(owning pointer: OpaquePointer) {
+    self.pointer = pointer
+  }
+
+  deinit {
+    EVP_PKEY_free(pointer)
+  }
+
+  /// Makes a fresh key of `kind`, after `configure` has set the context up (1: done).
+  static func generate(
+    _ kind: String, configure: (OpaquePointer) -> Int32
+  ) throws(CryptoError) -> KeyHandle {
+    guard let context = EVP_PKEY_CTX_new_from_name(nil, kind, nil) else {
+      throw .unavailable(reason: takeOpenSSLReason())
+    }
+    defer { EVP_PKEY_CTX_free(context) }
+    var key: OpaquePointer?
+    guard EVP_PKEY_keygen_init(context) == 1, configure(context) == 1, EVP_PKEY_generate(context, &key) == 1, let key
+    else { throw .unavailable(reason: takeOpenSSLReason()) }
+    return KeyHandle(owning: key)
+  }
+
+  /// Reads a PEM private key. A passphrase is never asked for: an encrypted key is unreadable.
+  convenience init(pem: Span<UInt8>) throws(CryptoError) {
+    ERR_clear_error()
+    let key = pem.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+      guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+      defer { BIO_free(input) }
+      return PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil)
+    }
+    guard let key else { throw .unreadableKey(reason: takeOpenSSLReason()) }
+    self.init(owning: key)
+  }
+
+  /// The private key as PEM (PKCS #8, not encrypted).
+  func pem() throws(CryptoError) -> [UInt8] {
+    guard let text = writtenBytes({ PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) }) else {
+      throw .unavailable(reason: takeOpenSSLReason())
+    }
+    return text
+  }
+}
+
+/// What `write` puts into a memory BIO; nil where it does not answer 1.
+func writtenBytes(_ write: (OpaquePointer) -> Int32) -> [UInt8]? {
+  guard let output = BIO_new(BIO_s_mem()) else { return nil }
+  defer { BIO_free(output) }
+  guard write(output) == 1 else { return nil }
+  var bytes = [UInt8](repeating: 0, count: BIO_ctrl_pending(output))
+  var count = 0
+  guard BIO_read_ex(output, &bytes, bytes.count, &count) == 1, count == bytes.count else { return nil }
+  return bytes
+}

@@ -1,0 +1,66 @@
+// Owns RSA private keys: made, read from PEM, written as PEM, and used to sign. What is signed, and under which key
+// identifier, is the caller's.
+
+internal import COpenSSL
+
+/// An RSA private key of at least 2048 bits.
+public struct RSAKey: Sendable {
+  /// The public half.
+  public let publicKey: RSAPublicKey
+  private let handle: KeyHandle
+
+  /// A fresh key. `bits` below 2048 throws `keyTooSmall`. 2048 bits take about a tenth of a second.
+  public static func generate(bits: Int = 2048) throws(CryptoError) -> RSAKey {
+    guard bits >= 2048 else { throw .keyTooSmall(bits: bits) }
+    return try RSAKey(
+      handle: KeyHandle.generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(clamping: bits)) })
+  }
+
+  /// The private key in a PEM text (PKCS #1 or PKCS #8, without a passphrase).
+  public init(pem: Span<UInt8>) throws(CryptoError) {
+    try self.init(handle: KeyHandle(pem: pem))
+  }
+
+  private init(handle: KeyHandle) throws(CryptoError) {
+    guard EVP_PKEY_is_a(handle.pointer, "RSA") == 1 else { throw .wrongKeyKind }
+    self.handle = handle
+    self.publicKey = try RSAPublicKey(
+      modulus: Self.number(OSSL_PKEY_PARAM_RSA_N, of: handle), exponent: Self.number(OSSL_PKEY_PARAM_RSA_E, of: handle))
+  }
+
+  /// The private key as PEM (PKCS #8, not encrypted): a secret.
+  public func pem() throws(CryptoError) -> [UInt8] {
+    try handle.pem()
+  }
+
+  /// A signature over `message`, as long as the modulus.
+  public func signature(
+    of message: Span<UInt8>, _ algorithm: RSASignatureAlgorithm
+  ) throws(CryptoError) -> [UInt8] {
+    guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
+    defer { EVP_MD_CTX_free(context) }
+    var keyContext: OpaquePointer?
+    guard EVP_DigestSignInit(context, &keyContext, EVP_sha256(), nil, handle.pointer) == 1,
+      algorithm.configure(keyContext) == 1
+    else { throw .signing(reason: takeOpenSSLReason()) }
+    var count = Int(EVP_PKEY_get_size(handle.pointer))
+    var signature = [UInt8](repeating: 0, count: count)
+    let status = message.withUnsafeBufferPointer { message in
+      EVP_DigestSign(context, &signature, &count, message.baseAddress, message.count)
+    }
+    guard status == 1 else { throw .signing(reason: takeOpenSSLReason()) }
+    signature.removeLast(signature.count - count)
+    return signature
+  }
+
+  private static func number(_ name: String, of handle: KeyHandle) throws(CryptoError) -> [UInt8] {
+    var number: OpaquePointer?
+    guard EVP_PKEY_get_bn_param(handle.pointer, name, &number) == 1, let number else {
+      throw .unavailable(reason: takeOpenSSLReason())
+    }
+    defer { BN_clear_free(number) }
+    var bytes = [UInt8](repeating: 0, count: (Int(BN_num_bits(number)) + 7) / 8)
+    BN_bn2bin(number, &bytes)
+    return bytes
+  }
+}
