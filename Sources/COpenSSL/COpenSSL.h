@@ -45,4 +45,20 @@ static inline long copenssl_set_session_cache_mode(SSL_CTX *context, long mode) 
   return SSL_CTX_set_session_cache_mode(context, mode);
 }
 
+static inline long copenssl_set_read_ahead(SSL_CTX *context) {
+  return SSL_CTX_set_read_ahead(context, 1);
+}
+
+static inline void copenssl_bio_set_retry_read(BIO *bio) {
+  BIO_set_retry_read(bio);
+}
+
+static inline void copenssl_bio_set_retry_write(BIO *bio) {
+  BIO_set_retry_write(bio);
+}
+
+static inline void copenssl_bio_clear_retry(BIO *bio) {
+  BIO_clear_retry_flags(bio);
+}
+
 #endif

@@ -1,1 +1,51 @@
+#define _GNU_SOURCE
 #include "CSystem.h"
+
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct csystem_event) == sizeof(struct epoll_event), "the kernel's layout");
+_Static_assert(offsetof(struct csystem_event, word) == offsetof(struct epoll_event, data), "the kernel's layout");
+
+int csystem_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int csystem_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t word) {
+  struct epoll_event event = {.events = events, .data.u64 = word};
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int csystem_epoll_wait(int epoll, struct csystem_event *events, int count, int milliseconds) {
+  return epoll_wait(epoll, (struct epoll_event *)events, count, milliseconds);
+}
+
+int csystem_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int csystem_timerfd(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int csystem_timerfd_set(int timer, uint64_t nanoseconds) {
+  struct itimerspec setting = {
+      .it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000u), .tv_nsec = (long)(nanoseconds % 1000000000u)}};
+  return timerfd_settime(timer, TFD_TIMER_ABSTIME, &setting, NULL);
+}
+
+int csystem_accept(int listener, void *address, uint32_t *length) {
+  socklen_t size = *length;
+  int accepted = accept4(listener, address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  *length = size;
+  return accepted;
+}
+
+int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process) {
+  struct ucred credentials;
+  socklen_t size = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+  *user = credentials.uid;
+  *group = credentials.gid;
+  *process = credentials.pid;
+  return 0;
+}

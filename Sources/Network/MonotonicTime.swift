@@ -27,7 +27,8 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
     let (seconds, attoseconds) = duration.components
     let span = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
     if span.overflow { return .distantFuture }
-    let sum = time.nanoseconds.addingReportingOverflow(span.partialValue + UInt64(clamping: attoseconds / 1_000_000_000))
+    let nanoseconds = span.partialValue + UInt64(clamping: attoseconds / 1_000_000_000)
+    let sum = time.nanoseconds.addingReportingOverflow(nanoseconds)
     return sum.overflow ? .distantFuture : MonotonicTime(nanoseconds: sum.partialValue)
   }
 
@@ -36,6 +37,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
     .nanoseconds(Int64(clamping: later.nanoseconds > earlier.nanoseconds ? later.nanoseconds - earlier.nanoseconds : 0))
   }
 
+  /// Whether `left` comes first.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
   }

@@ -1,17 +1,37 @@
-// What Linux offers an event loop and Swift's Glibc module does not export: epoll, eventfd, timerfd, accept4.
+// What Linux offers an event loop and Swift's Glibc module does not export: epoll, eventfd, timerfd, accept4, peer
+// credentials. Only types of <stdint.h> cross this header, so that it never disagrees with Glibc's own.
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
-#define _GNU_SOURCE
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdint.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <sys/types.h>
-#include <sys/un.h>
+
+/// The kernel's `struct epoll_event`.
+struct csystem_event {
+  uint32_t events;
+  uint64_t word;
+} __attribute__((packed));
+
+enum : uint32_t {
+  CSYSTEM_IN = 0x001,
+  CSYSTEM_OUT = 0x004,
+  CSYSTEM_ERR = 0x008,
+  CSYSTEM_HUP = 0x010,
+  CSYSTEM_RDHUP = 0x2000,
+  CSYSTEM_EXCLUSIVE = 1u << 28,
+  CSYSTEM_EDGE = 1u << 31,
+};
+
+/// Each returns -1 with errno on failure. New descriptors are non-blocking and close on exec.
+int csystem_epoll_create(void);
+int csystem_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t word);
+int csystem_epoll_wait(int epoll, struct csystem_event *events, int count, int milliseconds);
+int csystem_eventfd(void);
+int csystem_timerfd(void);
+/// Arms the timer for an instant of the monotonic clock; 0 disarms.
+int csystem_timerfd_set(int timer, uint64_t nanoseconds);
+/// Accepts a connection; the peer's address goes to `address`, at most `*length` bytes.
+int csystem_accept(int listener, void *address, uint32_t *length);
+/// The process at the other end of a unix socket.
+int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
 
 #endif

@@ -1,0 +1,69 @@
+// Owns one descriptor's registration with its loop: what it is ready for, latched, and who waits for it.
+
+internal import CSystem
+internal import Glibc
+
+/// A non-blocking descriptor registered once with an event loop, edge-triggered in both directions.
+///
+/// Readiness is latched: an edge sets it, and only the system call that finds nothing more to do clears it, so no edge
+/// between a call and the next wait is lost.
+///
+/// `@unchecked Sendable`: confined to its loop; `EventLoop.assertOnLoop` checks that in debug builds.
+public final class Channel: @unchecked Sendable {
+  /// The loop this descriptor belongs to.
+  public let loop: EventLoop
+  /// The descriptor; negative once closed.
+  public private(set) var descriptor: Int32
+  /// Latched readiness.
+  public internal(set) var ready: Readiness = []
+  var interest: Readiness = []
+  var waiter: Waiter?
+  private let slot: UInt32
+
+  /// Takes over `descriptor`, which must be non-blocking. Call on the loop.
+  public init(_ descriptor: Int32, loop: EventLoop) throws(SystemError) {
+    self.loop = loop
+    self.descriptor = descriptor
+    slot = loop.reserveSlot()
+    do throws(SystemError) {
+      try loop.register(self, slot: slot)
+    } catch {
+      loop.releaseSlot(slot)
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  deinit {
+    assert(descriptor < 0, "a channel was dropped without being closed")
+  }
+
+  /// Whether the peer is known to have gone or to have ended its direction: an idle connection in this state is stale.
+  public var isStale: Bool { !ready.isDisjoint(with: [.read, .readClosed, .hangUp]) || descriptor < 0 }
+
+  /// Whether both directions are known to be over.
+  public var isHungUp: Bool { ready.contains(.hangUp) }
+
+  /// Forgets that bytes can be received, after a call found no more. Once the peer has ended its direction, another
+  /// call is needed to see that, and the latch stays.
+  @inline(__always)
+  func nothingMoreToRead() {
+    if !ready.contains(.readClosed) { ready.remove(.read) }
+  }
+
+  func post(_ readiness: Readiness) {
+    ready.formUnion(readiness)
+    if let waiter, !interest.isDisjoint(with: readiness) { waiter.wake(.ready) }
+  }
+
+  /// Leaves the loop and closes the descriptor. A second call does nothing.
+  public func close() {
+    guard descriptor >= 0 else { return }
+    loop.assertOnLoop()
+    loop.releaseSlot(slot)
+    waiter?.unwatch(self)
+    // Closing the last descriptor of a file takes it out of every epoll set.
+    _ = Glibc.close(descriptor)
+    descriptor = -1
+  }
+}

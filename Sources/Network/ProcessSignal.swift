@@ -1,0 +1,46 @@
+// Owns POSIX signals as events on a Dispatch queue, and the signals a server must not die of.
+
+internal import Dispatch
+internal import Glibc
+
+/// A signal that is delivered as an event instead of ending the process.
+///
+/// `@unchecked Sendable`: the source is set up in `init` and never changed after.
+public final class ProcessSignal: @unchecked Sendable {
+  /// The signals this code base handles.
+  public enum Name: Sendable, Hashable {
+    /// End in good order.
+    case terminate
+    /// The same, from a terminal.
+    case interrupt
+    /// Read the configuration again.
+    case hangUp
+
+    var number: Int32 {
+      switch self {
+      case .terminate: SIGTERM
+      case .interrupt: SIGINT
+      case .hangUp: SIGHUP
+      }
+    }
+  }
+
+  private let source: any DispatchSourceSignal
+
+  /// Calls `handler` on a Dispatch queue at each delivery, as long as the object lives.
+  public init(_ name: Name, handler: @escaping @Sendable () -> Void) {
+    signal(name.number, SIG_IGN)
+    source = DispatchSource.makeSignalSource(signal: name.number, queue: .global())
+    source.setEventHandler(handler: handler)
+    source.activate()
+  }
+
+  deinit {
+    source.cancel()
+  }
+
+  /// Makes writes to closed connections an error of the call instead of the end of the process.
+  public static func ignoreBrokenPipes() {
+    signal(SIGPIPE, SIG_IGN)
+  }
+}

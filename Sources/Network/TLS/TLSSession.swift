@@ -1,0 +1,150 @@
+// Owns one TLS connection over a channel: handshake, receive, send, close_notify, each tried without blocking.
+
+internal import COpenSSL
+internal import Glibc
+
+/// What lets a later connection to the same peer skip most of the handshake.
+///
+/// `@unchecked Sendable`: OpenSSL counts references to an `SSL_SESSION` atomically, and we never change one.
+public final class TLSResumption: @unchecked Sendable {
+  fileprivate let handle: OpaquePointer
+
+  fileprivate init(_ handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  deinit {
+    SSL_SESSION_free(handle)
+  }
+}
+
+/// A TLS connection.
+///
+/// `@unchecked Sendable`: confined to its channel's loop.
+public final class TLSSession: @unchecked Sendable {
+  private let handle: OpaquePointer
+  private let channel: Channel
+  private var isBroken = false
+  /// What to watch for after `receive` or `handshake` would have blocked.
+  private(set) var receiveInterest = Readiness.read
+  /// What to watch for after `send` would have blocked.
+  private(set) var sendInterest = Readiness.write
+
+  init(
+    _ context: TLSContext, channel: Channel, serverName: String?, resuming: TLSResumption?
+  ) throws(TLSFailure) {
+    self.channel = channel
+    ERR_clear_error()
+    guard let handle = SSL_new(context.handle) else { throw TLSFailure() }
+    self.handle = handle
+    guard let bio = TLSTransport.makeBIO(channel) else { throw TLSFailure() }
+    SSL_set_bio(handle, bio, bio)
+    switch context.role {
+    case .server:
+      SSL_set_accept_state(handle)
+    case .client:
+      SSL_set_connect_state(handle)
+      guard let serverName else { preconditionFailure("a client session names whom it expects") }
+      guard Self.expect(serverName, handle) else { throw TLSFailure() }
+      if let resuming { SSL_set_session(handle, resuming.handle) }
+    }
+  }
+
+  deinit {
+    SSL_free(handle)
+  }
+
+  /// Demands that the peer's certificate is for `name`, a host name or an address literal (RFC 9110 §4.3.4).
+  private static func expect(_ name: String, _ handle: OpaquePointer) -> Bool {
+    let parameters = SSL_get0_param(handle)
+    if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return true }
+    ERR_clear_error()
+    SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    return SSL_set1_host(handle, name) == 1 && copenssl_set_host_name(handle, name) == 1
+  }
+
+  /// Whether bytes have been taken from the socket that `receive` has not given yet.
+  var hasBufferedBytes: Bool { SSL_has_pending(handle) == 1 }
+
+  /// The session's ticket where the peer gave one that may be used again.
+  public var resumption: TLSResumption? {
+    guard let session = SSL_get1_session(handle) else { return nil }
+    let resumption = TLSResumption(session)
+    return SSL_SESSION_is_resumable(session) == 1 ? resumption : nil
+  }
+
+  /// Whether the handshake was an abbreviated one.
+  public var isResumed: Bool { SSL_session_reused(handle) == 1 }
+
+  /// Processes what has arrived; whether no application data and no end was among it.
+  func isQuiet() -> Bool {
+    var byte: UInt8 = 0
+    ERR_clear_error()
+    let result = SSL_peek(handle, &byte, 1)
+    guard result <= 0, case .wouldBlock = failure(result, reading: true) else { return false }
+    return true
+  }
+
+  func handshake() -> IOOutcome {
+    ERR_clear_error()
+    let result = SSL_do_handshake(handle)
+    return result == 1 ? .moved(1) : failure(result, reading: true)
+  }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
+    if buffer.isEmpty { return .wouldBlock }
+    if !channel.ready.contains(.read), SSL_has_pending(handle) == 0 { return .wouldBlock }
+    ERR_clear_error()
+    let result = SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
+    if result > 0 {
+      receiveInterest = .read
+      return .moved(Int(result))
+    }
+    return failure(result, reading: true)
+  }
+
+  func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome {
+    ERR_clear_error()
+    let result = SSL_write(handle, bytes.baseAddress, Int32(clamping: bytes.count))
+    if result > 0 {
+      sendInterest = .write
+      return .moved(Int(result))
+    }
+    return failure(result, reading: false)
+  }
+
+  /// Says that we send no more, as far as the socket takes it now.
+  func closeNotify() {
+    // After a fatal error the protocol allows nothing more (SSL_shutdown(3)).
+    guard !isBroken, SSL_in_init(handle) == 0 else { return }
+    ERR_clear_error()
+    SSL_shutdown(handle)
+    ERR_clear_error()
+  }
+
+  private func failure(_ result: Int32, reading: Bool) -> IOOutcome {
+    switch SSL_get_error(handle, result) {
+    case SSL_ERROR_WANT_READ:
+      if reading { receiveInterest = .read } else { sendInterest = .read }
+      return .wouldBlock
+    case SSL_ERROR_WANT_WRITE:
+      if reading { receiveInterest = .write } else { sendInterest = .write }
+      return .wouldBlock
+    case SSL_ERROR_ZERO_RETURN:
+      return .endOfStream
+    case SSL_ERROR_SYSCALL:
+      isBroken = true
+      let number = errno
+      ERR_clear_error()
+      return .failed(number == 0 ? .truncated : StreamError(errno: number, call: "recv"))
+    default:
+      isBroken = true
+      if Int32(truncatingIfNeeded: ERR_peek_error() & 0x7F_FFFF) == SSL_R_UNEXPECTED_EOF_WHILE_READING {
+        ERR_clear_error()
+        return .failed(.truncated)
+      }
+      let verdict = SSL_get_verify_result(handle)
+      return .failed(.tls(TLSFailure(verdict: verdict)))
+    }
+  }
+}

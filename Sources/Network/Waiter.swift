@@ -1,0 +1,91 @@
+// Owns how a task waits: for any of several descriptors, until a deadline, or until it is signalled.
+
+/// The waiting place of one task. A connection makes one and uses it for every wait of its life, so that waiting
+/// allocates nothing: watch one or more channels, then `wait`.
+///
+/// `@unchecked Sendable`: confined to its loop; `EventLoop.assertOnLoop` checks that in debug builds.
+public final class Waiter: @unchecked Sendable {
+  /// Why a wait ended.
+  public enum Wake: Sendable, Hashable {
+    /// A watched channel may be ready: try the call.
+    case ready
+    /// The deadline has passed.
+    case timedOut
+    /// `signal` was called.
+    case signalled
+  }
+
+  /// The loop whose tasks wait here.
+  public let loop: EventLoop
+  private var continuation: UnsafeContinuation<Void, Never>?
+  private var reason = Wake.ready
+  private var isSignalled = false
+  private var isReady = false
+  private var watched: [Channel] = []
+  /// When the present wait gives up.
+  private(set) var deadline = MonotonicTime.distantFuture
+  /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
+  var timerIndex = -1
+  var timerKey = MonotonicTime.distantFuture
+
+  /// A waiting place on `loop`. End it with `close`.
+  public init(_ loop: EventLoop) {
+    self.loop = loop
+    watched.reserveCapacity(3)
+  }
+
+  /// Makes the next `wait` end when `channel` becomes ready for any of `interest`, or at once if it already is.
+  @inline(__always)
+  public func watch(_ channel: Channel, _ interest: Readiness) {
+    if !channel.ready.isDisjoint(with: interest) { isReady = true }
+    channel.interest = interest
+    channel.waiter = self
+    watched.append(channel)
+  }
+
+  /// Suspends the task until a watched channel is ready, `deadline` passes or `signal` is called, then watches nothing.
+  public func wait(until deadline: MonotonicTime) async -> Wake {
+    loop.assertOnLoop()
+    if isReady {
+      reason = .ready
+    } else if isSignalled {
+      reason = .signalled
+    } else {
+      self.deadline = deadline
+      loop.timers.schedule(self)
+      await withUnsafeContinuation { continuation = $0 }
+    }
+    if reason == .signalled { isSignalled = false }
+    isReady = false
+    for channel in watched {
+      channel.waiter = nil
+      channel.interest = []
+    }
+    watched.removeAll(keepingCapacity: true)
+    self.deadline = .distantFuture
+    return reason
+  }
+
+  /// Ends the present wait, or the next one if none is under way.
+  public func signal() {
+    isSignalled = true
+    wake(.signalled)
+  }
+
+  func wake(_ reason: Wake) {
+    guard let continuation else { return }
+    self.continuation = nil
+    self.reason = reason
+    continuation.resume()
+  }
+
+  func unwatch(_ channel: Channel) {
+    channel.waiter = nil
+    watched.removeAll { $0 === channel }
+  }
+
+  /// Gives up the place in the timer queue. Nobody waits here any more.
+  public func close() {
+    loop.timers.remove(self)
+  }
+}
