@@ -40,7 +40,11 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     switch kind {
     case .ipv4(let address, _): address >> 24 == 127
     case .ipv6(let bytes, _, _):
-      if let mapped = mappedIPv4(bytes) { mapped >> 24 == 127 } else { bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1 }
+      if let mapped = mappedIPv4(bytes) {
+        mapped >> 24 == 127
+      } else {
+        bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+      }
     case .unix: true
     }
   }
