@@ -1,0 +1,9 @@
+// Owns which signature algorithms exist here. `none` and the symmetric ones are absent: nobody can ask for them.
+
+/// An asymmetric signature algorithm of RFC 7518 §3.1.
+public enum JWTAlgorithm: String, Sendable, Hashable, CaseIterable {
+  /// RSASSA-PKCS1-v1_5 with SHA-256: what Entra and most providers sign with.
+  case rs256 = "RS256"
+  /// RSASSA-PSS with SHA-256.
+  case ps256 = "PS256"
+}

@@ -1,0 +1,81 @@
+// Owns the rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on
+// the signature enters as a closure.
+
+/// What was found about a token's signature.
+public enum SignatureVerdict: Sendable, Hashable {
+  /// It was made over these bytes with the issuer's key.
+  case valid
+  /// It was not.
+  case invalid
+  /// The issuer publishes no key that the token could have been signed with.
+  case unknownKey
+}
+
+/// Why a token is not believed.
+public enum JWTRejection: Error, Sendable, Hashable {
+  /// Signed by an algorithm that is not allowed here, `none` among them.
+  case algorithm(String)
+  /// The header demands an extension nobody here understands.
+  case criticalExtension
+  /// The issuer has no such key.
+  case unknownKey(identifier: String?)
+  /// The signature is not the issuer's.
+  case signature
+  /// Issued by somebody else, or nobody.
+  case issuer(String?)
+  /// Meant for somebody else, or nobody.
+  case audience([String])
+  /// There is no `exp`.
+  case withoutExpiry
+  /// Valid until then only.
+  case expired(at: UnixTime)
+  /// Valid from then on only.
+  case notYetValid(from: UnixTime)
+}
+
+/// What a token must be to be believed: whose, for whom, signed how.
+public struct JWTValidation: Sendable {
+  /// The one issuer, compared byte by byte.
+  public var issuer: String
+  /// The audiences that mean us: one of them must be among the token's.
+  public var audiences: Set<String>
+  /// The algorithms that may have signed it.
+  public var algorithms: Set<JWTAlgorithm>
+  /// How many seconds the issuer's clock and ours may differ, 300 unless told.
+  public var leeway: Int64
+
+  /// A rule.
+  public init(
+    issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
+  ) {
+    self.issuer = issuer
+    self.audiences = audiences
+    self.algorithms = algorithms
+    self.leeway = leeway
+  }
+
+  /// The token's claims, now proven.
+  ///
+  /// The signature comes first, under an algorithm this rule allows, so that no error tells a forger more than that.
+  /// Then issuer, audience and times (RFC 7519 §7.2, RFC 8725 §3.1).
+  public func accept(
+    _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
+  ) throws(JWTRejection) -> JWTClaims {
+    guard let algorithm = JWTAlgorithm(rawValue: token.header.alg), algorithms.contains(algorithm) else {
+      throw .algorithm(token.header.alg)
+    }
+    if token.header.crit != nil { throw .criticalExtension }
+    switch signature(token, algorithm) {
+    case .valid: break
+    case .invalid: throw .signature
+    case .unknownKey: throw .unknownKey(identifier: token.header.kid)
+    }
+    let claims = token.claims
+    guard claims.issuer == issuer else { throw .issuer(claims.issuer) }
+    guard !audiences.isDisjoint(with: claims.audiences) else { throw .audience(claims.audiences) }
+    guard let expiresAt = claims.expiresAt else { throw .withoutExpiry }
+    if now >= expiresAt + leeway { throw .expired(at: expiresAt) }
+    if let notBefore = claims.notBefore, now < notBefore - leeway { throw .notYetValid(from: notBefore) }
+    return claims
+  }
+}

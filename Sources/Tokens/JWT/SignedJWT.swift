@@ -1,0 +1,84 @@
+// Owns the compact serialisation of a signed JWT, taken apart and put together. Whether the signature is anybody's, and
+// what the claims are worth, is `JWTValidation`'s.
+
+internal import FoundationEssentials
+
+/// Why a text is not a signed JWT.
+public enum JWTFormatError: Error, Sendable, Hashable {
+  /// The three parts of a compact serialisation.
+  public enum Part: Sendable, Hashable {
+    case header, claims, signature
+  }
+
+  /// Not three parts between dots.
+  case parts
+  /// Longer than 64 KiB.
+  case tooLong
+  /// A part is not base64url.
+  case base64url(Part, Base64URLError)
+  /// A part is not a JSON object with members of the right types.
+  case json(Part)
+}
+
+/// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet believed.
+public struct SignedJWT: Sendable {
+  /// The protected header.
+  public let header: JWTHeader
+  /// The claims: unproven until validated.
+  public let claims: JWTClaims
+  /// The bytes that were signed: the first two parts as written, with their dot.
+  public let signingInput: [UInt8]
+  /// The signature.
+  public let signature: [UInt8]
+
+  /// Reads a compact serialisation.
+  public init(_ text: some StringProtocol) throws(JWTFormatError) {
+    guard text.utf8.count <= 65_536 else { throw .tooLong }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw .parts }
+    header = try Self.object(parts[0], .header)
+    claims = try Self.object(parts[1], .claims)
+    signature = try Self.bytes(parts[2], .signature)
+    signingInput = Array(parts[0].utf8) + [UInt8(ascii: ".")] + Array(parts[1].utf8)
+  }
+
+  /// The bytes that a signature for a new token covers.
+  public static func signingInput(_ header: JWTHeader, _ claims: JWTClaims) -> [UInt8] {
+    Array("\(encoded(header)).\(encoded(claims))".utf8)
+  }
+
+  /// The compact serialisation of a signing input and its signature: a token, so a secret.
+  public static func compact(signingInput: [UInt8], signature: [UInt8]) -> Secret {
+    Secret(signingInput + [UInt8(ascii: ".")] + Array(Base64URL.encode(signature).utf8))
+  }
+
+  private static func encoded(_ value: some Encodable) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try Base64URL.encode(Array(encoder.encode(value)))
+    } catch {
+      preconditionFailure("strings and whole numbers are always encodable")
+    }
+  }
+
+  private static func bytes(_ text: some StringProtocol, _ part: JWTFormatError.Part) throws(JWTFormatError) -> [UInt8]
+  {
+    do throws(Base64URLError) {
+      return try Base64URL.decode(text)
+    } catch {
+      throw .base64url(part, error)
+    }
+  }
+
+  private static func object<Object: Decodable>(
+    _ text: some StringProtocol, _ part: JWTFormatError.Part
+  ) throws(JWTFormatError) -> Object {
+    let json = try bytes(text, part)
+    do {
+      return try JSONDecoder().decode(Object.self, from: Data(json))
+    } catch {
+      throw .json(part)
+    }
+  }
+}

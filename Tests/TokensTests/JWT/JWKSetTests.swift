@@ -1,0 +1,41 @@
+// Key sets as providers publish them, with keys that are of no use among them.
+
+import Testing
+import Tokens
+
+@Suite("JWK set") struct JWKSetTests {
+  static let document = #"""
+    {"keys":[
+      {"kty":"RSA","use":"sig","kid":"a","alg":"RS256","n":"AQAB","e":"AQAB","x5c":["MII"],"issuer":"https://i"},
+      {"kty":"EC","kid":"b","crv":"P-256","x":"AA","y":"AA"},
+      {"kty":"RSA","use":"enc","kid":"c","n":"AQAC","e":"AQAB"},
+      {"kty":"RSA","kid":"d","n":"AQAD","e":"AQAB"},
+      {"kty":"RSA","kid":"e","e":"AQAB"},
+      {"kty":"RSA","kid":"f","n":"+/==","e":"AQAB"},
+      {"kid":5},
+      {"kty":"RSA","n":"AQAE","e":"AQAB","alg":"PS256"}
+    ]}
+    """#
+
+  @Test func `usable keys are read and the others passed over`() throws {
+    let set = try JWKSet(json: Array(Self.document.utf8))
+    #expect(set.keys.map(\.identifier) == ["a", "c", "d", nil])
+    #expect(set.keys.map(\.modulus) == [[1, 0, 1], [1, 0, 2], [1, 0, 3], [1, 0, 4]])
+  }
+
+  @Test(
+    arguments: [
+      ("RS256", "a", ["a"]), ("PS256", "a", []), ("RS256", "c", []), ("PS256", "d", ["d"]), ("RS256", "zz", []),
+      ("RS256", nil, ["a", "d"]), ("PS256", nil, ["d", "(unnamed)"]),
+    ] as [(String, String?, [String])])
+  func `a header's key is found by its name, use and algorithm`(alg: String, kid: String?, expected: [String]) throws {
+    let set = try JWKSet(json: Array(Self.document.utf8))
+    var header = JWTHeader(algorithm: .rs256, keyIdentifier: kid)
+    header.alg = alg
+    #expect(set.candidates(for: header).map { $0.identifier ?? "(unnamed)" } == expected)
+  }
+
+  @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, "<html>"]) func `anything else is no key set`(text: String) {
+    #expect(throws: JWKSetError.json) { try JWKSet(json: Array(text.utf8)) }
+  }
+}
