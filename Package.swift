@@ -26,7 +26,7 @@ let package = Package(
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
 
-    .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], swiftSettings: strict),
+    .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,39 @@
+// Owns the identity of everything held in memory for tokens: what must be equal for one token to serve two requests.
+
+/// On whose behalf a token is.
+public enum TokenSubject: Sendable, Hashable {
+  /// The application's own.
+  case application
+}
+
+/// The whole of what a token was obtained with. Leaving any part out would hand a token to somebody it is not for.
+public struct AcquisitionKey: Sendable, Hashable {
+  /// Who issues.
+  public var authority: Authority
+  /// Which application.
+  public var clientID: String
+  /// Which of its credentials.
+  public var credential: CredentialVersion
+  /// On whose behalf.
+  public var subject: TokenSubject
+  /// For which resource, where the request names one beside its scopes (RFC 8707).
+  public var resource: String?
+  /// For what.
+  public var scopes: ScopeSet
+  /// With which claims and capabilities; the canonical text stands for its digest.
+  public var claims: Claims?
+
+  /// A key of these parts.
+  public init(
+    authority: Authority, clientID: String, credential: CredentialVersion, subject: TokenSubject,
+    resource: String? = nil, scopes: ScopeSet, claims: Claims?
+  ) {
+    self.authority = authority
+    self.clientID = clientID
+    self.credential = credential
+    self.subject = subject
+    self.resource = resource
+    self.scopes = scopes
+    self.claims = claims
+  }
+}

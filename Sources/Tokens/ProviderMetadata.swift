@@ -1,0 +1,51 @@
+// Owns what is believed of a provider's OpenID Connect metadata, and when none of it is. Fetching it is Identity's.
+
+public import HTTP
+
+/// Why metadata is not used.
+public enum ProviderMetadataError: Error, Sendable, Hashable {
+  /// Not a JSON object.
+  case notJSON
+  /// A required member is absent or not a string.
+  case missing(member: String)
+  /// The issuer is not one that this authority may name.
+  case issuer(found: String)
+  /// An endpoint is not an https URL (or http on loopback, for an authority that is so itself).
+  case endpoint(member: String)
+}
+
+/// The part of a provider's metadata that token requests need (OpenID Connect Discovery 1.0 §3).
+public struct ProviderMetadata: Sendable, Hashable {
+  /// Who issues, as the provider spells it.
+  public let issuer: String
+  /// Where tokens are asked for.
+  public let tokenEndpoint: HTTPURL
+  /// Where a client secret goes.
+  public let secretPlacement: ClientSecretPlacement
+
+  /// Reads and judges a metadata document found at `authority`.
+  public init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
+    guard let members = JSONValue(json: json)?.members else { throw .notJSON }
+    guard let issuer = members["issuer"]?.text else { throw .missing(member: "issuer") }
+    guard authority.accepts(issuer: issuer) else { throw .issuer(found: String(issuer.prefix(200))) }
+    self.issuer = issuer
+    tokenEndpoint = try Self.endpoint("token_endpoint", of: members, authority: authority)
+    let methods = members["token_endpoint_auth_methods_supported"]
+    secretPlacement = ClientSecretPlacement(supported: methods, authority: authority)
+  }
+
+  private static func endpoint(
+    _ member: String, of members: [String: JSONValue], authority: Authority
+  ) throws(ProviderMetadataError) -> HTTPURL {
+    guard let text = members[member]?.text else { throw .missing(member: member) }
+    let url: HTTPURL
+    do throws(HTTPURLError) {
+      url = try HTTPURL(text)
+    } catch {
+      throw .endpoint(member: member)
+    }
+    let isAllowed = url.scheme == .https || (authority.url.scheme == .http && url.isLoopback)
+    guard isAllowed else { throw .endpoint(member: member) }
+    return url
+  }
+}

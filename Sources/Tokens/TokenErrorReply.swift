@@ -1,0 +1,72 @@
+// Owns what an OAuth error reply says, in bounded and printable form. What it means is `TokenErrorClass`'s.
+
+/// An error reply of a token endpoint (RFC 6749 §5.2, with Entra's members).
+public struct TokenErrorReply: Sendable, Hashable {
+  /// The `error` member.
+  public var error: String
+  /// Entra's refinement of `invalid_grant` and `interaction_required`.
+  public var suberror: String?
+  /// Entra's AADSTS numbers. For messages only: Microsoft changes them, so nothing may branch on them.
+  public var codes: [Int64]
+  /// The provider's prose, one line, at most 300 characters. For the operator's log, not for callers.
+  public var description: String?
+  /// A claims challenge.
+  public var claims: Claims?
+  /// Names the exchange to the provider's support.
+  public var correlationID: String?
+
+  /// An error reply with this code.
+  public init(
+    error: String, suberror: String? = nil, codes: [Int64] = [], description: String? = nil, claims: Claims? = nil,
+    correlationID: String? = nil
+  ) {
+    self.error = error
+    self.suberror = suberror
+    self.codes = codes
+    self.description = description
+    self.claims = claims
+    self.correlationID = correlationID
+  }
+
+  /// The error reply that these members spell; nil without an `error`.
+  init?(members: [String: JSONValue]) {
+    guard let error = members["error"]?.text, !error.isEmpty else { return nil }
+    self.error = Self.printable(error, limit: 80)
+    suberror = members["suberror"]?.text.map { Self.printable($0, limit: 80) }.flatMap { $0.isEmpty ? nil : $0 }
+    let prose = members["error_description"]?.text
+    description = prose.map { Self.printable($0, limit: 300) }
+    correlationID = members["correlation_id"]?.text.map { Self.printable($0, limit: 80) }
+    if case .array(let numbers) = members["error_codes"] {
+      codes = numbers.prefix(8).compactMap(\.seconds)
+    } else {
+      codes = prose.flatMap(Self.leadingCode).map { [$0] } ?? []
+    }
+    if let text = members["claims"]?.text {
+      do throws(ClaimsError) {
+        claims = try Claims(json: text)
+      } catch {
+        claims = nil  // A challenge that cannot be read cannot be met: the error stands without it.
+      }
+    }
+  }
+
+  /// `AADSTS<number>:` at the front of a description.
+  private static func leadingCode(_ prose: String) -> Int64? {
+    guard prose.hasPrefix("AADSTS") else { return nil }
+    return Int64(prose.dropFirst(6).prefix { $0.isASCII && $0.isNumber })
+  }
+
+  /// The text's first `limit` characters, each control turned into a space: a log line stays one line.
+  private static func printable(_ text: String, limit: Int) -> String {
+    String(text.unicodeScalars.prefix(limit).map { $0.properties.isControl ? " " : Character($0) })
+  }
+}
+
+extension Unicode.Scalar.Properties {
+  fileprivate var isControl: Bool {
+    switch generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// Owns the reading of a token endpoint's answer: what counts as a token, and for how long.
+
+/// A successful answer of a token endpoint (RFC 6749 §5.1).
+public struct TokenReply: Sendable {
+  /// The access token: visible ASCII, 1 byte to `limit`.
+  public let accessToken: Secret
+  /// Seconds it lives from the answer's arrival on, at least 1.
+  public let expiresIn: Int64
+  /// Seconds after which the provider wants it renewed; less than `expiresIn`.
+  public let refreshIn: Int64?
+  /// The scopes the provider says it granted.
+  public let scope: ScopeSet?
+
+  /// Bytes of the longest access token accepted; beyond, no server takes the field anyway.
+  public static let limit = 64 * 1024
+
+  /// Seconds a token lives whose reply does not say (msal-python's choice).
+  public static let unstatedLifetime: Int64 = 600
+
+  /// Reads an answer.
+  ///
+  /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
+  /// `expires_on` does.
+  /// - Parameter retryAfter: the answer's `Retry-After` field.
+  public init(status: Int, retryAfter: String?, body: [UInt8], now: UnixTime) throws(TokenFailure) {
+    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
+    func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
+      TokenFailure(cause, status: status, retryAfter: wait)
+    }
+    guard let members = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
+    if let reply = TokenErrorReply(members: members) { throw failure(.refused(reply)) }
+    guard (200...299).contains(status) else { throw failure(.unintelligible) }
+    guard let token = members["access_token"]?.text, !token.isEmpty else { throw failure(.noAccessToken) }
+    if let type = members["token_type"]?.text, type.lowercased() != "bearer" { throw failure(.tokenType) }
+    let isCarriable = token.utf8.count <= Self.limit && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    guard isCarriable else { throw failure(.unusableToken) }
+    let life =
+      members["expires_in"]?.seconds ?? members["expires_on"]?.seconds.map { UnixTime($0) - now }
+      ?? Self.unstatedLifetime
+    guard life > 0 else { throw failure(.lifetime) }
+    accessToken = Secret(token)
+    expiresIn = life
+    refreshIn = members["refresh_in"]?.seconds.flatMap { (1..<life).contains($0) ? $0 : nil }
+    scope = members["scope"]?.text.flatMap(Self.granted)
+  }
+
+  /// The scopes that a later request may find this token under: those granted, unless the reply names none of those asked
+  /// for. (ADFS answers `openid` whatever was asked; MSAL then never finds its own token again.)
+  public func grantedScopes(requested: ScopeSet) -> ScopeSet {
+    guard let scope else { return requested }
+    let names = Set(scope.words.map { $0.lowercased() })
+    let sharesOne = requested.words.contains { names.contains($0.lowercased()) }
+    return requested.isEmpty || sharesOne ? scope : requested
+  }
+
+  /// A reply's `scope`; nil where it is empty or not one, which says no more than its absence.
+  private static func granted(_ text: String) -> ScopeSet? {
+    do throws(ScopeSetError) {
+      let set = try ScopeSet(parameter: text)
+      return set.isEmpty ? nil : set
+    } catch {
+      return nil
+    }
+  }
+}

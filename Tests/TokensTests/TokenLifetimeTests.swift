@@ -1,0 +1,48 @@
+// When a token is renewed and when it is over, second by second.
+
+import Testing
+import Tokens
+
+@Suite struct TokenLifetimeTests {
+  private static let now = UnixTime(1_700_000_000)
+
+  @Test(
+    arguments: [
+      // life, refresh_in, jitter, renewed after
+      (3600, nil, 0, 3300), (3600, nil, 1, 3000), (3600, nil, 0.5, 3150), (86_400, nil, 1, 85_800),
+      (3600, 1800, 0, 1800), (3600, 1800, 1, 1500), (3600, 3500, 0, 3300), (3600, 100, 1, 50),
+      (600, nil, 0, 300), (599, nil, 0, 300), (300, nil, 0, 150), (300, nil, 1, 120), (10, nil, 0, 5), (1, nil, 0, 1),
+      (3600, nil, -1, 3300), (3600, nil, 7, 3000),
+    ] as [(Int64, Int64?, Double, Int64)])
+  func `renewal is due before the buffer, earlier by jitter`(
+    life: Int64, refreshIn: Int64?, jitter: Double, renewedAfter: Int64
+  ) {
+    let lifetime = TokenLifetime(expiresIn: life, refreshIn: refreshIn, now: Self.now, jitter: jitter)
+    #expect(lifetime.obtainedAt == Self.now)
+    #expect(lifetime.refreshAt - Self.now == renewedAfter)
+    #expect(lifetime.expiresAt == Self.now + life)
+  }
+
+  @Test(
+    arguments: [
+      (-1, .expired), (0, .fresh), (3299, .fresh), (3300, .aging), (3599, .aging), (3600, .expired), (9999, .expired),
+    ] as [(Int64, Freshness)])
+  func `an hour's token is fresh, aging, expired`(age: Int64, expected: Freshness) {
+    let lifetime = TokenLifetime(expiresIn: 3600, refreshIn: nil, now: Self.now, jitter: 0)
+    #expect(lifetime.freshness(at: Self.now + age) == expected)
+  }
+
+  @Test func `a five minutes' token is served from memory`() {
+    let lifetime = TokenLifetime(expiresIn: 300, refreshIn: nil, now: Self.now, jitter: 0)
+    #expect(lifetime.freshness(at: Self.now + 149) == .fresh)
+    #expect(lifetime.freshness(at: Self.now + 150) == .aging)
+    #expect(lifetime.freshness(at: Self.now + 299) == .aging)
+    #expect(lifetime.freshness(at: Self.now + 300) == .expired)
+  }
+
+  @Test func `an endless lifetime does not overflow`() {
+    let lifetime = TokenLifetime(expiresIn: .max, refreshIn: nil, now: Self.now, jitter: 1)
+    #expect(lifetime.expiresAt == .distantFuture)
+    #expect(lifetime.freshness(at: Self.now) == .fresh)
+  }
+}

@@ -1,0 +1,71 @@
+// Token requests as they stand on the wire.
+
+import FoundationEssentials
+import HTTP
+import Testing
+import Tokens
+
+@Suite struct TokenRequestTests {
+  private static func request(
+    methods: String = "[]", id: String = "client", secret: String? = "s3cret", scopes: String = "a b",
+    claims: Claims? = nil
+  ) throws -> TokenRequest {
+    let json = """
+      {"issuer": "https://id.example", "token_endpoint": "https://id.example/t?v=1",
+       "token_endpoint_auth_methods_supported": \(methods)}
+      """
+    return TokenRequest(
+      metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
+      clientID: id, credential: secret.map { .secret(Secret($0)) }, grant: .clientCredentials,
+      scopes: try ScopeSet(parameter: scopes), claims: claims)
+  }
+
+  private static func body(_ request: TokenRequest) -> String {
+    String(decoding: request.body, as: UTF8.self)
+  }
+
+  @Test func `the secret stands in the form`() throws {
+    let request = try Self.request()
+    #expect(Self.body(request) == "grant_type=client_credentials&client_id=client&scope=a+b&client_secret=s3cret")
+    #expect(request.fields.map(\.name) == ["accept"])
+    #expect(request.endpoint.description == "https://id.example/t?v=1")
+  }
+
+  @Test func `with Basic, id and secret are form-encoded first and absent from the form`() throws {
+    let request = try Self.request(methods: "[\"client_secret_basic\"]", id: "my app", secret: "a:b+\u{E9}%")
+    #expect(Self.body(request) == "grant_type=client_credentials&scope=a+b")
+    let field = try #require(request.fields.first { $0.name == "authorization" }?.value)
+    let pair = try #require(Data(base64Encoded: String(field.dropFirst("Basic ".count))))
+    #expect(String(decoding: pair, as: UTF8.self) == "my+app:a%3Ab%2B%C3%A9%25")
+  }
+
+  @Test func `without scopes, claims or secret those members are absent`() throws {
+    #expect(Self.body(try Self.request(secret: nil, scopes: "")) == "grant_type=client_credentials&client_id=client")
+  }
+
+  @Test(arguments: [
+    ("az-AZ09._*", "az-AZ09._*"), ("~", "%7E"), ("a b", "a+b"), ("&=+%/:", "%26%3D%2B%25%2F%3A"),
+    ("\u{20AC}", "%E2%82%AC"),
+    ("\r\n", "%0D%0A"),
+  ])
+  func `values are form-encoded`(value: String, encoded: String) throws {
+    #expect(
+      Self.body(try Self.request(id: value, secret: value, scopes: "")).hasSuffix(
+        "client_id=\(encoded)&client_secret=\(encoded)"))
+  }
+
+  @Test func `a recorded exchange of msal-python is reproduced`() throws {
+    let vector = try RecordedFlow(named: "client-credentials-secret")
+    for call in vector.calls where call.sendsTokenRequest {
+      let request = TokenRequest(
+        metadata: try ProviderMetadata(json: vector.metadata, authority: vector.authority),
+        clientID: vector.clientID, credential: .secret(Secret(vector.secret)), grant: .clientCredentials,
+        scopes: try ScopeSet(call.scopes), claims: try call.claims.map { claims in try Claims(json: claims) })
+      var expected = call.form
+      // Describes the account of a sign-in; msal-python asks for it with every grant, MSAL for Go not here.
+      expected["client_info"] = nil
+      #expect(RecordedFlow.members(ofForm: request.body) == expected)
+      #expect(request.endpoint.description == call.url)
+    }
+  }
+}
