@@ -1,0 +1,144 @@
+"""benchmarks/counters: what does not flake (allocations, system calls) and what barely does (start, memory, size), each
+against its threshold. Exits 1 when one is exceeded."""
+
+import argparse
+import json
+import mmap
+import shutil
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+
+import syscalls
+from processes import fail
+from scene import HERE, Scene
+from traffic import Connections, answer
+
+WARM, COUNTED = 500, 4000
+
+
+def allocations(scene, trace):
+    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections."""
+    library = scene.work / "allocations.so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "allocations.c"], check=True)
+    counts = scene.work / "allocations"
+    counts.write_bytes(bytes(16))
+    found = {}
+    process, port = scene.start_bearer_proxy({"LD_PRELOAD": str(library), "ALLOCATIONS": str(counts)})
+    with open(counts, "r+b") as file, mmap.mmap(file.fileno(), 16) as shared:
+
+        def allocated():
+            return struct.unpack_from("=Q", shared)[0]
+
+        if allocated() == 0:
+            fail("the allocation counter counts nothing: was it preloaded?")
+        for upstream in ("plain", "tls"):
+            for connections in (1, 16):
+                with Connections(port, connections, f"/{upstream}/1k") as traffic:
+                    traffic.rounds(WARM)
+                    before = allocated()
+                    requests = traffic.rounds(COUNTED // connections)
+                    found[f"allocations per request, {upstream} upstream, {connections} connections"] = (
+                        allocated() - before
+                    ) / requests
+                    if trace:
+                        struct.pack_into("=Q", shared, 8, 1)
+                        traffic.rounds(20)
+                        struct.pack_into("=Q", shared, 8, 0)
+    if trace:
+        print(process.log.read_text(errors="replace"))
+    scene.end(process)
+    return found
+
+
+def system_calls(scene):
+    """System calls per warm request on 1 and 16 connections, and by name."""
+    found = {}
+    process, port = scene.start_bearer_proxy()
+    for connections in (1, 16):
+        with Connections(port, connections, "/plain/1k") as traffic:
+            traffic.rounds(WARM)
+            tool, counts, requests = syscalls.during(process.child.pid, lambda: traffic.rounds(COUNTED // connections))
+        names = ", ".join(f"{name} {count / requests:.2f}" for name, count in sorted(counts.items(), key=lambda c: -c[1])[:6])
+        print(f"system calls per request, {connections} connections, by {tool}: {names}")
+        if not counts:
+            fail(f"{tool} counted no system call")
+        found[f"system calls per request, {connections} connections"] = sum(counts.values()) / requests
+    scene.end(process)
+    return found
+
+
+def start(scene, path):
+    """Milliseconds from exec to the whole first answer; the median of seven starts."""
+    times = []
+    for _ in range(7):
+        began = time.monotonic()
+        process, port = scene.start_bearer_proxy(wait=False)
+        while True:
+            try:
+                connection = socket.create_connection(("127.0.0.1", port), 5)
+                break
+            except ConnectionRefusedError:
+                if process.child.poll() is not None or time.monotonic() - began > 10:
+                    fail(f"bearer-proxy did not start: {process.errors()}")
+                time.sleep(0.0005)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        answer(connection)
+        times.append((time.monotonic() - began) * 1000)
+        connection.close()
+        scene.end(process)
+    return statistics.median(times)
+
+
+def memory(scene):
+    """Resident MiB when idle after some traffic, and KiB per idle keep-alive connection that has served a request."""
+    idle_connections = 1000
+    process, port = scene.start_bearer_proxy()
+    with Connections(port, 1, "/plain/1k") as traffic:
+        traffic.rounds(100)
+    time.sleep(1)
+    idle = process.resident()
+    with Connections(port, idle_connections, "/plain/1k") as traffic:
+        for connection in traffic.sockets:  # one after another: no burst of busy buffers or upstream connections
+            connection.sendall(traffic.request)
+            answer(connection)
+        time.sleep(1)
+        held = process.resident()
+    scene.end(process)
+    return {
+        "idle resident MiB": idle / 1048576,
+        "resident KiB per idle connection": (held - idle) / 1024 / idle_connections,
+    }
+
+
+def size(scene):
+    stripped = scene.work / "stripped"
+    shutil.copyfile(Scene.binary(), stripped)
+    subprocess.run(["strip", stripped], check=True)
+    return stripped.stat().st_size / 1048576
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="benchmarks/counters", description=__doc__)
+    parser.add_argument("--trace", action="store_true", help="print the call stacks of allocations in warm requests")
+    arguments = parser.parse_args()
+    thresholds = json.loads((HERE / "thresholds.json").read_text())
+    with Scene() as scene:
+        found = allocations(scene, arguments.trace) | system_calls(scene)
+        found["ms from start to first answer, no token"] = start(scene, "/open/1k")
+        found["ms from start to first answer, token requested"] = start(scene, "/plain/1k")
+        found |= memory(scene)
+        found["stripped binary MiB"] = size(scene)
+    exceeded = [name for name in found if found[name] > thresholds[name]]
+    print(f"\n{'counter':62} {'found':>10} {'at most':>10}")
+    for name, value in found.items():
+        print(f"{name:62} {value:10.3f} {thresholds[name]:10g}{'  EXCEEDED' if name in exceeded else ''}")
+    if exceeded:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""System calls of a running process between two moments, by name: `perf trace` where the kernel lets us, else `strace`."""
+
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+
+def command(process):
+    if shutil.which("perf"):
+        probe = subprocess.run(["perf", "trace", "-s", "-p", str(process), "sleep", "0.1"], capture_output=True)
+        if probe.returncode == 0:
+            return ["perf", "trace", "-s", "-p", str(process)]
+    return ["strace", "-f", "-c", "-p", str(process)]
+
+
+def parse(text, tool):
+    """Counts by name out of either tool's summary."""
+    # perf: `   epoll_wait   123   0   …`, one table per thread; strace: `%time seconds usecs calls [errors] name`.
+    pattern = r"^ +([a-z_0-9]+) +(\d+) +\d+ +[\d.]+ " if tool == "perf" else r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?([a-z_0-9]+)$"
+    counts = {}
+    for found in re.finditer(pattern, text, re.M):
+        name, number = found.groups() if tool == "perf" else reversed(found.groups())
+        if name != "total":
+            counts[name] = counts.get(name, 0) + int(number)
+    return counts
+
+
+def during(process, work):
+    """The tool's name, the counts by name while work() ran, and what work() returned."""
+    arguments = command(process)
+    tracer = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    time.sleep(1)  # neither tool says when it has attached
+    result = work()
+    tracer.send_signal(signal.SIGINT)
+    text, _ = tracer.communicate(timeout=30)
+    return arguments[0], parse(text, arguments[0]), result
