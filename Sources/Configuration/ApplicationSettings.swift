@@ -1,0 +1,26 @@
+// Owns the settings of an application: whom it belongs to and how it proves that it is itself.
+
+public import Tokens
+
+/// An application as registered with its identity provider.
+public struct ApplicationSettings: Sendable, Hashable {
+  /// The name by which routes refer to it.
+  public let name: String
+  /// The identity provider.
+  public let authority: Located<Authority>
+  /// The `client_id`.
+  public let clientID: String
+  /// The client secret; `nil` is a public client.
+  public let clientSecret: Secret?
+  /// A PEM file of certification authorities for the identity provider, instead of the system's.
+  public let caFile: Located<String>?
+  /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
+  public let clientCapabilities: [String]
+
+  /// Hashes what identifies an application; secrets are compared, never hashed.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(authority)
+    hasher.combine(clientID)
+  }
+}

@@ -1,0 +1,45 @@
+// Owns `${NAME}` in a value: which names are referred to, and what the value becomes.
+
+/// Why a value with `$` in it has no meaning.
+enum EnvironmentReferenceError: Error, Equatable {
+  /// No variable of this name is set.
+  case missing(String)
+  /// A `$` that begins neither `${NAME}` nor `$$`.
+  case stray
+}
+
+/// Replaces `${NAME}` by the variable's value and `$$` by one dollar. What a variable holds is not looked at again.
+func substitutingEnvironment(
+  in text: String, environment: [String: String]
+) throws(EnvironmentReferenceError) -> String {
+  guard text.utf8.contains(UInt8(ascii: "$")) else { return text }
+  var result = ""
+  var rest = text[...]
+  while let dollar = rest.firstIndex(of: "$") {
+    result += rest[..<dollar]
+    rest = rest[rest.index(after: dollar)...]
+    if rest.first == "$" {
+      result += "$"
+      rest = rest.dropFirst()
+      continue
+    }
+    guard rest.first == "{", let close = rest.firstIndex(of: "}") else { throw .stray }
+    let name = String(rest[..<close].dropFirst())
+    guard isVariableName(name) else { throw .stray }
+    guard let value = environment[name] else { throw .missing(name) }
+    result += value
+    rest = rest[rest.index(after: close)...]
+  }
+  return result + rest
+}
+
+/// POSIX.1-2024 §8.1: letters, digits and underscores, not beginning with a digit.
+private func isVariableName(_ name: String) -> Bool {
+  guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
+  return name.utf8.allSatisfy { byte in
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// Owns the words of the configuration file and the table of which word may stand where. The decoder, the published
+// schema and the commented example are all checked against this one table.
+
+/// A key of the configuration file.
+enum Key: String, CaseIterable {
+  case access
+  case address
+  case admin
+  case allowPlaintext = "allow_plaintext"
+  case anyone
+  case application
+  case applications
+  case `as`
+  case authority
+  case bodyBytes = "body_bytes"
+  case caFile = "ca_file"
+  case cache
+  case callers
+  case certificateFile = "certificate_file"
+  case clientCapabilities = "client_capabilities"
+  case clientID = "client_id"
+  case clientSecret = "client_secret"
+  case clientSecretFile = "client_secret_file"
+  case connect
+  case connections
+  case defaults
+  case exchange
+  case fieldCount = "field_count"
+  case format
+  case headBytes = "head_bytes"
+  case host
+  case hosts
+  case idle
+  case idleTimeout = "idle_timeout"
+  case keyFile = "key_file"
+  case level
+  case limit
+  case limits
+  case listeners
+  case log
+  case loops
+  case maxIdle = "max_idle"
+  case memory
+  case methods
+  case name
+  case path
+  case pool
+  case preserveHost = "preserve_host"
+  case requestHead = "request_head"
+  case responseHead = "response_head"
+  case routes
+  case scopes
+  case serverName = "server_name"
+  case shutdown
+  case timeouts
+  case tls
+  case token
+  case upstream
+}
+
+/// What may stand under a key.
+enum KeyShape {
+  /// A scalar, or a list of scalars.
+  case value
+  /// Keys of their own.
+  case section(SectionShape)
+  /// A list, each element with keys of its own.
+  case sections(SectionShape)
+  /// Names that the operator chooses, each with keys of its own.
+  case namedSections(SectionShape)
+}
+
+/// The keys that may stand in one mapping.
+struct SectionShape {
+  let keys: [(key: Key, shape: KeyShape)]
+
+  init(_ keys: [(Key, KeyShape)]) {
+    self.keys = keys.map { (key: $0.0, shape: $0.1) }
+  }
+
+  func shape(of key: Key) -> KeyShape? {
+    keys.first { $0.key == key }?.shape
+  }
+
+  /// Every path of keys from here, such as `listeners[].tls.key_file` and `applications.*.client_id`.
+  func paths(under prefix: String = "") -> [String] {
+    keys.flatMap { key, shape -> [String] in
+      let path = prefix + key.rawValue
+      switch shape {
+      case .value: return [path]
+      case .section(let inner): return [path] + inner.paths(under: path + ".")
+      case .sections(let inner): return [path] + inner.paths(under: path + "[].")
+      case .namedSections(let inner): return [path] + inner.paths(under: path + ".*.")
+      }
+    }
+  }
+}
+
+extension SectionShape {
+  /// The whole file.
+  static let file = SectionShape([
+    (.listeners, .sections(listener)), (.loops, .value), (.admin, .section(admin)), (.log, .section(log)),
+    (.cache, .section(SectionShape([(.memory, .value)]))), (.limits, .section(limits)),
+    (.shutdown, .section(SectionShape([(.limit, .value)]))), (.applications, .namedSections(application)),
+    (.defaults, .section(defaults)), (.routes, .sections(route)),
+  ])
+
+  static let listener = SectionShape([
+    (.address, .value), (.hosts, .value), (.callers, .section(callers)),
+    (.tls, .section(SectionShape([(.certificateFile, .value), (.keyFile, .value)]))),
+  ])
+
+  static let callers = SectionShape([(.anyone, .value)])
+
+  static let admin = SectionShape([(.address, .value), (.callers, .section(callers))])
+
+  static let log = SectionShape([(.level, .value), (.format, .value), (.access, .value)])
+
+  static let limits = SectionShape([
+    (.headBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),
+  ])
+
+  static let application = SectionShape([
+    (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
+    (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
+  ])
+
+  static let defaults = SectionShape([
+    (.tls, .section(SectionShape([(.caFile, .value), (.certificateFile, .value), (.keyFile, .value)]))),
+    (
+      .timeouts,
+      .section(
+        SectionShape([
+          (.connect, .value), (.requestHead, .value), (.responseHead, .value), (.idle, .value), (.exchange, .value),
+        ]))
+    ),
+    (.pool, .section(pool)),
+  ])
+
+  static let route = SectionShape([
+    (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
+    (.application, .value), (.token, .section(SectionShape([(.as, .value), (.scopes, .value)]))),
+    (.preserveHost, .value), (.allowPlaintext, .value),
+    (
+      .tls,
+      .section(
+        SectionShape([(.caFile, .value), (.certificateFile, .value), (.keyFile, .value), (.serverName, .value)]))
+    ),
+    (
+      .timeouts,
+      .section(SectionShape([(.connect, .value), (.responseHead, .value), (.idle, .value), (.exchange, .value)]))
+    ),
+    (.pool, .section(pool)),
+  ])
+
+  static let pool = SectionShape([(.maxIdle, .value), (.idleTimeout, .value)])
+}

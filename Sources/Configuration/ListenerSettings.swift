@@ -1,0 +1,63 @@
+// Owns the settings of the places where this process accepts connections.
+
+/// An address to listen at.
+public enum ListenerAddress: Sendable, Hashable, CustomStringConvertible {
+  /// An IPv4 or IPv6 address literal (without brackets) and a port; port 0 lets the system choose.
+  case tcp(host: String, port: UInt16)
+  /// The absolute path of a unix socket, at most 107 bytes.
+  case unix(path: String)
+
+  /// The address as it is written in the configuration.
+  public var description: String {
+    switch self {
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .unix(let path): "unix:\(path)"
+    }
+  }
+}
+
+/// Who may call a listener.
+public enum CallerRule: Sendable, Hashable {
+  /// No rule was given: the listener is a loopback address or a unix socket, and a request that a browser marks as
+  /// cross-site is refused.
+  case sameMachine
+  /// `anyone: true`: whoever can connect.
+  case anyone
+}
+
+/// `Host` values that a listener accepts besides its own address.
+public enum AcceptedHosts: Sendable, Hashable {
+  /// These names, in lower case, without a port.
+  case names(Set<String>)
+  /// `"*"`: every name.
+  case any
+}
+
+/// The certificate that a listener shows, or that the proxy shows to an upstream. Both files were readable when the
+/// configuration was read; whether they belong together is found out by who loads them.
+public struct CertificateFiles: Sendable, Hashable {
+  /// A PEM file: the certificate, then its chain.
+  public let certificateFile: Located<String>
+  /// A PEM file: the private key.
+  public let keyFile: Located<String>
+}
+
+/// One place where traffic is accepted.
+public struct ListenerSettings: Sendable, Hashable {
+  /// Where.
+  public let address: Located<ListenerAddress>
+  /// `Host` values accepted besides the address.
+  public let hosts: AcceptedHosts
+  /// Who may call.
+  public let callers: CallerRule
+  /// The certificate of a listener that speaks TLS; `nil` is plain HTTP.
+  public let tls: CertificateFiles?
+}
+
+/// The place where health, metrics and status are served.
+public struct AdminSettings: Sendable, Hashable {
+  /// Where.
+  public let address: Located<ListenerAddress>
+  /// Who may call.
+  public let callers: CallerRule
+}

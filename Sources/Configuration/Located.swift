@@ -1,0 +1,27 @@
+// Owns a setting's value together with where it was written, so that whoever finds out later that it cannot be used
+// (a certificate that does not match its key, an address in use) reports it like any other mistake in the file.
+
+/// A value from the configuration file, with its key and place.
+public struct Located<Value: Sendable>: Sendable {
+  /// The decoded value.
+  public let value: Value
+  /// Where the value stands in the file.
+  public let place: Place
+  /// The path of keys that leads to it, such as `listeners[0].tls.key_file`.
+  public let key: String
+
+  /// A value and where it came from.
+  public init(_ value: Value, place: Place, key: String) {
+    self.value = value
+    self.place = place
+    self.key = key
+  }
+
+  /// A mistake that shows only when the value is used; `reason` reads on after the key.
+  public func issue(_ reason: String) -> ConfigurationIssue {
+    ConfigurationIssue(place, "\(key): \(reason)")
+  }
+}
+
+extension Located: Equatable where Value: Equatable {}
+extension Located: Hashable where Value: Hashable {}

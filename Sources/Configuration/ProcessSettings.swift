@@ -1,0 +1,57 @@
+// Owns the small settings that concern the process as a whole: logs, cache, limits, shutdown.
+
+/// What is logged, and how.
+public struct LogSettings: Sendable, Hashable {
+  /// From which severity on records are written.
+  public enum Level: String, Sendable, Hashable, CaseIterable {
+    case debug, info, warning, error
+  }
+
+  /// How records look.
+  public enum Format: String, Sendable, Hashable, CaseIterable {
+    /// One JSON object on a line.
+    case json
+    /// One line for people.
+    case text
+  }
+
+  /// From which severity on records are written.
+  public var level: Level = .info
+  /// How records look.
+  public var format: Format = .json
+  /// Whether each request leaves a record.
+  public var access = true
+
+  /// The defaults.
+  public init() {}
+}
+
+/// Where tokens are kept.
+public enum CacheSettings: Sendable, Hashable {
+  /// In this process, until it ends.
+  case memory
+}
+
+/// Bounds on what callers may send.
+public struct Limits: Sendable, Hashable {
+  /// Bytes of a request's or response's head.
+  public var headBytes = 32 << 10
+  /// Fields of a head.
+  public var fieldCount = 100
+  /// Downstream connections open at once, in the whole process.
+  public var connections = 10_000
+  /// Bytes of a request's body; `nil` is no limit.
+  public var bodyBytes: Int?
+
+  /// The defaults.
+  public init() {}
+}
+
+/// How the process ends.
+public struct ShutdownSettings: Sendable, Hashable {
+  /// How long requests in flight may go on after the signal.
+  public var limit: Duration = .seconds(30)
+
+  /// The default.
+  public init() {}
+}

@@ -1,0 +1,41 @@
+// Owns the settings of a route: which requests it takes, where they go and which token they carry.
+
+public import HTTP
+public import Tokens
+
+/// The token that a route adds.
+public enum RouteToken: Sendable, Hashable {
+  /// None: requests are forwarded as they are.
+  case none
+  /// A token for the application itself (client credentials, RFC 6749 §4.4).
+  case application(name: String, scopes: ScopeSet)
+}
+
+/// One route.
+public struct RouteSettings: Sendable, Hashable {
+  /// The name in logs, metrics and problem documents; each once.
+  public let name: String
+  /// Where the route begins in the file.
+  public let place: Place
+  /// The `Host` it takes, in lower case and without a port; `nil` takes every host.
+  public let host: String?
+  /// The path prefix it takes. Begins and ends with `/`, is normalised, holds no percent-encoding; `/orders/` takes
+  /// `/orders/`, everything below it, and `/orders` itself.
+  public let path: String
+  /// The methods it takes, in upper case; `nil` takes every method.
+  public let methods: Set<String>?
+  /// Where requests go. The path ends with `/` and there is no query: what follows the route's path is appended to it.
+  public let upstream: Located<HTTPURL>
+  /// The token that is added.
+  public let token: RouteToken
+  /// Whether the caller's `Host` is passed on instead of the upstream's.
+  public let preserveHost: Bool
+  /// Whether a token may travel to this upstream without TLS.
+  public let allowPlaintext: Bool
+  /// How an https upstream is trusted, and what is shown to it.
+  public let tls: UpstreamTLSSettings
+  /// Time limits, the defaults included.
+  public let timeouts: Timeouts
+  /// The bounds of the connection pool, the defaults included.
+  public let pool: PoolSettings
+}

@@ -1,0 +1,65 @@
+// Owns the settings of one process as they come out of a configuration file: complete, checked against one another and
+// immutable. How the file is read stands in the decoder; what is done with a setting stands where it is used.
+
+/// Everything the configuration file decides.
+public struct Settings: Sendable {
+  /// Where traffic is accepted; at least one.
+  public let listeners: [ListenerSettings]
+  /// The number of event loops, 1 to 256; `nil` is one per core.
+  public let loops: Int?
+  /// Where health, metrics and status are served; `nil` is nowhere.
+  public let admin: AdminSettings?
+  /// What is logged, and how.
+  public let log: LogSettings
+  /// Where tokens are kept.
+  public let cache: CacheSettings
+  /// Bounds on what callers may send.
+  public let limits: Limits
+  /// How the process ends.
+  public let shutdown: ShutdownSettings
+  /// Time limits towards callers. A route's own stand in the route.
+  public let timeouts: Timeouts
+  /// The applications, in the order of the file, each name once.
+  public let applications: [ApplicationSettings]
+  /// The routes, in the order of the file; at least one. No two match the same requests.
+  public let routes: [RouteSettings]
+
+  /// The application of this name.
+  public func application(named name: String) -> ApplicationSettings? {
+    applications.first { $0.name == name }
+  }
+
+  /// Reads and checks a file, the secret files it names included. `environment` is what `${NAME}` refers to.
+  ///
+  /// Relative paths in the file are relative to the file's own directory.
+  public static func load(file: String, environment: [String: String]) throws(ConfigurationError) -> Settings {
+    let bytes: [UInt8]
+    do throws(FileReadError) {
+      bytes = try fileContents(path: file, limit: YAMLNode.sizeLimit)
+    } catch {
+      let start = Place(file: file, line: 1, column: 1)
+      throw ConfigurationError([ConfigurationIssue(start, "cannot read the configuration: \(error.reason)")])
+    }
+    return try decode(yaml: bytes, file: file, environment: environment)
+  }
+
+  /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
+  /// paths begin.
+  public static func decode(
+    yaml: [UInt8], file: String, environment: [String: String]
+  ) throws(ConfigurationError) -> Settings {
+    try decode(yaml: yaml, file: file, environment: environment, readFile: fileContents)
+  }
+
+  static func decode(
+    yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile
+  ) throws(ConfigurationError) -> Settings {
+    var issues: [ConfigurationIssue] = []
+    let root = YAMLNode.read(yaml, file: file, issues: &issues)
+    guard let root else { throw ConfigurationError(issues) }
+    var decoder = SettingsDecoder(file: file, environment: environment, readFile: readFile, issues: issues)
+    let settings = decoder.settings(root)
+    guard let settings, decoder.issues.isEmpty else { throw ConfigurationError(decoder.issues) }
+    return settings
+  }
+}

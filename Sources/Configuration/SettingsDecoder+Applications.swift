@@ -1,0 +1,63 @@
+// Owns what the application sections mean.
+
+import HTTP
+import Tokens
+
+/// An application's place among the others, and its settings where they are right.
+struct DecodedApplication {
+  let order: Int
+  let settings: ApplicationSettings?
+}
+
+extension SettingsDecoder {
+  mutating func applications(_ file: Section) -> [String: DecodedApplication] {
+    var applications: [String: DecodedApplication] = [:]
+    for (order, element) in namedSections(file, .applications).enumerated() {
+      let settings = element.section.flatMap { application($0, name: element.name) }
+      applications[element.name] = DecodedApplication(order: order, settings: settings)
+    }
+    return applications
+  }
+
+  private mutating func application(_ section: Section, name: String) -> ApplicationSettings? {
+    let authority = self.authority(section)
+    let clientID = requiredScalar(section, .clientID)
+    let secret = self.secret(section, .clientSecret, file: .clientSecretFile)
+    let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
+    let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
+    guard let authority, let clientID else { return nil }
+    return ApplicationSettings(
+      name: name, authority: authority, clientID: clientID.text, clientSecret: secret, caFile: caFile,
+      clientCapabilities: capabilities)
+  }
+
+  private mutating func authority(_ section: Section) -> Located<Authority>? {
+    guard let scalar = requiredScalar(section, .authority) else { return nil }
+    do throws(AuthorityError) {
+      return scalar.located(try Authority(scalar.text))
+    } catch {
+      report(scalar.place, "\(scalar.key): \(reason(error, written: scalar.written))")
+      return nil
+    }
+  }
+
+  private func reason(_ error: AuthorityError, written: String) -> String {
+    switch error {
+    case .url(let error): urlReason(error, written: written)
+    case .plaintext: "the client secret would travel in clear to '\(written)'; http: is for a loopback address only"
+    case .query: "'\(written)' has a query; an issuer has none"
+    case .tenantMissing: "'\(written)' names no tenant: add its id or domain to the path"
+    case .tenant(let tenant): "'\(tenant)' is not a tenant: neither an id, nor a domain"
+    }
+  }
+
+  func urlReason(_ error: HTTPURLError, written: String) -> String {
+    switch error {
+    case .scheme: "'\(written)' begins neither with https:// nor with http://"
+    case .userInformation: "a URL here has no user name and no password in it"
+    case .host: "'\(written)' has no host that could be looked up"
+    case .port: "'\(written)' has a port that is not a number from 1 to 65535"
+    case .path: "'\(written)' has a fragment, a blank or a non-ASCII character"
+    }
+  }
+}

@@ -1,0 +1,153 @@
+// Owns what the listener and admin sections mean: addresses, accepted hosts, who may call.
+
+extension SettingsDecoder {
+  mutating func listeners(_ file: Section) -> [ListenerSettings] {
+    guard file.members[.listeners] != nil else {
+      reportMissing(.listeners, in: file)
+      return []
+    }
+    let sections = self.sections(file, .listeners)
+    if sections.isEmpty, let node = file[.listeners], case .sequence(let elements) = node.content, elements.isEmpty {
+      report(node.place, "listeners is empty: nobody could call")
+    }
+    var listeners: [ListenerSettings] = []
+    for section in sections {
+      guard let listener = listener(section) else { continue }
+      reportRepetition(of: listener.address, among: listeners.map(\.address))
+      listeners.append(listener)
+    }
+    return listeners
+  }
+
+  private mutating func listener(_ section: Section) -> ListenerSettings? {
+    let address = self.address(section)
+    let hosts = acceptedHosts(section)
+    let callers = callerRule(section, address: address)
+    let tls = self.section(section, .tls).flatMap { certificateFiles($0, isRequired: true) }
+    return address.map { ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls) }
+  }
+
+  mutating func admin(_ file: Section, besides listeners: [ListenerSettings]) -> AdminSettings? {
+    guard let section = section(file, .admin) else { return nil }
+    let address = self.address(section)
+    let callers = callerRule(section, address: address)
+    guard let address else { return nil }
+    reportRepetition(of: address, among: listeners.map(\.address))
+    return AdminSettings(address: address, callers: callers)
+  }
+
+  private mutating func address(_ section: Section) -> Located<ListenerAddress>? {
+    guard let scalar = requiredScalar(section, .address) else { return nil }
+    do throws(ListenerAddressError) {
+      return scalar.located(try ListenerAddress(text: scalar.text))
+    } catch {
+      report(scalar.place, "\(scalar.key): '\(scalar.written)' \(error.reason)")
+      return nil
+    }
+  }
+
+  private mutating func reportRepetition(
+    of address: Located<ListenerAddress>, among others: [Located<ListenerAddress>]
+  ) {
+    if case .tcp(_, port: 0) = address.value { return }
+    guard let other = others.first(where: { $0.value == address.value }) else { return }
+    issues.append(address.issue("\(address.value) is already the address of line \(other.place.line)"))
+  }
+
+  private mutating func acceptedHosts(_ section: Section) -> AcceptedHosts {
+    var names: Set<String> = []
+    for scalar in list(section, .hosts) ?? [] {
+      if scalar.text == "*" { return .any }
+      if let name = hostName(scalar) { names.insert(name) }
+    }
+    return .names(names)
+  }
+
+  /// A host name or address literal in lower case, without port and brackets.
+  mutating func hostName(_ scalar: Scalar) -> String? {
+    var text = scalar.text.lowercased()
+    if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
+    let isName = text.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    if isName || IPAddress(text) != nil { return text }
+    report(scalar.place, "\(scalar.key): '\(scalar.written)' is not a host name (no scheme, no port)")
+    return nil
+  }
+
+  private mutating func callerRule(_ section: Section, address: Located<ListenerAddress>?) -> CallerRule {
+    let callers = self.section(section, .callers)
+    if let callers, boolean(callers, .anyone) == true { return .anyone }
+    if let address, !address.value.isOfThisMachine {
+      issues.append(
+        address.issue(
+          "\(address.value) can be reached from other machines: say who may call (callers: {anyone: true}), or listen at "
+            + "a loopback address or a unix socket"))
+    }
+    return .sameMachine
+  }
+
+  /// Both files, or neither.
+  mutating func certificateFiles(_ section: Section, isRequired: Bool) -> CertificateFiles? {
+    let certificate = readableFile(section, .certificateFile)
+    let key = readableFile(section, .keyFile)
+    let given = [Key.certificateFile, .keyFile].filter { section.members[$0] != nil }
+    if isRequired || given.count == 1 {
+      reportMissing(.certificateFile, in: section)
+      reportMissing(.keyFile, in: section)
+    }
+    guard let certificate, let key else { return nil }
+    return CertificateFiles(certificateFile: certificate, keyFile: key)
+  }
+}
+
+/// Why a text is not an address to listen at.
+enum ListenerAddressError: Error {
+  case form
+  case name
+  case port
+  case socketPath
+
+  var reason: String {
+    switch self {
+    case .form: "is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock"
+    case .name: "names a host; a listener takes an IP address such as 127.0.0.1 or [::1]"
+    case .port: "has no port from 0 to 65535 behind the address"
+    case .socketPath: "is not an absolute path of at most 107 bytes behind 'unix:'"
+    }
+  }
+}
+
+extension ListenerAddress {
+  /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
+  init(text: String) throws(ListenerAddressError) {
+    if text.hasPrefix("unix:") {
+      let path = String(text.dropFirst(5))
+      guard path.hasPrefix("/"), path.utf8.count <= 107, !path.utf8.contains(0) else { throw .socketPath }
+      self = .unix(path: path)
+      return
+    }
+    guard let colon = text.lastIndex(of: ":") else { throw .form }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+      guard host.contains(":"), IPAddress(host) != nil else { throw .form }
+    } else if IPAddress(host) == nil || host.contains(":") {
+      throw host.isEmpty || host.contains(":") ? .form : .name
+    }
+    let digits = text[text.index(after: colon)...]
+    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits) else { throw .port }
+    self = .tcp(host: String(host), port: port)
+  }
+
+  /// Whether only this machine can connect.
+  var isOfThisMachine: Bool {
+    switch self {
+    case .tcp(let host, _): IPAddress(host)?.isLoopback == true
+    case .unix: true
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// Owns what the small sections mean: log, cache, limits, shutdown.
+
+extension SettingsDecoder {
+  mutating func log(_ file: Section) -> LogSettings {
+    var log = LogSettings()
+    guard let section = section(file, .log) else { return log }
+    log.level = choice(section, .level, of: LogSettings.Level.self) ?? log.level
+    log.format = choice(section, .format, of: LogSettings.Format.self) ?? log.format
+    log.access = boolean(section, .access) ?? log.access
+    return log
+  }
+
+  mutating func cache(_ file: Section) -> CacheSettings {
+    guard let section = section(file, .cache) else { return .memory }
+    if boolean(section, .memory) == false, let node = section[.memory] {
+      report(node.place, "\(section.path(.memory)): this version keeps tokens in memory only")
+    }
+    return .memory
+  }
+
+  mutating func limits(_ file: Section) -> Limits {
+    var limits = Limits()
+    guard let section = section(file, .limits) else { return limits }
+    limits.headBytes = size(section, .headBytes, in: (4 << 10)...(1 << 20)) ?? limits.headBytes
+    limits.fieldCount = integer(section, .fieldCount, in: 10...1000) ?? limits.fieldCount
+    limits.connections = integer(section, .connections, in: 1...1_000_000) ?? limits.connections
+    limits.bodyBytes = sizeOrNone(section, .bodyBytes, in: 0...(1 << 50)) ?? limits.bodyBytes
+    return limits
+  }
+
+  mutating func shutdown(_ file: Section) -> ShutdownSettings {
+    var shutdown = ShutdownSettings()
+    guard let section = section(file, .shutdown) else { return shutdown }
+    shutdown.limit = duration(section, .limit) ?? shutdown.limit
+    return shutdown
+  }
+}

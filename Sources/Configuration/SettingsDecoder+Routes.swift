@@ -1,0 +1,155 @@
+// Owns what a route section means, apart from its token.
+
+import HTTP
+
+extension SettingsDecoder {
+  mutating func routes(
+    _ file: Section, applications: [String: DecodedApplication], defaults: UpstreamDefaults
+  ) -> [RouteSettings] {
+    guard let node = file[.routes] else {
+      reportMissing(.routes, in: file)
+      return []
+    }
+    if case .sequence(let elements) = node.content, elements.isEmpty {
+      report(node.place, "routes is empty: nothing would be forwarded")
+    }
+    var routes: [RouteSettings] = []
+    var places: [String: Place] = [:]
+    for section in sections(file, .routes) {
+      let name = routeName(section, places: &places)
+      let route = route(section, name: name, applications: applications, defaults: defaults)
+      guard let route else { continue }
+      if let other = routes.first(where: { $0.matchesSameRequests(as: route) }) {
+        report(
+          route.place, "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line)")
+      }
+      routes.append(route)
+    }
+    return routes
+  }
+
+  private mutating func routeName(_ section: Section, places: inout [String: Place]) -> String? {
+    guard let scalar = requiredScalar(section, .name) else { return nil }
+    guard checkName(scalar.text, place: scalar.place, key: scalar.key) else { return nil }
+    if let place = places[scalar.text] {
+      report(scalar.place, "\(scalar.key): a route '\(scalar.written)' stands already on line \(place.line)")
+    }
+    places[scalar.text] = scalar.place
+    return scalar.text
+  }
+
+  /// Names stand in logs, metrics and URLs.
+  mutating func checkName(_ name: String, place: Place, key: String) -> Bool {
+    let isWord = name.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    if isWord, (1...64).contains(name.utf8.count) { return true }
+    report(place, "\(key): '\(name)' is not a name of at most 64 letters, digits, '-', '_', '.'")
+    return false
+  }
+
+  private mutating func route(
+    _ section: Section, name: String?, applications: [String: DecodedApplication], defaults: UpstreamDefaults
+  ) -> RouteSettings? {
+    let host = scalar(section, .host).flatMap { hostName($0) }
+    let path = routePath(section)
+    let methods = self.methods(section)
+    let upstream = self.upstream(section)
+    let token = self.token(section, applications: applications)
+    let preserveHost = boolean(section, .preserveHost) ?? false
+    let allowPlaintext = boolean(section, .allowPlaintext) ?? false
+    let settings = self.upstream(section, over: defaults)
+    guard let name, let path, let upstream, let token else { return nil }
+    if token != .none, upstream.value.scheme == .http, !upstream.value.isLoopback, !allowPlaintext {
+      issues.append(
+        upstream.issue(
+          "the token of route '\(name)' would travel in clear to \(upstream.value.host); use https:, or set "
+            + "allow_plaintext: true"))
+    }
+    return RouteSettings(
+      name: name, place: section.place, host: host, path: path, methods: methods, upstream: upstream, token: token,
+      preserveHost: preserveHost, allowPlaintext: allowPlaintext, tls: settings.tls, timeouts: settings.timeouts,
+      pool: settings.pool)
+  }
+
+  private mutating func routePath(_ section: Section) -> String? {
+    guard let scalar = requiredScalar(section, .path) else { return nil }
+    if let reason = routePathReason(scalar.text) {
+      report(scalar.place, "\(scalar.key): '\(scalar.written)' \(reason)")
+      return nil
+    }
+    return scalar.text
+  }
+
+  private func routePathReason(_ path: String) -> String? {
+    if !path.hasPrefix("/") || !path.hasSuffix("/") { return "does not begin and end with '/'" }
+    // RFC 3986 §3.3: pchar without pct-encoded, and the slash.
+    let allowed = "-._~!$&'()*+,;=:@/"
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: continue
+      default:
+        if !allowed.utf8.contains(byte) { return "has a character that stands in a path only percent-encoded, or '%'" }
+      }
+    }
+    let segments = path.dropFirst().dropLast().split(separator: "/", omittingEmptySubsequences: false)
+    if path != "/", segments.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) {
+      return "has an empty segment, '.' or '..'; requests are matched after those are resolved"
+    }
+    return segments.first == ".bearer" ? "belongs to the proxy's own pages under /.bearer/" : nil
+  }
+
+  private mutating func methods(_ section: Section) -> Set<String>? {
+    guard let scalars = list(section, .methods) else { return nil }
+    var methods: Set<String> = []
+    for scalar in scalars {
+      if scalar.text == "CONNECT" {
+        report(scalar.place, "\(scalar.key): CONNECT asks for a tunnel; this proxy makes none")
+      } else if scalar.text.utf8.allSatisfy({ (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }) {
+        methods.insert(scalar.text)
+      } else {
+        let upper = scalar.text.uppercased()
+        report(
+          scalar.place, "\(scalar.key): '\(scalar.written)' is not a method in capital letters",
+          suggestion: upper.utf8.allSatisfy { (0x41...0x5A).contains($0) } ? upper : nil)
+      }
+    }
+    return methods
+  }
+
+  private mutating func upstream(_ section: Section) -> Located<HTTPURL>? {
+    guard let scalar = requiredScalar(section, .upstream) else { return nil }
+    var url: HTTPURL
+    do throws(HTTPURLError) {
+      url = try HTTPURL(scalar.text)
+    } catch {
+      report(scalar.place, "\(scalar.key): \(urlReason(error, written: scalar.written))")
+      return nil
+    }
+    if url.target.contains("?") {
+      report(scalar.place, "\(scalar.key): '\(scalar.written)' has a query; the caller's query is passed on instead")
+    } else if isMetadataService(host: url.host) {
+      report(
+        scalar.place, "\(scalar.key): \(url.host) hands out this machine's cloud credentials and is never an upstream")
+    } else if IPAddress.isObscure(url.host) {
+      report(scalar.place, "\(scalar.key): write the address \(url.host) as four decimal numbers")
+    } else {
+      // The rest of a request's path is appended to whole segments.
+      if !url.target.hasSuffix("/") { url.target += "/" }
+      return scalar.located(url)
+    }
+    return nil
+  }
+}
+
+extension RouteSettings {
+  /// Whether some request would match both equally well: same host, same path, a method in common.
+  fileprivate func matchesSameRequests(as other: RouteSettings) -> Bool {
+    guard host == other.host, path == other.path else { return false }
+    guard let methods, let others = other.methods else { return true }
+    return !methods.isDisjoint(with: others)
+  }
+}

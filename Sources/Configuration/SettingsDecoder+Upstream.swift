@@ -1,0 +1,42 @@
+// Owns what `tls`, `timeouts` and `pool` mean, under `defaults` and on a route, and how the one completes the other.
+
+/// What a route leaves out.
+struct UpstreamDefaults {
+  var tls = UpstreamTLSSettings()
+  var timeouts = Timeouts()
+  var pool = PoolSettings()
+}
+
+extension SettingsDecoder {
+  mutating func upstreamDefaults(_ file: Section) -> UpstreamDefaults {
+    guard let section = section(file, .defaults) else { return UpstreamDefaults() }
+    return upstream(section, over: UpstreamDefaults())
+  }
+
+  /// The three sections of a mapping, completed by `defaults`.
+  mutating func upstream(_ section: Section, over defaults: UpstreamDefaults) -> UpstreamDefaults {
+    var result = defaults
+    if let tls = self.section(section, .tls) {
+      result.tls.caFile = readableFile(tls, .caFile) ?? result.tls.caFile
+      // A certificate and its key come from one place: a route's key never meets the defaults' certificate.
+      result.tls.clientCertificate = certificateFiles(tls, isRequired: false) ?? result.tls.clientCertificate
+      if tls.has(.serverName), let name = scalar(tls, .serverName) {
+        result.tls.serverName = hostName(name)
+      }
+    }
+    if let timeouts = self.section(section, .timeouts) {
+      result.timeouts.connect = duration(timeouts, .connect) ?? result.timeouts.connect
+      if timeouts.has(.requestHead) {
+        result.timeouts.requestHead = duration(timeouts, .requestHead) ?? result.timeouts.requestHead
+      }
+      result.timeouts.responseHead = duration(timeouts, .responseHead) ?? result.timeouts.responseHead
+      result.timeouts.idle = duration(timeouts, .idle) ?? result.timeouts.idle
+      result.timeouts.exchange = durationOrNone(timeouts, .exchange) ?? result.timeouts.exchange
+    }
+    if let pool = self.section(section, .pool) {
+      result.pool.maxIdle = integer(pool, .maxIdle, in: 0...10_000) ?? result.pool.maxIdle
+      result.pool.idleTimeout = duration(pool, .idleTimeout) ?? result.pool.idleTimeout
+    }
+    return result
+  }
+}

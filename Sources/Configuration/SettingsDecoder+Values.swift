@@ -1,0 +1,186 @@
+// Owns how single values are read: text with references to the environment, numbers, units, choices, files, secrets.
+// Messages repeat a value as it is written in the file, never what a variable or a secret file holds.
+
+import Tokens
+
+/// A scalar of the file.
+struct Scalar {
+  /// The value, variables replaced.
+  let text: String
+  /// As it stands in the file.
+  let written: String
+  let place: Place
+  let key: String
+
+  func located<Value>(_ value: Value) -> Located<Value> {
+    Located(value, place: place, key: key)
+  }
+}
+
+extension SettingsDecoder {
+  /// The scalar under a key; `nil` when the key is absent or its value has been reported.
+  mutating func scalar(_ section: Section, _ key: Key) -> Scalar? {
+    section[key].flatMap { scalar($0, path: section.path(key)) }
+  }
+
+  /// The scalar under a key that must be there.
+  mutating func requiredScalar(_ section: Section, _ key: Key) -> Scalar? {
+    let scalar = self.scalar(section, key)
+    if scalar == nil { reportMissing(key, in: section) }
+    return scalar
+  }
+
+  mutating func scalar(_ node: YAMLNode, path: String) -> Scalar? {
+    switch node.content {
+    case .scalar(let written):
+      do throws(EnvironmentReferenceError) {
+        let text = try substitutingEnvironment(in: written, environment: environment)
+        if !text.isEmpty { return Scalar(text: text, written: written, place: node.place, key: path) }
+        report(node.place, "\(path) is empty")
+      } catch {
+        switch error {
+        case .missing(let name): report(node.place, "\(path) refers to '\(name)', which the environment does not have")
+        case .stray: report(node.place, "\(path) has a '$' that is neither '${NAME}' nor '$$' (a dollar)")
+        }
+      }
+    case .empty: report(node.place, "\(path) has no value")
+    case .sequence, .mapping: report(node.place, "\(path) takes one value")
+    }
+    return nil
+  }
+
+  /// The scalars of the list under a key; `nil` when the key is absent.
+  mutating func list(_ section: Section, _ key: Key) -> [Scalar]? {
+    guard let node = section[key] else { return nil }
+    guard case .sequence(let elements) = node.content, !elements.isEmpty else {
+      report(node.place, "\(section.path(key)) takes a list of at least one value: [a, b]")
+      return []
+    }
+    var seen: Set<String> = []
+    return elements.enumerated().compactMap { index, element in
+      guard let scalar = scalar(element, path: "\(section.path(key))[\(index)]") else { return nil }
+      if !seen.insert(scalar.text).inserted { report(scalar.place, "\(scalar.key) repeats '\(scalar.written)'") }
+      return scalar
+    }
+  }
+
+  mutating func boolean(_ section: Section, _ key: Key) -> Bool? {
+    guard let scalar = scalar(section, key) else { return nil }
+    switch scalar.text {
+    case "true": return true
+    case "false": return false
+    default:
+      report(scalar.place, "\(scalar.key) is true or false, not '\(scalar.written)'")
+      return nil
+    }
+  }
+
+  mutating func integer(_ section: Section, _ key: Key, in range: ClosedRange<Int>) -> Int? {
+    guard let scalar = scalar(section, key) else { return nil }
+    if let value = Int(scalar.text), range.contains(value) { return value }
+    report(
+      scalar.place,
+      "\(scalar.key) is a whole number from \(range.lowerBound) to \(range.upperBound), not '\(scalar.written)'")
+    return nil
+  }
+
+  /// A positive duration.
+  mutating func duration(_ section: Section, _ key: Key) -> Duration? {
+    scalar(section, key).flatMap { duration($0) }
+  }
+
+  /// A positive duration, or `none` as `.some(nil)`.
+  mutating func durationOrNone(_ section: Section, _ key: Key) -> Duration?? {
+    guard let scalar = scalar(section, key) else { return nil }
+    if scalar.text == "none" { return .some(nil) }
+    return duration(scalar).map { .some($0) }
+  }
+
+  private mutating func duration(_ scalar: Scalar) -> Duration? {
+    if let duration = parsedDuration(scalar.text), duration > .zero { return duration }
+    report(scalar.place, "\(scalar.key) is a duration such as 500ms, 30s, 5m or 1h, not '\(scalar.written)'")
+    return nil
+  }
+
+  mutating func size(_ section: Section, _ key: Key, in range: ClosedRange<Int>) -> Int? {
+    scalar(section, key).flatMap { size($0, in: range) }
+  }
+
+  /// A size, or `none` as `.some(nil)`.
+  mutating func sizeOrNone(_ section: Section, _ key: Key, in range: ClosedRange<Int>) -> Int?? {
+    guard let scalar = scalar(section, key) else { return nil }
+    if scalar.text == "none" { return .some(nil) }
+    return size(scalar, in: range).map { .some($0) }
+  }
+
+  private mutating func size(_ scalar: Scalar, in range: ClosedRange<Int>) -> Int? {
+    guard let size = parsedSize(scalar.text) else {
+      report(scalar.place, "\(scalar.key) is a size such as 512B, 64KiB or 1MiB, not '\(scalar.written)'")
+      return nil
+    }
+    if range.contains(size) { return size }
+    report(
+      scalar.place,
+      "\(scalar.key) is from \(sizeText(range.lowerBound)) to \(sizeText(range.upperBound)), not '\(scalar.written)'")
+    return nil
+  }
+
+  /// One of an enumeration's words.
+  mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ section: Section, _ key: Key, of: Choice.Type
+  ) -> Choice? {
+    guard let scalar = scalar(section, key) else { return nil }
+    if let choice = Choice(rawValue: scalar.text) { return choice }
+    let words = Choice.allCases.map(\.rawValue)
+    report(
+      scalar.place, "\(scalar.key) is one of \(words.joined(separator: ", ")), not '\(scalar.written)'",
+      suggestion: nearestWord(to: scalar.written, among: words))
+    return nil
+  }
+
+  /// The path of a file that can be read now, made absolute or relative to the working directory.
+  mutating func readableFile(_ section: Section, _ key: Key) -> Located<String>? {
+    guard let scalar = scalar(section, key) else { return nil }
+    return contents(of: scalar, limit: 4 << 20).map { scalar.located($0.path) }
+  }
+
+  /// A secret, given in place or in a file. The file's trailing line ends are not part of it.
+  mutating func secret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
+    if section.members[key] != nil, let other = section.members[fileKey] {
+      report(other.place, "\(section.path) has both '\(key.rawValue)' and '\(fileKey.rawValue)'; keep one")
+      return nil
+    }
+    if let scalar = scalar(section, key) { return Secret(scalar.text) }
+    guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
+      return nil
+    }
+    let end = bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
+    if end == 0 {
+      report(scalar.place, "\(scalar.key): \(path) is empty")
+      return nil
+    }
+    return Secret(bytes[..<end])
+  }
+
+  private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {
+    let path = resolved(scalar.text)
+    do throws(FileReadError) {
+      return (path, try readFile(path, limit))
+    } catch {
+      report(scalar.place, "\(scalar.key): cannot read \(path): \(error.reason)")
+      return nil
+    }
+  }
+
+  /// Paths in the file are relative to the file.
+  private func resolved(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+    return file[...slash] + path
+  }
+
+  private func sizeText(_ size: Int) -> String {
+    if size % (1 << 30) == 0 { return "\(size >> 30)GiB" }
+    if size % (1 << 20) == 0 { return "\(size >> 20)MiB" }
+    return size % 1024 == 0 ? "\(size >> 10)KiB" : "\(size)B"
+  }
+}

@@ -1,0 +1,39 @@
+// Owns the two kinds of numbers that carry their unit in the file: durations and sizes.
+
+/// Reads `500ms`, `30s`, `5m` or `2h`: a whole number and its unit. `nil` for anything else, and for more than a year.
+func parsedDuration(_ text: String) -> Duration? {
+  guard let (number, unit) = numberAndUnit(text) else { return nil }
+  let factor: Int64
+  switch unit {
+  case "ms": factor = 1
+  case "s": factor = 1_000
+  case "m": factor = 60_000
+  case "h": factor = 3_600_000
+  default: return nil
+  }
+  let (milliseconds, overflow) = number.multipliedReportingOverflow(by: factor)
+  guard !overflow, milliseconds <= 366 * 24 * 3_600_000 else { return nil }
+  return .milliseconds(milliseconds)
+}
+
+/// Reads `100B`, `64KiB`, `1MiB` or `10GiB`: a whole number and its unit. `nil` for anything else, and beyond 2^62.
+func parsedSize(_ text: String) -> Int? {
+  guard let (number, unit) = numberAndUnit(text) else { return nil }
+  let shift: Int64
+  switch unit {
+  case "B": shift = 0
+  case "KiB": shift = 10
+  case "MiB": shift = 20
+  case "GiB": shift = 30
+  default: return nil
+  }
+  let (bytes, overflow) = number.multipliedReportingOverflow(by: 1 << shift)
+  guard !overflow, bytes <= 1 << 62 else { return nil }
+  return Int(bytes)
+}
+
+private func numberAndUnit(_ text: String) -> (number: Int64, unit: Substring)? {
+  let digits = text.prefix { $0.isASCII && $0.isNumber }
+  guard let number = Int64(digits) else { return nil }
+  return (number, text[digits.endIndex...])
+}

@@ -1,0 +1,126 @@
+// Owns the tree a configuration file is read into: scalars, lists and mappings, each with its place. Anchors, aliases,
+// tags and merge keys are refused, so no small file can stand for a large tree. It knows no setting.
+
+/// A node of the configuration file.
+struct YAMLNode {
+  /// One key of a mapping with its value.
+  struct Member {
+    var key: String
+    var place: Place
+    var value: YAMLNode
+  }
+
+  enum Content {
+    /// Text as written; quotes and escapes are resolved, types are not.
+    case scalar(String)
+    /// A plain `~`, `null` or nothing at all.
+    case empty
+    case sequence([YAMLNode])
+    case mapping([Member])
+  }
+
+  var content: Content
+  var place: Place
+
+  /// Levels of lists and mappings that may stand in one another. The deepest setting needs six.
+  static let depthLimit = 32
+  /// Bytes of the largest file that is read.
+  static let sizeLimit = 1 << 20
+
+  /// Reads one document and collects what is wrong with it. `nil` when there is no tree to go on with.
+  static func read(_ bytes: [UInt8], file: String, issues: inout [ConfigurationIssue]) -> YAMLNode? {
+    let start = Place(file: file, line: 1, column: 1)
+    guard bytes.count <= sizeLimit else {
+      issues.append(ConfigurationIssue(start, "the file is larger than 1 MiB"))
+      return nil
+    }
+    return bytes.withUnsafeBufferPointer { input -> YAMLNode? in
+      var builder = YAMLTreeBuilder(reader: YAMLEventReader(input, file: file))
+      defer { issues += builder.issues }
+      do throws(ConfigurationIssue) {
+        return try builder.document(start: start)
+      } catch {
+        builder.issues.append(error)
+        return nil
+      }
+    }
+  }
+}
+
+/// Turns events into nodes.
+private struct YAMLTreeBuilder {
+  let reader: YAMLEventReader
+  var issues: [ConfigurationIssue] = []
+
+  mutating func document(start: Place) throws(ConfigurationIssue) -> YAMLNode? {
+    var root: YAMLNode?
+    while true {
+      let event = try reader.next()
+      switch event.kind {
+      case .streamStart, .documentEnd: continue
+      case .documentStart:
+        if root != nil {
+          throw ConfigurationIssue(event.place, "a second YAML document begins here; the configuration is one document")
+        }
+      case .streamEnd:
+        if root == nil { issues.append(ConfigurationIssue(start, "the file is empty")) }
+        return root
+      default:
+        root = try node(event, depth: 1)
+      }
+    }
+  }
+
+  private mutating func node(_ event: YAMLEvent, depth: Int) throws(ConfigurationIssue) -> YAMLNode {
+    if depth > YAMLNode.depthLimit {
+      throw ConfigurationIssue(event.place, "nested deeper than \(YAMLNode.depthLimit) levels")
+    }
+    if event.anchor != nil || event.tag != nil {
+      let what = event.anchor.map { "anchor '&\($0)'" } ?? event.tag.map { "tag '\($0)'" } ?? ""
+      issues.append(ConfigurationIssue(event.place, "\(what): anchors, aliases and tags are not supported here"))
+    }
+    switch event.kind {
+    case .scalar(let text, let isPlain):
+      let isEmpty = isPlain && (text.isEmpty || text == "~" || text == "null")
+      return YAMLNode(content: isEmpty ? .empty : .scalar(text), place: event.place)
+    case .sequenceStart:
+      return YAMLNode(content: .sequence(try elements(depth: depth)), place: event.place)
+    case .mappingStart:
+      return YAMLNode(content: .mapping(try members(depth: depth)), place: event.place)
+    case .alias(let name):
+      throw ConfigurationIssue(event.place, "alias '*\(name)': anchors, aliases and tags are not supported here")
+    default:
+      preconditionFailure("libyaml opens a node with a scalar, a sequence, a mapping or an alias")
+    }
+  }
+
+  private mutating func elements(depth: Int) throws(ConfigurationIssue) -> [YAMLNode] {
+    var elements: [YAMLNode] = []
+    while true {
+      let event = try reader.next()
+      if event.kind == .sequenceEnd { return elements }
+      elements.append(try node(event, depth: depth + 1))
+    }
+  }
+
+  private mutating func members(depth: Int) throws(ConfigurationIssue) -> [YAMLNode.Member] {
+    var members: [YAMLNode.Member] = []
+    var places: [String: Place] = [:]
+    while true {
+      let event = try reader.next()
+      if event.kind == .mappingEnd { return members }
+      let key = try node(event, depth: depth + 1)
+      let value = try node(try reader.next(), depth: depth + 1)
+      guard case .scalar(let name) = key.content else {
+        issues.append(ConfigurationIssue(key.place, "a key must be a word"))
+        continue
+      }
+      if let first = places[name] {
+        issues.append(ConfigurationIssue(key.place, "key '\(name)' stands already on line \(first.line)"))
+        continue
+      }
+      places[name] = key.place
+      members.append(YAMLNode.Member(key: name, place: key.place, value: value))
+    }
+  }
+}

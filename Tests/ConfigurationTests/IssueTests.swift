@@ -1,0 +1,220 @@
+// What is said of each mistake, and that one mistake does not hide another.
+
+import Testing
+
+@testable import Configuration
+
+@Suite struct `Configuration issues` {
+  /// A fragment of a file that is otherwise right, and the issues it brings, without the file's name.
+  static let cases: [(String, [String])] = [
+    (
+      "routes:\n  - {name: a, path: /, upstrem: 'http://[::1]', token: none}",
+      [
+        "1:1: error: the configuration needs 'listeners'",
+        "2:5: error: routes[0] needs 'upstream'",
+        "2:24: error: unknown key 'upstrem' in routes[0]; did you mean 'upstream'?",
+      ]
+    ),
+    (
+      "listeners: []\nroutes: []",
+      [
+        "1:12: error: listeners is empty: nobody could call", "2:9: error: routes is empty: nothing would be forwarded",
+      ]
+    ),
+    (
+      "listeners: 127.0.0.1:80\nroutes: {a: 1}",
+      [
+        "1:12: error: listeners takes a list, each element beginning with '-'",
+        "2:9: error: routes takes a list, each element beginning with '-'",
+      ]
+    ),
+    ("just text", ["1:1: error: the configuration takes keys of its own (listeners: …, loops: …, admin: …)"]),
+  ]
+
+  @Test(arguments: cases)
+  func `a whole file is refused with every issue`(text: String, expected: [String]) {
+    #expect(issues(text) == expected)
+  }
+
+  static let listenerCases: [(String, [String])] = [
+    (
+      "address: localhost:8080",
+      [
+        "address: 'localhost:8080' names a host; a listener takes an IP address such as 127.0.0.1 or [::1]"
+      ]
+    ),
+    (
+      "address: 127.0.0.1",
+      [
+        "address: '127.0.0.1' is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock"
+      ]
+    ),
+    (
+      "address: '::1:80'",
+      [
+        "address: '::1:80' is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock"
+      ]
+    ),
+    ("address: '127.0.0.1:65536'", ["address: '127.0.0.1:65536' has no port from 0 to 65535 behind the address"]),
+    (
+      "address: unix:run/x",
+      [
+        "address: 'unix:run/x' is not an absolute path of at most 107 bytes behind 'unix:'"
+      ]
+    ),
+    (
+      "address: 10.0.0.1:80",
+      [
+        "address: 10.0.0.1:80 can be reached from other machines: say who may call (callers: {anyone: true}), or listen "
+          + "at a loopback address or a unix socket"
+      ]
+    ),
+    (
+      "address: '[::]:80', callers: {anyone: false}",
+      [
+        "address: [::]:80 can be reached from other machines: say who may call (callers: {anyone: true}), or listen at "
+          + "a loopback address or a unix socket"
+      ]
+    ),
+    ("address: 127.0.0.1:80, hosts: localhost", ["hosts takes a list of at least one value: [a, b]"]),
+    ("address: 127.0.0.1:80, hosts: ['a:80']", ["hosts[0]: 'a:80' is not a host name (no scheme, no port)"]),
+    ("address: 127.0.0.1:80, hosts: [a, a]", ["hosts[1] repeats 'a'"]),
+    ("address: 127.0.0.1:80, callers: {anyone: yes}", ["callers.anyone is true or false, not 'yes'"]),
+    ("address: 127.0.0.1:80, tls: {certificate_file: cert.pem}", ["tls needs 'key_file'"]),
+    (
+      "address: 127.0.0.1:80, tls: {certificate_file: gone.pem, key_file: locked}",
+      [
+        "tls.certificate_file: cannot read dir/gone.pem: No such file or directory",
+        "tls.key_file: cannot read dir/locked: Permission denied",
+      ]
+    ),
+    ("address: ", ["address has no value"]),
+    ("address: '${EMPTY}'", ["address is empty"]),
+    ("address: '${GONE}'", ["address refers to 'GONE', which the environment does not have"]),
+    ("address: $HOME", ["address has a '$' that is neither '${NAME}' nor '$$' (a dollar)"]),
+    (
+      "address: '${DOLLAR}'",
+      [
+        "address: '${DOLLAR}' is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock"
+      ]
+    ),
+  ]
+
+  @Test(arguments: listenerCases)
+  func `a listener is refused with the key`(fragment: String, expected: [String]) {
+    let text = "listeners:\n  - {\(fragment)}\nroutes:\n  - {name: a, path: /, upstream: 'http://[::1]', token: none}"
+    #expect(messages(text) == expected.map { "listeners[0]." + $0 })
+  }
+
+  static let processCases: [(String, [String])] = [
+    ("loops: 0", ["loops is a whole number from 1 to 256, not '0'"]),
+    ("loops: two", ["loops is a whole number from 1 to 256, not 'two'"]),
+    (
+      "log: {level: warn}",
+      [
+        "log.level is one of debug, info, warning, error, not 'warn'"
+      ]
+    ),
+    ("log: {format: jsn}", ["log.format is one of json, text, not 'jsn'; did you mean 'json'?"]),
+    ("log:", ["log takes keys of its own (level: …, format: …, access: …)"]),
+    ("cache: {memory: false}", ["cache.memory: this version keeps tokens in memory only"]),
+    ("limits: {head_bytes: 32}", ["limits.head_bytes is a size such as 512B, 64KiB or 1MiB, not '32'"]),
+    ("limits: {head_bytes: 1KiB}", ["limits.head_bytes is from 4KiB to 1MiB, not '1KiB'"]),
+    (
+      "limits: {body_bytes: 9999999999GiB}",
+      [
+        "limits.body_bytes is a size such as 512B, 64KiB or 1MiB, not '9999999999GiB'"
+      ]
+    ),
+    ("shutdown: {limit: 30}", ["shutdown.limit is a duration such as 500ms, 30s, 5m or 1h, not '30'"]),
+    ("shutdown: {limit: 0s}", ["shutdown.limit is a duration such as 500ms, 30s, 5m or 1h, not '0s'"]),
+    ("admin: {address: 127.0.0.1:8080}", ["admin.address: 127.0.0.1:8080 is already the address of line 2"]),
+    ("defaults: {tls: {server_name: a}}", ["unknown key 'server_name' in defaults.tls"]),
+    ("defaults: {tls: {key_file: key.pem}}", ["defaults.tls needs 'certificate_file'"]),
+    (
+      "defaults: {timeouts: {idle: none}}",
+      [
+        "defaults.timeouts.idle is a duration such as 500ms, 30s, 5m or 1h, not 'none'"
+      ]
+    ),
+    (
+      "applications: {a b: {authority: https://i.example, client_id: c}}",
+      [
+        "applications: 'a b' is not a name of at most 64 letters, digits, '-', '_', '.'"
+      ]
+    ),
+    ("applications: [a]", ["applications takes a name and, below it, keys"]),
+    ("applications: {a: {}}", ["applications.a needs 'authority'", "applications.a needs 'client_id'"]),
+    (
+      "applications: {a: {authority: http://id.example, client_id: c}}",
+      [
+        "applications.a.authority: the client secret would travel in clear to 'http://id.example'; http: is for a "
+          + "loopback address only"
+      ]
+    ),
+    (
+      "applications: {a: {authority: id.example, client_id: c}}",
+      [
+        "applications.a.authority: 'id.example' begins neither with https:// nor with http://"
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://login.microsoftonline.com/, client_id: c}}",
+      [
+        "applications.a.authority: 'https://login.microsoftonline.com/' names no tenant: add its id or domain to the path"
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_secret_file: secret}}",
+      [
+        "applications.a has both 'client_secret' and 'client_secret_file'; keep one"
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: gone}}",
+      [
+        "applications.a.client_secret_file: cannot read dir/gone: No such file or directory"
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: blank}}",
+      [
+        "applications.a.client_secret_file: dir/blank is empty"
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: big}}",
+      [
+        "applications.a.client_secret_file: cannot read dir/big: larger than 64 KiB"
+      ]
+    ),
+  ]
+
+  @Test(arguments: processCases)
+  func `a setting of the process is refused with the key`(fragment: String, expected: [String]) {
+    let text =
+      "listeners:\n  - address: 127.0.0.1:8080\nroutes:\n  - {name: a, path: /, upstream: 'http://[::1]', token: none}\n"
+    #expect(messages(text + fragment) == expected)
+  }
+
+  private func issues(_ text: String) -> [String] {
+    do throws(ConfigurationError) {
+      _ = try decoded(text)
+      return []
+    } catch {
+      return error.issues.map { String($0.description.dropFirst("dir/f.yaml:".count)) }
+    }
+  }
+}
+
+/// The issues of a text, without their places.
+func messages(_ text: String) -> [String] {
+  do throws(ConfigurationError) {
+    _ = try decoded(text)
+    return []
+  } catch {
+    return error.issues.map { issue in
+      issue.message + (issue.suggestion.map { "; did you mean '\($0)'?" } ?? "")
+    }
+  }
+}

@@ -1,0 +1,216 @@
+// What is said of each mistake in a route.
+
+import Testing
+
+@testable import Configuration
+
+@Suite struct `Route issues` {
+  static let beginning = """
+    listeners:
+      - address: 127.0.0.1:8080
+    applications:
+      generic: {authority: https://id.example, client_id: c, client_secret: s}
+      public: {authority: https://id.example, client_id: c}
+      entra: {authority: https://login.microsoftonline.com/contoso.example, client_id: c, client_secret: s}
+      shared: {authority: https://login.microsoftonline.com/common, client_id: c, client_secret: s}
+      broken: {authority: ftp://id.example, client_id: c}
+    routes:
+
+    """
+
+  static let paths: [(String, String)] = [
+    ("orders/", "'orders/' does not begin and end with '/'"),
+    ("/orders", "'/orders' does not begin and end with '/'"),
+    ("/a//b/", "'/a//b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
+    ("/a/../b/", "'/a/../b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
+    ("/a%20b/", "'/a%20b/' has a character that stands in a path only percent-encoded, or '%'"),
+    ("/a?b/", "'/a?b/' has a character that stands in a path only percent-encoded, or '%'"),
+    ("/.bearer/", "'/.bearer/' belongs to the proxy's own pages under /.bearer/"),
+    ("/.bearer/x/", "'/.bearer/x/' belongs to the proxy's own pages under /.bearer/"),
+    ("//", "'//' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
+  ]
+
+  @Test(arguments: paths)
+  func `a path that no request would match is refused`(path: String, expected: String) {
+    let found = messages(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+      routes:
+        - {name: a, path: '\(path)', upstream: 'http://[::1]', token: none}
+      """)
+    #expect(found == ["routes[0].path: " + expected])
+  }
+
+  static let upstreams: [(String, String)] = [
+    ("orders.example", "'orders.example' begins neither with https:// nor with http://"),
+    ("https://", "'https://' has no host that could be looked up"),
+    ("https://a:b@c/", "a URL here has no user name and no password in it"),
+    ("https://a:0/", "'https://a:0/' has a port that is not a number from 1 to 65535"),
+    ("https://a/b#c", "'https://a/b#c' has a fragment, a blank or a non-ASCII character"),
+    ("https://a/b?c=d", "'https://a/b?c=d' has a query; the caller's query is passed on instead"),
+    ("http://169.254.169.254/", "169.254.169.254 hands out this machine's cloud credentials and is never an upstream"),
+    ("https://169.254.1.1/", "169.254.1.1 hands out this machine's cloud credentials and is never an upstream"),
+    ("http://[fd00:ec2::254]/", "fd00:ec2::254 hands out this machine's cloud credentials and is never an upstream"),
+    (
+      "http://[::ffff:169.254.169.254]/",
+      "::ffff:169.254.169.254 hands out this machine's cloud credentials and is never an upstream"
+    ),
+    ("http://[fe80::1]/", "fe80::1 hands out this machine's cloud credentials and is never an upstream"),
+    (
+      "http://METADATA.google.internal./x",
+      "metadata.google.internal. hands out this machine's cloud credentials and is never an upstream"
+    ),
+    ("http://2852039166/", "write the address 2852039166 as four decimal numbers"),
+    ("http://0xa9.254.43518/", "write the address 0xa9.254.43518 as four decimal numbers"),
+  ]
+
+  @Test(arguments: upstreams)
+  func `an upstream that must not be contacted is refused`(upstream: String, expected: String) {
+    let found = messages(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+      routes:
+        - {name: a, path: /, upstream: '\(upstream)', token: none}
+      """)
+    #expect(found == ["routes[0].upstream: " + expected])
+  }
+
+  static let tokens: [(String, [String])] = [
+    (
+      "token: nonee",
+      [
+        "routes[0].token is none, or {as: application, scopes: […]}, not 'nonee'; did you mean 'none'?"
+      ]
+    ),
+    ("application: generic", ["routes[0] needs 'token': none, or {as: application, scopes: […]}"]),
+    ("application: generic, token: none", ["routes[0].application has no meaning on a route with token: none"]),
+    (
+      "application: generik, token: {as: application}",
+      [
+        "routes[0].application: there is no application 'generik'; did you mean 'generic'?"
+      ]
+    ),
+    ("token: {as: application}", ["routes[0] needs 'application': whose token it is"]),
+    (
+      "application: generic, token: {scopes: [a]}",
+      [
+        "routes[0].token needs 'as: application'; as: account, the default, is not available in this version"
+      ]
+    ),
+    (
+      "application: generic, token: {as: account}",
+      [
+        "routes[0].token.as: 'account' is not available in this version; use 'application'"
+      ]
+    ),
+    (
+      "application: generic, token: {as: caller}",
+      [
+        "routes[0].token.as: 'caller' is not available in this version; use 'application'"
+      ]
+    ),
+    (
+      "application: generic, token: {as: aplication}",
+      [
+        "routes[0].token.as is application, not 'aplication'; did you mean 'application'?"
+      ]
+    ),
+    (
+      "application: generic, token: {as: application, scopes: [a b]}",
+      [
+        "routes[0].token.scopes[0]: 'a b' is not one scope (no blanks, quotes, backslashes)"
+      ]
+    ),
+    (
+      "application: generic, token: {as: application, scopes: []}",
+      [
+        "routes[0].token.scopes takes a list of at least one value: [a, b]"
+      ]
+    ),
+    (
+      "application: public, token: {as: application}",
+      [
+        "routes[0].application: application 'public' has no client_secret or client_secret_file, which as: application "
+          + "needs"
+      ]
+    ),
+    (
+      "application: entra, token: {as: application, scopes: [User.Read]}",
+      [
+        "routes[0].token.scopes: login.microsoftonline.com gives an application a token for '<resource>/.default' only, "
+          + "not for 'User.Read'"
+      ]
+    ),
+    (
+      "application: entra, token: {as: application, scopes: [a/.default, b/.default]}",
+      [
+        "routes[0].token.scopes: login.microsoftonline.com gives an application a token for exactly one "
+          + "'<resource>/.default', not for 2 scopes"
+      ]
+    ),
+    (
+      "application: shared, token: {as: application, scopes: [a/.default]}",
+      [
+        "routes[0].token.scopes: the authority https://login.microsoftonline.com/common names no tenant, so it has no "
+          + "tokens for an application itself"
+      ]
+    ),
+    ("application: broken, token: {as: application, scopes: [a/.default]}", []),
+  ]
+
+  @Test(arguments: tokens)
+  func `a token that could not be had is refused`(fragment: String, expected: [String]) {
+    let broken = "applications.broken.authority: 'ftp://id.example' begins neither with https:// nor with http://"
+    let text = Self.beginning + "  - {name: a, path: /, upstream: 'https://a.example', \(fragment)}"
+    #expect(messages(text) == [broken] + expected)
+  }
+
+  @Test func `a token does not travel in clear beyond this machine`() {
+    let found = messages(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+      applications:
+        generic: {authority: https://id.example, client_id: c, client_secret: s}
+      routes:
+        - {name: far, path: /a/, upstream: http://a.example, application: generic, token: {as: application}}
+        - {name: near, path: /b/, upstream: http://127.0.0.1, application: generic, token: {as: application}}
+        - {name: meant, path: /c/, upstream: http://a.example, application: generic, token: {as: application},
+           allow_plaintext: true}
+        - {name: open, path: /d/, upstream: http://a.example, token: none}
+      """)
+    #expect(
+      found == [
+        "routes[0].upstream: the token of route 'far' would travel in clear to a.example; use https:, or set "
+          + "allow_plaintext: true"
+      ])
+  }
+
+  @Test func `two routes may not take the same requests`() {
+    let found = messages(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+      routes:
+        - {name: a, path: /x/, upstream: https://a.example, token: none, methods: [GET, HEAD]}
+        - {name: b, path: /x/, upstream: https://a.example, token: none, methods: [POST]}
+        - {name: c, path: /x/, upstream: https://a.example, token: none, host: c.example}
+        - {name: d, path: /x/, upstream: https://a.example, token: none, methods: [HEAD]}
+        - {name: c, path: /y/, upstream: https://a.example, token: none, host: C.example}
+        - {name: e, path: /x/, upstream: https://a.example, token: none, host: C.example}
+        - {name: f g, path: /z/, upstream: https://a.example, token: none, methods: [get, CONNECT, 'A B']}
+      """)
+    #expect(
+      found == [
+        "routes[3] takes the same requests as route 'a' on line 4",
+        "routes[4].name: a route 'c' stands already on line 6",
+        "routes[5] takes the same requests as route 'c' on line 6",
+        "routes[6].name: 'f g' is not a name of at most 64 letters, digits, '-', '_', '.'",
+        "routes[6].methods[0]: 'get' is not a method in capital letters; did you mean 'GET'?",
+        "routes[6].methods[1]: CONNECT asks for a tunnel; this proxy makes none",
+        "routes[6].methods[2]: 'A B' is not a method in capital letters",
+      ])
+  }
+}

@@ -1,0 +1,165 @@
+// What a right configuration decodes to: defaults, inheritance, substitution, secrets.
+
+import HTTP
+import Testing
+import Tokens
+
+@testable import Configuration
+
+@Suite struct `Decoded settings` {
+  static let smallest = """
+    listeners:
+      - address: 127.0.0.1:8080
+    routes:
+      - {name: open, path: /, upstream: "http://127.0.0.1:9000", token: none}
+    """
+
+  @Test func `the smallest file is completed by defaults`() throws {
+    let settings = try decoded(Self.smallest)
+    #expect(settings.listeners.map(\.address.value) == [.tcp(host: "127.0.0.1", port: 8080)])
+    #expect(settings.listeners[0].hosts == .names([]))
+    #expect(settings.listeners[0].callers == .sameMachine)
+    #expect(settings.listeners[0].tls == nil)
+    #expect(settings.loops == nil)
+    #expect(settings.admin == nil)
+    #expect(settings.log == LogSettings())
+    #expect(settings.limits == Limits())
+    #expect(settings.timeouts == Timeouts())
+    #expect(settings.shutdown.limit == .seconds(30))
+    let route = try #require(settings.routes.first)
+    #expect(route.name == "open")
+    #expect(route.place == Place(file: "dir/f.yaml", line: 4, column: 5))
+    #expect(route.upstream.value.description == "http://127.0.0.1:9000/")
+    #expect(route.token == .none)
+    #expect(route.methods == nil)
+    #expect(!route.preserveHost)
+    #expect(route.timeouts == Timeouts())
+    #expect(route.pool == PoolSettings())
+  }
+
+  @Test func `every setting is taken from the file`() throws {
+    let settings = try decoded(
+      """
+      listeners:
+        - address: 0.0.0.0:8443
+          hosts: [Proxy.Example, "[::1]"]
+          callers: {anyone: true}
+          tls: {certificate_file: cert.pem, key_file: /abs/key.pem}
+        - {address: "[::1]:0", hosts: ["*"]}
+        - address: unix:/run/p.sock
+      loops: 2
+      admin: {address: 127.0.0.1:9901}
+      log: {level: debug, format: text, access: false}
+      cache: {memory: true}
+      limits: {head_bytes: 16KiB, field_count: 50, connections: 10, body_bytes: 1MiB}
+      shutdown: {limit: 5s}
+      applications:
+        entra:
+          authority: https://login.microsoftonline.com/contoso.onmicrosoft.com
+          client_id: ${CLIENT}
+          client_secret: a$$b
+          tls: {ca_file: ca.pem}
+          client_capabilities: [cp1]
+        other: {authority: https://id.example, client_id: 42, client_secret_file: secret}
+      defaults:
+        tls: {ca_file: ca.pem, certificate_file: cert.pem, key_file: key.pem}
+        timeouts: {connect: 500ms, request_head: 1s, response_head: 2m, idle: 1h, exchange: 2h}
+        pool: {max_idle: 0, idle_timeout: 1s}
+      routes:
+        - name: graph
+          host: API.local
+          path: /graph/
+          methods: [GET, POST]
+          upstream: https://graph.microsoft.com/v1.0
+          application: entra
+          token: {as: application, scopes: [https://graph.microsoft.com/.default]}
+          preserve_host: true
+          tls: {server_name: Other.Example, ca_file: /abs/ca.pem}
+          timeouts: {connect: 1s, exchange: none}
+          pool: {max_idle: 3}
+        - name: any
+          path: /any/
+          upstream: http://far.example/
+          allow_plaintext: true
+          application: other
+          token: {as: application}
+      """)
+    #expect(
+      settings.listeners.map(\.address.value.description) == ["0.0.0.0:8443", "[::1]:0", "unix:/run/p.sock"])
+    #expect(settings.listeners.map(\.hosts) == [.names(["proxy.example", "::1"]), .any, .names([])])
+    #expect(settings.listeners[0].callers == .anyone)
+    let tls = try #require(settings.listeners[0].tls)
+    #expect(tls.certificateFile.value == "dir/cert.pem")
+    #expect(tls.keyFile.value == "/abs/key.pem")
+    #expect(
+      tls.keyFile.issue("does not belong to the certificate").description
+        == "dir/f.yaml:5:49: error: listeners[0].tls.key_file: does not belong to the certificate")
+    #expect(settings.loops == 2)
+    #expect(settings.admin?.address.value.description == "127.0.0.1:9901")
+    #expect(settings.log.level == .debug && settings.log.format == .text && !settings.log.access)
+    #expect(settings.limits.headBytes == 16384 && settings.limits.fieldCount == 50)
+    #expect(settings.limits.connections == 10 && settings.limits.bodyBytes == 1_048_576)
+    #expect(settings.shutdown.limit == .seconds(5))
+    #expect(settings.timeouts.requestHead == .seconds(1))
+
+    let entra = try #require(settings.application(named: "entra"))
+    #expect(entra.clientID == "client-7")
+    #expect(entra.clientSecret == Secret("a$b"))
+    #expect(entra.caFile?.value == "dir/ca.pem")
+    #expect(entra.clientCapabilities == ["cp1"])
+    #expect(settings.application(named: "other")?.clientSecret == Secret("from file"))
+    #expect(settings.applications.map(\.name) == ["entra", "other"])
+
+    let graph = settings.routes[0]
+    #expect(graph.host == "api.local" && graph.path == "/graph/" && graph.methods == ["GET", "POST"])
+    #expect(graph.upstream.value.target == "/v1.0/")
+    #expect(graph.token == .application(name: "entra", scopes: try ScopeSet(["https://graph.microsoft.com/.default"])))
+    #expect(graph.preserveHost)
+    #expect(graph.tls.serverName == "other.example" && graph.tls.caFile?.value == "/abs/ca.pem")
+    #expect(graph.tls.clientCertificate?.keyFile.value == "dir/key.pem")
+    #expect(graph.timeouts.connect == .seconds(1) && graph.timeouts.idle == .seconds(3600))
+    #expect(graph.timeouts.exchange == nil)
+    #expect(graph.pool.maxIdle == 3 && graph.pool.idleTimeout == .seconds(1))
+    #expect(settings.routes[1].token == .application(name: "other", scopes: .none))
+    #expect(settings.routes[1].timeouts.exchange == .seconds(7200))
+  }
+
+  @Test func `no description of the settings shows a secret`() throws {
+    let settings = try decoded(
+      Self.smallest + """
+
+        applications:
+          a: {authority: https://id.example, client_id: c, client_secret: "hunter2-${SECRET}"}
+        """)
+    var dumped = ""
+    dump(settings, to: &dumped)
+    #expect(!dumped.contains("hunter2") && !dumped.contains("s3cr3t") && dumped.contains("[secret]"))
+  }
+
+  @Test func `a file that cannot be read is an issue of its first line`() {
+    #expect(throws: ConfigurationError.self) { try Settings.load(file: "/nowhere/x.yaml", environment: [:]) }
+    do {
+      _ = try Settings.load(file: "/nowhere/x.yaml", environment: [:])
+    } catch {
+      #expect(
+        error.description == "/nowhere/x.yaml:1:1: error: cannot read the configuration: No such file or directory")
+    }
+  }
+}
+
+/// Decodes text as the file `dir/f.yaml`, with a few files beside it and a few variables around it.
+func decoded(_ text: String) throws(ConfigurationError) -> Settings {
+  try Settings.decode(
+    yaml: Array(text.utf8), file: "dir/f.yaml",
+    environment: ["CLIENT": "client-7", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"],
+    readFile: { path, limit throws(FileReadError) in
+      switch path {
+      case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)
+      case "dir/secret": return Array("from file\r\n\n".utf8)
+      case "dir/blank": return Array("\n".utf8)
+      case "dir/big": throw .tooLarge(limit: limit)
+      case "dir/locked": throw .system(13)
+      default: throw .system(2)
+      }
+    })
+}
