@@ -7,11 +7,11 @@
 /// `consume` is called, also when the storage moves.
 @safe
 public struct ByteBuffer: ~Copyable {
-  private var base: UnsafeMutablePointer<UInt8>
+  @usableFromInline var base: UnsafeMutablePointer<UInt8>
   /// Bytes of storage.
-  public private(set) var capacity: Int
-  private var readIndex = 0
-  private var writeIndex = 0
+  public internal(set) var capacity: Int
+  @usableFromInline var readIndex = 0
+  @usableFromInline var writeIndex = 0
 
   /// An empty buffer with room for `capacity` bytes.
   public init(capacity: Int) {
@@ -24,15 +24,15 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Unread bytes.
-  @inline(__always) public var count: Int { writeIndex - readIndex }
+  @inlinable public var count: Int { writeIndex - readIndex }
   /// Whether nothing is left to read.
-  @inline(__always) public var isEmpty: Bool { writeIndex == readIndex }
+  @inlinable public var isEmpty: Bool { writeIndex == readIndex }
   /// Bytes that can be appended before the storage is compacted or grown.
-  @inline(__always) public var writableCount: Int { capacity - writeIndex }
+  @inlinable public var writableCount: Int { capacity - writeIndex }
 
   /// The unread bytes.
   public var bytes: Span<UInt8> {
-    @_lifetime(borrow self) @inline(__always)
+    @_lifetime(borrow self) @inlinable
     get {
       let span = unsafe Span(_unsafeStart: UnsafePointer(base + readIndex), count: writeIndex - readIndex)
       return unsafe _overrideLifetime(span, borrowing: self)
@@ -40,13 +40,13 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// The unread bytes for a system call. The pointer is valid inside `body` only.
-  @inline(__always)
+  @inlinable
   public func withReadableBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     unsafe body(UnsafeRawBufferPointer(start: base + readIndex, count: writeIndex - readIndex))
   }
 
   /// Lets `body` write behind the last byte, and counts as written what it returns (0 or less: nothing).
-  @inline(__always)
+  @inlinable
   public mutating func withWritableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
     let written = unsafe body(UnsafeMutableRawBufferPointer(start: base + writeIndex, count: capacity - writeIndex))
     if written > 0 {
@@ -57,7 +57,7 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Drops `count` bytes from the front.
-  @inline(__always)
+  @inlinable
   public mutating func consume(_ count: Int) {
     precondition(count >= 0 && count <= self.count, "consumed more than is there")
     readIndex += count
@@ -65,6 +65,13 @@ public struct ByteBuffer: ~Copyable {
       readIndex = 0
       writeIndex = 0
     }
+  }
+
+  /// Takes back bytes from the end, so that `count` are left to read.
+  @inlinable
+  public mutating func truncate(to count: Int) {
+    precondition(count >= 0 && count <= self.count, "truncated to more than is there")
+    writeIndex = readIndex + count
   }
 
   /// Forgets everything.
@@ -92,7 +99,7 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Appends one byte.
-  @inline(__always)
+  @inlinable
   public mutating func append(_ byte: UInt8) {
     if writeIndex == capacity { reserve(1) }
     unsafe base[writeIndex] = byte
@@ -100,8 +107,9 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Appends the bytes of a span.
+  @inlinable
   public mutating func append(_ bytes: Span<UInt8>) {
-    reserve(bytes.count)
+    if writableCount < bytes.count { reserve(bytes.count) }
     unsafe bytes.withUnsafeBufferPointer { source in
       guard let start = source.baseAddress else { return }
       unsafe (base + writeIndex).update(from: start, count: source.count)
@@ -115,9 +123,10 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Appends a literal.
+  @inlinable
   public mutating func append(_ literal: StaticString) {
     precondition(literal.hasPointerRepresentation, "literals of one scalar have no pointer")
-    reserve(literal.utf8CodeUnitCount)
+    if writableCount < literal.utf8CodeUnitCount { reserve(literal.utf8CodeUnitCount) }
     unsafe (base + writeIndex).update(from: literal.utf8Start, count: literal.utf8CodeUnitCount)
     writeIndex += literal.utf8CodeUnitCount
   }

@@ -1,0 +1,54 @@
+// Owns the one way a place inside a message is written down: an offset and a length, relative to the first byte of the
+// head that was parsed. It keeps nothing alive and checks nothing until it is used on bytes.
+
+/// A run of bytes inside a head, counted from the head's first byte.
+public struct ByteRange: Sendable, Hashable {
+  /// Offset of the first byte.
+  public var start: UInt32
+  /// Length in bytes.
+  public var count: UInt32
+
+  /// The range of no bytes at the beginning.
+  @inlinable public init() {
+    start = 0
+    count = 0
+  }
+
+  /// The range from `start` up to, not including, `end`.
+  @inlinable public init(from start: Int, to end: Int) {
+    self.start = UInt32(truncatingIfNeeded: start)
+    self.count = UInt32(truncatingIfNeeded: end - start)
+  }
+
+  /// Offset of the first byte after the range.
+  @inlinable public var end: UInt32 { start + count }
+  /// Whether the range holds no byte.
+  @inlinable public var isEmpty: Bool { count == 0 }
+  /// The offsets as an index range.
+  @inlinable public var indices: Range<Int> { Int(start)..<Int(start) + Int(count) }
+}
+
+extension Span where Element == UInt8 {
+  /// The bytes of a range. Traps where the range was not taken from these bytes.
+  @_lifetime(copy self)
+  @inlinable public func extracting(_ range: ByteRange) -> Span<UInt8> {
+    extracting(range.indices)
+  }
+
+  /// Whether two runs of bytes are the same but for the case of ASCII letters.
+  public func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    for index in 0..<count where ByteClass.lowered(self[index]) != ByteClass.lowered(other[index]) { return false }
+    return true
+  }
+
+  /// Whether the bytes are `literal` but for the case of ASCII letters; `literal` is in lower case.
+  public func equalsIgnoringCase(_ literal: StaticString) -> Bool {
+    guard count == literal.utf8CodeUnitCount else { return false }
+    for index in 0..<count {
+      let expected = unsafe literal.utf8Start[index]
+      if ByteClass.lowered(self[index]) != expected { return false }
+    }
+    return true
+  }
+}

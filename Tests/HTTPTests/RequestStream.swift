@@ -1,0 +1,109 @@
+// Owns a reader of whole request streams for the tests: heads, framing, chunks and trailers, as a server would take them
+// off a connection. What a proxy decides beyond syntax is not in it.
+
+import HTTP
+
+/// How far a stream of requests could be read.
+enum StreamEnd: Equatable, CustomStringConvertible {
+  /// It ends between two messages, or behind one after which the connection is closed.
+  case clean
+  /// It ends inside a message.
+  case inside
+  case refused(String)
+
+  var description: String {
+    switch self {
+    case .clean: "clean"
+    case .inside: "inside a message"
+    case .refused(let reason): "refused: \(reason)"
+    }
+  }
+}
+
+/// Messages read before the end, and how it ended.
+struct StreamReading: Equatable {
+  var methods: [String] = []
+  var bodies: [[UInt8]] = []
+  var end = StreamEnd.clean
+
+  init(requests stream: [UInt8], limits: HeadLimits = HeadLimits()) {
+    var parser = RequestHeadParser()
+    var trailers = TrailerParser()
+    var rest = stream[...]
+    while !rest.isEmpty {
+      let bytes = Array(rest)
+      let headCount: Int
+      switch parser.parse(bytes.span, limits: limits) {
+      case .needsMore:
+        // Empty lines behind the last message belong to nobody.
+        end = bytes.allSatisfy { $0 == 0x0D || $0 == 0x0A } && !methods.isEmpty ? .clean : .inside
+        return
+      case .invalid(let error):
+        end = .refused("\(error)")
+        return
+      case .complete(let byteCount): headCount = byteCount
+      }
+      rest = rest.dropFirst(headCount)
+      let framing: BodyFraming
+      do {
+        framing = try BodyFraming.request(parser.head, bytes.span)
+      } catch {
+        end = .refused("\(error)")
+        return
+      }
+      var body: [UInt8] = []
+      switch framing {
+      case .none, .untilClose: break
+      case .fixed(let length):
+        if UInt64(rest.count) < length {
+          end = .inside
+          return
+        }
+        body = Array(rest.prefix(Int(length)))
+        rest = rest.dropFirst(Int(length))
+      case .chunked:
+        guard let read = Self.chunks(&rest, &trailers, limits, &end) else { return }
+        body = read
+      }
+      methods.append(String(decoding: bytes[parser.head.methodName.indices], as: UTF8.self))
+      bodies.append(body)
+      if Persistence.after(request: parser.head) == .close { return }
+    }
+  }
+
+  private static func chunks(
+    _ rest: inout ArraySlice<UInt8>, _ trailers: inout TrailerParser, _ limits: HeadLimits, _ end: inout StreamEnd
+  ) -> [UInt8]? {
+    var decoder = ChunkedDecoder()
+    var body: [UInt8] = []
+    while true {
+      let bytes = Array(rest)
+      switch decoder.next(bytes.span) {
+      case .needsMore:
+        end = .inside
+        return nil
+      case .invalid(let error):
+        end = .refused("\(error)")
+        return nil
+      case .data(let start, let count):
+        body += bytes[start..<start + count]
+        rest = rest.dropFirst(start + count)
+      case .end(let consumed):
+        rest = rest.dropFirst(consumed)
+        let section = Array(rest)
+        switch trailers.parse(section.span, limits: limits) {
+        case .needsMore:
+          trailers.reset()
+          end = .inside
+          return nil
+        case .invalid(let error):
+          end = .refused("\(error)")
+          return nil
+        case .complete(let byteCount):
+          rest = rest.dropFirst(byteCount)
+          return body
+        }
+      }
+    }
+  }
+}
