@@ -28,6 +28,7 @@ let package = Package(
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
 
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),

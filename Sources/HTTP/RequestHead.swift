@@ -11,7 +11,7 @@ public struct RequestHead: ~Copyable {
   /// The version.
   public internal(set) var version = HTTPVersion.http11
   /// `host[:port]` that the request is for: the target's where it has one, else the `Host` field's. Empty in an HTTP/1.0
-  /// request without `Host`; a valid `Authority` in all others.
+  /// request without `Host`; a valid `HostName` in all others.
   public internal(set) var authority = ByteRange()
   /// What `Connection` says.
   public internal(set) var connection = ConnectionOptions()

@@ -172,7 +172,7 @@ public struct RequestHeadParser: ~Copyable {
     }
     if head.fields.index(of: .host, from: hostLine + 1) != nil { return .hostRepeated }
     let host = head.fields[hostLine].value
-    if Authority(bytes.extracting(host)) == nil { return .hostInvalid }
+    if HostName(bytes.extracting(host)) == nil { return .hostInvalid }
     head.authority = host
     if head.target.authority.isEmpty { return nil }
     // RFC 9112 §3.2.2 lets the target win; a client that means two hosts at once is up to something.

@@ -55,7 +55,7 @@ public struct RequestTarget: Sendable {
       form = .authority
       authority = whole
       path = ByteRange(from: end, to: end)
-      guard let parsed = Authority(bytes.extracting(whole)), parsed.port != nil else { return .target }
+      guard let parsed = HostName(bytes.extracting(whole)), parsed.port != nil else { return .target }
       return nil
     }
     if bytes[start] == ASCII.asterisk, end == start + 1 {
@@ -78,6 +78,6 @@ public struct RequestTarget: Sendable {
     path = ByteRange(from: index, to: question)
     let text = bytes.extracting(authority)
     for at in 0..<text.count where text[at] == ASCII.at { return .userInformation }
-    return Authority(text) == nil ? .target : nil
+    return HostName(text) == nil ? .target : nil
   }
 }

@@ -19,7 +19,8 @@ private struct Case: Decodable, Sendable, CustomTestStringConvertible {
 }
 
 private enum Corpus {
-  static let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+  static let folder =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
     .joined(separator: "/") + "/../shared/http-corpus/"
 
   static var isThere: Bool { FileManager.default.fileExists(atPath: folder + "requests.jsonl") }
@@ -34,6 +35,11 @@ private enum Corpus {
 struct CorpusTests {
   /// Verdicts that only the proxy can bring about, by name. None at present: what the parsers let pass is unambiguous.
   static let leftToTheProxy: Set<String> = []
+
+  @Test(arguments: [("requests.jsonl", 402), ("responses.jsonl", 100), ("injection.jsonl", 26)])
+  func `the corpus is all there`(file: String, count: Int) throws {
+    #expect(try Corpus.cases(file).count >= count)
+  }
 
   @Test func `every request stream to be rejected is refused or ends inside a message`() throws {
     for entry in try Corpus.cases("requests.jsonl") where entry.expected == "reject" {
