@@ -22,12 +22,14 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
 
+    .target(name: "Telemetry", swiftSettings: strict),
     .target(name: "HTTP", swiftSettings: strictAndSafe),
     .target(name: "Tokens", dependencies: ["HTTP"], swiftSettings: strictAndSafe),
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
 
+    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),

@@ -1,0 +1,71 @@
+// Owns the lines that requests leave behind: one record each, into a buffer that its owner writes out and empties.
+// After the buffer has grown to its working size nothing here allocates. A query, a field's value and a body never get
+// in; secrets travel in all three.
+
+/// Collects access records on behalf of one event loop.
+public struct AccessRecordWriter: Sendable {
+  private let record: LogRecord
+  private let routes: [[UInt8]]
+  private var lines: [UInt8] = []
+
+  /// A writer that knows the routes by their positions.
+  public init(format: LogFormat, routes: [String], capacity: Int = 16384) {
+    record = LogRecord(format: format)
+    self.routes = routes.map { Array($0.utf8) }
+    lines.reserveCapacity(capacity)
+  }
+
+  /// Bytes waiting to be written out.
+  public var count: Int { lines.count }
+
+  /// The lines waiting to be written out.
+  public var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { lines.span }
+  }
+
+  /// Lets `body` write the lines out, then forgets them and keeps their memory.
+  public mutating func drain(_ body: (UnsafeRawBufferPointer) -> Void) {
+    lines.withUnsafeBytes(body)
+    lines.removeAll(keepingCapacity: true)
+  }
+
+  /// Appends the record of one request that ended at `now`. Texts are as received, in any bytes; empty ones are left
+  /// out. Of `path` only what stands before a `?` is recorded. `requestID` and `traceID` are the ids in hexadecimal;
+  /// `caller` is the caller's address.
+  public mutating func append(
+    _ access: AccessRecord, at now: LogInstant, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
+    caller: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
+  ) {
+    record.begin(&lines, at: now, level: "info")
+    record.message(&lines, "request")
+    if let route = access.route {
+      let name = routes[route]
+      record.field(&lines, "route", text: name.span)
+    }
+    text("method", method)
+    text("host", host)
+    text("path", path.extracting(0..<pathLength(path)))
+    record.field(&lines, "status", integer: Int64(access.status))
+    record.field(&lines, "bytes_in", integer: Int64(clamping: access.bytesIn))
+    record.field(&lines, "bytes_out", integer: Int64(clamping: access.bytesOut))
+    record.field(&lines, "total_ms", nanoseconds: access.total)
+    if let token = access.token { record.field(&lines, "token_ms", nanoseconds: token) }
+    if let upstream = access.upstream { record.field(&lines, "upstream_ms", nanoseconds: upstream) }
+    record.field(&lines, "token_source", word: access.tokenSource.word)
+    record.field(&lines, "outcome", word: access.outcome.word)
+    text("caller", caller)
+    text("request_id", requestID)
+    text("trace_id", traceID)
+    record.end(&lines)
+  }
+
+  private mutating func text(_ name: StaticString, _ value: Span<UInt8>) {
+    if !value.isEmpty { record.field(&lines, name, text: value) }
+  }
+
+  private func pathLength(_ target: Span<UInt8>) -> Int {
+    for index in target.indices where target[index] == UInt8(ascii: "?") { return index }
+    return target.count
+  }
+}

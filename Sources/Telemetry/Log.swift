@@ -1,0 +1,122 @@
+// Owns what the process says about itself. Messages are literals; everything that varies is a typed field, so that no
+// sentence can carry a secret or a line break. Requests leave access records instead.
+
+/// How much a record matters.
+public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
+  /// What only a developer wants to know.
+  case debug
+  /// What an operator may want to know.
+  case info
+  /// Something is not right, and the process copes.
+  case warning
+  /// Something does not work.
+  case error
+
+  /// Whether one level matters less than another.
+  public static func < (left: LogLevel, right: LogLevel) -> Bool {
+    left.rank < right.rank
+  }
+
+  private var rank: Int {
+    switch self {
+    case .debug: 0
+    case .info: 1
+    case .warning: 2
+    case .error: 3
+    }
+  }
+
+  var word: StaticString {
+    switch self {
+    case .debug: "debug"
+    case .info: "info"
+    case .warning: "warning"
+    case .error: "error"
+    }
+  }
+}
+
+/// The value of a field.
+public enum LogValue: Sendable, Hashable {
+  /// Text from anywhere; it is escaped.
+  case string(String)
+  /// A whole number.
+  case integer(Int)
+  /// A duration; the field's name ends in `_ms`.
+  case milliseconds(Duration)
+  /// True or false.
+  case boolean(Bool)
+}
+
+/// Writes records from any thread, each with one call of `write`.
+public final class Log: Sendable {
+  /// From which level on records are written.
+  public let level: LogLevel
+  private let record: LogRecord
+  private let now: @Sendable () -> LogInstant
+  private let write: @Sendable ([UInt8]) -> Void
+
+  /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`.
+  public init(
+    level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
+    write: @escaping @Sendable ([UInt8]) -> Void
+  ) {
+    self.level = level
+    self.now = now
+    self.write = write
+    record = LogRecord(format: format)
+  }
+
+  /// Writes a record for a developer.
+  public func debug(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+    log(.debug, message, fields)
+  }
+
+  /// Writes a record for an operator.
+  public func info(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+    log(.info, message, fields)
+  }
+
+  /// Writes a record about something that is not right.
+  public func warning(
+    _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
+  ) {
+    log(.warning, message, fields)
+  }
+
+  /// Writes a record about something that does not work.
+  public func error(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+    log(.error, message, fields)
+  }
+
+  /// Fields are evaluated only where the record is written.
+  private func log(
+    _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>
+  ) {
+    guard level >= self.level else { return }
+    var line: [UInt8] = []
+    line.reserveCapacity(256)
+    record.begin(&line, at: now(), level: level.word)
+    record.message(&line, message)
+    for (name, value) in fields() {
+      switch value {
+      case .string(let text): record.field(&line, name, text: Array(text.utf8).span)
+      case .integer(let number): record.field(&line, name, integer: Int64(number))
+      case .milliseconds(let duration): record.field(&line, name, nanoseconds: duration.nanoseconds)
+      case .boolean(let value): record.field(&line, name, boolean: value)
+      }
+    }
+    record.end(&line)
+    write(line)
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds; none for a negative duration, and the most there are for one of more than five centuries.
+  fileprivate var nanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000)).partialValue
+  }
+}

@@ -1,0 +1,116 @@
+// Owns the shape of one record: a JSON object on a line, or a line for people. What the record says comes from Log and
+// AccessRecordWriter.
+
+/// How records look.
+public enum LogFormat: String, Sendable, Hashable, CaseIterable {
+  /// One JSON object on a line.
+  case json
+  /// A line for people: time, level, message, then `name=value`.
+  case text
+}
+
+/// Appends fields to a line, in one format or the other. Names of fields are literals without anything to escape.
+struct LogRecord {
+  let format: LogFormat
+
+  /// Opens a record with its time and level.
+  @inline(__always)
+  func begin(_ line: inout [UInt8], at now: LogInstant, level: StaticString) {
+    switch format {
+    case .json:
+      line.append("{\"time\":\"")
+      line.append(now)
+      line.append("\",\"level\":\"")
+      line.append(level)
+      line.append(UInt8(ascii: "\""))
+    case .text:
+      line.append(now)
+      line.append(UInt8(ascii: " "))
+      line.append(level)
+    }
+  }
+
+  /// What the record is about.
+  @inline(__always)
+  func message(_ line: inout [UInt8], _ message: StaticString) {
+    switch format {
+    case .json:
+      line.append(",\"message\":\"")
+      line.append(message)
+      line.append(UInt8(ascii: "\""))
+    case .text:
+      line.append(UInt8(ascii: " "))
+      line.append(message)
+    }
+  }
+
+  /// A field of text from anywhere.
+  func field(_ line: inout [UInt8], _ name: StaticString, text: Span<UInt8>) {
+    begin(&line, name)
+    let isQuoted = format == .json || needsQuotes(text)
+    if isQuoted { line.append(UInt8(ascii: "\"")) }
+    line.append(escaping: text)
+    if isQuoted { line.append(UInt8(ascii: "\"")) }
+  }
+
+  /// A field of text that is a literal.
+  func field(_ line: inout [UInt8], _ name: StaticString, word: StaticString) {
+    begin(&line, name)
+    if format == .json { line.append(UInt8(ascii: "\"")) }
+    line.append(word)
+    if format == .json { line.append(UInt8(ascii: "\"")) }
+  }
+
+  /// A whole number.
+  func field(_ line: inout [UInt8], _ name: StaticString, integer: Int64) {
+    begin(&line, name)
+    line.append(decimal: integer)
+  }
+
+  /// A duration, shown in milliseconds.
+  func field(_ line: inout [UInt8], _ name: StaticString, nanoseconds: UInt64) {
+    begin(&line, name)
+    line.append(milliseconds: nanoseconds)
+  }
+
+  /// True or false.
+  func field(_ line: inout [UInt8], _ name: StaticString, boolean: Bool) {
+    begin(&line, name)
+    line.append(boolean ? "true" : "false")
+  }
+
+  /// Closes the record.
+  @inline(__always)
+  func end(_ line: inout [UInt8]) {
+    if format == .json { line.append(UInt8(ascii: "}")) }
+    line.append(0x0A)
+  }
+
+  @inline(__always)
+  private func begin(_ line: inout [UInt8], _ name: StaticString) {
+    switch format {
+    case .json:
+      line.append(",\"")
+      line.append(name)
+      line.append("\":")
+    case .text:
+      line.append(UInt8(ascii: " "))
+      line.append(name)
+      line.append(UInt8(ascii: "="))
+    }
+  }
+
+  /// In a line for people a value stands bare where that is unambiguous.
+  private func needsQuotes(_ text: Span<UInt8>) -> Bool {
+    if text.isEmpty { return true }
+    for index in text.indices {
+      let byte = text[index]
+      if byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        || byte == UInt8(ascii: "=")
+      {
+        return true
+      }
+    }
+    return false
+  }
+}

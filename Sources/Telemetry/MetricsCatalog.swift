@@ -1,0 +1,163 @@
+// Owns the list of metrics a process has, with their names, labels and places in memory. It is filled once, when the
+// process is assembled; afterwards nothing is added, so that a handle is an index and nothing else.
+
+/// A counter: a number that only grows.
+public struct Counter: Sendable, Hashable {
+  let cell: Int
+}
+
+/// A gauge: a number that goes up and down. Each writer keeps its own part; the sum is what is shown.
+public struct Gauge: Sendable, Hashable {
+  let cell: Int
+}
+
+/// A histogram of durations.
+public struct DurationHistogram: Sendable, Hashable {
+  /// The first bucket; the others follow, then one for longer durations, then the sum.
+  let cell: Int
+  let firstBound: Int
+  let boundCount: Int
+}
+
+/// Counters under one name, one for each pair of values of two labels.
+public struct CounterTable: Sendable {
+  let first: Int
+  let columns: Int
+
+  /// The counter of two label values, by their positions.
+  @inline(__always)
+  public subscript(row: Int, column: Int) -> Counter {
+    Counter(cell: first + row * columns + column)
+  }
+}
+
+/// Histograms under one name, one for each value of a label.
+public struct DurationHistogramTable: Sendable {
+  let first: DurationHistogram
+
+  /// The histogram of a label value, by its position.
+  @inline(__always)
+  public subscript(row: Int) -> DurationHistogram {
+    DurationHistogram(
+      cell: first.cell + row * (first.boundCount + 2), firstBound: first.firstBound, boundCount: first.boundCount)
+  }
+}
+
+/// A label and the values it can have: known beforehand, so that callers cannot make more.
+public struct MetricLabel: Sendable {
+  let name: StaticString
+  let values: [String]
+
+  /// A label with its values.
+  public init(_ name: StaticString, _ values: [String]) {
+    self.name = name
+    self.values = values
+  }
+}
+
+/// The metrics of a process before it starts.
+public struct MetricsCatalog: Sendable {
+  enum Kind: Sendable {
+    case counter
+    case gauge
+    case durationHistogram(firstBound: Int, boundCount: Int)
+  }
+
+  struct Series: Sendable {
+    let labels: [(name: StaticString, value: String)]
+    let cell: Int
+  }
+
+  struct Family: Sendable {
+    let name: StaticString
+    let help: StaticString
+    let kind: Kind
+    var series: [Series]
+  }
+
+  private(set) var families: [Family] = []
+  private(set) var cellCount = 0
+  /// Upper bounds of all histograms, in nanoseconds.
+  private(set) var bounds: [UInt64] = []
+
+  /// A catalogue without metrics.
+  public init() {}
+
+  /// Adds a counter. Its name ends in `_total`.
+  public mutating func counter(
+    _ name: StaticString, help: StaticString, labels: KeyValuePairs<StaticString, String> = [:]
+  ) -> Counter {
+    Counter(cell: add(name, help, .counter, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
+  }
+
+  /// Adds counters for every pair of values of two labels.
+  public mutating func counters(
+    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel
+  ) -> CounterTable {
+    let labels = row.values.flatMap { first in
+      column.values.map { second in [(name: row.name, value: first), (name: column.name, value: second)] }
+    }
+    return CounterTable(first: add(name, help, .counter, labels, width: 1), columns: column.values.count)
+  }
+
+  /// Adds a gauge.
+  public mutating func gauge(
+    _ name: StaticString, help: StaticString, labels: KeyValuePairs<StaticString, String> = [:]
+  ) -> Gauge {
+    Gauge(cell: add(name, help, .gauge, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
+  }
+
+  /// Adds a histogram. Its name ends in `_seconds`; `bounds` ascend, each the longest duration of a bucket.
+  public mutating func durations(
+    _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds,
+    labels: KeyValuePairs<StaticString, String> = [:]
+  ) -> DurationHistogram {
+    durations(name, help, bounds, [labels.map { (name: $0.key, value: $0.value) }])
+  }
+
+  /// Adds a histogram for every value of a label.
+  public mutating func durations(
+    _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds, by label: MetricLabel
+  ) -> DurationHistogramTable {
+    DurationHistogramTable(
+      first: durations(name, help, bounds, label.values.map { [(name: label.name, value: $0)] }))
+  }
+
+  /// From half a millisecond to ten seconds: a local answer to a slow upstream.
+  public static let durationBounds: [Duration] = [
+    .microseconds(500), .milliseconds(1), .microseconds(2500), .milliseconds(5), .milliseconds(10), .milliseconds(25),
+    .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500), .seconds(1), .milliseconds(2500),
+    .seconds(5), .seconds(10),
+  ]
+
+  private mutating func durations(
+    _ name: StaticString, _ help: StaticString, _ limits: [Duration], _ labels: [[(name: StaticString, value: String)]]
+  ) -> DurationHistogram {
+    let nanoseconds = limits.map { limit in
+      UInt64(limit.components.seconds) * 1_000_000_000 + UInt64(limit.components.attoseconds / 1_000_000_000)
+    }
+    precondition(zip(nanoseconds, nanoseconds.dropFirst()).allSatisfy(<), "bounds ascend")
+    let firstBound = bounds.count
+    bounds += nanoseconds
+    let kind = Kind.durationHistogram(firstBound: firstBound, boundCount: nanoseconds.count)
+    let cell = add(name, help, kind, labels, width: nanoseconds.count + 2)
+    return DurationHistogram(cell: cell, firstBound: firstBound, boundCount: nanoseconds.count)
+  }
+
+  /// Adds series of `width` cells each, one behind the other, and returns the first cell.
+  private mutating func add(
+    _ name: StaticString, _ help: StaticString, _ kind: Kind, _ labels: [[(name: StaticString, value: String)]],
+    width: Int
+  ) -> Int {
+    let first = cellCount
+    let series = labels.enumerated().map { index, labels in Series(labels: labels, cell: first + index * width) }
+    cellCount += series.count * width
+    // Prometheus wants the series of one name together.
+    if let family = families.firstIndex(where: { "\($0.name)" == "\(name)" }) {
+      families[family].series += series
+    } else {
+      families.append(Family(name: name, help: help, kind: kind, series: series))
+    }
+    return first
+  }
+}

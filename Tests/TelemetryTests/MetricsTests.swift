@@ -1,0 +1,98 @@
+// Counting from many sides, and the text that a scrape gets.
+
+import Telemetry
+import Testing
+
+@Suite struct `Metrics` {
+  @Test func `every kind of metric is written as Prometheus reads it`() {
+    var catalog = MetricsCatalog()
+    let requests = catalog.counters(
+      "requests_total", help: "Requests by route.", by: MetricLabel("route", ["a", "b"]),
+      and: MetricLabel("status", ["2xx", "5xx"]))
+    let open = catalog.gauge("open_connections", help: "Connections.", labels: ["side": "downstream"])
+    let wait = catalog.durations(
+      "wait_seconds", help: "Waiting.", bounds: [.microseconds(500), .milliseconds(25), .seconds(1)],
+      by: MetricLabel("route", ["a", "b"]))
+    let idle = catalog.gauge("open_connections", help: "Connections.", labels: ["side": "upstream"])
+    let starts = catalog.counter("starts_total", help: "Starts.")
+    let registry = MetricsRegistry(catalog, writers: 2)
+    let (first, second, shared) = (registry.writer(0), registry.writer(1), registry.shared)
+
+    first.add(requests[0, 0])
+    second.add(requests[0, 0], 2)
+    shared.add(requests[1, 1])
+    first.add(open, 3)
+    second.add(open, -1)
+    shared.set(idle, -7)
+    first.observe(wait[1], nanoseconds: 500_000)
+    second.observe(wait[1], nanoseconds: 500_001)
+    shared.observe(wait[1], nanoseconds: 2_000_000_000)
+    shared.add(starts)
+
+    #expect(
+      String(decoding: registry.prometheusText(), as: UTF8.self) == """
+        # HELP requests_total Requests by route.
+        # TYPE requests_total counter
+        requests_total{route="a",status="2xx"} 3
+        requests_total{route="a",status="5xx"} 0
+        requests_total{route="b",status="2xx"} 0
+        requests_total{route="b",status="5xx"} 1
+        # HELP open_connections Connections.
+        # TYPE open_connections gauge
+        open_connections{side="downstream"} 2
+        open_connections{side="upstream"} -7
+        # HELP wait_seconds Waiting.
+        # TYPE wait_seconds histogram
+        wait_seconds_bucket{route="a",le="0.0005"} 0
+        wait_seconds_bucket{route="a",le="0.025"} 0
+        wait_seconds_bucket{route="a",le="1"} 0
+        wait_seconds_bucket{route="a",le="+Inf"} 0
+        wait_seconds_sum{route="a"} 0
+        wait_seconds_count{route="a"} 0
+        wait_seconds_bucket{route="b",le="0.0005"} 1
+        wait_seconds_bucket{route="b",le="0.025"} 2
+        wait_seconds_bucket{route="b",le="1"} 2
+        wait_seconds_bucket{route="b",le="+Inf"} 3
+        wait_seconds_sum{route="b"} 2.001000001
+        wait_seconds_count{route="b"} 3
+        # HELP starts_total Starts.
+        # TYPE starts_total counter
+        starts_total 1
+
+        """)
+  }
+
+  static let escapes: [(String, String)] = [
+    ("plain", "plain"), ("back\\slash", "back\\\\slash"), ("a \"quote\"", "a \\\"quote\\\""),
+    ("two\nlines", "two\\nlines"), ("é", "é"),
+  ]
+
+  @Test(arguments: escapes)
+  func `a label value cannot break out of its quotes`(value: String, expected: String) {
+    var catalog = MetricsCatalog()
+    _ = catalog.counter("c_total", help: "A \"help\" with \\ and\nlines.", labels: ["name": value])
+    let text = String(decoding: MetricsRegistry(catalog, writers: 0).prometheusText(), as: UTF8.self)
+    #expect(
+      text
+        == "# HELP c_total A \"help\" with \\\\ and\\nlines.\n# TYPE c_total counter\nc_total{name=\"\(expected)\"} 0\n"
+    )
+  }
+
+  @Test func `many threads lose no count`() async {
+    var catalog = MetricsCatalog()
+    let count = catalog.counter("c_total", help: "Counts.")
+    let registry = MetricsRegistry(catalog, writers: 4)
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<4 {
+        group.addTask {
+          let (own, shared) = (registry.writer(index), registry.shared)
+          for _ in 0..<10_000 {
+            own.add(count)
+            shared.add(count)
+          }
+        }
+      }
+    }
+    #expect(String(decoding: registry.prometheusText(), as: UTF8.self).hasSuffix("\nc_total 80000\n"))
+  }
+}
