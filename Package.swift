@@ -28,11 +28,14 @@ let package = Package(
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
+    .target(name: "DemoProvider", dependencies: ["Network", "HTTP", "Tokens"], swiftSettings: strict),
 
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
+    .testTarget(
+      name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens"], swiftSettings: strict),
   ]
 )

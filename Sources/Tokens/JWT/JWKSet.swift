@@ -9,7 +9,7 @@ public enum JWKSetError: Error, Sendable, Hashable {
 }
 
 /// An issuer's public keys.
-public struct JWKSet: Sendable, Hashable {
+public struct JWKSet: Sendable, Hashable, Encodable {
   /// The usable keys in the document's order.
   public var keys: [JWK]
 

@@ -1,0 +1,38 @@
+// Owns what one tenant of the demonstration's directory knows: its applications and the APIs they may call.
+
+/// A tenant, and everything registered in it.
+public struct Tenant: Sendable {
+  /// The tenant's GUID: `tid`, and the path of its issuer.
+  public var identifier: String
+  /// The name shown in error messages.
+  public var displayName: String
+  /// Verified domains, which stand for the GUID in a request's path.
+  public var domains: [String]
+  /// Applications that may ask for tokens.
+  public var applications: [RegisteredApplication]
+  /// APIs that tokens can be for.
+  public var apis: [RegisteredAPI]
+
+  /// A tenant.
+  public init(
+    identifier: String, displayName: String, domains: [String], applications: [RegisteredApplication],
+    apis: [RegisteredAPI]
+  ) {
+    self.identifier = identifier
+    self.displayName = displayName
+    self.domains = domains
+    self.applications = applications
+    self.apis = apis
+  }
+
+  /// The application with this client identifier, letter case aside.
+  func application(_ clientIdentifier: String) -> RegisteredApplication? {
+    applications.first { $0.clientIdentifier == clientIdentifier.lowercased() }
+  }
+
+  /// The API that `resource` means: its identifier URI, with or without a slash at the end, or its client identifier.
+  func api(_ resource: String) -> RegisteredAPI? {
+    let name = resource.hasSuffix("/") ? String(resource.dropLast()) : resource
+    return apis.first { $0.identifierURI == name || $0.clientIdentifier == name.lowercased() }
+  }
+}

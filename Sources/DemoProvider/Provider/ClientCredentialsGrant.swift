@@ -1,0 +1,45 @@
+// Owns the rule of the client credentials grant: who gets a token for itself, for which API, with which roles.
+
+internal import Tokens
+
+/// Tokens for an application itself.
+enum ClientCredentialsGrant {
+  /// What such a token says. Issuer, times and identifier are added by the one who issues it.
+  static func claims(for request: TokenEndpointRequest, in tenant: Tenant) throws(ProviderError) -> JWTClaims {
+    let application = try proven(request.client, in: tenant)
+    let api = try api(named: request.scopes, in: tenant)
+    var claims = JWTClaims()
+    claims.subject = application.object
+    claims.object = application.object
+    claims.audiences = [api.clientIdentifier]
+    claims.tenant = tenant.identifier
+    claims.application = application.clientIdentifier
+    claims.roles = application.grantedRoles[api.clientIdentifier] ?? []
+    claims.identityType = "app"
+    return claims
+  }
+
+  private static func proven(
+    _ client: ClientAuthentication, in tenant: Tenant
+  ) throws(ProviderError) -> RegisteredApplication {
+    guard let application = tenant.application(client.clientIdentifier) else {
+      throw .unknownApplication(client.clientIdentifier, tenant: tenant.displayName)
+    }
+    guard let secret = client.secret else { throw .noCredential }
+    guard application.secrets.contains(where: { $0 == secret }) else {
+      throw .wrongSecret(application: application.clientIdentifier)
+    }
+    return application
+  }
+
+  /// One scope, `<resource>/.default`, of an API that the tenant knows.
+  private static func api(named scopes: [String], in tenant: Tenant) throws(ProviderError) -> RegisteredAPI {
+    guard let scope = scopes.first, scopes.count == 1 else {
+      throw .invalidScope(scopes.joined(separator: " "))
+    }
+    guard scope.hasSuffix("/.default") else { throw .scopeNotDefault(scope) }
+    let resource = String(scope.dropLast("/.default".count))
+    guard let api = tenant.api(resource) else { throw .unknownResource(resource, tenant: tenant.displayName) }
+    return api
+  }
+}

@@ -1,0 +1,24 @@
+// Owns the provider's one signing key: its public form and the tokens it signs.
+
+internal import Network
+internal import Tokens
+
+/// Signs tokens with RS256.
+struct TokenSigner: Sendable {
+  let publicKey: JWK
+  private let key: RSAKey
+
+  init(key: RSAKey) throws(CryptoError) {
+    self.key = key
+    let numbers = key.publicKey
+    // Named by its content, so that another key never has the same name.
+    let identifier = try Base64URL.encode(SHA256.digest(of: numbers.modulus))
+    publicKey = JWK(
+      identifier: identifier, algorithm: .rs256, modulus: numbers.modulus, exponent: numbers.exponent)
+  }
+
+  func token(_ claims: JWTClaims) throws(CryptoError) -> Secret {
+    let input = SignedJWT.signingInput(JWTHeader(algorithm: .rs256, keyIdentifier: publicKey.identifier), claims)
+    return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256))
+  }
+}

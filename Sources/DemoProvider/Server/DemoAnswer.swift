@@ -1,0 +1,48 @@
+// Owns an answer as the rules of this module give it; the server sends it.
+
+internal import FoundationEssentials
+
+/// An answer.
+public struct DemoAnswer: Sendable {
+  /// What follows the head.
+  public enum Body: Sendable, Hashable {
+    /// All of it.
+    case whole([UInt8])
+    /// Server-sent events, one after each pause.
+    case ticks(count: Int, pause: Duration)
+  }
+
+  /// The status code.
+  public var status: Int
+  /// The fields, names in lower case; framing fields are the server's.
+  public var fields: [(name: String, value: String)]
+  /// The body.
+  public var body: Body
+  /// A few words for the demonstration's log: never a token or a secret.
+  public var note = ""
+
+  /// A JSON document.
+  init(status: Int, json document: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do {
+      body = try .whole(Array(encoder.encode(document)) + [0x0A])
+    } catch {
+      preconditionFailure("the documents of this module hold strings and whole numbers only")
+    }
+    self.status = status
+    fields = [("content-type", "application/json")]
+  }
+
+  /// An event stream.
+  init(ticks count: Int, pause: Duration) {
+    status = 200
+    fields = [("content-type", "text/event-stream"), ("cache-control", "no-store")]
+    body = .ticks(count: count, pause: pause)
+  }
+
+  /// Event number `index` of an event stream.
+  static func tick(_ index: Int) -> [UInt8] {
+    Array("id: \(index)\ndata: {\"tick\": \(index)}\n\n".utf8)
+  }
+}

@@ -1,0 +1,80 @@
+// One provider, one API and one clock for this folder's tests. Making an RSA key takes a tenth of a second, so once.
+
+import FoundationEssentials
+import Network
+import Testing
+import Tokens
+
+@testable import DemoProvider
+
+enum DemoFixture {
+  typealias Sample = DemoDirectory.Sample
+
+  static let now = UnixTime(1_700_000_000)
+  static let origin = "https://localhost:8443"
+  static let issuer = "\(origin)/\(Sample.tenant)/v2.0"
+  static let key = Result { try RSAKey.generate() }
+
+  static func provider() throws -> IdentityProvider {
+    try IdentityProvider(origin: origin, directory: .sample(secret: Secret("s3cret+&=")), key: key.get())
+  }
+
+  static func api() throws -> SampleAPI {
+    try SampleAPI(
+      issuer: issuer, keySet: provider().keySet, audiences: [Sample.ordersAPI, Sample.ordersURI],
+      authorizationURI: "\(origin)/\(Sample.tenant)/oauth2/v2.0/authorize")
+  }
+
+  /// A request to the token endpoint with a form body.
+  static func tokenRequest(
+    _ form: String, tenant: String = Sample.tenant, fields: [(name: String, value: String)] = []
+  ) -> DemoRequest {
+    DemoRequest(
+      method: "POST", path: "/\(tenant)/oauth2/v2.0/token", fields: fields, body: .whole(Array(form.utf8)))
+  }
+
+  /// The form that the sample application sends.
+  static func form(client: String = Sample.portal, secret: String = "s3cret%2B%26%3D", scope: String) -> String {
+    "grant_type=client_credentials&client_id=\(client)&client_secret=\(secret)&scope=\(scope)"
+  }
+
+  /// A good token for the sample API.
+  static func token(client: String = Sample.portal) throws -> String {
+    let answer = try provider().answer(tokenRequest(form(client: client, scope: "api://orders/.default")), now: now)
+    return try #require(json(answer)["access_token"] as? String)
+  }
+
+  static func json(_ answer: DemoAnswer) throws -> [String: any Sendable] {
+    guard case .whole(let bytes) = answer.body else { return [:] }
+    return try JSONDecoder().decode([String: Loose].self, from: Data(bytes)).mapValues(\.value)
+  }
+
+  /// A JSON value of any of the types that the documents hold.
+  private struct Loose: Decodable {
+    var value: any Sendable
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let text = try? container.decode(String.self) {
+        value = text
+      } else if let number = try? container.decode(Int.self) {
+        value = number
+      } else if let numbers = try? container.decode([Int].self) {
+        value = numbers
+      } else if let texts = try? container.decode([String].self) {
+        value = texts
+      } else {
+        value = try container.decode([String: Loose].self).mapValues(\.value)
+      }
+    }
+  }
+}
+
+extension DemoAnswer {
+  func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  var text: String {
+    guard case .whole(let bytes) = body else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,19 @@
+// Which path is which endpoint.
+
+import Testing
+
+@testable import DemoProvider
+
+@Suite("Provider endpoints") struct ProviderEndpointTests {
+  @Test(arguments: [ProviderEndpoint.metadata(tenant: "t"), .keys(tenant: "t"), .token(tenant: "t")])
+  func `an endpoint is found at its own path`(endpoint: ProviderEndpoint) {
+    #expect(ProviderEndpoint(path: endpoint.path) == endpoint)
+  }
+
+  @Test(arguments: [
+    "", "/", "//v2.0/.well-known/openid-configuration", "/t/v2.0/.well-known/openid-configuration/", "/t/oauth2/token",
+    "/t/t/oauth2/v2.0/token", "t/oauth2/v2.0/token", "/t/OAUTH2/v2.0/token",
+  ]) func `every other path is none`(path: String) {
+    #expect(ProviderEndpoint(path: path) == nil)
+  }
+}

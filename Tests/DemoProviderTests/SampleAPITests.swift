@@ -1,0 +1,167 @@
+// Who gets into the sample API, and what the others are told.
+
+import Network
+import Testing
+import Tokens
+
+@testable import DemoProvider
+
+@Suite("Sample API") struct SampleAPITests {
+  typealias Sample = DemoFixture.Sample
+
+  /// A token signed with the issuer's key, or another, whose claims were changed.
+  static func token(
+    key: RSAKey? = nil, identifier: String? = nil, algorithm: JWTAlgorithm = .rs256,
+    _ change: (inout JWTClaims) -> Void = { _ in }
+  ) throws -> String {
+    let good = try SignedJWT(DemoFixture.token())
+    var claims = good.claims
+    change(&claims)
+    let header = JWTHeader(algorithm: algorithm, keyIdentifier: identifier ?? good.header.kid)
+    let input = SignedJWT.signingInput(header, claims)
+    let scheme: RSASignatureAlgorithm = algorithm == .ps256 ? .ps256 : .rs256
+    let signature = try (key ?? DemoFixture.key.get()).signature(of: input.span, scheme)
+    return SignedJWT.compact(signingInput: input, signature: signature).revealed()
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var authorization: @Sendable () throws -> String?
+    var status = 401
+    /// What the challenge says besides realm and authorization_uri; nil: there is no challenge.
+    var challenge: String?
+    var method = "GET"
+    var path = "/api/me"
+    var now: Int64 = 0
+  }
+
+  private static func invalid(_ reason: String) -> String {
+    ", error=\"invalid_token\", error_description=\"\(reason)\""
+  }
+
+  static let rows: [Row] = [
+    Row(testDescription: "no field", authorization: { nil }, challenge: ""),
+    Row(testDescription: "another scheme", authorization: { "Basic YTpi" }, challenge: ""),
+    Row(testDescription: "scheme alone", authorization: { "Bearer" }, challenge: ""),
+    Row(
+      testDescription: "no JWT", authorization: { "Bearer opaque" },
+      challenge: invalid("the token is no signed JWT")),
+    Row(testDescription: "a good token", authorization: { "Bearer \(try token())" }, status: 200),
+    Row(testDescription: "the scheme in capitals", authorization: { "BEARER \(try token())" }, status: 200),
+    Row(
+      testDescription: "the API by its URI",
+      authorization: { "Bearer \(try token { $0.audiences = ["api://orders"] })" },
+      status: 200),
+    Row(
+      testDescription: "another audience", authorization: { "Bearer \(try token { $0.audiences = ["api://graph"] })" },
+      challenge: invalid("the token is for another audience")),
+    Row(
+      testDescription: "another issuer",
+      authorization: { "Bearer \(try token { $0.issuer = "https://evil.example" })" },
+      challenge: invalid("the issuer is another one")),
+    Row(
+      testDescription: "expired beyond the leeway", authorization: { "Bearer \(try token())" },
+      challenge: invalid("the token expired 60 seconds ago"), now: 3660),
+    Row(
+      testDescription: "expired within the leeway", authorization: { "Bearer \(try token())" }, status: 200, now: 3659),
+    Row(
+      testDescription: "not valid yet", authorization: { "Bearer \(try token())" },
+      challenge: invalid("the token is valid in 61 seconds only"), now: -61),
+    Row(
+      testDescription: "no expiry", authorization: { "Bearer \(try token { $0.expiresAt = nil })" },
+      challenge: invalid("the token has no expiry")),
+    Row(
+      testDescription: "signed by another key under the issuer's name",
+      authorization: { "Bearer \(try token(key: .generate()))" },
+      challenge: invalid("the signature is not the issuer's")),
+    Row(
+      testDescription: "signed by an unpublished key",
+      authorization: { "Bearer \(try token(key: .generate(), identifier: "other"))" },
+      challenge: invalid("the issuer has no such signing key")),
+    Row(
+      testDescription: "an algorithm that is not accepted", authorization: { "Bearer \(try token(algorithm: .ps256))" },
+      challenge: invalid("the token is signed in a way that is not accepted")),
+    Row(
+      testDescription: "a changed claim",
+      authorization: {
+        let parts = try token().split(separator: ".")
+        let claims = try token { $0.roles = ["Orders.Approve"] }.split(separator: ".")[1]
+        return "Bearer \(parts[0]).\(claims).\(parts[2])"
+      },
+      challenge: invalid("the signature is not the issuer's")),
+    Row(testDescription: "role granted", authorization: { "Bearer \(try token())" }, status: 200, path: "/api/list"),
+    Row(
+      testDescription: "delegated scope instead of a role",
+      authorization: {
+        "Bearer \(try token { claims in (claims.roles, claims.scopes) = ([], ["Orders.Read"]) })"
+      }, status: 200, path: "/api/list"),
+    Row(
+      testDescription: "role not granted", authorization: { "Bearer \(try token())" }, status: 403,
+      challenge: ", error=\"insufficient_scope\", scope=\"Orders.Approve\"", method: "POST", path: "/api/approvals"),
+    Row(
+      testDescription: "no roles at all", authorization: { "Bearer \(try DemoFixture.token(client: Sample.visitor))" },
+      status: 403, challenge: ", error=\"insufficient_scope\", scope=\"Orders.Read\"", path: "/api/list"),
+    Row(testDescription: "no such path", authorization: { nil }, status: 404, path: "/api/you"),
+    Row(testDescription: "no such method", authorization: { nil }, status: 405, method: "DELETE"),
+  ]
+
+  @Test(arguments: rows) func `who may come in does, and the others learn why not`(row: Row) throws {
+    let authorization = try row.authorization()
+    let request = DemoRequest(
+      method: row.method, path: row.path, fields: authorization.map { [("authorization", $0)] } ?? [])
+    let answer = try DemoFixture.api().answer(request, now: DemoFixture.now + row.now)
+    #expect(answer.status == row.status, "\(answer.text)")
+    let prefix =
+      "Bearer realm=\"orders\", authorization_uri=\"\(DemoFixture.origin)/\(Sample.tenant)/oauth2/v2.0/authorize\""
+    #expect(answer.field("www-authenticate") == row.challenge.map { prefix + $0 })
+    if row.status == 405 { #expect(answer.field("allow") == "GET, HEAD") }
+  }
+
+  @Test func `the report says who called and what arrived, and never the token`() throws {
+    let token = try DemoFixture.token()
+    let request = DemoRequest(
+      method: "GET", path: "/api/me", query: "verbose=1",
+      fields: [
+        ("host", "localhost:8444"), ("authorization", "Bearer \(token)"), ("cookie", "session=1"), ("via", "1.1 a"),
+        ("via", "1.1 b"),
+      ])
+    let answer = try DemoFixture.api().answer(request, now: DemoFixture.now + 10)
+    let text = answer.text
+    #expect(!text.contains(token.prefix(20)))
+    #expect(!text.contains("session"))
+    let report = try DemoFixture.json(answer)
+    let caller = try #require(report["caller"] as? [String: any Sendable])
+    #expect(caller["kind"] as? String == "application")
+    #expect(caller["application"] as? String == Sample.portal)
+    #expect(caller["roles"] as? [String] == ["Orders.Read", "Orders.Write"])
+    let seen = try #require(report["request"] as? [String: any Sendable])
+    #expect(seen["query"] as? String == "verbose=1")
+    let fields = try #require(seen["fields"] as? [String: any Sendable])
+    #expect(fields["via"] as? String == "1.1 a, 1.1 b")
+    let facts = try #require(report["token"] as? [String: any Sendable])
+    #expect(facts["expires_in"] as? Int == 3590)
+    #expect(facts["identifier"] as? String == (try SignedJWT(token).claims.tokenIdentifier))
+  }
+
+  @Test(arguments: [
+    ("", 5, 300), ("count=3&pause_ms=0", 3, 0), ("count=-1", 0, 300), ("count=999999&pause_ms=999999", 1000, 10_000),
+    ("count=x", 5, 300),
+  ]) func `ticks are as many as asked for, within bounds`(query: String, count: Int, pause: Int) throws {
+    let request = DemoRequest(
+      method: "GET", path: "/api/ticks", query: query, fields: [("authorization", "Bearer \(try DemoFixture.token())")])
+    let answer = try DemoFixture.api().answer(request, now: DemoFixture.now)
+    #expect(answer.body == .ticks(count: count, pause: .milliseconds(pause)))
+  }
+
+  @Test func `an upload's receipt names its size and digest`() throws {
+    let api = try DemoFixture.api()
+    #expect(api.digestsBody(method: "PUT", path: "/api/uploads"))
+    #expect(!api.digestsBody(method: "POST", path: "/api/approvals"))
+    let request = DemoRequest(
+      method: "PUT", path: "/api/uploads", fields: [("authorization", "Bearer \(try DemoFixture.token())")],
+      body: .digest(byteCount: 5_000_000_000, sha256: [0x0A, 0xFF]))
+    let receipt = try DemoFixture.json(api.answer(request, now: DemoFixture.now))
+    #expect(receipt["bytes"] as? Int == 5_000_000_000)
+    #expect(receipt["sha256"] as? String == "0aff")
+  }
+}
