@@ -21,6 +21,18 @@ public final class Secret: Sendable {
     self.init(text.utf8)
   }
 
+  /// A secret with something in front that is none, such as a scheme.
+  public convenience init(prefix: StaticString, _ secret: Secret) {
+    let tail = secret.bytes
+    unsafe self.init(prefix: UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount), tail)
+  }
+
+  private init(prefix: UnsafeBufferPointer<UInt8>, _ tail: Span<UInt8>) {
+    unsafe storage = .allocate(capacity: prefix.count + tail.count)
+    for index in 0..<prefix.count { unsafe storage.initializeElement(at: index, to: prefix[index]) }
+    for index in tail.indices { unsafe storage.initializeElement(at: prefix.count + index, to: tail[index]) }
+  }
+
   deinit {
     unsafe Self.wipe(storage)
     unsafe storage.deallocate()

@@ -1,0 +1,47 @@
+// Owns why there is no token. One file of the proxy turns this into answers.
+
+public import HTTPClient
+public import Tokens
+
+/// Why a token could not be had.
+public enum AcquisitionError: Error, Sendable, Hashable {
+  /// The provider did not answer, or not as one. The same request may succeed after the pause: `503`.
+  case providerUnavailable(ProviderTrouble, retryAfter: Int64)
+  /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for callers
+  /// of the proxy, but for the code.
+  case rejected(TokenErrorReply, retryAfter: Int64)
+  /// What stands at the authority's address is no metadata of that authority: `502`.
+  case unusableMetadata(MetadataTrouble, retryAfter: Int64)
+
+  /// Seconds until something is sent again, at least 1.
+  public var retryAfter: Int64 {
+    switch self {
+    case .providerUnavailable(_, let seconds), .rejected(_, let seconds), .unusableMetadata(_, let seconds): seconds
+    }
+  }
+
+  /// The same with another pause: a remembered error is handed out later than it happened.
+  func retrying(after seconds: Int64) -> AcquisitionError {
+    switch self {
+    case .providerUnavailable(let trouble, _): .providerUnavailable(trouble, retryAfter: seconds)
+    case .rejected(let reply, _): .rejected(reply, retryAfter: seconds)
+    case .unusableMetadata(let trouble, _): .unusableMetadata(trouble, retryAfter: seconds)
+    }
+  }
+}
+
+/// How a provider was unavailable.
+public enum ProviderTrouble: Sendable, Hashable {
+  /// No answer.
+  case unreached(FetchError)
+  /// An answer that is none: 5xx, 429, an error page, a reply without a usable token.
+  case answered(status: Int)
+}
+
+/// What was wrong with metadata that did arrive.
+public enum MetadataTrouble: Sendable, Hashable {
+  /// A status that will not change by asking again (3xx, 4xx).
+  case status(Int)
+  /// A document that is not believed.
+  case document(ProviderMetadataError)
+}

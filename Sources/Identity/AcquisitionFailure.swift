@@ -1,0 +1,69 @@
+// Owns the sorting of everything that can go wrong on the way to a token: what callers are told, how long the key pauses,
+// and whether one more try at once is worth it.
+
+internal import HTTPClient
+internal import Tokens
+
+/// A failed attempt, before anybody was told.
+enum AcquisitionFailure: Error {
+  /// The request for metadata or token got no answer.
+  case unreached(FetchError)
+  /// The metadata's address answered, but not with metadata.
+  case metadata(status: Int, retryAfter: Int64?)
+  /// The metadata is not believed.
+  case document(ProviderMetadataError)
+  /// The token endpoint's answer held no token.
+  case token(TokenFailure)
+
+  /// How the key's pause is chosen.
+  var errorClass: TokenErrorClass {
+    switch self {
+    case .unreached: .transient
+    case .metadata(let status, _): Self.isTransient(status) ? .transient : .configuration
+    case .document: .configuration
+    case .token(let failure): failure.errorClass
+    }
+  }
+
+  /// Seconds that the provider asked to be left alone.
+  var retryAfter: Int64? {
+    switch self {
+    case .unreached, .document: nil
+    case .metadata(_, let seconds): seconds
+    case .token(let failure): failure.retryAfter
+    }
+  }
+
+  /// What callers are told.
+  func error(retryAfter seconds: Int64) -> AcquisitionError {
+    switch self {
+    case .unreached(let error): .providerUnavailable(.unreached(error), retryAfter: seconds)
+    case .metadata(let status, _) where Self.isTransient(status):
+      .providerUnavailable(.answered(status: status), retryAfter: seconds)
+    case .metadata(let status, _): .unusableMetadata(.status(status), retryAfter: seconds)
+    case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
+    case .token(let failure):
+      if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
+        .rejected(reply, retryAfter: seconds)
+      } else {
+        .providerUnavailable(.answered(status: failure.status), retryAfter: seconds)
+      }
+    }
+  }
+
+  /// Seconds to wait before the one repetition that callers wait for; nil where there is none. A connection that died under
+  /// the request is repeated at once, a server error without `Retry-After` after a second (MSAL's rules). A time limit that
+  /// was used up is not spent twice.
+  var repetition: Int64? {
+    switch self {
+    case .unreached(.closed): 0
+    case .metadata(let status, nil) where status >= 500: 1
+    case .token(let failure) where failure.status >= 500 && failure.retryAfter == nil: 1
+    default: nil
+    }
+  }
+
+  private static func isTransient(_ status: Int) -> Bool {
+    status >= 500 || status == 429 || status == 408
+  }
+}

@@ -1,0 +1,63 @@
+// Owns what the broker knows of one application: who it is, how it proves it, and how its provider is reached.
+
+public import HTTPClient
+public import Tokens
+
+/// An application registered with a provider, as one entry of the configuration describes it.
+public struct Application: Sendable {
+  /// Its name in the configuration: the label of its log records and metrics.
+  public var name: String
+  /// The provider.
+  public var authority: Authority
+  /// Its id there.
+  public var clientID: String
+  /// Its proof; nil for a public application.
+  public var credential: ClientCredential?
+  /// Changes whenever `credential` does.
+  public var credentialVersion: CredentialVersion
+  /// What it can handle, sent as the `xms_cc` claim (`cp1`: claims challenges).
+  public var capabilities: [String]
+  /// Reaches the provider. It has a time limit of its own, which bounds how long callers wait.
+  public var fetch: Fetch
+  /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under another.
+  public var trust: String
+
+  /// An application of these parts.
+  public init(
+    name: String, authority: Authority, clientID: String, credential: ClientCredential?,
+    credentialVersion: CredentialVersion = CredentialVersion(0), capabilities: [String] = [], trust: String = "",
+    fetch: @escaping Fetch
+  ) {
+    self.name = name
+    self.authority = authority
+    self.clientID = clientID
+    self.credential = credential
+    self.credentialVersion = credentialVersion
+    self.capabilities = capabilities
+    self.trust = trust
+    self.fetch = fetch
+  }
+}
+
+/// A standing wish for tokens: what one or more routes want from one application.
+public struct TokenSubscription: Sendable {
+  /// Who asks.
+  public let application: Application
+  /// What is asked for, in full; equal keys share tokens and requests.
+  public let key: AcquisitionKey
+
+  /// A wish for tokens of the application's own (client credentials).
+  public init(application: Application, scopes: ScopeSet) {
+    self.application = application
+    key = AcquisitionKey(
+      authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,
+      subject: .application, scopes: scopes, claims: Claims(challenge: nil, capabilities: application.capabilities))
+  }
+
+  /// What can be offered for a token.
+  var grant: TokenGrant {
+    switch key.subject {
+    case .application: .clientCredentials
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// Owns the providers' metadata: fetched once per authority and trust for everybody who asks at the same time, kept for a day.
+
+internal import HTTPClient
+internal import Tokens
+
+/// The metadata of every provider in use.
+actor ProviderDirectory {
+  private struct Name: Hashable {
+    var authority: Authority
+    var trust: String
+  }
+
+  private struct Entry {
+    var metadata: ProviderMetadata?
+    var fetchedAt = UnixTime(0)
+    var flight: Task<Result<ProviderMetadata, AcquisitionFailure>, Never>?
+  }
+
+  /// Seconds for which metadata is not fetched again (msal-python's).
+  static let lifetime: Int64 = 86_400
+
+  private let now: @Sendable () -> UnixTime
+  private var entries: [Name: Entry] = [:]
+
+  init(now: @escaping @Sendable () -> UnixTime) {
+    self.now = now
+  }
+
+  /// The metadata of an application's provider. A day-old document is fetched again, but kept where that fails.
+  func metadata(for application: Application) async throws(AcquisitionFailure) -> ProviderMetadata {
+    let name = Name(authority: application.authority, trust: application.trust)
+    let entry = entries[name] ?? Entry()
+    let age = now() - entry.fetchedAt
+    if let metadata = entry.metadata, (0..<Self.lifetime).contains(age) { return metadata }
+    let flight = entry.flight ?? Task { await self.fetch(name, for: application) }
+    entries[name, default: Entry()].flight = flight
+    switch await flight.value {
+    case .success(let metadata): return metadata
+    case .failure(let failure):
+      guard let metadata = entry.metadata else { throw failure }
+      return metadata
+    }
+  }
+
+  private func fetch(_ name: Name, for application: Application) async -> Result<ProviderMetadata, AcquisitionFailure> {
+    let result: Result<ProviderMetadata, AcquisitionFailure>
+    do throws(AcquisitionFailure) {
+      let metadata = try await Self.document(for: application, now: now())
+      entries[name, default: Entry()].metadata = metadata
+      entries[name, default: Entry()].fetchedAt = now()
+      result = .success(metadata)
+    } catch {
+      result = .failure(error)
+    }
+    entries[name]?.flight = nil
+    return result
+  }
+
+  private static func document(
+    for application: Application, now: UnixTime
+  ) async throws(AcquisitionFailure) -> ProviderMetadata {
+    let response: FetchResponse
+    do throws(FetchError) {
+      response = try await application.fetch(FetchRequest(.get, application.authority.metadataURL))
+    } catch {
+      throw .unreached(error)
+    }
+    guard response.status == 200 else {
+      let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
+      throw .metadata(status: response.status, retryAfter: wait)
+    }
+    do throws(ProviderMetadataError) {
+      return try ProviderMetadata(json: response.body, authority: application.authority)
+    } catch {
+      throw .document(error)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// Owns what is told about tokens to people and machines: readiness, log and metrics. Never the token.
+
+public import Tokens
+
+/// How one key stands, for `/readyz` and `status`.
+public struct TokenStatus: Sendable, Hashable {
+  /// A failure that no success has followed.
+  public struct Failure: Sendable, Hashable {
+    /// The last attempt's.
+    public var error: AcquisitionError
+    /// When the first of the row happened.
+    public var since: UnixTime
+    /// Before when nothing is sent.
+    public var retryAt: UnixTime
+  }
+
+  /// The application's name in the configuration.
+  public var application: String
+  /// What is asked for.
+  public var scopes: ScopeSet
+  /// When the held token ends; nil where none was ever obtained.
+  public var expiresAt: UnixTime?
+  /// What is wrong, if something is. A held token may still serve.
+  public var failure: Failure?
+
+  /// Whether requests are served: a token is held and not expired.
+  public func isReady(at now: UnixTime) -> Bool {
+    expiresAt.map { now < $0 } ?? false
+  }
+}
+
+/// One acquisition that went to the provider, for log and metrics.
+public struct TokenEvent: Sendable {
+  /// How it ended.
+  public enum Outcome: Sendable {
+    /// A token arrived.
+    case obtained(TokenLifetime, granted: ScopeSet)
+    /// None did. `servedUntil` is the expiry of the held token, where one still serves.
+    case failed(AcquisitionError, TokenErrorClass, servedUntil: UnixTime?)
+  }
+
+  /// The application's name in the configuration.
+  public var application: String
+  /// The provider.
+  public var authority: Authority
+  /// What was asked for.
+  public var scopes: ScopeSet
+  /// What was offered.
+  public var grant: TokenGrant
+  /// How it ended.
+  public var outcome: Outcome
+}

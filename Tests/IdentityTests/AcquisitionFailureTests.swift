@@ -1,0 +1,152 @@
+// Everything that can go wrong on the way to a token, row by row: what callers get, what is repeated, how long the pause is.
+
+import HTTPClient
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite struct AcquisitionFailureTests {
+  private static let notFound = ScriptedProvider.Answer.json(404, "")
+  private static let stranger = ScriptedProvider.Answer.json(200, #"{"issuer": "https://evil.example"}"#)
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var metadata: [ScriptedProvider.Answer] = []
+    var tokens: [ScriptedProvider.Answer] = []
+    /// nil where the repetition succeeds.
+    var expected: AcquisitionError?
+    var tokenRequests: Int
+    var naps: [Int64] = []
+    var testDescription: String { name }
+  }
+
+  private static func oauth(_ error: String, _ status: Int = 400) -> ScriptedProvider.Answer {
+    .json(status, #"{"error": "\#(error)"}"#)
+  }
+
+  private static func rejected(_ error: String, _ seconds: Int64) -> AcquisitionError {
+    .rejected(TokenErrorReply(error: error), retryAfter: seconds)
+  }
+
+  private static func down(_ status: Int, _ seconds: Int64 = 1) -> AcquisitionError {
+    .providerUnavailable(.answered(status: status), retryAfter: seconds)
+  }
+
+  private static func unreached(_ error: FetchError) -> AcquisitionError {
+    .providerUnavailable(.unreached(error), retryAfter: 1)
+  }
+
+  private static let refused = FetchError.unreachable(host: "id.example", port: 443, errno: 111)
+  private static let closed = FetchError.closed(host: "id.example")
+  private static let late = FetchError.timedOut(host: "id.example")
+  private static let tls = FetchError.tls(host: "id.example", reason: "certificate has expired")
+
+  static let rows: [Row] = [
+    Row(name: "metadata unreachable", metadata: [.failure(refused)], expected: unreached(refused), tokenRequests: 0),
+    Row(name: "metadata not trusted", metadata: [.failure(tls)], expected: unreached(tls), tokenRequests: 0),
+    Row(name: "metadata late", metadata: [.failure(late)], expected: unreached(late), tokenRequests: 0),
+    Row(name: "metadata connection died once", metadata: [.failure(closed)], tokenRequests: 1),
+    Row(
+      name: "metadata connection died twice", metadata: [.failure(closed), .failure(closed)],
+      expected: unreached(closed),
+      tokenRequests: 0),
+    Row(name: "metadata 503 once", metadata: [.json(503, "")], tokenRequests: 1, naps: [1]),
+    Row(
+      name: "metadata 503 with Retry-After", metadata: [.json(503, "", retryAfter: "9")], expected: down(503, 9),
+      tokenRequests: 0),
+    Row(name: "metadata 429", metadata: [.json(429, "")], expected: down(429), tokenRequests: 0),
+    Row(
+      name: "metadata 404", metadata: [notFound], expected: .unusableMetadata(.status(404), retryAfter: 60),
+      tokenRequests: 0),
+    Row(
+      name: "metadata moved", metadata: [.json(302, "")], expected: .unusableMetadata(.status(302), retryAfter: 60),
+      tokenRequests: 0),
+    Row(
+      name: "metadata of a stranger", metadata: [stranger],
+      expected: .unusableMetadata(.document(.issuer(found: "https://evil.example")), retryAfter: 60), tokenRequests: 0),
+    Row(
+      name: "metadata is a page", metadata: [.json(200, "<html>")],
+      expected: .unusableMetadata(.document(.notJSON), retryAfter: 60), tokenRequests: 0),
+    Row(name: "token unreachable", tokens: [.failure(refused)], expected: unreached(refused), tokenRequests: 1),
+    Row(name: "token late", tokens: [.failure(late)], expected: unreached(late), tokenRequests: 1),
+    Row(name: "token connection died once", tokens: [.failure(closed)], tokenRequests: 2),
+    Row(
+      name: "token connection died twice", tokens: [.failure(closed), .failure(closed)], expected: unreached(closed),
+      tokenRequests: 2),
+    Row(name: "token 503 once", tokens: [.json(503, "busy")], tokenRequests: 2, naps: [1]),
+    Row(
+      name: "token 500 twice", tokens: [.json(500, ""), .json(502, "")], expected: down(502), tokenRequests: 2,
+      naps: [1]),
+    Row(
+      name: "token 503 with Retry-After", tokens: [.json(503, "", retryAfter: "120")], expected: down(503, 120),
+      tokenRequests: 1),
+    Row(
+      name: "token 429 with a day", tokens: [.json(429, "", retryAfter: "86400")], expected: down(429, 3600),
+      tokenRequests: 1),
+    Row(name: "token 403 page", tokens: [.json(403, "<html>")], expected: down(403), tokenRequests: 1),
+    Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: down(200), tokenRequests: 1),
+    Row(
+      name: "invalid_client", tokens: [oauth("invalid_client", 401)], expected: rejected("invalid_client", 60),
+      tokenRequests: 1),
+    Row(
+      name: "invalid_client with Retry-After", tokens: [.json(400, #"{"error": "invalid_client"}"#, retryAfter: "5")],
+      expected: rejected("invalid_client", 5), tokenRequests: 1),
+    Row(
+      name: "unauthorized_client", tokens: [oauth("unauthorized_client")],
+      expected: rejected("unauthorized_client", 60),
+      tokenRequests: 1),
+    Row(
+      name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: rejected("invalid_scope", 60), tokenRequests: 1
+    ),
+    Row(
+      name: "invalid_grant", tokens: [oauth("invalid_grant")], expected: rejected("invalid_grant", 120),
+      tokenRequests: 1),
+    Row(
+      name: "an error with status 200", tokens: [oauth("invalid_resource", 200)],
+      expected: rejected("invalid_resource", 60), tokenRequests: 1),
+    Row(
+      name: "temporarily_unavailable", tokens: [oauth("temporarily_unavailable")], expected: down(400), tokenRequests: 1
+    ),
+  ]
+
+  @Test(arguments: rows)
+  func `a failure has its answer, its pause and its repetition`(row: Row) async throws {
+    let bench = Bench()
+    let subscription = try bench.subscription()
+    await bench.provider.script(metadata: row.metadata, tokens: row.tokens)
+    let result = await bench.result(of: subscription)
+    #expect(result == (row.expected.map(Result.failure) ?? .success("token-1")))
+    #expect(await bench.provider.forms.count == row.tokenRequests)
+    #expect(await bench.naps.lengths == row.naps)
+    guard let expected = row.expected else { return }
+
+    // Until the pause is over nothing is sent; then the provider, well again, is asked.
+    bench.clock.advance(expected.retryAfter - 1)
+    #expect(await bench.result(of: subscription) == .failure(expected.retrying(after: 1)))
+    #expect(await bench.provider.forms.count == row.tokenRequests)
+    bench.clock.advance(1)
+    #expect(await bench.result(of: subscription) == .success("token-1"))
+  }
+
+  @Test(arguments: rows.filter { !$0.tokens.isEmpty })
+  func `a held token outlives every failure`(row: Row) async throws {
+    let bench = Bench()
+    let subscription = try bench.subscription()
+    let value = try await bench.broker.bearer(for: subscription)
+    _ = try await bench.nextEvent()
+    bench.clock.advance(3300)
+    await bench.provider.script(metadata: row.metadata, tokens: row.tokens)
+    #expect(try await bench.broker.bearer(for: subscription) === value)
+    let event = try await bench.nextEvent()
+    bench.clock.advance(299)
+    #expect(value.isUsable(at: bench.clock.now))
+    guard row.expected != nil else { return }
+    guard case .failed(_, _, let servedUntil) = event.outcome else {
+      Issue.record("renewed")
+      return
+    }
+    #expect(servedUntil == value.lifetime.expiresAt)
+    #expect(try await bench.broker.bearer(for: subscription) === value)
+  }
+}

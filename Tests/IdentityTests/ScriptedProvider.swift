@@ -1,0 +1,175 @@
+// A provider that answers by a script and remembers what it was asked. It has no network and no clock.
+
+import HTTP
+import HTTPClient
+import Synchronization
+import Testing
+import Tokens
+
+@testable import Identity
+
+/// Answers metadata requests with a sound document and token requests with `token-1`, `token-2` … unless scripted otherwise.
+actor ScriptedProvider {
+  enum Answer: Sendable {
+    case response(FetchResponse)
+    case failure(FetchError)
+
+    static func json(_ status: Int, _ text: String, retryAfter: String? = nil) -> Answer {
+      let fields = retryAfter.map { [(name: "retry-after", value: $0)] } ?? []
+      return .response(FetchResponse(status: status, fields: fields, body: Array(text.utf8)))
+    }
+  }
+
+  static let issuer = "https://id.example/realms/demo"
+  static let metadata = #"{"issuer": "\#(issuer)", "token_endpoint": "https://id.example/token"}"#
+
+  private(set) var metadataRequests = 0
+  private(set) var forms: [String] = []
+  private var metadataScript: [Answer] = []
+  private var tokenScript: [Answer] = []
+  private var issued = 0
+  private let lifetime: Int64
+  private var isHolding = false
+  private var held: [CheckedContinuation<Void, Never>] = []
+
+  init(lifetime: Int64 = 3600) {
+    self.lifetime = lifetime
+  }
+
+  /// What the next metadata and token requests are answered with.
+  func script(metadata: [Answer] = [], tokens: [Answer] = []) {
+    metadataScript += metadata
+    tokenScript += tokens
+  }
+
+  /// Lets token requests arrive, but answers none until `release`.
+  func hold() {
+    isHolding = true
+  }
+
+  /// Answers every held request.
+  func release() {
+    isHolding = false
+    for continuation in held { continuation.resume() }
+    held = []
+  }
+
+  nonisolated var fetch: Fetch {
+    { request throws(FetchError) in
+      switch await self.answer(request) {
+      case .response(let response): return response
+      case .failure(let error): throw error
+      }
+    }
+  }
+
+  private func answer(_ request: FetchRequest) async -> Answer {
+    switch request.method {
+    case .get:
+      metadataRequests += 1
+      return metadataScript.isEmpty ? .json(200, Self.metadata) : metadataScript.removeFirst()
+    case .post(let contentType, let body):
+      #expect(contentType == "application/x-www-form-urlencoded")
+      #expect(request.url.description == "https://id.example/token")
+      forms.append(String(decoding: body, as: UTF8.self))
+      let scripted = tokenScript.isEmpty ? nil : tokenScript.removeFirst()
+      if isHolding { await withCheckedContinuation { held.append($0) } }
+      if let scripted { return scripted }
+      issued += 1
+      return .json(200, #"{"access_token": "token-\#(issued)", "token_type": "Bearer", "expires_in": \#(lifetime)}"#)
+    }
+  }
+}
+
+/// A clock that tests move.
+final class ManualClock: Sendable {
+  private let seconds = Atomic<Int64>(1_700_000_000)
+  static let start = UnixTime(1_700_000_000)
+
+  var now: UnixTime { UnixTime(seconds.load(ordering: .relaxed)) }
+
+  func advance(_ by: Int64) {
+    seconds.add(by, ordering: .relaxed)
+  }
+}
+
+/// A broker, its provider, its clock, and what it said.
+struct Bench {
+  let clock = ManualClock()
+  let provider: ScriptedProvider
+  let broker: TokenBroker
+  let events: AsyncStream<TokenEvent>
+  let published = Published()
+  let naps = Naps()
+
+  init(lifetime: Int64 = 3600) {
+    provider = ScriptedProvider(lifetime: lifetime)
+    let (events, continuation) = AsyncStream<TokenEvent>.makeStream()
+    self.events = events
+    broker = TokenBroker(
+      TokenBroker.Surroundings(
+        now: { [clock] in clock.now }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) },
+        observe: { continuation.yield($0) }, publish: { [published] in published.take($0, $1) }))
+  }
+
+  func subscription(
+    scopes: String = "orders.read", secret: String = "s3cret", version: UInt64 = 0, capabilities: [String] = []
+  ) throws -> TokenSubscription {
+    let application = Application(
+      name: "demo", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
+      credential: .secret(Secret(secret)), credentialVersion: CredentialVersion(version), capabilities: capabilities,
+      fetch: provider.fetch)
+    return TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes))
+  }
+
+  /// The next event; acquisitions behind somebody's back are over when it is there.
+  func nextEvent() async throws -> TokenEvent {
+    var iterator = events.makeAsyncIterator()
+    return try #require(await iterator.next())
+  }
+}
+
+/// What was published.
+final class Published: Sendable {
+  private let values = Mutex<[BearerValue]>([])
+
+  var tokens: [String] { values.withLock { $0.map { $0.revealedToken() } } }
+
+  func take(_ key: AcquisitionKey, _ value: BearerValue) {
+    values.withLock { $0.append(value) }
+  }
+}
+
+/// Waits that tests see and end.
+actor Naps {
+  private(set) var lengths: [Int64] = []
+  private var isAutomatic = true
+  private var sleeper: CheckedContinuation<Void, Never>?
+  private var watcher: CheckedContinuation<Int64, Never>?
+
+  /// From now on every wait lasts until `wake`.
+  func takeOver() {
+    isAutomatic = false
+  }
+
+  func rest(_ seconds: Int64) async {
+    lengths.append(seconds)
+    if isAutomatic { return }
+    await withCheckedContinuation {
+      sleeper = $0
+      watcher?.resume(returning: seconds)
+      watcher = nil
+    }
+  }
+
+  /// The wait that is going on, or the next one.
+  func current() async -> Int64 {
+    if sleeper != nil, let last = lengths.last { return last }
+    return await withCheckedContinuation { watcher = $0 }
+  }
+
+  func wake() {
+    sleeper?.resume()
+    sleeper = nil
+  }
+}
