@@ -37,6 +37,7 @@ let package = Package(
     .testTarget(
       name: "IdentityTests", dependencies: ["Identity", "HTTPClient", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens"], swiftSettings: strict),

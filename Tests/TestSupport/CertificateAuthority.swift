@@ -1,0 +1,47 @@
+// Certificates of a test, made with the openssl command: an independent party, not our own signing code.
+
+/// A certification authority that lives as long as its directory.
+public struct CertificateAuthority: Sendable {
+  /// PEM files of one certificate.
+  public struct Certificate: Sendable {
+    /// The certificate.
+    public let certificateFile: String
+    /// Its private key.
+    public let keyFile: String
+  }
+
+  /// The authority's own certificate: what a party that trusts it is given.
+  public let file: String
+  private let keyFile: String
+  private let directory: TemporaryDirectory
+  private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+
+  /// Makes the authority `name` in `directory`.
+  public init(_ name: String = "ca", in directory: TemporaryDirectory) async throws {
+    self.directory = directory
+    file = directory.file("\(name).pem")
+    keyFile = directory.file("\(name).key")
+    try await succeed(
+      ["openssl", "req", "-x509"] + Self.newKey + [
+        "-keyout", keyFile, "-out", file, "-days", "2", "-subj", "/CN=test \(name)",
+      ])
+  }
+
+  /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`, `IP:127.0.0.1`),
+  /// into NAME.pem and NAME.key.
+  public func issue(_ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]) async throws
+    -> Certificate
+  {
+    let certificate = Certificate(
+      certificateFile: directory.file("\(name).pem"), keyFile: directory.file("\(name).key"))
+    let request = directory.file("\(name).csr")
+    let extensions = try directory.write("subjectAltName=\(names.joined(separator: ","))\n", to: "\(name).ext")
+    try await succeed(
+      ["openssl", "req"] + Self.newKey + ["-keyout", certificate.keyFile, "-out", request, "-subj", "/CN=\(name)"])
+    try await succeed([
+      "openssl", "x509", "-req", "-in", request, "-CA", file, "-CAkey", keyFile, "-CAcreateserial", "-days", "2",
+      "-extfile", extensions, "-out", certificate.certificateFile,
+    ])
+    return certificate
+  }
+}

@@ -1,0 +1,121 @@
+// One child process: spawned without a shell, its output in files, killed when the test lets go of it.
+
+public import Glibc
+import Synchronization
+
+/// A running program. Its standard output and standard error go to files, so that it never blocks on a full pipe.
+public final class ChildProcess: Sendable {
+  /// What errors call it.
+  public let name: String
+  /// The process id.
+  public let identifier: pid_t
+  private let outputPath: String
+  private let errorPath: String
+  private let ended = Mutex<Int32?>(nil)
+
+  /// Starts `arguments` (the first is the program, looked up in PATH), with its output in NAME.out and NAME.err of
+  /// `directory`, its input from `input` or /dev/null, and `environment` over our own.
+  public init(
+    _ name: String, _ arguments: [String], in directory: TemporaryDirectory, environment: [String: String] = [:],
+    input: String = "/dev/null"
+  ) throws {
+    self.name = name
+    outputPath = directory.file("\(name).out")
+    errorPath = directory.file("\(name).err")
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+    // Appended: a peer that is started again keeps what it said before.
+    posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+    posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+
+    var merged = Self.inherited()
+    merged["PATH", default: "/usr/bin:/bin"] += ":/usr/sbin:/sbin"
+    merged.merge(environment) { $1 }
+    var process: pid_t = 0
+    let status = withCStrings(arguments) { argumentPointers in
+      withCStrings(merged.map { "\($0)=\($1)" }) { environmentPointers in
+        posix_spawnp(&process, arguments[0], &actions, nil, argumentPointers, environmentPointers)
+      }
+    }
+    guard status == 0 else {
+      throw TestSupportError("cannot start \(arguments[0]): \(String(cString: strerror(status)))")
+    }
+    identifier = process
+  }
+
+  deinit {
+    if poll() == nil {
+      kill(identifier, SIGKILL)
+      waitpid(identifier, nil, 0)
+    }
+  }
+
+  /// Everything it wrote to standard output so far.
+  public var output: String { textOfFile(outputPath) }
+
+  /// Everything it wrote to standard error so far.
+  public var errors: String { textOfFile(errorPath) }
+
+  /// Its exit status once it has ended (128 plus the signal that ended it, as a shell says it), else nil.
+  public func poll() -> Int32? {
+    ended.withLock { known in
+      if let known { return known }
+      var status: Int32 = 0
+      guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
+      known = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+      return known
+    }
+  }
+
+  /// Sends `signal` unless it has ended.
+  public func send(_ signal: Int32) { if poll() == nil { kill(identifier, signal) } }
+
+  /// Waits for its end and returns the exit status; throws when it still runs after `limit`.
+  public func wait(within limit: Duration = .seconds(30)) async throws -> Int32 {
+    guard try await eventually(within: limit, { self.poll() != nil }), let status = poll() else {
+      throw TestSupportError("\(name) still runs after \(limit)")
+    }
+    return status
+  }
+
+  /// Ends it, politely first.
+  public func stop() async throws {
+    send(SIGTERM)
+    if try await !eventually(within: .seconds(5), { self.poll() != nil }) { send(SIGKILL) }
+    _ = try await wait()
+  }
+
+  /// Bytes of its memory that are resident, from /proc.
+  public var residentBytes: Int {
+    for line in textOfFile("/proc/\(identifier)/status").split(separator: "\n") where line.hasPrefix("VmRSS:") {
+      return (line.split(separator: " ").compactMap { Int($0) }.first ?? 0) * 1024
+    }
+    return 0
+  }
+
+  private static func inherited() -> [String: String] {
+    var result: [String: String] = [:]
+    var cursor = environ
+    while let entry = cursor.pointee {
+      let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
+      cursor += 1
+    }
+    return result
+  }
+}
+
+/// Calls `body` with a NULL-terminated array of C strings.
+private func withCStrings<R>(_ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R)
+  -> R
+{
+  var pointers = strings.map { strdup($0) } + [nil]
+  defer { for pointer in pointers { free(pointer) } }
+  return pointers.withUnsafeMutableBufferPointer { buffer in
+    // The array holds at least the terminating nil, so it has a base address.
+    guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has an address") }
+    return body(base)
+  }
+}

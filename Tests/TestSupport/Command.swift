@@ -1,0 +1,32 @@
+// A program that runs to its end: openssl, curl, Python.
+
+/// What a finished program left.
+public struct CommandResult: Sendable {
+  /// Its exit status, 128 plus the signal where one ended it.
+  public let status: Int32
+  /// Its standard output.
+  public let output: String
+  /// Its standard error.
+  public let errors: String
+}
+
+/// Runs `arguments` to their end and returns what they left, whatever the exit status.
+public func run(
+  _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null",
+  within limit: Duration = .seconds(60)
+) async throws -> CommandResult {
+  let directory = try TemporaryDirectory()
+  let child = try ChildProcess("command", arguments, in: directory, environment: environment, input: input)
+  let status = try await child.wait(within: limit)
+  return CommandResult(status: status, output: child.output, errors: child.errors)
+}
+
+/// Runs `arguments` to their end; throws what they said where they fail.
+@discardableResult
+public func succeed(_ arguments: [String], within limit: Duration = .seconds(60)) async throws -> String {
+  let result = try await run(arguments, within: limit)
+  guard result.status == 0 else {
+    throw TestSupportError("\(arguments.joined(separator: " ")) ended with \(result.status): \(result.errors)")
+  }
+  return result.output
+}

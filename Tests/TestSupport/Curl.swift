@@ -1,0 +1,56 @@
+// curl and Python's http.client as callers: independent parties downstream.
+
+/// An HTTP answer as a caller saw it.
+public struct Answer: Sendable {
+  /// The status code; 0 where there was no answer.
+  public let status: Int
+  /// Field names in lower case with their values, in order.
+  public let fields: [(name: String, value: String)]
+  /// The body, undecodable bytes replaced.
+  public let body: String
+  /// curl's exit status.
+  public let exit: Int32
+
+  /// The first value of the field `name`, in lower case.
+  public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// The value of the line `name=value` of nginx's echo.
+  public func echoed(_ name: String) -> String? {
+    body.split(separator: "\n").first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+  }
+}
+
+/// Runs curl with `arguments` (silent, no configuration file, its own time limit) and returns the last answer it got.
+public func curl(_ arguments: [String], within seconds: Int = 30) async throws -> Answer {
+  let directory = try TemporaryDirectory()
+  let fixed = [
+    "curl", "-q", "-s", "-S", "--max-time", "\(seconds)", "-D", directory.file("head"), "-o", directory.file("body"),
+  ]
+  let child = try ChildProcess("curl", fixed + arguments, in: directory)
+  let exit = try await child.wait(within: .seconds(seconds + 5))
+  let (status, fields) = parseHead(directory.read("head"))
+  return Answer(status: status, fields: fields, body: directory.read("body"), exit: exit)
+}
+
+/// The status and the fields of the last head in `text`: curl writes interim answers' heads too, and trailers after.
+func parseHead(_ text: String) -> (Int, [(name: String, value: String)]) {
+  var status = 0
+  var fields: [(name: String, value: String)] = []
+  for line in text.split(whereSeparator: \.isNewline) {
+    if line.hasPrefix("HTTP/") {
+      status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+      fields = []
+    } else if let colon = line.firstIndex(of: ":") {
+      let value = line[line.index(after: colon)...].drop { $0 == " " }
+      fields.append((name: line[..<colon].lowercased(), value: String(value)))
+    }
+  }
+  return (status, fields)
+}
+
+/// Runs `script` with Debian's Python and `arguments`, and returns what it printed; throws where it fails.
+public func python(_ script: String, _ arguments: [String] = [], within limit: Duration = .seconds(60)) async throws
+  -> String
+{
+  try await succeed(["/usr/bin/python3", "-c", script] + arguments, within: limit)
+}

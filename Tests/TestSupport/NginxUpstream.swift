@@ -1,0 +1,119 @@
+// nginx as an upstream: a web server we did not write, which tells what it received.
+
+import Glibc
+
+/// nginx on a plain and a TLS port of 127.0.0.1. `/echo…` answers with what it received, one `name=value` line per field;
+/// `/files/1k`, `/files/64k` and `/files/1m` are files; `PUT /store/NAME` keeps a body; `/nothing` is a 204.
+public struct NginxUpstream: Sendable {
+  /// Where it speaks plain HTTP.
+  public let port: Int
+  /// Where it speaks TLS.
+  public let tlsPort: Int
+  /// The process.
+  public let process: ChildProcess
+  private let directory: TemporaryDirectory
+
+  /// Starts it with `certificate` on its TLS port and, where `clientAuthority` is given, only for those with a
+  /// certificate of that authority.
+  public init(
+    in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate, clientAuthority: String? = nil
+  ) async throws {
+    self.directory = directory
+    (port, tlsPort) = (try freePort(), try freePort())
+    for name in ["files", "store", "nginx-temporary"] { mkdir(directory.file(name), 0o777) }
+    for (name, size) in [("1k", 1 << 10), ("64k", 64 << 10), ("1m", 1 << 20)] {
+      try directory.write(String(repeating: "0123456789abcdef", count: size / 16), to: "files/\(name)")
+    }
+    let verify = clientAuthority.map { "ssl_verify_client on; ssl_client_certificate \($0);" } ?? ""
+    let file = try directory.write(
+      Self.configuration(directory: directory.path, ports: (port, tlsPort), certificate: certificate, verify: verify),
+      to: "nginx.conf")
+    process = try ChildProcess(
+      "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)
+    try await waitForPort(port, of: process)
+  }
+
+  /// The lines of its access log so far: `METHOD URI STATUS connection=N authorization=VALUE length=N`.
+  public var accessLog: [String] {
+    directory.read("nginx-access.log").split(separator: "\n").map(String.init)
+  }
+
+  /// The bytes stored under `/store/NAME`, as text.
+  public func stored(_ name: String) -> String { directory.read("store/\(name)") }
+
+  private static func configuration(
+    directory: String, ports: (Int, Int), certificate: CertificateAuthority.Certificate, verify: String
+  ) -> String {
+    // One process: killing it leaves no worker behind.
+    """
+    daemon off;
+    master_process off;
+    \(getuid() == 0 ? "user root;" : "")
+    pid \(directory)/nginx.pid;
+    error_log \(directory)/nginx-error.log notice;
+    events { worker_connections 4096; }
+    http {
+      log_format seen '$request_method $request_uri $status connection=$connection authorization=$http_authorization length=$request_length';
+      access_log \(directory)/nginx-access.log seen;
+      client_body_temp_path \(directory)/nginx-temporary/body;
+      proxy_temp_path \(directory)/nginx-temporary/proxy;
+      fastcgi_temp_path \(directory)/nginx-temporary/fastcgi;
+      uwsgi_temp_path \(directory)/nginx-temporary/uwsgi;
+      scgi_temp_path \(directory)/nginx-temporary/scgi;
+      large_client_header_buffers 8 64k;
+      client_max_body_size 0;
+      underscores_in_headers on;
+      server {
+        listen 127.0.0.1:\(ports.0) backlog=1024;
+        listen 127.0.0.1:\(ports.1) ssl backlog=1024;
+        ssl_certificate \(certificate.certificateFile);
+        ssl_certificate_key \(certificate.keyFile);
+        \(verify)
+        root \(directory);
+        default_type application/octet-stream;
+        location /echo {
+          default_type text/plain;
+          add_header X-Answered-By nginx;
+          return 200 "method=$request_method\\nuri=$request_uri\\nprotocol=$server_protocol\\nhost=$http_host\\n\
+    authorization=$http_authorization\\nconnection=$http_connection\\nkeep-alive=$http_keep_alive\\nte=$http_te\\n\
+    proxy-authorization=$http_proxy_authorization\\nx-listed=$http_x_listed\\nx-kept=$http_x_kept\\nvia=$http_via\\n\
+    forwarded=$http_forwarded\\nx-forwarded-for=$http_x_forwarded_for\\nx-forwarded-proto=$http_x_forwarded_proto\\n\
+    x-forwarded-host=$http_x_forwarded_host\\ntraceparent=$http_traceparent\\nx-request-id=$http_x_request_id\\n\
+    scheme=$scheme\\ntls=$ssl_protocol\\nreused=$ssl_session_reused\\nsni=$ssl_server_name\\nserial=$connection\\n";
+        }
+        location = /nothing { return 204; }
+        location = /moved { return 302 https://elsewhere.example/; }
+        location = /refused {
+          add_header WWW-Authenticate 'Bearer realm="orders"' always;
+          return 401 "no\\n";
+        }
+        location /store/ { dav_methods PUT DELETE; dav_access user:rw; }
+      }
+    }
+
+    """
+  }
+}
+
+/// Waits until 127.0.0.1:`port` accepts connections; throws what `process` said when it ends before.
+public func waitForPort(_ port: Int, of process: ChildProcess) async throws {
+  let open = try await eventually(within: .seconds(20)) {
+    if let status = process.poll() {
+      throw TestSupportError("\(process.name) ended with \(status): \(process.errors) \(process.output)")
+    }
+    return accepts(port)
+  }
+  guard open else { throw TestSupportError("\(process.name) does not listen on \(port): \(process.errors)") }
+}
+
+/// Whether somebody accepts connections on 127.0.0.1:`port`.
+public func accepts(_ port: Int) -> Bool {
+  let descriptor = tcpSocket()
+  defer { close(descriptor) }
+  var address = loopback(port)
+  return withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// Runs blocking calls of the test's scenery off the cooperative pool, which has as many threads as the machine has cores.
+
+import Dispatch
+
+/// Runs `work`, which may block, on a Dispatch thread and waits for it without holding a thread of the cooperative pool.
+public func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
+  }
+}
+
+/// Asks `condition` every 10 ms until it holds, and says whether it did before `limit` was over.
+public func eventually(within limit: Duration = .seconds(10), _ condition: () async throws -> Bool) async throws -> Bool
+{
+  let deadline = ContinuousClock.now + limit
+  while ContinuousClock.now < deadline {
+    if try await condition() { return true }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+  return try await condition()
+}

@@ -1,0 +1,90 @@
+// The program under test, spawned as a user would.
+
+import FoundationEssentials
+
+/// The built binary beside the test bundle: the sanitizer builds find their own.
+public func binary(_ name: String = "bearer-proxy") throws -> String {
+  let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+  let path =
+    bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/" + name
+  guard FileManager.default.isExecutableFile(atPath: path) else {
+    throw TestSupportError("no \(name) beside \(bundle)")
+  }
+  return path
+}
+
+/// A running `bearer-proxy run`.
+public struct ProxyUnderTest: Sendable {
+  /// The port of 127.0.0.1 it serves callers on.
+  public let port: Int
+  /// The port of its admin endpoints.
+  public let adminPort: Int
+  /// The process.
+  public let process: ChildProcess
+  /// Its configuration file.
+  public let configuration: String
+
+  /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
+  /// left out where `body` brings its own: `listeners:` must then name `port`.
+  public init(
+    in directory: TemporaryDirectory, port: Int? = nil, environment: [String: String] = [:], _ body: String
+  ) async throws {
+    self.port = try port ?? freePort()
+    adminPort = try freePort()
+    var text = body
+    if !body.contains("listeners:") { text = "listeners:\n  - address: 127.0.0.1:\(self.port)\n" + text }
+    text = "admin:\n  address: 127.0.0.1:\(adminPort)\n" + text
+    configuration = try directory.write(text, to: "proxy.yaml")
+    process = try ChildProcess(
+      "bearer-proxy", [binary(), "run", "-c", configuration], in: directory, environment: environment)
+    try await waitForPort(adminPort, of: process)
+    if body.contains("listeners:") == false || port != nil { try await waitForPort(self.port, of: process) }
+  }
+
+  /// `http://127.0.0.1:PORT` with `path`.
+  public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+  /// The answer to a GET of `path`, through curl, with further `arguments` of curl's.
+  public func get(_ path: String, _ arguments: [String] = []) async throws -> Answer {
+    try await curl(arguments + [url(path)])
+  }
+
+  /// The answer of the admin endpoint `path`.
+  public func admin(_ path: String) async throws -> Answer { try await curl(["http://127.0.0.1:\(adminPort)\(path)"]) }
+
+  /// A raw connection to it.
+  public func connect() throws -> RawConnection { try RawConnection(port: port) }
+
+  /// Everything it wrote so far, both streams.
+  public var everythingWritten: String { process.output + process.errors }
+
+  /// Its access records as decoded JSON objects, oldest first.
+  public var accessRecords: [[String: LogValue]] {
+    everythingWritten.split(separator: "\n").compactMap { line in
+      guard let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8)) else { return nil }
+      return record["status"] != nil && record["method"] != nil ? record : nil
+    }
+  }
+}
+
+/// A value of a log record.
+public enum LogValue: Decodable, Sendable, Equatable {
+  case text(String)
+  case number(Double)
+  case truth(Bool)
+  case other
+
+  /// Decodes whatever stands there; objects and lists become `other`.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let value = try? container.decode(Bool.self) {
+      self = .truth(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .text(value)
+    } else {
+      self = .other
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// The peers written in Python: the OpenID provider (Authlib) and the upstream that misbehaves to order (http.server).
+
+import FoundationEssentials
+
+/// Where the tests' files are, from this file's own place in the tree.
+public let testsDirectory: String = {
+  var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+  parts.removeLast(2)
+  return parts.joined(separator: "/")
+}()
+
+/// The Python of the pinned environment that Tests/run makes.
+public func pinnedPython() throws -> String {
+  let path = testsDirectory + "/../.venv/bin/python"
+  guard FileManager.default.isExecutableFile(atPath: path) else {
+    throw TestSupportError("no Python environment in .venv: Tests/run makes it")
+  }
+  return path
+}
+
+/// The port of the line `listening PORT` that a peer of ours prints when it is ready.
+private func announcedPort(of process: ChildProcess) async throws -> Int {
+  var port: Int?
+  _ = try await eventually(within: .seconds(30)) {
+    if let status = process.poll() {
+      throw TestSupportError("\(process.name) ended with \(status): \(process.errors)")
+    }
+    // The last line: one that was started again announces itself again.
+    port = process.output.split(separator: "\n").last { $0.hasPrefix("listening ") }.flatMap { Int($0.dropFirst(10)) }
+    return port != nil
+  }
+  guard let port else { throw TestSupportError("\(process.name) announced no port: \(process.errors)") }
+  return port
+}
+
+/// A third-party OpenID provider: Authlib authenticates the client, judges grant and scope, and signs.
+public struct OpenIDProvider: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process.
+  public let process: ChildProcess
+  /// The issuer, as configuration names it.
+  public let issuer: String
+  /// The client id it knows.
+  public static let client = "orders-app"
+  /// That client's secret. A test searches everything the proxy wrote for it.
+  public static let secret = "s3cret+with/odd=characters&more"
+
+  /// Starts it; `arguments` are further options of Tests/peers/openid_provider.py.
+  public init(
+    in directory: TemporaryDirectory, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
+    _ arguments: [String] = []
+  )
+    async throws
+  {
+    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
+    process = try ChildProcess(
+      "provider-\(UUID().uuidString.prefix(4))",
+      [
+        pinnedPython(), testsDirectory + "/peers/openid_provider.py", "--port", "\(port)",
+        "--client", "\(Self.client):\(Self.secret)",
+      ] + tls + arguments, in: directory)
+    self.port = try await announcedPort(of: process)
+    issuer = "http\(certificate == nil ? "" : "s")://127.0.0.1:\(self.port)"
+  }
+
+  /// How often its `endpoint` (`discovery`, `token`, `jwks`) was asked.
+  public func requests(to endpoint: String) async throws -> Int {
+    let answer = try await curl(["-k", issuer + "/testing/requests"])
+    return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
+  }
+
+  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`.
+  public func behave(_ json: String) async throws {
+    let answer = try await curl([
+      "-k", "-H", "Content-Type: application/json", "-d", json, issuer + "/testing/behaviour",
+    ])
+    guard answer.status == 204 else { throw TestSupportError("the provider answered \(answer.status)") }
+  }
+}
+
+/// An upstream that does to order what nginx cannot be made to do; see Tests/peers/scripted_upstream.py.
+public struct ScriptedUpstream: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process; each request it reads is a line of its output.
+  public let process: ChildProcess
+
+  /// Starts it.
+  public init(in directory: TemporaryDirectory) async throws {
+    process = try ChildProcess(
+      "scripted-upstream", [pinnedPython(), testsDirectory + "/peers/scripted_upstream.py"], in: directory)
+    port = try await announcedPort(of: process)
+  }
+
+  /// The request lines it has read so far, oldest first.
+  public var requests: [String] {
+    process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { String($0.dropFirst(8)) }
+  }
+}

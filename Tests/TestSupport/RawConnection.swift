@@ -1,0 +1,75 @@
+// A socket that sends exactly the bytes it is given: for requests no well-behaved client would make.
+
+import Glibc
+
+/// A TCP or unix connection to the proxy. Every wait ends after ten seconds.
+public final class RawConnection: Sendable {
+  private let descriptor: Int32
+
+  /// Connects to 127.0.0.1:`port`.
+  public init(port: Int) throws {
+    descriptor = tcpSocket()
+    var address = loopback(port)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 else {
+      throw TestSupportError("cannot connect to port \(port): \(String(cString: strerror(errno)))")
+    }
+    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends `text` as it stands; says whether all of it went out.
+  @discardableResult
+  public func send(_ text: String) async throws -> Bool {
+    try await onOwnThread { [descriptor] in
+      var bytes = Array(text.utf8)[...]
+      while !bytes.isEmpty {
+        let sent = bytes.withUnsafeBytes {
+          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        if sent <= 0 { return false }
+        bytes = bytes.dropFirst(sent)
+      }
+      return true
+    }
+  }
+
+  /// Tells the peer that nothing more will be sent, and stays ready to receive.
+  public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Receives until the peer closes, or `enough` says so of everything received by this call, or ten silent seconds.
+  public func receive(until enough: @escaping @Sendable (String) -> Bool = { _ in false }) async throws -> String {
+    try await onOwnThread { [descriptor] in
+      var received: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      while !enough(String(decoding: received, as: UTF8.self)) {
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count <= 0 { break }
+        received += buffer[..<count]
+      }
+      return String(decoding: received, as: UTF8.self)
+    }
+  }
+
+  /// Whether the peer closes the connection within ten seconds, whatever it sends before.
+  public func isClosedByPeer() async throws -> Bool {
+    try await onOwnThread { [descriptor] in
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      while true {
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count == 0 || (count < 0 && errno == ECONNRESET) { return true }
+        if count < 0 { return false }
+      }
+    }
+  }
+}
+
+/// What a raw connection received, split into one answer: the status, and whether its head names `field`.
+public func statusOf(_ text: String) -> Int { parseHead(String(text.prefix { $0 != "\r\n" })).0 }

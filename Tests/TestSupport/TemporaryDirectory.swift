@@ -1,0 +1,41 @@
+// A directory of one test, removed with everything in it.
+
+import FoundationEssentials
+
+/// A new directory under the system's temporary directory; removed when the last reference goes.
+public final class TemporaryDirectory: Sendable {
+  /// Its absolute path, without a slash at the end.
+  public let path: String
+
+  /// Makes the directory, readable by everybody (nginx drops its privileges when it has some).
+  public init() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/bearer-proxy-test-" + UUID().uuidString.prefix(8)
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    self.path = path
+  }
+
+  deinit {
+    // A file that cannot be removed is left to the system's own cleaning; a test has nothing to say about it.
+    do { try FileManager.default.removeItem(atPath: path) } catch {}
+  }
+
+  /// The absolute path of `name` in here.
+  public func file(_ name: String) -> String { path + "/" + name }
+
+  /// Writes `text` into the file `name` and returns its absolute path.
+  @discardableResult
+  public func write(_ text: String, to name: String) throws -> String {
+    try Data(text.utf8).write(to: URL(filePath: file(name)))
+    return file(name)
+  }
+
+  /// The text of the file `name`; empty where there is none.
+  public func read(_ name: String) -> String { textOfFile(file(name)) }
+}
+
+/// The text of the file at `path` with undecodable bytes replaced; empty where it cannot be read.
+public func textOfFile(_ path: String) -> String {
+  guard let data = FileManager.default.contents(atPath: path) else { return "" }
+  return String(decoding: data, as: UTF8.self)
+}
