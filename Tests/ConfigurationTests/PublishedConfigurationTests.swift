@@ -1,0 +1,104 @@
+// That config/minimal.yaml, config/full.yaml, config/schema.json and the decoder agree. A validator that knows all of
+// JSON Schema looks at the two YAML files elsewhere; here the keys, descriptions and defaults are compared.
+
+import FoundationEssentials
+import Testing
+
+@testable import Configuration
+
+@Suite struct `Published configuration` {
+  @Test(arguments: ["minimal.yaml", "full.yaml"])
+  func `the example has no issues`(name: String) throws {
+    let settings = try Settings.decode(
+      yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
+      environment: ["CONTOSO_SECRET": "s", "FABRIKAM_SECRET": "s"],
+      readFile: { _, _ throws(FileReadError) in Array("contents\n".utf8) })
+    #expect(!settings.routes.isEmpty)
+  }
+
+  @Test func `the full example uses every key, and comments each`() throws {
+    let bytes = try contents("full.yaml")
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    var issues: [ConfigurationIssue] = []
+    let root = try #require(YAMLNode.read(bytes, file: "full.yaml", issues: &issues))
+    var places: [String: Place] = [:]
+    collect(root, shape: .file, prefix: "", into: &places)
+    #expect(Set(places.keys) == Set(SectionShape.file.paths()))
+    for (path, place) in places {
+      let above = lines[place.line - 2].drop { $0 == " " || $0 == "-" }
+      #expect(above.hasPrefix("#"), "\(path) on line \(place.line) has no comment above it")
+    }
+  }
+
+  @Test func `the schema has the decoder's keys, each described, and no others`() throws {
+    let schema = try PublishedSchema(contents("schema.json"))
+    #expect(Set(schema.properties.map(\.path)) == Set(SectionShape.file.paths()))
+    for property in schema.properties {
+      #expect(property.description?.isEmpty == false, "\(property.path) is not described")
+    }
+    #expect(schema.openSections.isEmpty)
+  }
+
+  @Test func `the schema's defaults are the decoder's`() throws {
+    let schema = try PublishedSchema(contents("schema.json"))
+    // YAML reads JSON: each default is set in turn and must change nothing.
+    var defaults: [String: String] = [:]
+    for property in schema.properties {
+      if let text = property.defaultText { defaults[property.path] = text }
+    }
+    let base = try decoded(settings(besides: ""))
+    for (path, text) in defaults where !path.contains("[]") {
+      let keys = path.split(separator: ".")
+      if keys.first == "admin" { continue }
+      let yaml = keys.reversed().reduce(text) { "{\($1): \($0)}" }
+      let changed = try decoded(settings(besides: String(yaml.dropFirst().dropLast())))
+      #expect(changed.log == base.log, "\(path)")
+      #expect(changed.limits == base.limits, "\(path)")
+      #expect(changed.shutdown == base.shutdown, "\(path)")
+      #expect(changed.timeouts == base.timeouts, "\(path)")
+      #expect(changed.routes.map(\.pool) == base.routes.map(\.pool), "\(path)")
+      #expect(changed.cache == base.cache, "\(path)")
+    }
+    // Every key of these sections has a default, so a new one cannot be forgotten in the schema.
+    for path in SectionShape.file.paths() {
+      let sections = ["log.", "cache.", "limits.", "shutdown.", "defaults.timeouts.", "defaults.pool."]
+      if sections.contains(where: { path.hasPrefix($0) }) {
+        #expect(defaults[path] != nil, "\(path) has no default in the schema")
+      }
+    }
+  }
+
+  private func settings(besides line: String) -> String {
+    """
+    listeners:
+      - address: 127.0.0.1:8080
+    routes:
+      - {name: a, path: /, upstream: "http://127.0.0.1", token: none}
+    \(line)
+
+    """
+  }
+
+  private func contents(_ name: String) throws -> [UInt8] {
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    return Array(try Data(contentsOf: URL(filePath: "/\(root)/config/\(name)")))
+  }
+
+  /// The paths of keys in a tree, as `SectionShape.paths` spells them, with the first place of each.
+  private func collect(_ node: YAMLNode, shape: SectionShape, prefix: String, into places: inout [String: Place]) {
+    guard case .mapping(let members) = node.content else { return }
+    for member in members {
+      let path = prefix + member.key
+      places[path] = places[path] ?? member.place
+      guard let key = Key(rawValue: member.key), let shape = shape.shape(of: key) else { continue }
+      switch (shape, member.value.content) {
+      case (.section(let inner), _): collect(member.value, shape: inner, prefix: path + ".", into: &places)
+      case (.sections(let inner), .sequence(let elements)):
+        for element in elements { collect(element, shape: inner, prefix: path + "[].", into: &places) }
+      case (.namedSections(let inner), .mapping(let names)):
+        for name in names { collect(name.value, shape: inner, prefix: path + ".*.", into: &places) }
+      default: break
+      }
+    }
+  }
+}
