@@ -27,7 +27,8 @@ let package = Package(
     .target(name: "Tokens", dependencies: ["HTTP"], swiftSettings: strictAndSafe),
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
-    .target(name: "Identity", dependencies: ["HTTPClient", "Tokens", "HTTP"], swiftSettings: strict),
+    .target(
+      name: "Identity", dependencies: ["HTTPClient", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
     .target(name: "DemoProvider", dependencies: ["Network", "HTTP", "Tokens"], swiftSettings: strict),
 
@@ -35,7 +36,8 @@ let package = Package(
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
-      name: "IdentityTests", dependencies: ["Identity", "HTTPClient", "Tokens", "HTTP"], swiftSettings: strict),
+      name: "IdentityTests", dependencies: ["Identity", "HTTPClient", "Tokens", "HTTP", "Telemetry"],
+      swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),

@@ -50,7 +50,18 @@ struct TokenAcquisition {
       return try TokenReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
     } catch {
-      throw .token(error)
+      throw .token(error.withoutEcho(of: request.credential))
     }
+  }
+}
+
+extension TokenFailure {
+  /// The same without the provider's prose where that repeats the secret: it goes to the log.
+  fileprivate func withoutEcho(of credential: ClientCredential?) -> TokenFailure {
+    guard case .secret(let secret) = credential, case .refused(var reply) = cause,
+      let prose = reply.description, !secret.isEmpty, prose.contains(secret.revealed())
+    else { return self }
+    reply.description = nil
+    return TokenFailure(.refused(reply), status: status, retryAfter: retryAfter)
   }
 }

@@ -118,6 +118,7 @@ public actor TokenBroker {
     let acquisition = TokenAcquisition(
       subscription: subscription, directory: directory, now: surroundings.now, jitter: surroundings.jitter,
       sleep: surroundings.sleep)
+    let start = ContinuousClock.now
     var slot: TokenSlot
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
@@ -141,7 +142,8 @@ public actor TokenBroker {
     surroundings.observe(
       TokenEvent(
         application: subscription.application.name, authority: subscription.key.authority,
-        scopes: subscription.key.scopes, grant: subscription.grant, outcome: outcome))
+        scopes: subscription.key.scopes, grant: subscription.grant, duration: ContinuousClock.now - start,
+        outcome: outcome))
     return result
   }
 

@@ -47,6 +47,8 @@ public struct TokenEvent: Sendable {
   public var scopes: ScopeSet
   /// What was offered.
   public var grant: TokenGrant
+  /// How long it took, discovery and repetition included.
+  public var duration: Duration
   /// How it ended.
   public var outcome: Outcome
 }

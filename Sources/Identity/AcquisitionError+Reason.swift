@@ -1,0 +1,63 @@
+// Owns how acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy get
+// the proxy's own words.
+
+internal import HTTPClient
+internal import Tokens
+
+extension AcquisitionError {
+  /// A stable word for log records, `/readyz` and scripts.
+  public var reason: String {
+    switch self {
+    case .providerUnavailable: "identity-provider-unavailable"
+    case .rejected: "token-request-rejected"
+    case .unusableMetadata: "identity-provider-metadata-unusable"
+    }
+  }
+
+  /// What was wrong: the provider's codes, the host, the errno. No secret, no token.
+  public var detail: String {
+    switch self {
+    case .providerUnavailable(.unreached(let error), _): error.detail
+    case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
+    case .rejected(let reply, _): reply.detail
+    case .unusableMetadata(.status(let status), _): "metadata answered with status \(status)"
+    case .unusableMetadata(.document(let error), _): error.detail
+    }
+  }
+}
+
+extension TokenErrorReply {
+  fileprivate var detail: String {
+    var words = [error]
+    if let suberror { words.append(suberror) }
+    words += codes.map { "AADSTS\($0)" }
+    if let description { words.append(description) }
+    if let correlationID { words.append("correlation id \(correlationID)") }
+    return words.joined(separator: "; ")
+  }
+}
+
+extension ProviderMetadataError {
+  fileprivate var detail: String {
+    switch self {
+    case .notJSON: "metadata is not a JSON object"
+    case .missing(let member): "metadata has no \(member)"
+    case .issuer(let found): "metadata names the issuer \(found), which is not this authority's"
+    case .endpoint(let member): "metadata's \(member) is not an https URL"
+    }
+  }
+}
+
+extension FetchError {
+  fileprivate var detail: String {
+    switch self {
+    case .unresolved(let host, let reason): "\(host) has no address: \(reason)"
+    case .unreachable(let host, let port, let errno): "\(host) port \(port) accepted no connection: errno \(errno)"
+    case .tls(let host, let reason): "\(host) failed the TLS handshake: \(reason)"
+    case .closed(let host): "\(host) closed the connection before it had answered"
+    case .malformed(let host): "\(host) answered with something that is not HTTP"
+    case .tooLarge(let host): "\(host) answered with more than 1 MiB"
+    case .timedOut(let host): "\(host) did not answer in time"
+    }
+  }
+}

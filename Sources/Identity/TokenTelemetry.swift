@@ -1,0 +1,107 @@
+// Owns what log and metrics say about acquisitions. Tokens and secrets are not in its reach: an event has none.
+
+public import Telemetry
+internal import Tokens
+
+/// The counters of token requests, one for every application, grant and result.
+public struct TokenMetrics: Sendable {
+  private struct Label: Hashable {
+    var application: String
+    var grant: String
+    var result: String
+  }
+
+  private let requests: [Label: Counter]
+  private let durations: DurationHistogram
+
+  /// Adds the metrics of these applications to a process's catalogue.
+  public init(_ catalog: inout MetricsCatalog, applications: [String]) {
+    var requests: [Label: Counter] = [:]
+    for application in applications {
+      for grant in [TokenGrant.clientCredentials.type] {
+        for result in TokenEvent.Outcome.results {
+          requests[Label(application: application, grant: grant, result: result)] = catalog.counter(
+            "bearer_proxy_token_requests_total", help: "Acquisitions that went to an identity provider.",
+            labels: ["application": application, "grant": grant, "result": result])
+        }
+      }
+    }
+    self.requests = requests
+    durations = catalog.durations(
+      "bearer_proxy_token_request_duration_seconds",
+      help: "How long acquisitions took, discovery and repetition included.")
+  }
+
+  /// Counts an acquisition.
+  public func count(_ event: TokenEvent, in writer: SharedMetricsWriter) {
+    let label = Label(application: event.application, grant: event.grant.type, result: event.outcome.result)
+    if let counter = requests[label] { writer.add(counter) }
+    let (seconds, attoseconds) = event.duration.components
+    writer.observe(durations, nanoseconds: UInt64(clamping: seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+  }
+}
+
+extension TokenEvent {
+  /// Writes a record: what was obtained, or what failed and whether somebody notices.
+  public func write(to log: Log) {
+    switch outcome {
+    case .obtained(let lifetime, let granted):
+      log.info(
+        "token obtained",
+        [
+          "application": .string(application), "authority": .string(authority.description),
+          "grant": .string(grant.type),
+          "scopes": .string(scopes.description), "granted": .string(granted.description),
+          "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
+          "duration_ms": .milliseconds(duration),
+        ])
+    case .failed(let error, _, let servedUntil?):
+      // The route still works; how long is what the operator needs to know.
+      log.warning(
+        "token not renewed, the held one still serves",
+        [
+          "application": .string(application), "authority": .string(authority.description),
+          "grant": .string(grant.type),
+          "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
+          "retry_after_s": .integer(Int(clamping: error.retryAfter)),
+          "served_until": .integer(Int(clamping: servedUntil.seconds)), "duration_ms": .milliseconds(duration),
+        ])
+    case .failed(let error, _, nil):
+      log.error(
+        "token not obtained",
+        [
+          "application": .string(application), "authority": .string(authority.description),
+          "grant": .string(grant.type),
+          "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
+          "retry_after_s": .integer(Int(clamping: error.retryAfter)), "duration_ms": .milliseconds(duration),
+        ])
+    }
+  }
+}
+
+extension TokenEvent.Outcome {
+  /// The `result` label's values.
+  static let results = [
+    "obtained", "configuration", "transient", "sign_in_needed", "policy", "family_mismatch", "refresh_token_unusable",
+    "declined", "pending", "slow_down",
+  ]
+
+  /// The `result` label.
+  var result: String {
+    switch self {
+    case .obtained: "obtained"
+    case .failed(_, let errorClass, _):
+      switch errorClass {
+      case .configuration: "configuration"
+      case .transient: "transient"
+      case .signInNeeded: "sign_in_needed"
+      case .policy: "policy"
+      case .familyMismatch: "family_mismatch"
+      case .refreshTokenUnusable: "refresh_token_unusable"
+      case .declined: "declined"
+      case .pending: "pending"
+      case .slowDown: "slow_down"
+      }
+    }
+  }
+}
