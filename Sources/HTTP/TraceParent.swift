@@ -1,0 +1,85 @@
+// Owns the identity of a request across systems: reading, checking and writing `traceparent`. Where random numbers come
+// from is the caller's business.
+//
+//     traceparent = version "-" trace-id "-" parent-id "-" trace-flags, all in HEXDIGLC   (W3C Trace Context §3.2)
+
+/// The content of a `traceparent` field.
+public struct TraceParent: Sendable, Hashable {
+  /// Length of every `traceparent` that is written.
+  public static let byteCount = 55
+
+  /// The first half of the trace id.
+  public var traceHigh: UInt64
+  /// The second half of the trace id.
+  public var traceLow: UInt64
+  /// The id of the span that made the request.
+  public var parent: UInt64
+  /// The flags; bit 0 says that the trace is recorded.
+  public var flags: UInt8
+
+  /// A new trace from random numbers. Ids of 0 are invalid, so 1 stands in for them.
+  public init(randomHigh: UInt64, randomLow: UInt64, randomParent: UInt64, isSampled: Bool) {
+    traceHigh = randomHigh
+    traceLow = randomHigh == 0 && randomLow == 0 ? 1 : randomLow
+    parent = max(randomParent, 1)
+    flags = isSampled ? 1 : 0
+  }
+
+  /// Reads a field value; `nil` where it is not valid, and the trace then starts anew. Of a later version than 0, what
+  /// version 0 defines is taken (W3C Trace Context §4.3).
+  public init?(_ value: Span<UInt8>) {
+    guard value.count >= Self.byteCount, value[2] == ASCII.dash, value[35] == ASCII.dash, value[52] == ASCII.dash,
+      let version = Self.number(value, 0..<2), let high = Self.number(value, 3..<19),
+      let low = Self.number(value, 19..<35), let parent = Self.number(value, 36..<52),
+      let flags = Self.number(value, 53..<55)
+    else { return nil }
+    guard version != 0xFF, high != 0 || low != 0, parent != 0 else { return nil }
+    if value.count > Self.byteCount, version == 0 || value[55] != ASCII.dash { return nil }
+    traceHigh = high
+    traceLow = low
+    self.parent = parent
+    self.flags = version == 0 ? UInt8(flags) : UInt8(flags) & 1
+  }
+
+  /// The same trace with this proxy's span as the parent.
+  public func child(randomParent: UInt64) -> TraceParent {
+    var child = self
+    child.parent = max(randomParent, 1)
+    return child
+  }
+
+  /// Appends the 55 bytes of version 0.
+  public func write(into buffer: inout ByteBuffer) {
+    buffer.append("00-")
+    Self.append(traceHigh, digits: 16, into: &buffer)
+    Self.append(traceLow, digits: 16, into: &buffer)
+    buffer.append(ASCII.dash)
+    Self.append(parent, digits: 16, into: &buffer)
+    buffer.append(ASCII.dash)
+    Self.append(UInt64(flags), digits: 2, into: &buffer)
+  }
+
+  /// Appends the 32 digits of the trace id, for logs.
+  public func writeTraceID(into buffer: inout ByteBuffer) {
+    Self.append(traceHigh, digits: 16, into: &buffer)
+    Self.append(traceLow, digits: 16, into: &buffer)
+  }
+
+  private static func number(_ value: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
+    var number: UInt64 = 0
+    for index in range {
+      let byte = value[index]
+      // Capitals are not valid here (W3C Trace Context §3.2.2.3).
+      guard let digit = ByteClass.hexadecimalValue(byte), byte == ByteClass.lowered(byte) else { return nil }
+      number = number << 4 | UInt64(digit)
+    }
+    return number
+  }
+
+  private static func append(_ number: UInt64, digits: Int, into buffer: inout ByteBuffer) {
+    for shift in stride(from: (digits - 1) * 4, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0x0F
+      buffer.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+    }
+  }
+}

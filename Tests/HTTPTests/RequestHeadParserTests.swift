@@ -1,0 +1,244 @@
+import HTTP
+import Testing
+
+/// One row: what arrives, and what must come of it.
+struct HeadCase: Sendable, CustomTestStringConvertible {
+  var bytes: [UInt8]
+  var expected: String
+  var testDescription: String
+
+  init(_ text: String, _ expected: String) {
+    bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    self.expected = expected
+    testDescription = String(text.prefix(60))
+  }
+}
+
+private func summary(_ reading: HeadReading) -> String {
+  switch reading {
+  case .needsMore: "more"
+  case .invalid(let error): error
+  case .complete(let byteCount, _): "complete \(byteCount)"
+  }
+}
+
+@Suite struct RequestHeadParserTests {
+  static let faults = [
+    // Request line.
+    HeadCase("GET /\r\n", "requestLine"),
+    HeadCase("GET\r\n", "requestLine"),
+    HeadCase("GET \r\n", "requestLine"),
+    HeadCase(" GET / HTTP/1.1\r\n", "requestLine"),
+    HeadCase("GET  / HTTP/1.1\r\n", "requestLine"),
+    HeadCase("GET\t/ HTTP/1.1\r\n", "requestLine"),
+    HeadCase("GET /  HTTP/1.1\r\n", "version"),
+    HeadCase("GET / HTTP/1.1 \r\n", "requestLine"),
+    HeadCase("GET / HTTP/1.1 x\r\n", "requestLine"),
+    HeadCase("GET / HTTP/1.1\n", "lineEnd"),
+    HeadCase("GET / HTTP/1.1\rx\n", "lineEnd"),
+    HeadCase("GET /\n", "requestLine"),
+    HeadCase("\nGET / HTTP/1.1\r\n", "lineEnd"),
+    HeadCase("\rGET / HTTP/1.1\r\n", "lineEnd"),
+    HeadCase("\r\n\r\n\r\n\r\n\r\n", "emptyLines"),
+    HeadCase("G\0T / HTTP/1.1\r\n", "method"),
+    HeadCase(":GET / HTTP/1.1\r\n", "method"),
+    HeadCase("G\u{C4}T / HTTP/1.1\r\n", "method"),
+    HeadCase("\u{16}\u{03}\u{01}\u{02}\0\u{01}", "method"),
+    // Target.
+    HeadCase("GET foo HTTP/1.1\r\n", "target"),
+    HeadCase("GET * HTTP/1.1\r\n", "target"),
+    HeadCase("OPTIONS ** HTTP/1.1\r\n", "target"),
+    HeadCase("GET /a#b HTTP/1.1\r\n", "target"),
+    HeadCase("GET /a\u{7F} HTTP/1.1\r\n", "target"),
+    HeadCase("GET /a\0 HTTP/1.1\r\n", "target"),
+    HeadCase("GET /\u{E4} HTTP/1.1\r\n", "target"),
+    HeadCase("GET h:80 HTTP/1.1\r\n", "target"),
+    HeadCase("GET ftp://h/ HTTP/1.1\r\n", "target"),
+    HeadCase("GET http:// HTTP/1.1\r\n", "target"),
+    HeadCase("GET http:///a HTTP/1.1\r\n", "target"),
+    HeadCase("GET http://h:x/a HTTP/1.1\r\n", "target"),
+    HeadCase("GET http://u:p@h/ HTTP/1.1\r\n", "userInformation"),
+    HeadCase("CONNECT / HTTP/1.1\r\n", "target"),
+    HeadCase("CONNECT h HTTP/1.1\r\n", "target"),
+    HeadCase("CONNECT http://h:1/ HTTP/1.1\r\n", "target"),
+    // Version.
+    HeadCase("GET / HTTP/2.0\r\n", "versionUnsupported"),
+    HeadCase("GET / HTTP/0.9\r\n", "versionUnsupported"),
+    HeadCase("GET / http/1.1\r\n", "version"),
+    HeadCase("GET / HTTP/1.\r\n", "version"),
+    HeadCase("GET / HTTP/1\r\n", "version"),
+    HeadCase("GET / HTTP/1.10\r\n", "version"),
+    HeadCase("GET / HTTPS/1.1\r\n", "version"),
+    HeadCase("PRI * HTTP/2.0\r\n", "target"),
+    // Fields.
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA : b\r\n", "field(HTTP.FieldSyntaxError.spaceBeforeColon)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA\t: b\r\n", "field(HTTP.FieldSyntaxError.spaceBeforeColon)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA\0: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n\u{C4}: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n b\r\n", "field(HTTP.FieldSyntaxError.folding)"),
+    HeadCase("GET / HTTP/1.1\r\n A: b\r\n", "field(HTTP.FieldSyntaxError.folding)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n\tc\r\n", "field(HTTP.FieldSyntaxError.folding)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\0c\r\n", "field(HTTP.FieldSyntaxError.value)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: \u{7F}\r\n", "field(HTTP.FieldSyntaxError.value)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: 1234567890\u{1B}4567890\r\n", "field(HTTP.FieldSyntaxError.value)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\rc\r\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\r\r\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n\rx\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    // Rules over the whole head.
+    HeadCase("GET / HTTP/1.1\r\n\r\n", "hostMissing"),
+    HeadCase("GET http://h/ HTTP/1.1\r\n\r\n", "hostMissing"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nhost: h\r\n\r\n", "hostRepeated"),
+    HeadCase("GET / HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n", "hostRepeated"),
+    HeadCase("GET / HTTP/1.1\r\nHost:\r\n\r\n", "hostInvalid"),
+    HeadCase("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "hostInvalid"),
+    HeadCase("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "hostInvalid"),
+    HeadCase("GET / HTTP/1.1\r\nHost: u@h\r\n\r\n", "hostInvalid"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h:65536\r\n\r\n", "hostInvalid"),
+    HeadCase("GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n", "hostDisagrees"),
+    HeadCase("GET http://a:80/ HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nConnection: a b\r\n\r\n", "connectionOptions"),
+    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nConnection: \"a\"\r\n\r\n", "connectionOptions"),
+    HeadCase(
+      "GET / HTTP/1.1\r\nHost: h\r\nConnection: \((0...16).map { "x-\($0)" }.joined(separator: ","))\r\n\r\n",
+      "connectionOptions"),
+  ]
+
+  @Test(arguments: faults)
+  func `a faulty head is refused for its first fault, however it arrives`(fault: HeadCase) {
+    for feeding in [Feeding.whole, .byteByByte] {
+      #expect(summary(Feeding.request(fault.bytes, feeding)) == fault.expected)
+    }
+    for place in fault.bytes.indices {
+      #expect(summary(Feeding.request(fault.bytes, .split(at: place))) == fault.expected)
+    }
+  }
+
+  static let heads = [
+    "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+    "\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+    "GET / HTTP/1.0\r\n\r\n",
+    "GET /a/b?c=d?e HTTP/1.1\r\nHost: example.com:8080\r\nAccept:*/*\r\nX:\t y \t\r\nEmpty:\r\n\r\n",
+    "GET http://Example.com?q HTTP/1.1\r\nHost: example.COM\r\n\r\n",
+    "OPTIONS * HTTP/1.1\r\nHost: [::1]:80\r\nConnection: close, x-a ,, keep-alive\r\n\r\n",
+    "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\n\r\n",
+    "BREW /pot HTTP/1.7\r\nHost: h\r\nLong: \(String(repeating: "0123456789", count: 30))\r\n\r\n",
+  ]
+
+  @Test(arguments: heads)
+  func `a head reads the same whole, byte by byte, split at every place, and with bytes behind it`(head: String) {
+    let bytes = Array(head.utf8)
+    let whole = Feeding.request(bytes, .whole)
+    guard case .complete(bytes.count, _) = whole else {
+      Issue.record("\(whole)")
+      return
+    }
+    #expect(Feeding.request(bytes, .byteByByte) == whole)
+    for place in bytes.indices { #expect(Feeding.request(bytes, .split(at: place)) == whole) }
+    for tail in ["x", "\r\n", "GET / HTTP/1.1\r\n", "\0\0"] {
+      #expect(Feeding.request(bytes + tail.utf8, .whole) == whole)
+    }
+    for length in bytes.indices {
+      #expect(Feeding.request(Array(bytes[..<length]), .whole) == .needsMore, "a head is not complete before its end")
+    }
+  }
+
+  private static func read(_ head: String) -> RequestHeadText? {
+    var parser = RequestHeadParser()
+    let bytes = Array(head.utf8)
+    guard case .complete = parser.parse(bytes.span, limits: HeadLimits()) else { return nil }
+    return RequestHeadText(parser.head, bytes.span)
+  }
+
+  @Test func `the parts of a head are where they stand`() throws {
+    let origin = try #require(Self.read(Self.heads[3]))
+    #expect(origin.method == "GET" && origin.form == .origin && origin.path == "/a/b" && origin.query == "c=d?e")
+    #expect(origin.authority == "example.com:8080" && origin.version == .http11)
+    #expect(origin.fields == ["Host!=example.com:8080", "Accept!=*/*", "X=y", "Empty="])
+
+    let absolute = try #require(Self.read(Self.heads[4]))
+    #expect(absolute.form == .absolute && absolute.path == "" && absolute.query == "q")
+    #expect(absolute.authority == "example.COM")
+
+    let asterisk = try #require(Self.read(Self.heads[5]))
+    #expect(
+      asterisk.form == .asterisk && asterisk.path == "" && asterisk.query == nil && asterisk.authority == "[::1]:80")
+
+    let connect = try #require(Self.read(Self.heads[6]))
+    #expect(connect.form == .authority && connect.authority == "h:443" && connect.path == "")
+
+    let old = try #require(Self.read("GET http://h/a? HTTP/1.0\r\n\r\n"))
+    #expect(old.version == .http10 && old.authority == "h" && old.path == "/a" && old.query == "")
+    #expect(try #require(Self.read(Self.heads[7])).version == .http11, "a later minor version counts as 1.1")
+  }
+
+  @Test(
+    arguments: [
+      ("GET", RequestMethod.get), ("HEAD", .head), ("POST", .post), ("PUT", .put), ("DELETE", .delete),
+      ("PATCH", .patch), ("TRACE", .trace), ("get", .other), ("GETS", .other), ("PROPFIND", .other), ("G", .other),
+    ])
+  func `methods are told apart by their exact spelling`(name: String, method: RequestMethod) {
+    var parser = RequestHeadParser()
+    let bytes = Array("\(name) / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+    _ = parser.parse(bytes.span, limits: HeadLimits())
+    #expect(parser.head.method == method)
+  }
+
+  @Test func `limits hold at the byte, however the head arrives`() {
+    let head = Array("GET /0123456789 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n".utf8)
+    let rows: [(HeadLimits, String)] = [
+      (HeadLimits(headBytes: head.count, fieldCount: 2, targetBytes: 11), "complete \(head.count)"),
+      (HeadLimits(headBytes: head.count - 1), "headTooLarge"),
+      (HeadLimits(headBytes: 5), "headTooLarge"),
+      (HeadLimits(fieldCount: 1), "field(HTTP.FieldSyntaxError.tooMany)"),
+      (HeadLimits(targetBytes: 10), "targetTooLong"),
+    ]
+    for (limits, expected) in rows {
+      #expect(summary(Feeding.request(head, .whole, limits: limits)) == expected)
+      #expect(summary(Feeding.request(head, .byteByByte, limits: limits)) == expected)
+      #expect(summary(Feeding.request(head + head, .whole, limits: limits)) == expected)
+    }
+  }
+
+  @Test func `a head without an end is refused at the limit`() {
+    let limits = HeadLimits(headBytes: 1000, targetBytes: 800)
+    for (start, error) in [
+      ("GET /", "targetTooLong"), ("G", "headTooLarge"), ("GET / HTTP/1.1\r\nA", "headTooLarge"),
+      ("GET / HTTP/1.1\r\nA: ", "headTooLarge"),
+    ] {
+      let bytes = Array(start.utf8) + [UInt8](repeating: 0x61, count: 2000)
+      #expect(summary(Feeding.request(bytes, .whole, limits: limits)) == error)
+      #expect(summary(Feeding.request(bytes, .byteByByte, limits: limits)) == error)
+    }
+  }
+
+  @Test func `one parser reads one head after the other and forgets the last`() {
+    var parser = RequestHeadParser(fieldCapacity: 1)
+    let first = Array("GET http://h/a?b HTTP/1.0\r\nHost: h\r\nConnection: close, x\r\nA: b\r\nC: d\r\n\r\n".utf8)
+    let second = Array("PUT /z HTTP/1.0\r\n\r\n".utf8)
+    guard case .complete = parser.parse(first.span, limits: HeadLimits()) else {
+      Issue.record("the first was not read")
+      return
+    }
+    #expect(parser.head.fields.count == 4 && parser.head.connection.close)
+    guard case .complete = parser.parse(second.span, limits: HeadLimits()) else {
+      Issue.record("the second was not read")
+      return
+    }
+    #expect(parser.head.fields.count == 0 && !parser.head.fields.contains(.host) && !parser.head.connection.close)
+    #expect(parser.head.authority.isEmpty && parser.head.target.authority.isEmpty && !parser.head.target.hasQuery)
+  }
+
+  @Test func `each fault has the status that its sender can act on`() {
+    #expect(RequestHeadError.targetTooLong.status == 414)
+    #expect(RequestHeadError.headTooLarge.status == 431)
+    #expect(RequestHeadError.field(.tooMany).status == 431)
+    #expect(RequestHeadError.versionUnsupported.status == 505)
+    #expect(RequestHeadError.requestLine.status == 400)
+    #expect(RequestHeadError.field(.value).status == 400)
+  }
+}
