@@ -47,7 +47,7 @@ public enum NormalPath {
   /// recipient removes dot segments, be it before or after it decodes `%2F` or merges slashes. Of a path that
   /// `normalise` did not refuse, such a suffix can be sent on as the caller wrote it.
   public static func staysBelow(_ suffix: Span<UInt8>) -> Bool {
-    // Empty segments and encoded slashes count for nothing here, so that the depth is the least that any reading gives.
+    // A segment that is empty to someone counts for nothing, so that the depth is the least that any reading gives.
     var depth = 0
     var index = 0
     while index <= suffix.count {
@@ -57,12 +57,26 @@ public enum NormalPath {
       case .parent:
         depth -= 1
         if depth < 0 { return false }
-      case .none where index > start: depth += 1
-      default: break
+      case .none: if isSolid(suffix.extracting(start..<index)) { depth += 1 }
+      case .current: break
       }
       index += 1
     }
     return true
+  }
+
+  // Whether something is left of a segment when encoded slashes are taken for slashes and parameters are cut off.
+  private static func isSolid(_ segment: Span<UInt8>) -> Bool {
+    var index = 0
+    while index < segment.count, segment[index] != ASCII.semicolon {
+      guard segment[index] == ASCII.percent, index + 2 < segment.count else { return true }
+      switch (segment[index + 1], segment[index + 2] | 0x20) {
+      case (0x32, 0x66): index += 3  // %2F
+      case (0x33, 0x62): return false  // %3B, a semicolon
+      default: return true
+      }
+    }
+    return false
   }
 
   // Whether there is nothing in the path that any rule is about. Most paths.

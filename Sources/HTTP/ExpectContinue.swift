@@ -3,18 +3,18 @@
 //     Expect = #expectation ; the only one defined is 100-continue, in any case           (RFC 9110 §10.1.1)
 
 /// What a request expects before it sends its content.
-public enum Expectation: UInt8, Sendable, Hashable {
+public enum ExpectContinue: UInt8, Sendable, Hashable {
   /// Nothing, or an expectation in an HTTP/1.0 request, which is ignored.
   case none
   /// A 100 (Continue) before the content.
   case continue100
-  /// Something that nobody defined: 417 (Expectation Failed).
+  /// Something that nobody defined: 417 (ExpectContinue Failed).
   case unknown
 
   /// The expectation of a request.
-  public static func of(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Expectation {
+  public static func of(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ExpectContinue {
     if !head.fields.contains(.expect) || head.version == .http10 { return .none }
-    var expectation = Expectation.none
+    var expectation = ExpectContinue.none
     var next = head.fields.index(of: .expect)
     while let line = next {
       var elements = ListElements(bytes, head.fields[line].value)

@@ -1,0 +1,82 @@
+import HTTP
+import Testing
+
+/// The bytes of a buffer as text.
+func text(_ buffer: borrowing ByteBuffer) -> String {
+  text(ByteRange(from: 0, to: buffer.count), buffer.bytes)
+}
+
+@Suite struct HeadWriterTests {
+  @Test func `a head written from a head that was read reads the same again`() {
+    let source = Array(
+      "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA:b\r\nC: d\r\nE: f\r\nConnection: x-drop\r\nX-Drop: g\r\nH:  i\r\nJ: k\r\n\r\n"
+        .utf8)
+    var parser = RequestHeadParser()
+    #expect(parser.parse(source.span, limits: HeadLimits()) == .complete(byteCount: source.count))
+    var buffer = ByteBuffer(capacity: 4)
+    let path = source.span.extracting(parser.head.target.path)
+    let query = source.span.extracting(parser.head.target.query)
+    HeadWriter.requestLine(
+      method: source.span.extracting(parser.head.methodName), path: path, query: query,
+      hasQuery: parser.head.target.hasQuery, into: &buffer)
+    var run = FieldRun()
+    for index in 0..<parser.head.fields.count {
+      let line = parser.head.fields[index]
+      if HopByHop.forwards(line, parser.head.connection, in: source.span) {
+        run.add(line, from: source.span, into: &buffer)
+      }
+    }
+    run.finish(from: source.span, into: &buffer)
+    HeadWriter.end(into: &buffer)
+    #expect(
+      text(buffer) == "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nE: f\r\nH: i\r\nJ: k\r\n\r\n")
+  }
+
+  @Test func `a field line is spelt plainly whatever it was`() {
+    for (source, expected) in [
+      ("A:b", "A: b"), ("A:\t b \t", "A: b"), ("A: b", "A: b"), ("A:", "A: "), ("A : b", "A: b"),
+    ] {
+      let bytes = Array("HTTP/1.1 200 OK\r\n\(source)\r\n\r\n".utf8)
+      var parser = ResponseHeadParser()
+      _ = parser.parse(bytes.span, limits: HeadLimits())
+      var one = ByteBuffer(capacity: 1)
+      let line = parser.head.fields[0]
+      HeadWriter.field(line, from: bytes.span, into: &one)
+      var other = ByteBuffer(capacity: 1)
+      var run = FieldRun()
+      run.add(line, from: bytes.span, into: &other)
+      run.finish(from: bytes.span, into: &other)
+      #expect(text(one) == expected + "\r\n" && text(other) == expected + "\r\n")
+    }
+  }
+
+  @Test func `status lines carry the given or the registered phrase`() {
+    var buffer = ByteBuffer(capacity: 1)
+    let phrase = Array("Fine".utf8)
+    HeadWriter.statusLine(200, reason: phrase.span, into: &buffer)
+    HeadWriter.statusLine(431, into: &buffer)
+    HeadWriter.statusLine(299, into: &buffer)
+    #expect(
+      text(buffer) == "HTTP/1.1 200 Fine\r\nHTTP/1.1 431 Request Header Fields Too Large\r\nHTTP/1.1 299 \r\n")
+  }
+
+  @Test func `our own fields and chunks are spelt as the grammar says`() {
+    var buffer = ByteBuffer(capacity: 1)
+    let value = Array("v".utf8)
+    HeadWriter.field("A", value.span, into: &buffer)
+    HeadWriter.field("B", "w", into: &buffer)
+    HeadWriter.field("C", decimal: 1024, into: &buffer)
+    HeadWriter.end(into: &buffer)
+    HeadWriter.chunkStart(0xBEEF, into: &buffer)
+    HeadWriter.chunkEnd(into: &buffer)
+    HeadWriter.lastChunk(into: &buffer)
+    HeadWriter.end(into: &buffer)
+    #expect(text(buffer) == "A: v\r\nB: w\r\nC: 1024\r\n\r\nbeef\r\n\r\n0\r\n\r\n")
+  }
+
+  @Test func `every status this proxy answers with has a phrase`() {
+    for status in [100, 200, 204, 400, 401, 403, 404, 405, 408, 413, 414, 417, 421, 431, 500, 501, 502, 503, 504, 505] {
+      #expect(StatusCode.reason(status).utf8CodeUnitCount > 0)
+    }
+  }
+}

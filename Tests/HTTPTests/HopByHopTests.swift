@@ -1,0 +1,51 @@
+import HTTP
+import Testing
+
+/// The names of a request's fields that may be forwarded.
+private func forwarded(_ fields: String) -> [String] {
+  var parser = RequestHeadParser()
+  let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
+  guard case .complete = parser.parse(bytes.span, limits: HeadLimits()) else { return ["not read"] }
+  var names: [String] = []
+  for index in 0..<parser.head.fields.count {
+    let line = parser.head.fields[index]
+    if HopByHop.forwards(line, parser.head.connection, in: bytes.span) { names.append(text(line.name, bytes.span)) }
+  }
+  return names
+}
+
+@Suite struct HopByHopTests {
+  static let rows: [(fields: String, forwarded: [String])] = [
+    ("Accept: a\r\nX-A: b\r\n", ["Host", "Accept", "X-A"]),
+    ("Connection: keep-alive\r\nKeep-Alive: timeout=5\r\nProxy-Connection: keep-alive\r\n", ["Host"]),
+    ("TE: trailers\r\nTransfer-Encoding: chunked\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n", ["Host"]),
+    ("Proxy-Authorization: a\r\nProxy-Authenticate: b\r\nProxy-Authentication-Info: c\r\n", ["Host"]),
+    ("Connection: x-a, X-B\r\nX-A: 1\r\nx-b: 2\r\nX-C: 3\r\n", ["Host", "X-C"]),
+    ("X-A: 1\r\nConnection: close\r\nConnection: ,x-a ,\r\nX-AB: 2\r\n", ["Host", "X-AB"]),
+    // Nominating what an upstream relies on has no effect.
+    (
+      "Connection: host, authorization, content-type, x-forwarded-for, cookie\r\nAuthorization: a\r\nCookie: b\r\n",
+      ["Host", "Authorization", "Cookie"]
+    ),
+    ("Transfer_Encoding: chunked\r\nX_Forwarded_For: 1\r\nX_Own: 2\r\n", ["Host", "X_Own"]),
+    ("Trailer: X-Sum\r\nVia: 1.1 a\r\n", ["Host", "Trailer", "Via"]),
+  ]
+
+  @Test(arguments: rows)
+  func `fields that speak about one connection end here`(fields: String, expected: [String]) {
+    #expect(forwarded(fields) == expected)
+  }
+
+  @Test(
+    arguments: [
+      ("", false), ("TE: trailers\r\n", true), ("TE: gzip;q=0.5, Trailers\r\n", true), ("TE: gzip\r\n", false),
+      ("TE: gzip\r\nTE: trailers\r\n", true), ("TE: trailers;q=1\r\n", false), ("TE:\r\n", false),
+    ])
+  func `whoever says TE trailers takes trailer fields`(fields: String, expected: Bool) {
+    var parser = RequestHeadParser()
+    let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
+    _ = parser.parse(bytes.span, limits: HeadLimits())
+    let accepts = HopByHop.acceptsTrailers(parser.head.fields, in: bytes.span)
+    #expect(accepts == expected)
+  }
+}

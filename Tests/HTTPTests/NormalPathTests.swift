@@ -1,0 +1,144 @@
+import HTTP
+import Testing
+
+/// `=` where a path is its own normal form, else that form or the error.
+private func normal(_ path: String) -> String {
+  var buffer = ByteBuffer(capacity: 1)
+  buffer.append("before")
+  let bytes = Array(path.utf8)
+  switch NormalPath.normalise(bytes.span, into: &buffer) {
+  case .alreadyNormal:
+    #expect(text(buffer) == "before")
+    return "="
+  case .written: return String(text(buffer).dropFirst(6))
+  case .refused(let error):
+    #expect(text(buffer) == "before")
+    return "\(error)"
+  }
+}
+
+@Suite struct NormalPathTests {
+  static let rows: [(path: String, normal: String)] = [
+    ("/", "="), ("", "/"), ("/a", "="), ("/a/b/c.d/", "="), ("/a;b=c/d", "="), ("/a.b/.c/..d/...", "="),
+    ("/~user/-_.!$&'()*+,;=:@", "="), ("/a|b\"{}^`<>", "="),
+    // Empty segments are segments.
+    ("//", "="), ("///keeping", "="), ("/a//b", "="), ("//a/../b", "//b"),
+    // Dot segments.
+    ("/.", "/"), ("/./", "/"), ("/a/.", "/a/"), ("/a/./b", "/a/b"), ("/a/..", "/"), ("/a/../", "/"),
+    ("/a/b/../c", "/a/c"), ("/a/b/../../c", "/c"), ("/a/./b/../c", "/a/c"),
+    // Percent-encoded, they are the same.
+    ("/%2e", "/"), ("/a/%2E%2e/b", "/b"), ("/a/.%2e/b", "/b"), ("/a/%2e/b", "/a/b"),
+    // Unreserved characters are decoded, the rest is in capitals.
+    ("/index%2ehtml", "/index.html"), ("/%41%7a%30%2D%5f%7E", "/Az0-_~"), ("/%c3%a9", "/%C3%A9"), ("/%C3%A9", "="),
+    ("/a%20b%3F%23", "="), ("/a%3bb", "/a%3Bb"), ("/100%25", "="), ("/%2525", "="),
+    // An encoded slash is data.
+    ("/a%2fb", "/a%2Fb"), ("/a%2Fb", "="), ("/a%2Fb/../c;d=e", "/c;d=e"), ("/%2F", "="), ("/a%2Fb..c", "="),
+    // Overlong and valid three- and four-byte sequences.
+    ("/%E0%A0%80", "="), ("/%F0%90%80%80", "="), ("/%E0", "="),
+    ("/%C0%AE", "overlong"), ("/%c1%9c", "overlong"), ("/%E0%80%AE", "overlong"), ("/%f0%80%80%ae", "overlong"),
+    // Refused.
+    ("a", "notAbsolute"), ("*", "notAbsolute"), ("%2Fa", "notAbsolute"),
+    ("/..", "climbsAboveRoot"), ("/../a", "climbsAboveRoot"), ("/a/../../b", "climbsAboveRoot"),
+    ("/a/%2e%2e/%2e%2e/b", "climbsAboveRoot"), ("/./..", "climbsAboveRoot"),
+    ("/%", "percentEncoding"), ("/%2", "percentEncoding"), ("/%zz", "percentEncoding"), ("/%2g", "percentEncoding"),
+    ("/%u002e", "percentEncoding"), ("/a%", "percentEncoding"), ("/%%32e", "percentEncoding"),
+    ("/%00", "control"), ("/%0d%0a", "control"), ("/%1F", "control"), ("/%7f", "control"), ("/a?b", "control"),
+    ("/a\\b", "backslash"), ("/a%5cb", "backslash"), ("/a%5Cb", "backslash"), ("/..\\..", "backslash"),
+    ("/a/..%2fb", "hiddenDotSegment"), ("/a%2f..", "hiddenDotSegment"), ("/a%2F%2e%2E%2Fb", "hiddenDotSegment"),
+    ("/a%2F.", "hiddenDotSegment"), ("/.%2Fa", "hiddenDotSegment"), ("/a%2F..;x/b", "hiddenDotSegment"),
+    ("/..;/a", "hiddenDotSegment"), ("/a/..;x=y/b", "hiddenDotSegment"), ("/.;/a", "hiddenDotSegment"),
+    ("/%2e%2e;/a", "hiddenDotSegment"), ("/..%3b/a", "hiddenDotSegment"), ("/..%3B", "hiddenDotSegment"),
+    ("/a//../b", "hiddenDotSegment"), ("//../b", "hiddenDotSegment"),
+    ("/%252e%252e/a", "doubleEncoding"), ("/a%252fb", "doubleEncoding"), ("/a%255Cb", "doubleEncoding"),
+    ("/%25252e", "doubleEncoding"), ("/%2525252F", "doubleEncoding"), ("/%25%32%65", "doubleEncoding"),
+    ("/%25%32E", "doubleEncoding"),
+  ]
+
+  @Test(arguments: rows)
+  func `a path has the one normal form or none`(path: String, expected: String) {
+    #expect(normal(path) == expected)
+  }
+
+  /// Paths of up to `count` pieces, of all those that rules speak of.
+  private static func generated(_ count: Int, seed: UInt64) -> [String] {
+    let pieces = [
+      "/", "/", "/", ".", "..", "%2e", "%2E", "%2f", "%2F", "%5c", ";", "%3b", "a", "b%41", "%25", "2e", "25", "%c3%a9",
+      "%C0%AE", "\\", "%", "x.y",
+    ]
+    var state = seed
+    return (0..<4000).map { _ in
+      var path = "/"
+      for _ in 0..<count {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        path += pieces[Int(state >> 33) % pieces.count]
+      }
+      return path
+    }
+  }
+
+  /// What an eager reader makes of a path: everything decoded until nothing changes, backslashes and encoded slashes
+  /// taken for slashes, parameters dropped.
+  private static func eagerSegments(_ path: String) -> [String] {
+    var text = path
+    while true {
+      var decoded = ""
+      var rest = text[...]
+      while let first = rest.first {
+        let digits = rest.dropFirst().prefix(2)
+        if first == "%", digits.count == 2, let byte = UInt8(digits, radix: 16), byte < 0x80 {
+          decoded.unicodeScalars.append(Unicode.Scalar(byte))
+          rest = rest.dropFirst(3)
+        } else {
+          decoded.append(first)
+          rest = rest.dropFirst()
+        }
+      }
+      if decoded == text { break }
+      text = decoded
+    }
+    return text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).map { segment in
+      String(segment.prefix { $0 != ";" })
+    }.filter { !$0.isEmpty }
+  }
+
+  @Test(arguments: 1...12)
+  func `a normal form is its own normal form and shows no dot segment to any reader`(count: Int) {
+    var written = 0
+    for path in Self.generated(count, seed: UInt64(count)) {
+      let form = normal(path)
+      if form.first != "/" && form != "=" { continue }
+      let final = form == "=" ? path : form
+      written += 1
+      #expect(normal(final) == "=", "\(path) → \(final)")
+      let segments = Self.eagerSegments(final)
+      #expect(!segments.contains(".") && !segments.contains(".."), "\(path) → \(final)")
+    }
+    #expect(written > 0)
+  }
+
+  @Test(
+    arguments: [
+      ("", true), ("a", true), ("a/../b", true), ("./a", true), ("a/b/../../c", true), ("a%2Fb/../c;d=e", true),
+      ("a/%2e%2E", true), ("..", false), ("../a", false), ("a/../../b", false), ("%2e%2e", false), ("a/../%2e.", false),
+      ("a//../..", false), ("/..", false), ("a/../a/../..", false), ("...", true),
+      ("%2f/..", false), ("%2Fa/..", true), (";x/..", false), ("%3b/..", false), ("a;/..", true),
+    ])
+  func `a suffix stays below its prefix whether or not slashes are merged`(suffix: String, expected: Bool) {
+    let bytes = Array(suffix.utf8)
+    #expect(NormalPath.staysBelow(bytes.span) == expected)
+  }
+
+  @Test(arguments: 1...12)
+  func `a suffix that stays below does so for an eager reader too`(count: Int) {
+    for path in Self.generated(count, seed: UInt64(count) + 100) {
+      guard normal(path).first.map({ $0 == "/" || $0 == "=" }) == true else { continue }
+      let suffix = Array(path.utf8.dropFirst())
+      if !NormalPath.staysBelow(suffix.span) { continue }
+      var depth = 0
+      for segment in Self.eagerSegments(path) where segment != "." {
+        depth += segment == ".." ? -1 : 1
+        #expect(depth >= 0, "\(path)")
+      }
+    }
+  }
+}
