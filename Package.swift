@@ -30,6 +30,10 @@ let package = Package(
     .target(
       name: "Identity", dependencies: ["HTTPClient", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
+    .executableTarget(
+      name: "bearer-proxy",
+      dependencies: ["Identity", "HTTPClient", "Network", "Configuration", "Tokens", "HTTP", "Telemetry"],
+      swiftSettings: strict),
     .target(name: "DemoProvider", dependencies: ["Network", "HTTP", "Tokens"], swiftSettings: strict),
 
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
@@ -41,6 +45,8 @@ let package = Package(
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
+    .testTarget(
+      name: "BearerProxyTests", dependencies: ["bearer-proxy", "Configuration", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens"], swiftSettings: strict),
   ]

@@ -6,11 +6,11 @@ public struct Settings: Sendable {
   /// Where traffic is accepted; at least one.
   public let listeners: [ListenerSettings]
   /// The number of event loops, 1 to 256; `nil` is one per core.
-  public let loops: Int?
+  public private(set) var loops: Int?
   /// Where health, metrics and status are served; `nil` is nowhere.
   public let admin: AdminSettings?
   /// What is logged, and how.
-  public let log: LogSettings
+  public private(set) var log: LogSettings
   /// Where tokens are kept.
   public let cache: CacheSettings
   /// Bounds on what callers may send.
@@ -27,6 +27,17 @@ public struct Settings: Sendable {
   /// The application of this name.
   public func application(named name: String) -> ApplicationSettings? {
     applications.first { $0.name == name }
+  }
+
+  /// The settings with what the command line or the environment says instead of the file; `nil` says nothing.
+  public func overridden(
+    loops: Int?, logLevel: LogSettings.Level?, logFormat: LogSettings.Format?
+  ) -> Settings {
+    var result = self
+    result.loops = loops ?? result.loops
+    result.log.level = logLevel ?? result.log.level
+    result.log.format = logFormat ?? result.log.format
+    return result
   }
 
   /// Reads and checks a file, the secret files it names included. `environment` is what `${NAME}` refers to.

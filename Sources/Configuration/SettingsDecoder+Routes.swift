@@ -95,11 +95,16 @@ extension SettingsDecoder {
         if !allowed.utf8.contains(byte) { return "has a character that stands in a path only percent-encoded, or '%'" }
       }
     }
-    let segments = path.dropFirst().dropLast().split(separator: "/", omittingEmptySubsequences: false)
-    if path != "/", segments.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) {
+    if path.contains("//") || !isNormal(path) {
       return "has an empty segment, '.' or '..'; requests are matched after those are resolved"
     }
-    return segments.first == ".bearer" ? "belongs to the proxy's own pages under /.bearer/" : nil
+    return path.hasPrefix("/.bearer/") ? "belongs to the proxy's own pages under /.bearer/" : nil
+  }
+
+  /// Whether a path is what requests are matched by, and so can match at all.
+  private func isNormal(_ path: String) -> Bool {
+    var buffer = ByteBuffer(capacity: path.utf8.count)
+    return NormalPath.normalise(Array(path.utf8).span, into: &buffer) == .alreadyNormal
   }
 
   private mutating func methods(_ section: Section) -> Set<String>? {
@@ -129,6 +134,8 @@ extension SettingsDecoder {
       report(scalar.place, "\(scalar.key): \(urlReason(error, written: scalar.written))")
       return nil
     }
+    // The rest of a request's path is appended to whole segments.
+    if !url.target.contains("?"), !url.target.hasSuffix("/") { url.target += "/" }
     if url.target.contains("?") {
       report(scalar.place, "\(scalar.key): '\(scalar.written)' has a query; the caller's query is passed on instead")
     } else if isMetadataService(host: url.host) {
@@ -136,9 +143,10 @@ extension SettingsDecoder {
         scalar.place, "\(scalar.key): \(url.host) hands out this machine's cloud credentials and is never an upstream")
     } else if IPAddress.isObscure(url.host) {
       report(scalar.place, "\(scalar.key): write the address \(url.host) as four decimal numbers")
+    } else if !isNormal(url.target) {
+      report(
+        scalar.place, "\(scalar.key): '\(scalar.written)' has '.', '..' or a needless percent-encoding in its path")
     } else {
-      // The rest of a request's path is appended to whole segments.
-      if !url.target.hasSuffix("/") { url.target += "/" }
       return scalar.located(url)
     }
     return nil

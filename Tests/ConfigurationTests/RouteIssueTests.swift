@@ -23,6 +23,7 @@ import Testing
     ("/orders", "'/orders' does not begin and end with '/'"),
     ("/a//b/", "'/a//b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
     ("/a/../b/", "'/a/../b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
+    ("/a/..;x/b/", "'/a/..;x/b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
     ("/a%20b/", "'/a%20b/' has a character that stands in a path only percent-encoded, or '%'"),
     ("/a?b/", "'/a?b/' has a character that stands in a path only percent-encoded, or '%'"),
     ("/.bearer/", "'/.bearer/' belongs to the proxy's own pages under /.bearer/"),
@@ -61,6 +62,8 @@ import Testing
       "http://METADATA.google.internal./x",
       "metadata.google.internal. hands out this machine's cloud credentials and is never an upstream"
     ),
+    ("https://a.example/b/../c", "'https://a.example/b/../c' has '.', '..' or a needless percent-encoding in its path"),
+    ("https://a.example/%62", "'https://a.example/%62' has '.', '..' or a needless percent-encoding in its path"),
     ("http://2852039166/", "write the address 2852039166 as four decimal numbers"),
     ("http://0xa9.254.43518/", "write the address 0xa9.254.43518 as four decimal numbers"),
   ]
@@ -186,6 +189,19 @@ import Testing
         "routes[0].upstream: the token of route 'far' would travel in clear to a.example; use https:, or set "
           + "allow_plaintext: true"
       ])
+  }
+
+  @Test func `a secret that cannot be read is one issue, not one more for each route`() {
+    let found = messages(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+      applications:
+        a: {authority: https://id.example, client_id: c, client_secret_file: gone}
+      routes:
+        - {name: a, path: /, upstream: https://a.example, application: a, token: {as: application}}
+      """)
+    #expect(found == ["applications.a.client_secret_file: cannot read dir/gone: No such file or directory"])
   }
 
   @Test func `two routes may not take the same requests`() {

@@ -136,6 +136,14 @@ import Tokens
     #expect(!dumped.contains("hunter2") && !dumped.contains("s3cr3t") && dumped.contains("[secret]"))
   }
 
+  @Test func `what is said outside the file replaces what the file says`() throws {
+    let settings = try decoded(Self.smallest + "\nloops: 2\nlog: {level: error, format: text}")
+    let same = settings.overridden(loops: nil, logLevel: nil, logFormat: nil)
+    #expect(same.loops == 2 && same.log == settings.log)
+    let other = settings.overridden(loops: 4, logLevel: .debug, logFormat: .json)
+    #expect(other.loops == 4 && other.log.level == .debug && other.log.format == .json)
+  }
+
   @Test func `a file that cannot be read is an issue of its first line`() {
     #expect(throws: ConfigurationError.self) { try Settings.load(file: "/nowhere/x.yaml", environment: [:]) }
     do {

@@ -1,0 +1,34 @@
+// Owns the entry point: words in, one command performed, exit status out.
+
+import FoundationEssentials
+import Glibc
+
+@main
+struct BearerProxy {
+  static func main() async {
+    let environment = ProcessInfo.processInfo.environment
+    let words = Array(CommandLine.arguments.dropFirst())
+    do throws(UsageError) {
+      let command = try Arguments.command(words, environment: environment)
+      exit(await perform(command, environment: environment).rawValue)
+    } catch {
+      complain("bearer-proxy: error: \(error.message)\nTry 'bearer-proxy --help'.\n")
+      exit(ExitStatus.usage.rawValue)
+    }
+  }
+
+  private static func perform(_ command: Command, environment: [String: String]) async -> ExitStatus {
+    switch command {
+    case .check(let configuration):
+      return CheckCommand(configuration: configuration, environment: environment).perform()
+    case .version(let form):
+      say(versionText(form))
+    case .help(let name):
+      say(helpText(name))
+    case .run, .token:
+      complain("bearer-proxy: error: this build cannot do that yet\n")
+      return .failed
+    }
+    return .done
+  }
+}

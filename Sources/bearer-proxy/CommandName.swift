@@ -1,0 +1,64 @@
+// Owns the commands and options there are, and what each takes. How words become a command stands in Arguments, what
+// people read about them in HelpText.
+
+/// A word that says what to do.
+enum CommandName: String, CaseIterable {
+  case run
+  case check
+  case token
+  case version
+
+  /// What the command takes, besides `--help`.
+  var options: [Option] {
+    switch self {
+    case .run: [.config, .logLevel, .logFormat, .loops]
+    case .check: [.config]
+    case .token: [.config, .route, .json, .reveal]
+    case .version: [.json]
+    }
+  }
+}
+
+/// A word that begins with dashes.
+enum Option: String, CaseIterable {
+  case config
+  case logLevel = "log-level"
+  case logFormat = "log-format"
+  case loops
+  case route
+  case json
+  case reveal
+  case help
+
+  /// `-c` for `--config`.
+  var letter: Character? {
+    switch self {
+    case .config: "c"
+    case .help: "h"
+    default: nil
+    }
+  }
+
+  /// What its value is called in help texts; `nil` for an option without a value.
+  var valueName: String? {
+    switch self {
+    case .config: "FILE"
+    case .logLevel: "LEVEL"
+    case .logFormat: "FORMAT"
+    case .loops: "NUMBER"
+    case .route: "NAME"
+    case .json, .reveal, .help: nil
+    }
+  }
+
+  /// The environment variable that stands in for the option.
+  var variable: String? {
+    switch self {
+    case .config: "BEARER_PROXY_CONFIG"
+    case .logLevel: "BEARER_PROXY_LOG_LEVEL"
+    case .logFormat: "BEARER_PROXY_LOG_FORMAT"
+    case .loops: "BEARER_PROXY_LOOPS"
+    case .route, .json, .reveal, .help: nil
+    }
+  }
+}

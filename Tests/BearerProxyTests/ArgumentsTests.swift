@@ -1,0 +1,101 @@
+// What words and variables become, and what is said where they become nothing.
+
+import Configuration
+import Testing
+
+@testable import bearer_proxy
+
+@Suite struct `Command lines` {
+  static let environment = ["BEARER_PROXY_CONFIG": "env.yaml", "BEARER_PROXY_LOG_LEVEL": "error", "PATH": "/bin"]
+
+  static let right: [([String], Command)] = [
+    (["run", "-c", "f.yaml"], .run(RunOptions(configuration: "f.yaml", logLevel: .error))),
+    (["--config=f.yaml"], .run(RunOptions(configuration: "f.yaml", logLevel: .error))),
+    ([], .run(RunOptions(configuration: "env.yaml", logLevel: .error))),
+    (
+      ["run", "--log-level", "debug", "--log-format=text", "--loops", "4"],
+      .run(RunOptions(configuration: "env.yaml", logLevel: .debug, logFormat: .text, loops: 4))
+    ),
+    (["check"], .check(configuration: "env.yaml")),
+    (["check", "--config", "--odd--"], .check(configuration: "--odd--")),
+    (
+      ["token", "--route", "orders"],
+      .token(TokenOptions(configuration: "env.yaml", route: "orders", form: .text, reveal: false))
+    ),
+    (
+      ["token", "--reveal", "-c", "f", "--json", "--route=orders"],
+      .token(TokenOptions(configuration: "f", route: "orders", form: .json, reveal: true))
+    ),
+    (["version"], .version(.text)), (["version", "--json"], .version(.json)), (["--version"], .version(.text)),
+    (["--help"], .help(nil)), (["-h"], .help(nil)), (["help"], .help(nil)), (["help", "check"], .help(.check)),
+    (["check", "--help"], .help(.check)), (["run", "--loops", "2", "-h"], .help(.run)),
+  ]
+
+  @Test(arguments: right)
+  func `words become a command`(words: [String], expected: Command) throws {
+    #expect(try Arguments.command(words, environment: Self.environment) == expected)
+  }
+
+  static let wrong: [([String], String)] = [
+    (["chekc"], "unknown command 'chekc'; did you mean 'check'?"), (["serve"], "unknown command 'serve'"),
+    (["help", "tokn"], "unknown command 'tokn'; did you mean 'token'?"),
+    (["check", "--confg", "f"], "unknown option '--confg'; did you mean '--config'?"),
+    (["check", "--loops", "2"], "unknown option '--loops'"), (["check", "-x"], "unknown option '-x'"),
+    (["-"], "unexpected argument '-'"), (["check", "f.yaml"], "unexpected argument 'f.yaml'"),
+    (["check", "-c"], "option '-c' needs a value"), (["check", "--config="], "option '--config' needs a value"),
+    (["version", "--json=yes"], "option '--json' takes no value"),
+    (["check", "-c", "a", "--config", "b"], "option '--config' is given twice"),
+    (["run", "--loops", "0"], "--loops is a whole number from 1 to 256, not '0'"),
+    (["run", "--loops", "two"], "--loops is a whole number from 1 to 256, not 'two'"),
+    (["run", "--log-level=loud"], "--log-level is one of debug, info, warning, error, not 'loud'"),
+    (["token"], "no route given: use --route"),
+  ]
+
+  @Test(arguments: wrong)
+  func `wrong words are refused`(words: [String], expected: String) {
+    #expect(refusal(words, Self.environment) == expected)
+  }
+
+  static let wrongVariables: [([String: String], String)] = [
+    ([:], "no config given: use --config or set BEARER_PROXY_CONFIG"),
+    (["BEARER_PROXY_CONFIG": ""], "no config given: use --config or set BEARER_PROXY_CONFIG"),
+    (
+      ["BEARER_PROXY_CONFIG": "f", "BEARER_PROXY_LOOPS": "all"],
+      "BEARER_PROXY_LOOPS is a whole number from 1 to 256, not 'all'"
+    ),
+    (
+      ["BEARER_PROXY_CONFIG": "f", "BEARER_PROXY_LOG_FORMAT": "xml"],
+      "BEARER_PROXY_LOG_FORMAT is one of json, text, not 'xml'"
+    ),
+  ]
+
+  @Test(arguments: wrongVariables)
+  func `wrong variables are refused by name`(environment: [String: String], expected: String) {
+    #expect(refusal([], environment) == expected)
+  }
+
+  @Test func `a flag makes a wrong variable irrelevant`() throws {
+    let command = try Arguments.command(["-c", "f", "--loops", "3"], environment: ["BEARER_PROXY_LOOPS": "all"])
+    #expect(command == .run(RunOptions(configuration: "f", loops: 3)))
+  }
+
+  @Test(arguments: CommandName.allCases)
+  func `help names every option and variable of a command`(command: CommandName) {
+    let text = helpText(command)
+    for option in command.options + [.help] {
+      #expect(text.contains("--\(option.rawValue)"))
+      if let variable = option.variable { #expect(text.contains(variable)) }
+    }
+    #expect(helpText(nil).contains("  \(command.rawValue) "))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 120 })
+  }
+
+  private func refusal(_ words: [String], _ environment: [String: String]) -> String? {
+    do throws(UsageError) {
+      _ = try Arguments.command(words, environment: environment)
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+}
