@@ -1,0 +1,148 @@
+// Owns the demonstration's two services put together: a certificate authority of their own, keys, files, servers.
+
+internal import FoundationEssentials
+public import Network
+public import Tokens
+
+/// Why the demonstration's services cannot start.
+public enum DemoError: Error, Sendable {
+  /// A key or a certificate could not be made.
+  case crypto(CryptoError)
+  /// A file could not be written.
+  case file(path: String)
+  /// The certificate files cannot be used.
+  case tls(TLSConfigurationError)
+  /// The address cannot be listened on.
+  case address(SocketAddress, SystemError)
+  /// The kernel gave no event loop.
+  case loop(SystemError)
+}
+
+/// What may be chosen about the services.
+public struct DemoSettings: Sendable {
+  /// An existing folder, for the files below.
+  public var directory: String
+  /// The identity provider's port on 127.0.0.1; 0: any.
+  public var providerPort: UInt16 = 0
+  /// The sample API's port on 127.0.0.1; 0: any.
+  public var apiPort: UInt16 = 0
+  /// Seconds for which a token is valid.
+  public var tokenLifetime: Int64 = 3600
+
+  /// Any ports, tokens for an hour.
+  public init(directory: String) {
+    self.directory = directory
+  }
+
+  /// The root certificate that both services' certificates lead to: written at every start.
+  public var authorityPath: String { "\(directory)/demo-ca.pem" }
+  /// The sample applications' secret, mode 0600.
+  public var secretPath: String { "\(directory)/client-secret" }
+  var certificatePath: String { "\(directory)/demo-server.pem" }
+  var keyPath: String { "\(directory)/demo-server.key" }
+}
+
+/// A running identity provider and a running sample API, both over TLS on loopback.
+public final class DemoServices: Sendable {
+  /// Such as `https://localhost:8443`.
+  public let providerOrigin: String
+  /// Such as `https://localhost:8444`.
+  public let apiOrigin: String
+  private let loop: EventLoop
+  private let servers: [DemoServer]
+
+  /// The issuer of the sample tenant's tokens.
+  public var issuer: String { DiscoveryDocument.issuer(origin: providerOrigin, tenant: DemoDirectory.Sample.tenant) }
+
+  /// Makes keys, certificates and a client secret, writes the files that `settings` name, and starts both services.
+  /// `clock` tells the services' time; `log` hears of every exchange.
+  public init(
+    _ settings: DemoSettings, clock: @escaping @Sendable () -> UnixTime = DemoServices.systemTime,
+    log: @escaping @Sendable (DemoExchange) -> Void = { _ in }
+  ) throws(DemoError) {
+    let (secret, tls) = try Self.prepare(settings)
+    let providerSocket = try Self.bind(settings.providerPort)
+    let apiSocket: BoundSocket
+    do throws(DemoError) {
+      apiSocket = try Self.bind(settings.apiPort)
+    } catch {
+      providerSocket.close()
+      throw error
+    }
+    // The name, not the address: the certificate is verified against it.
+    providerOrigin = "https://localhost:\(providerSocket.address.port)"
+    apiOrigin = "https://localhost:\(apiSocket.address.port)"
+    do throws(SystemError) {
+      loop = try EventLoop()
+    } catch {
+      throw .loop(error)
+    }
+    do throws(CryptoError) {
+      let provider = try IdentityProvider(
+        origin: providerOrigin, directory: .sample(secret: secret), key: RSAKey.generate(),
+        tokenLifetime: settings.tokenLifetime)
+      let sample = DemoDirectory.Sample.self
+      let api = try SampleAPI(
+        issuer: provider.issuer(tenant: sample.tenant), keySet: provider.keySet,
+        audiences: [sample.ordersAPI, sample.ordersURI],
+        authorizationURI: "\(providerOrigin)/\(sample.tenant)/oauth2/v2.0/authorize")
+      servers = [
+        DemoServer(DemoService(provider), providerSocket, tls: tls, loop: loop, clock: clock, log: log),
+        DemoServer(DemoService(api), apiSocket, tls: tls, loop: loop, clock: clock, log: log),
+      ]
+    } catch {
+      throw .crypto(error)
+    }
+  }
+
+  /// Stops both services.
+  public func stop() async {
+    for server in servers { await server.stop() }
+    loop.shutDown()
+  }
+
+  /// The machine's wall clock.
+  public static let systemTime: @Sendable () -> UnixTime = {
+    UnixTime(Int64(Date().timeIntervalSince1970.rounded(.down)))
+  }
+
+  private static func prepare(_ settings: DemoSettings) throws(DemoError) -> (Secret, TLSContext) {
+    let (authority, server, secret) = try material()
+    try write(authority, to: settings.authorityPath, mode: 0o644)
+    try write(server.certificate, to: settings.certificatePath, mode: 0o644)
+    try write(server.key, to: settings.keyPath, mode: 0o600)
+    try write(secret, to: settings.secretPath, mode: 0o600)
+    do throws(TLSConfigurationError) {
+      let identity = TLSIdentity(certificatePath: settings.certificatePath, keyPath: settings.keyPath)
+      return (Secret(secret), try TLSContext.server(identity))
+    } catch {
+      throw .tls(error)
+    }
+  }
+
+  private static func material() throws(DemoError) -> ([UInt8], CertificateAndKey, [UInt8]) {
+    do throws(CryptoError) {
+      let authority = try CertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
+      let server = try authority.issue(
+        name: "bearer-proxy demonstration", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 30)
+      let secret = try Base64URL.encode(RandomBytes.make(24))
+      return (try authority.certificate(), server, Array(secret.utf8))
+    } catch {
+      throw .crypto(error)
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String, mode: Int) throws(DemoError) {
+    guard FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: mode])
+    else { throw .file(path: path) }
+  }
+
+  private static func bind(_ port: UInt16) throws(DemoError) -> BoundSocket {
+    let address = SocketAddress(.ipv4(0x7F00_0001, port: port))
+    do throws(SystemError) {
+      return try BoundSocket.bind(address, count: 1)[0]
+    } catch {
+      throw .address(address, error)
+    }
+  }
+}
