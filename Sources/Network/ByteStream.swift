@@ -113,7 +113,7 @@ public final class ByteStream: @unchecked Sendable {
       case .wouldBlock:
         waiter.watch(channel, tls.receiveInterest)
         let wake = await waiter.wait(until: deadline)
-        if wake == .timedOut { return .timedOut }
+        if wake != .ready { return wake }
       }
     }
   }
