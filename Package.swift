@@ -48,6 +48,7 @@ let package = Package(
     .testTarget(
       name: "BearerProxyTests", dependencies: ["bearer-proxy", "Configuration", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens"], swiftSettings: strict),
+      name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens", "TestSupport"],
+      swiftSettings: strict),
   ]
 )

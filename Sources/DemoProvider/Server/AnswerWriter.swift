@@ -1,6 +1,5 @@
 // Owns how an answer's head and the frames of its body are written. Which answer, and when, is others'.
 
-internal import FoundationEssentials
 internal import HTTP
 internal import Tokens
 
@@ -18,7 +17,9 @@ extension ByteBuffer {
   /// Writes the head of `answer`.
   mutating func appendHead(_ answer: DemoAnswer, _ framing: AnswerFraming, closes: Bool, now: UnixTime) {
     HeadWriter.statusLine(answer.status, into: &self)
-    appendField("date", now.httpDate)
+    append("date: ")
+    HTTPDate.write(now.seconds, into: &self)
+    append("\r\n")
     for (name, value) in answer.fields { appendField(name, value) }
     switch framing {
     case .length(let count): appendField("content-length", "\(count)")
@@ -49,25 +50,5 @@ extension ByteBuffer {
 
   private mutating func appendField(_ name: String, _ value: String) {
     append(Array("\(name): \(value)\r\n".utf8))
-  }
-}
-
-extension UnixTime {
-  /// The instant as an IMF-fixdate (RFC 9110 §5.6.7).
-  var httpDate: String {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    let parts = calendar.dateComponents(
-      [.weekday, .day, .month, .year, .hour, .minute, .second], from: Date(timeIntervalSince1970: Double(seconds)))
-    func two(_ number: Int?) -> String {
-      let digits = String(number ?? 0)
-      return digits.count < 2 ? "0" + digits : digits
-    }
-    let weekday = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][(parts.weekday ?? 1) - 1]
-    let month = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ][(parts.month ?? 1) - 1]
-    let time = "\(two(parts.hour)):\(two(parts.minute)):\(two(parts.second))"
-    return "\(weekday), \(two(parts.day)) \(month) \(parts.year ?? 0) \(time) GMT"
   }
 }
