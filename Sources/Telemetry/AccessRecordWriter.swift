@@ -3,31 +3,25 @@
 // in; secrets travel in all three.
 
 /// Collects access records on behalf of one event loop.
-public struct AccessRecordWriter: Sendable {
+public struct AccessRecordWriter: ~Copyable, Sendable {
   private let record: LogRecord
   private let routes: [[UInt8]]
-  private var lines: [UInt8] = []
+  private var lines: LineBuffer
 
   /// A writer that knows the routes by their positions.
   public init(format: LogFormat, routes: [String], capacity: Int = 16384) {
     record = LogRecord(format: format)
     self.routes = routes.map { Array($0.utf8) }
-    lines.reserveCapacity(capacity)
+    lines = LineBuffer(capacity: capacity)
   }
 
   /// Bytes waiting to be written out.
   public var count: Int { lines.count }
 
-  /// The lines waiting to be written out.
-  public var bytes: Span<UInt8> {
-    @_lifetime(borrow self)
-    get { lines.span }
-  }
-
   /// Lets `body` write the lines out, then forgets them and keeps their memory.
   public mutating func drain(_ body: (UnsafeRawBufferPointer) -> Void) {
-    lines.withUnsafeBytes(body)
-    lines.removeAll(keepingCapacity: true)
+    lines.withBytes(body)
+    lines.removeAll()
   }
 
   /// Appends the record of one request that ended at `now`. Texts are as received, in any bytes; empty ones are left

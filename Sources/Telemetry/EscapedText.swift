@@ -1,7 +1,7 @@
 // Owns how bytes from anywhere become the inside of a quoted string in a log: valid UTF-8, no control characters, no
 // bare quote. The escapes are JSON's (RFC 8259 §7), in text records too.
 
-extension [UInt8] {
+extension LineBuffer {
   /// Appends bytes as the inside of a JSON string. Control characters (C0, DEL, C1) become escapes; what is not UTF-8
   /// becomes U+FFFD, one for each maximal ill-formed run (Unicode 16 §3.9, as Swift's own decoder does).
   @inline(never)
@@ -13,18 +13,6 @@ extension [UInt8] {
       if index > start { append(bytes.extracting(start..<index)) }
       if index < bytes.count { index += append(special: bytes, at: index) }
     }
-  }
-
-  /// Appends the bytes of a span.
-  @inline(__always)
-  mutating func append(_ bytes: Span<UInt8>) {
-    bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
-  }
-
-  /// Appends a literal.
-  @inline(__always)
-  mutating func append(_ literal: StaticString) {
-    append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
   }
 
   /// Appends what stands at `index` and is not plain ASCII, and returns how many bytes that was.

@@ -94,8 +94,7 @@ public final class Log: Sendable {
     _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>
   ) {
     guard level >= self.level else { return }
-    var line: [UInt8] = []
-    line.reserveCapacity(256)
+    var line = LineBuffer(capacity: 256)
     record.begin(&line, at: now(), level: level.word)
     record.message(&line, message)
     for (name, value) in fields() {
@@ -107,7 +106,7 @@ public final class Log: Sendable {
       }
     }
     record.end(&line)
-    write(line)
+    write(line.withBytes { Array($0) })
   }
 }
 

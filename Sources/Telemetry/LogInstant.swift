@@ -14,9 +14,15 @@ public struct LogInstant: Sendable, Hashable {
   }
 }
 
-extension [UInt8] {
+extension LineBuffer {
   /// Appends `2026-01-02T03:04:05.678Z`. Years beyond 0 to 9999 are shown as the nearest of them.
   mutating func append(_ instant: LogInstant) {
+    append(secondOf: instant)
+    append(fractionOf: instant)
+  }
+
+  /// Appends `2026-01-02T03:04:05`, which is the same for a whole second.
+  mutating func append(secondOf instant: LogInstant) {
     let seconds = Swift.min(Swift.max(instant.seconds, -62_167_219_200), 253_402_300_799)
     var day = seconds / 86_400
     var second = seconds % 86_400
@@ -25,19 +31,24 @@ extension [UInt8] {
       second += 86_400
     }
     let date = civilDate(daysSince1970: day)
-    append(digits: date.year, count: 4)
+    append(twoDigits: UInt64(date.year) / 100)
+    append(twoDigits: UInt64(date.year) % 100)
     append(UInt8(ascii: "-"))
-    append(digits: date.month, count: 2)
+    append(twoDigits: UInt64(date.month))
     append(UInt8(ascii: "-"))
-    append(digits: date.day, count: 2)
+    append(twoDigits: UInt64(date.day))
     append(UInt8(ascii: "T"))
-    append(digits: second / 3600, count: 2)
+    append(twoDigits: UInt64(second) / 3600)
     append(UInt8(ascii: ":"))
-    append(digits: second / 60 % 60, count: 2)
+    append(twoDigits: UInt64(second) / 60 % 60)
     append(UInt8(ascii: ":"))
-    append(digits: second % 60, count: 2)
+    append(twoDigits: UInt64(second) % 60)
+  }
+
+  /// Appends `.678Z`.
+  mutating func append(fractionOf instant: LogInstant) {
     append(UInt8(ascii: "."))
-    append(digits: Int64(instant.nanoseconds / 1_000_000), count: 3)
+    append(threeDigits: UInt64(instant.nanoseconds) / 1_000_000)
     append(UInt8(ascii: "Z"))
   }
 
@@ -49,28 +60,33 @@ extension [UInt8] {
 
   /// Appends a number in decimal.
   mutating func append(decimal value: UInt64) {
-    var divisor: UInt64 = 1
-    while value / divisor >= 10 { divisor *= 10 }
-    while divisor > 0 {
-      append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-      divisor /= 10
-    }
+    // Digits come out last first; they are collected on the stack and appended at once.
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var start = 20
+    var rest = value
+    repeat {
+      start -= 1
+      digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    append(digits.span.extracting(start..<20))
   }
 
   /// Appends nanoseconds as milliseconds with three decimals, rounded down: `12.345`.
   mutating func append(milliseconds nanoseconds: UInt64) {
     append(decimal: nanoseconds / 1_000_000)
     append(UInt8(ascii: "."))
-    append(digits: Int64(nanoseconds / 1000 % 1000), count: 3)
+    append(threeDigits: nanoseconds / 1000 % 1000)
   }
 
-  private mutating func append(digits value: Int64, count: Int) {
-    var divisor: Int64 = 1
-    for _ in 1..<count { divisor *= 10 }
-    while divisor > 0 {
-      append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-      divisor /= 10
-    }
+  private mutating func append(twoDigits value: UInt64) {
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+  }
+
+  private mutating func append(threeDigits value: UInt64) {
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100))
+    append(twoDigits: value % 100)
   }
 }
 

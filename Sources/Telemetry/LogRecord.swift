@@ -15,7 +15,7 @@ struct LogRecord {
 
   /// Opens a record with its time and level.
   @inline(__always)
-  func begin(_ line: inout [UInt8], at now: LogInstant, level: StaticString) {
+  func begin(_ line: inout LineBuffer, at now: LogInstant, level: StaticString) {
     switch format {
     case .json:
       line.append("{\"time\":\"")
@@ -32,7 +32,7 @@ struct LogRecord {
 
   /// What the record is about.
   @inline(__always)
-  func message(_ line: inout [UInt8], _ message: StaticString) {
+  func message(_ line: inout LineBuffer, _ message: StaticString) {
     switch format {
     case .json:
       line.append(",\"message\":\"")
@@ -45,7 +45,7 @@ struct LogRecord {
   }
 
   /// A field of text from anywhere.
-  func field(_ line: inout [UInt8], _ name: StaticString, text: Span<UInt8>) {
+  func field(_ line: inout LineBuffer, _ name: StaticString, text: Span<UInt8>) {
     begin(&line, name)
     let isQuoted = format == .json || needsQuotes(text)
     if isQuoted { line.append(UInt8(ascii: "\"")) }
@@ -54,7 +54,7 @@ struct LogRecord {
   }
 
   /// A field of text that is a literal.
-  func field(_ line: inout [UInt8], _ name: StaticString, word: StaticString) {
+  func field(_ line: inout LineBuffer, _ name: StaticString, word: StaticString) {
     begin(&line, name)
     if format == .json { line.append(UInt8(ascii: "\"")) }
     line.append(word)
@@ -62,32 +62,32 @@ struct LogRecord {
   }
 
   /// A whole number.
-  func field(_ line: inout [UInt8], _ name: StaticString, integer: Int64) {
+  func field(_ line: inout LineBuffer, _ name: StaticString, integer: Int64) {
     begin(&line, name)
     line.append(decimal: integer)
   }
 
   /// A duration, shown in milliseconds.
-  func field(_ line: inout [UInt8], _ name: StaticString, nanoseconds: UInt64) {
+  func field(_ line: inout LineBuffer, _ name: StaticString, nanoseconds: UInt64) {
     begin(&line, name)
     line.append(milliseconds: nanoseconds)
   }
 
   /// True or false.
-  func field(_ line: inout [UInt8], _ name: StaticString, boolean: Bool) {
+  func field(_ line: inout LineBuffer, _ name: StaticString, boolean: Bool) {
     begin(&line, name)
     line.append(boolean ? "true" : "false")
   }
 
   /// Closes the record.
   @inline(__always)
-  func end(_ line: inout [UInt8]) {
+  func end(_ line: inout LineBuffer) {
     if format == .json { line.append(UInt8(ascii: "}")) }
     line.append(0x0A)
   }
 
   @inline(__always)
-  private func begin(_ line: inout [UInt8], _ name: StaticString) {
+  private func begin(_ line: inout LineBuffer, _ name: StaticString) {
     switch format {
     case .json:
       line.append(",\"")
