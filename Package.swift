@@ -52,3 +52,11 @@ let package = Package(
       swiftSettings: strict),
   ]
 )
+
+// Fuzz targets link with `--sanitize fuzzer` only, so that they are in the graph only where `Tests/fuzz` asks for them.
+if Context.environment["BEARER_PROXY_FUZZ"] != nil {
+  for name in ["FuzzRequestHead", "FuzzResponseHead", "FuzzChunked"] {
+    package.targets.append(
+      .executableTarget(name: name, dependencies: ["HTTP"], path: "Fuzz/\(name)", swiftSettings: strict))
+  }
+}
