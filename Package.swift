@@ -46,7 +46,8 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(
-      name: "BearerProxyTests", dependencies: ["bearer-proxy", "Configuration", "TestSupport"], swiftSettings: strict),
+      name: "BearerProxyTests",
+      dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Tokens", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens", "TestSupport"],
       swiftSettings: strict),

@@ -18,7 +18,7 @@ struct TokenAcquisition {
     do throws(AcquisitionFailure) {
       return try await attempt()
     } catch {
-      guard let wait = error.repetition else { throw error }
+      guard subscription.grant.isRepeatable, let wait = error.repetition else { throw error }
       if wait > 0 { await sleep(wait) }
       return try await attempt()
     }

@@ -11,4 +11,12 @@ public enum TokenGrant: Sendable, Hashable {
     case .clientCredentials: "client_credentials"
     }
   }
+
+  /// Whether a request of unknown fate may be sent again. A grant that the provider takes once must not be: the first
+  /// request may have used it up.
+  public var isRepeatable: Bool {
+    switch self {
+    case .clientCredentials: true
+    }
+  }
 }
