@@ -30,9 +30,13 @@ let package = Package(
     .target(
       name: "Identity", dependencies: ["HTTPClient", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
+    .target(
+      name: "Proxy",
+      dependencies: ["Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"],
+      swiftSettings: strict),
     .executableTarget(
       name: "bearer-proxy",
-      dependencies: ["Identity", "HTTPClient", "Network", "Configuration", "Tokens", "HTTP", "Telemetry"],
+      dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Configuration", "Tokens", "HTTP", "Telemetry"],
       swiftSettings: strict),
     .target(name: "DemoProvider", dependencies: ["Network", "HTTP", "Tokens"], swiftSettings: strict),
 

@@ -39,6 +39,14 @@ public struct ByteBuffer: ~Copyable {
     }
   }
 
+  /// Lends the unread bytes to `body`: for buffers stored in classes, whose spans cannot be bound to names.
+  @inline(__always)
+  public func withBytes<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(bytes)
+  }
+
   /// The unread bytes for a system call. The pointer is valid inside `body` only.
   @inlinable
   public func withReadableBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {

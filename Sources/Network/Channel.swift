@@ -65,5 +65,7 @@ public final class Channel: @unchecked Sendable {
     // Closing the last descriptor of a file takes it out of every epoll set.
     _ = Glibc.close(descriptor)
     descriptor = -1
+    // Whoever still tries learns at once that it is over.
+    ready = [.read, .write, .readClosed, .hangUp]
   }
 }

@@ -21,6 +21,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   public private(set) var now = MonotonicTime.now
   var timers = TimerQueue()
 
+  private var onIdle: () -> Void = {}
+
   private let epoll: Int32
   private let wakeUp: Int32
   private let timer: Int32
@@ -86,6 +88,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     init(_ buffer: UnsafeMutableBufferPointer<csystem_event>) { self.buffer = buffer }
   }
 
+  /// Has `action` run whenever the loop has found nothing to do for a while. Call on the loop.
+  public func whenIdle(_ action: @escaping () -> Void) {
+    assertOnLoop()
+    onIdle = action
+  }
+
   // MARK: Executor
 
   /// Whether the calling thread is inside this loop.
@@ -146,6 +154,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         break
       }
     }
+    onIdle()
     armTimer()
     runner.store(0, ordering: .relaxed)
   }

@@ -42,3 +42,13 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
     left.nanoseconds < right.nanoseconds
   }
 }
+
+extension Duration {
+  /// The duration in whole nanoseconds; 0 where it is negative, the maximum where it is longer than five centuries.
+  public var wholeNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000)).partialValue
+  }
+}

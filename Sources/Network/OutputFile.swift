@@ -34,13 +34,13 @@ public final class OutputFile: Sendable {
   public var droppedLines: UInt64 { state.withLock { $0.dropped } }
 
   /// Queues bytes that end with a line end. Copies them; never blocks.
-  public func write(_ bytes: Span<UInt8>) {
+  public func write(_ bytes: UnsafeRawBufferPointer) {
     let mustStart = state.withLock { state in
       guard state.pending.count + bytes.count <= Self.limit else {
         state.dropped += 1
         return false
       }
-      bytes.withUnsafeBufferPointer { state.pending.append(contentsOf: $0) }
+      state.pending.append(contentsOf: bytes)
       defer { state.isWriting = true }
       return !state.isWriting
     }

@@ -34,11 +34,15 @@ public final class Waiter: @unchecked Sendable {
     watched.reserveCapacity(3)
   }
 
-  /// Makes the next `wait` end when `channel` becomes ready for any of `interest`, or at once if it already is.
+  /// Makes the next `wait` end when `channel` becomes ready for any of `interest`, or at once if it already is. Watching
+  /// one channel twice joins the interests; an empty interest is none.
   @inline(__always)
   public func watch(_ channel: Channel, _ interest: Readiness) {
+    if interest.isEmpty { return }
     if !channel.ready.isDisjoint(with: interest) { isReady = true }
-    channel.interest = interest
+    channel.interest.formUnion(interest)
+    if channel.waiter === self { return }
+    assert(channel.waiter == nil, "two tasks wait for one channel")
     channel.waiter = self
     watched.append(channel)
   }

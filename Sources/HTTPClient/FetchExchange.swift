@@ -1,0 +1,207 @@
+// Owns one small exchange from connect to close.
+
+internal import HTTP
+internal import Network
+
+/// One fetch under way. Confined to its loop.
+final class FetchExchange {
+  private let request: FetchRequest
+  private let waiter: Waiter
+  private let resolver: Resolver
+  private let deadline: MonotonicTime
+  private var input = ByteBuffer(capacity: 16 * 1024)
+  private var parser = ResponseHeadParser()
+
+  private static let limits = HeadLimits(headBytes: 64 * 1024)
+
+  init(_ request: FetchRequest, waiter: Waiter, resolver: Resolver, deadline: MonotonicTime) {
+    self.request = request
+    self.waiter = waiter
+    self.resolver = resolver
+    self.deadline = deadline
+  }
+
+  private var host: String { request.url.host }
+
+  func run(tls: TLSContext?) async throws(FetchError) -> FetchResponse {
+    defer { waiter.close() }
+    if request.url.scheme == .https, tls == nil {
+      throw .tls(host: host, reason: "an http authority leads to https, for which nothing is trusted")
+    }
+    let origin = Origin(request.url, tls: request.url.scheme == .https ? tls : nil)
+    let pool = OriginPool(origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop)
+    let connection: UpstreamConnection
+    do throws(UpstreamError) {
+      connection = try await pool.connect(waiter, until: deadline)
+    } catch {
+      throw fetchError(error)
+    }
+    defer { connection.close() }
+    try await send(on: connection.stream)
+    let framing = try await receiveHead(from: connection.stream)
+    let head = snapshot()
+    let body = try await receiveBody(framing, from: connection.stream)
+    return FetchResponse(status: head.status, fields: head.fields, body: body)
+  }
+
+  private func fetchError(_ error: UpstreamError) -> FetchError {
+    switch error {
+    case .connect(.unresolved(let error)): .unresolved(host: host, reason: error.reason)
+    case .connect(.refused(let error)): .unreachable(host: host, port: request.url.port, errno: error.number)
+    case .connect(.forbiddenAddress): .unresolved(host: host, reason: "link-local addresses are refused")
+    case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text)
+    case .connect(.timedOut), .timedOut: .timedOut(host: host)
+    }
+  }
+
+  // MARK: Request
+
+  private func send(on stream: ByteStream) async throws(FetchError) {
+    var output = requestBytes()
+    while !output.isEmpty {
+      switch output.withReadableBytes({ stream.send($0) }) {
+      case .moved(let count): output.consume(count)
+      case .wouldBlock: try await wait(stream, stream.sendInterest)
+      case .endOfStream, .failed: throw .closed(host: host)
+      }
+    }
+  }
+
+  private func requestBytes() -> ByteBuffer {
+    var output = ByteBuffer(capacity: 2048)
+    var method = "GET"
+    var body: [UInt8] = []
+    var contentType: String?
+    if case .post(let type, let bytes) = request.method {
+      method = "POST"
+      body = bytes
+      contentType = type
+    }
+    output.append(Array("\(method) \(request.url.target) HTTP/1.1\r\nHost: \(request.url.authority)\r\n".utf8))
+    for field in request.fields { output.append(Array("\(field.name): \(field.value)\r\n".utf8)) }
+    if let contentType {
+      output.append(Array("Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n".utf8))
+    }
+    output.append("User-Agent: bearer-proxy\r\nConnection: close\r\n\r\n")
+    output.append(body)
+    return output
+  }
+
+  // MARK: Response
+
+  private func receiveHead(from stream: ByteStream) async throws(FetchError) -> BodyFraming {
+    while true {
+      switch input.withBytes({ parser.parse($0, limits: Self.limits) }) {
+      case .invalid: throw .malformed(host: host)
+      case .needsMore: try await receiveMore(from: stream)
+      case .complete(let byteCount):
+        if parser.head.isInterim {
+          input.consume(byteCount)
+          continue
+        }
+        let method: RequestMethod = if case .get = request.method { .get } else { .post }
+        do throws(FramingError) {
+          let framing = try input.withBytes { bytes throws(FramingError) in
+            try BodyFraming.response(parser.head, bytes, requestMethod: method)
+          }
+          headBytes = byteCount
+          return framing
+        } catch {
+          throw .malformed(host: host)
+        }
+      }
+    }
+  }
+
+  private var headBytes = 0
+
+  /// The head as text, before its bytes go.
+  private func snapshot() -> (status: Int, fields: [(name: String, value: String)]) {
+    let fields = input.withBytes { bytes in
+      (0..<parser.head.fields.count).map { index in
+        let line = parser.head.fields[index]
+        return (name: text(bytes.extracting(line.name)).lowercased(), value: text(bytes.extracting(line.value)))
+      }
+    }
+    input.consume(headBytes)
+    return (parser.head.status, fields)
+  }
+
+  private func text(_ bytes: Span<UInt8>) -> String {
+    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func receiveBody(_ framing: BodyFraming, from stream: ByteStream) async throws(FetchError) -> [UInt8] {
+    var body: [UInt8] = []
+    switch framing {
+    case .none: return []
+    case .fixed(let count):
+      guard count <= UInt64(Fetcher.bodyLimit) else { throw .tooLarge(host: host) }
+      while UInt64(input.count) < count { try await receiveMore(from: stream) }
+      take(Int(count), into: &body)
+    case .untilClose:
+      while try await receiveMoreOrEnd(from: stream) {
+        guard input.count <= Fetcher.bodyLimit else { throw .tooLarge(host: host) }
+      }
+      take(input.count, into: &body)
+    case .chunked:
+      try await receiveChunks(from: stream, into: &body)
+    }
+    return body
+  }
+
+  private func receiveChunks(from stream: ByteStream, into body: inout [UInt8]) async throws(FetchError) {
+    var decoder = ChunkedDecoder()
+    while true {
+      switch input.withBytes({ decoder.next($0) }) {
+      case .needsMore(let consumed):
+        input.consume(consumed)
+        try await receiveMore(from: stream)
+      case .data(let start, let count):
+        input.consume(start)
+        guard body.count + count <= Fetcher.bodyLimit else { throw .tooLarge(host: host) }
+        take(count, into: &body)
+      case .end(let consumed):
+        // What follows are trailer fields, which nothing here has a use for.
+        input.consume(consumed)
+        return
+      case .invalid: throw .malformed(host: host)
+      }
+    }
+  }
+
+  private func take(_ count: Int, into body: inout [UInt8]) {
+    input.withReadableBytes { body.append(contentsOf: $0.prefix(count)) }
+    input.consume(count)
+  }
+
+  // MARK: Bytes
+
+  private func receiveMore(from stream: ByteStream) async throws(FetchError) {
+    guard try await receiveMoreOrEnd(from: stream) else { throw .closed(host: host) }
+  }
+
+  /// False: the peer has ended its direction in good order.
+  private func receiveMoreOrEnd(from stream: ByteStream) async throws(FetchError) -> Bool {
+    input.reserve(4096)
+    while true {
+      var outcome = IOOutcome.wouldBlock
+      _ = input.withWritableBytes { space in
+        outcome = stream.receive(into: space)
+        if case .moved(let count) = outcome { return count }
+        return 0
+      }
+      switch outcome {
+      case .moved: return true
+      case .endOfStream: return false
+      case .failed: throw .closed(host: host)
+      case .wouldBlock: try await wait(stream, stream.receiveInterest)
+      }
+    }
+  }
+
+  private func wait(_ stream: ByteStream, _ interest: Readiness) async throws(FetchError) {
+    waiter.watch(stream.channel, interest)
+    if await waiter.wait(until: deadline) == .timedOut { throw .timedOut(host: host) }
+  }
+}

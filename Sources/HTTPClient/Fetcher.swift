@@ -1,0 +1,43 @@
+// Owns small whole exchanges with identity providers: one request, one answer in memory, one connection each. A token
+// request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns out
+// to be dead would ask for just that: hence no pool here.
+
+internal import HTTP
+public import Network
+
+/// Fetches small documents on one loop.
+public final class Fetcher: Sendable {
+  private let loop: EventLoop
+  private let resolver: Resolver
+
+  /// Bytes of an answer's body at most.
+  public static let bodyLimit = 1024 * 1024
+
+  /// A fetcher whose connections live on `loop`.
+  public init(loop: EventLoop, resolver: Resolver) {
+    self.loop = loop
+    self.resolver = resolver
+  }
+
+  /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are
+  /// refused), `timeout` bounds the whole exchange.
+  public func bound(tls: TLSContext?, timeout: Duration = .seconds(10)) -> Fetch {
+    { (request) async throws(FetchError) in try await self.fetch(request, tls: tls, timeout: timeout) }
+  }
+
+  private func fetch(
+    _ request: FetchRequest, tls: TLSContext?, timeout: Duration
+  ) async throws(FetchError) -> FetchResponse {
+    let (loop, resolver) = (loop, resolver)
+    let result = await Task(executorPreference: loop) { () async -> Result<FetchResponse, FetchError> in
+      let exchange = FetchExchange(
+        request, waiter: Waiter(loop), resolver: resolver, deadline: MonotonicTime.now + timeout)
+      do throws(FetchError) {
+        return .success(try await exchange.run(tls: tls))
+      } catch {
+        return .failure(error)
+      }
+    }.value
+    return try result.get()
+  }
+}

@@ -1,0 +1,29 @@
+// Owns what identifies the far end of an upstream connection: where it is and how it is trusted. Two routes with equal
+// origins share connections; a connection made under other trust is never shared.
+
+public import HTTP
+public import Network
+
+/// An upstream server as connections see it.
+public struct Origin: Sendable {
+  /// http or https.
+  public var scheme: HTTPScheme
+  /// Host name or address literal, lower case, without brackets.
+  public var host: String
+  /// TCP port.
+  public var port: UInt16
+  /// The name the certificate must carry, where it differs from `host`.
+  public var serverName: String?
+  /// Trust and our own certificate; present exactly for https.
+  public var tls: TLSContext?
+
+  /// The origin of `url`, reached with `tls` where the scheme is https.
+  public init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil) {
+    precondition((url.scheme == .https) == (tls != nil), "an https origin has a TLS context, an http origin has none")
+    scheme = url.scheme
+    host = url.host
+    port = url.port
+    self.tls = tls
+    self.serverName = serverName
+  }
+}

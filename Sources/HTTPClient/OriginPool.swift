@@ -1,0 +1,121 @@
+// Owns the connections of one loop to one origin: lending an idle one, making a new one, taking one back, dropping what
+// has been idle too long. Whether an exchange may be repeated on another connection is the Proxy module's rule.
+
+public import Network
+
+/// How many idle connections are kept, and how long.
+public struct PoolLimits: Sendable, Hashable {
+  /// Idle connections kept per origin and loop.
+  public var maximumIdle: Int
+  /// How long one is kept; shorter than the upstream's own limit avoids requests that race with its close.
+  public var idleTimeout: Duration
+
+  /// The limits as configured.
+  public init(maximumIdle: Int = 64, idleTimeout: Duration = .seconds(55)) {
+    self.maximumIdle = maximumIdle
+    self.idleTimeout = idleTimeout
+  }
+}
+
+/// The connections of one loop to one origin. Confined to its loop.
+public final class OriginPool {
+  /// Whom the connections lead to.
+  public let origin: Origin
+  private let limits: PoolLimits
+  private let resolver: Resolver
+  private let loop: EventLoop
+  private var idle: [UpstreamConnection] = []
+  private var resumption: TLSResumption?
+
+  /// An empty pool.
+  public init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {
+    self.origin = origin
+    self.limits = limits
+    self.resolver = resolver
+    self.loop = loop
+    idle.reserveCapacity(min(limits.maximumIdle, 64))
+  }
+
+  /// The number of idle connections.
+  public var idleCount: Int { idle.count }
+
+  /// An idle connection that the peer has not closed, most recently used first; `nil` where there is none.
+  public func lease() -> UpstreamConnection? {
+    while let connection = idle.popLast() {
+      if !connection.stream.isStale, loop.now - connection.idleSince < limits.idleTimeout { return connection }
+      connection.close()
+    }
+    return nil
+  }
+
+  /// A new connection, TLS included.
+  public func connect(
+    _ waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(UpstreamError) -> UpstreamConnection {
+    let channel: Channel
+    do throws(ConnectError) {
+      channel = try await connectedChannel(waiter, until: deadline)
+    } catch {
+      throw error == .timedOut ? .timedOut : .connect(error)
+    }
+    let stream: ByteStream
+    do throws(StreamError) {
+      stream = try ByteStream(
+        channel, tls: origin.tls, serverName: origin.serverName ?? origin.host, resuming: resumption)
+    } catch {
+      throw .tls(error)
+    }
+    let wake: Waiter.Wake
+    do throws(StreamError) {
+      wake = try await stream.handshake(waiter, until: deadline)
+    } catch {
+      stream.close()
+      throw .tls(error)
+    }
+    if wake == .timedOut {
+      stream.close()
+      throw .timedOut
+    }
+    return UpstreamConnection(stream)
+  }
+
+  private func connectedChannel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(ConnectError) -> Channel {
+    let addresses: [SocketAddress]
+    do throws(ResolveError) {
+      addresses = try await resolver.addresses(of: origin.host, port: origin.port)
+    } catch {
+      throw .unresolved(error)
+    }
+    // Checked after resolution, so that a name that turns towards a metadata service later is refused as well.
+    let allowed = addresses.filter { !$0.isLinkLocalOrMetadata }
+    if allowed.isEmpty { throw .forbiddenAddress }
+    return try await Connector.connect(to: allowed, waiter: waiter, until: deadline)
+  }
+
+  /// Takes back a connection whose last exchange ended in good order on both sides.
+  public func giveBack(_ connection: UpstreamConnection) {
+    if let tls = connection.stream.tls, resumption == nil || !connection.isReused { resumption = tls.resumption }
+    guard idle.count < limits.maximumIdle, !connection.stream.isStale else {
+      connection.close()
+      return
+    }
+    connection.isReused = true
+    connection.idleSince = loop.now
+    idle.append(connection)
+  }
+
+  /// Closes what has been idle too long or was closed by the peer. Call every few seconds.
+  public func sweep() {
+    idle.removeAll { connection in
+      let isOver = connection.stream.isStale || loop.now - connection.idleSince >= limits.idleTimeout
+      if isOver { connection.close() }
+      return isOver
+    }
+  }
+
+  /// Closes everything that is idle.
+  public func closeIdle() {
+    for connection in idle { connection.close() }
+    idle.removeAll()
+  }
+}

@@ -1,0 +1,35 @@
+// Owns the reading of the wall clock. Deadlines never use it; it may be set at any time.
+
+internal import Glibc
+
+/// The wall clock.
+public enum WallClock {
+  /// An instant in seconds and nanoseconds since 1970-01-01T00:00:00Z.
+  public struct Instant: Sendable, Hashable {
+    /// Whole seconds.
+    public var seconds: Int64
+    /// Nanoseconds behind them, below 1,000,000,000.
+    public var nanoseconds: UInt32
+
+    /// An instant.
+    public init(seconds: Int64, nanoseconds: UInt32) {
+      self.seconds = seconds
+      self.nanoseconds = nanoseconds
+    }
+
+    /// The instant `duration` later; `duration` is not negative.
+    public func advanced(by duration: Duration) -> Instant {
+      let (seconds, attoseconds) = duration.components
+      let sum = UInt64(nanoseconds) + UInt64(clamping: attoseconds / 1_000_000_000)
+      return Instant(
+        seconds: self.seconds + seconds + Int64(sum / 1_000_000_000), nanoseconds: UInt32(sum % 1_000_000_000))
+    }
+  }
+
+  /// The present.
+  public static var now: Instant {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Instant(seconds: Int64(time.tv_sec), nanoseconds: UInt32(time.tv_nsec))
+  }
+}

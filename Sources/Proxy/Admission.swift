@@ -1,0 +1,78 @@
+// Owns everything that is decided about a request before a token or an upstream is involved.
+
+internal import HTTP
+
+/// A request that may be forwarded, and what was decided about it.
+struct Admission {
+  /// The route it takes.
+  let route: Route
+  /// How its content ends.
+  let framing: BodyFraming
+  /// Whether the path to forward is the normal form in the scratch buffer instead of the one sent.
+  let usesNormalPath: Bool
+  /// Whether the caller's connection can go on after it.
+  let persistence: Persistence
+  /// The caller's version.
+  let version: HTTPVersion
+  /// The method.
+  let method: RequestMethod
+
+  /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form where that differs. `found` is the
+  /// route, also where the request is refused after it was found.
+  init(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
+    table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?
+  ) throws(ExchangeFailure) {
+    let bytes = input.bytes
+    let framing: BodyFraming
+    do throws(FramingError) {
+      framing = try BodyFraming.request(head, bytes)
+    } catch {
+      throw .framing(error)
+    }
+    if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
+    if head.method == .connect || head.method == .trace { throw .methodRefused }
+    if head.target.form == .asterisk { throw .targetRefused }
+    if Expectation.of(head, bytes) == .unknown { throw .expectation }
+
+    let sent = bytes.extracting(head.target.path)
+    switch NormalPath.normalise(sent, into: &normalPath) {
+    case .alreadyNormal: usesNormalPath = false
+    case .written: usesNormalPath = true
+    case .refused(let error): throw .path(error)
+    }
+    let route =
+      if usesNormalPath {
+        try Self.route(head, bytes, path: normalPath.bytes, table: table, found: &found)
+      } else {
+        try Self.route(head, bytes, path: sent, table: table, found: &found)
+      }
+    if case .fixed(let count) = framing, count > bodyLimit { throw .tooLarge }
+    self.route = route
+    self.framing = framing
+    persistence = Persistence.after(request: head)
+    version = head.version
+    method = head.method
+  }
+
+  private static func route(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, path: Span<UInt8>, table: borrowing RouteTable,
+    found: inout Route?
+  ) throws(ExchangeFailure) -> Route {
+    let authority = bytes.extracting(head.authority)
+    // Only an HTTP/1.0 request can name no host; it then takes a route of any host.
+    let host = if let name = HostName(authority) { authority.extracting(name.host) } else { authority }
+    switch table.match(host: host, path: path, method: bytes.extracting(head.methodName)) {
+    case .noRoute: throw .noRoute
+    case .methodNotAllowed(let route):
+      found = route
+      throw .methodNotAllowed
+    case .route(let route):
+      found = route
+      // Behind the prefix nothing may lead out of the upstream's path, however the upstream reads it.
+      guard path.count <= route.path.count || NormalPath.staysBelow(path.extracting(droppingFirst: route.path.count))
+      else { throw .path(.hiddenDotSegment) }
+      return route
+    }
+  }
+}

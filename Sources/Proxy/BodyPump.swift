@@ -1,0 +1,205 @@
+// Owns moving one message's content from one stream to another without keeping it: decoding the sender's framing,
+// encoding the receiver's, and holding back when the receiver does. One pump serves one direction of one exchange; it
+// never waits, it says what it waits for.
+
+internal import HTTP
+internal import Network
+
+/// Moves content in one direction.
+struct BodyPump {
+  /// What the pump needs to go on.
+  enum Step {
+    /// Bytes from the source: watch it for receiving.
+    case needsSource
+    /// Room at the sink: watch it for sending.
+    case needsSink
+    /// Everything, trailers included, has been handed to the sink.
+    case finished
+    /// The exchange cannot be completed.
+    case failed(Failure)
+  }
+
+  /// Why content could not be moved.
+  enum Failure {
+    /// The source ended its direction in the middle of the content.
+    case sourceEnded
+    /// The source broke.
+    case source(StreamError)
+    /// The sink broke.
+    case sink(StreamError)
+    /// The source's chunked coding is wrong.
+    case chunk(ChunkError)
+    /// The source's trailer section is wrong.
+    case trailer(TrailerError)
+    /// The content is longer than the limit.
+    case tooLarge
+  }
+
+  private enum Coding {
+    case fixed(UInt64)
+    case chunked(ChunkedDecoder)
+    case trailers
+    case untilClose
+    case finished
+  }
+
+  private var coding: Coding
+  private let writesChunks: Bool
+  private let limit: UInt64
+  // Bytes at the front of the input that are content and not yet with the sink.
+  private var approved = 0
+  private var filledInput = false
+  /// Bytes of content received so far.
+  private(set) var contentBytes: UInt64 = 0
+
+  /// Content up to this size is copied behind a head that waits to be sent, so that both leave in one call.
+  private static let gatherLimit = 16 * 1024
+  /// The input buffer's size for content that did not come with the head.
+  private static let streamingCapacity = 64 * 1024
+
+  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding.
+  init(_ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max) {
+    switch framing {
+    case .none: coding = .finished
+    case .fixed(let count): coding = count == 0 ? .finished : .fixed(count)
+    case .chunked: coding = .chunked(ChunkedDecoder())
+    case .untilClose: coding = .untilClose
+    }
+    self.writesChunks = writesChunks
+    self.limit = limit
+  }
+
+  /// Whether the source has given everything, sent on or not.
+  var hasReceivedAll: Bool {
+    if case .finished = coding { true } else { false }
+  }
+
+  /// Moves what can be moved now. `input` holds what was received behind the head, `output` what is to be sent first:
+  /// the head, and then this pump's own framing.
+  mutating func step(
+    from source: ByteStream, _ input: inout ByteBuffer, to sink: ByteStream, _ output: inout ByteBuffer,
+    _ trailers: inout TrailerParser, _ limits: HeadLimits
+  ) -> Step {
+    while true {
+      if let failure = approve(&input, &output, &trailers, limits) { return .failed(failure) }
+      gather(&input, &output)
+      if !output.isEmpty {
+        switch output.send(to: sink) {
+        case .moved: continue
+        case .wouldBlock: return .needsSink
+        case .endOfStream: return .failed(.sink(.reset))
+        case .failed(let error): return .failed(.sink(error))
+        }
+      }
+      if approved > 0 {
+        let before = input.count
+        switch input.send(to: sink, first: approved) {
+        case .moved:
+          approved -= before - input.count
+          continue
+        case .wouldBlock: return .needsSink
+        case .endOfStream: return .failed(.sink(.reset))
+        case .failed(let error): return .failed(.sink(error))
+        }
+      }
+      if case .finished = coding { return .finished }
+      makeRoom(&input)
+      switch input.receive(from: source) {
+      case .moved: filledInput = input.writableCount == 0
+      case .wouldBlock: return .needsSource
+      case .failed(let error): return .failed(.source(error))
+      case .endOfStream:
+        guard case .untilClose = coding else { return .failed(.sourceEnded) }
+        coding = .finished
+        if writesChunks {
+          HeadWriter.lastChunk(into: &output)
+          HeadWriter.end(into: &output)
+        }
+      }
+    }
+  }
+
+  /// Reads the framing at the front of the input until content is found or more is needed.
+  private mutating func approve(
+    _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits
+  ) -> Failure? {
+    while approved == 0, !input.isEmpty {
+      switch coding {
+      case .finished:
+        return nil
+      case .fixed(let remaining):
+        approved = Int(min(remaining, UInt64(input.count)))
+        let left = remaining - UInt64(approved)
+        coding = left == 0 ? .finished : .fixed(left)
+      case .untilClose:
+        approved = input.count
+      case .chunked(var decoder):
+        let step = decoder.next(input.bytes)
+        coding = .chunked(decoder)
+        switch step {
+        case .needsMore(let consumed): input.consume(consumed)
+        case .data(let start, let count):
+          input.consume(start)
+          approved = count
+        case .end(let consumed):
+          input.consume(consumed)
+          coding = .trailers
+          trailers.reset()
+        case .invalid(let error): return .chunk(error)
+        }
+      case .trailers:
+        switch trailers.parse(input.bytes, limits: limits) {
+        case .needsMore: return nil
+        case .invalid(let error): return .trailer(error)
+        case .complete(let byteCount):
+          if writesChunks { Self.writeEnd(trailers.fields, input.bytes, &output) }
+          input.consume(byteCount)
+          coding = .finished
+          return nil
+        }
+      }
+      contentBytes += UInt64(approved)
+      if contentBytes > limit { return .tooLarge }
+    }
+    return nil
+  }
+
+  private static func writeEnd(
+    _ fields: borrowing FieldTable, _ bytes: Span<UInt8>, _ output: inout ByteBuffer
+  ) {
+    HeadWriter.lastChunk(into: &output)
+    for index in 0..<fields.count where TrailerRule.forwards(fields[index]) {
+      HeadWriter.field(fields[index], from: bytes, into: &output)
+    }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Puts content behind the head that waits in `output`, or into a chunk.
+  private mutating func gather(_ input: inout ByteBuffer, _ output: inout ByteBuffer) {
+    guard approved > 0 else { return }
+    if writesChunks {
+      // Content waits in the input until what was written before has left: that is the backpressure.
+      guard output.count < Self.gatherLimit else { return }
+      HeadWriter.chunkStart(approved, into: &output)
+      output.append(input.bytes.extracting(first: approved))
+      HeadWriter.chunkEnd(into: &output)
+    } else {
+      guard !output.isEmpty, output.count + approved <= Self.gatherLimit else { return }
+      output.append(input.bytes.extracting(first: approved))
+    }
+    input.consume(approved)
+    approved = 0
+  }
+
+  /// Gives a body that is longer than what came with its head a larger buffer.
+  private func makeRoom(_ input: inout ByteBuffer) {
+    switch coding {
+    case .fixed(let remaining) where remaining > UInt64(input.capacity):
+      input.reserve(Int(min(remaining, UInt64(Self.streamingCapacity))))
+    case .trailers:
+      input.reserve(1024)
+    default:
+      input.reserve(filledInput ? max(input.capacity, Self.streamingCapacity) : 1)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// Owns the meeting of the one buffer type and the one stream type.
+
+internal import HTTP
+internal import Network
+
+extension ByteBuffer {
+  /// Receives into the free part of the buffer.
+  mutating func receive(from stream: ByteStream) -> IOOutcome {
+    var outcome = IOOutcome.wouldBlock
+    _ = withWritableBytes { space in
+      outcome = stream.receive(into: space)
+      if case .moved(let count) = outcome { return count }
+      return 0
+    }
+    return outcome
+  }
+
+  /// Sends from the front, and drops what was sent.
+  mutating func send(to stream: ByteStream, first limit: Int = .max) -> IOOutcome {
+    let outcome = withReadableBytes { bytes in
+      stream.send(limit < bytes.count ? UnsafeRawBufferPointer(rebasing: bytes[..<limit]) : bytes)
+    }
+    if case .moved(let count) = outcome { consume(count) }
+    return outcome
+  }
+}

@@ -1,0 +1,160 @@
+// Owns the order of one request's life: admit, token, connect, relay, answer, record. It performs what the rules beside it
+// decided, and decides nothing itself. The relay proper is in Exchange+Relay.swift.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+/// One request and its answer.
+struct Exchange {
+  var record = AccessRecord()
+  var route: Route?
+  let start: MonotonicTime
+  let headBytes: Int
+  /// Whether the head still stands in front of the caller's input. It is kept while the request might be sent again.
+  var keepsHead = true
+  var whole = MonotonicTime.distantFuture
+
+  init(start: MonotonicTime, headBytes: Int) {
+    self.start = start
+    self.headBytes = headBytes
+  }
+
+  /// Serves the request whose head was parsed. False: the caller's connection is to be closed.
+  mutating func run(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
+    let state = connection.state
+    identify(state, scratch)
+    var persistence = Persistence.close
+    let goesOn: Bool
+    do throws(ExchangeFailure) {
+      let admission = try admit(connection, scratch)
+      if case .keepAlive = admission.persistence, admission.framing == .none { persistence = .keepAlive }
+      let bearer = try await bearer(for: admission.route, state)
+      goesOn = try await relay(admission, bearer, connection, scratch)
+    } catch {
+      if persistence == .keepAlive, keepsHead { scratch.requestInput.consume(headBytes) }
+      await answer(error, connection, scratch, keepsConnection: persistence == .keepAlive && !state.isDraining)
+      return persistence == .keepAlive && !state.isDraining
+    }
+    finish(state, scratch, connection)
+    return goesOn
+  }
+
+  // MARK: Before the relay
+
+  private mutating func admit(
+    _ connection: DownstreamConnection, _ scratch: Scratch
+  ) throws(ExchangeFailure) -> Admission {
+    let service = connection.state.service
+    scratch.path.removeAll()
+    defer { record.route = route?.index }
+    let admission = try Admission(
+      scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers, table: service.table,
+      bodyLimit: service.limits.bodyBytes, normalPath: &scratch.path, found: &route)
+    if let limit = admission.route.timeouts.whole { whole = start + limit }
+    return admission
+  }
+
+  /// Takes over or makes the request's ids, and copies what the access record needs of the head.
+  private func identify(_ state: LoopState, _ scratch: Scratch) {
+    scratch.identity.removeAll()
+    scratch.requestInput.withBytes {
+      RequestIdentity.write(scratch.requestParser.head, $0, random: state.nextRandom, into: &scratch.identity)
+    }
+    guard state.service.accessLog != nil else { return }
+    scratch.recorded.removeAll()
+    scratch.requestInput.withBytes { RecordedHead.write(scratch.requestParser.head, $0, into: &scratch.recorded) }
+  }
+
+  /// The route's token: the loop's own copy while it is usable, otherwise what the broker obtains.
+  private mutating func bearer(for route: Route, _ state: LoopState) async throws(ExchangeFailure) -> BearerValue? {
+    guard let slot = route.bearerSlot else { return nil }
+    let now = UnixTime(state.wallClock().seconds)
+    if let value = state.bearers[slot], value.isUsable(at: now) {
+      record.tokenSource = .cache
+      if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(state.service.subscriptions[slot]) }
+      return value
+    }
+    let asked = state.loop.now
+    record.tokenSource = .identityProvider
+    defer { record.token = (state.loop.now - asked).wholeNanoseconds }
+    do throws(AcquisitionError) {
+      let value = try await state.service.broker.bearer(for: state.service.subscriptions[slot])
+      state.bearers[slot] = value
+      return value
+    } catch {
+      throw .token(error)
+    }
+  }
+
+  // MARK: Answers of our own
+
+  /// Sends a problem document.
+  mutating func answer(
+    _ failure: ExchangeFailure, _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool = false
+  ) async {
+    let problem = ProblemDocument(failure)
+    let hasHead = headBytes > 0
+    let body = problem.json(
+      route: route?.name ?? "",
+      requestID: hasHead ? scratch.identity.withBytes { RequestIdentity.requestID($0).text } : "")
+    scratch.responseOutput.removeAll()
+    HeadWriter.statusLine(problem.status, into: &scratch.responseOutput)
+    HeadWriter.field("Content-Type", "application/problem+json", into: &scratch.responseOutput)
+    HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &scratch.responseOutput)
+    HeadWriter.field("Cache-Control", "no-store", into: &scratch.responseOutput)
+    connection.state.refreshDate()
+    connection.state.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
+    if let seconds = problem.retryAfter {
+      HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &scratch.responseOutput)
+    }
+    if case .methodNotAllowed = failure, let allow = route?.allow {
+      HeadWriter.field("Allow", allow.span, into: &scratch.responseOutput)
+    }
+    if !keepsConnection { HeadWriter.field("Connection", "close", into: &scratch.responseOutput) }
+    HeadWriter.end(into: &scratch.responseOutput)
+    if !hasHead || scratch.requestParser.head.method != .head { scratch.responseOutput.append(body) }
+    record.status = UInt16(problem.status)
+    record.bytesOut = UInt64(body.count)
+    record.outcome = failure.outcome
+    await flush(connection, scratch)
+    finish(connection.state, scratch, connection)
+  }
+
+  private mutating func flush(_ connection: DownstreamConnection, _ scratch: Scratch) async {
+    let deadline = connection.state.loop.now + connection.state.service.limits.idle
+    while !scratch.responseOutput.isEmpty {
+      switch scratch.responseOutput.send(to: connection.stream) {
+      case .moved: continue
+      case .endOfStream, .failed:
+        record.outcome = .abortedByDownstream
+        return
+      case .wouldBlock:
+        connection.waiter.watch(connection.stream.channel, connection.stream.sendInterest)
+        if await connection.waiter.wait(until: deadline) == .timedOut {
+          connection.stream.reset()
+          return
+        }
+      }
+    }
+  }
+
+  // MARK: Afterwards
+
+  /// Counts and records the request.
+  private mutating func finish(_ state: LoopState, _ scratch: Scratch, _ connection: DownstreamConnection) {
+    record.total = (state.loop.now - start).wholeNanoseconds
+    let metrics = state.service.metrics
+    let row = metrics.row(record.route)
+    state.metrics.add(metrics.requests[row, ServiceMetrics.statusClass(record.status)])
+    state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
+    state.metrics.observe(metrics.durations[row], nanoseconds: record.total)
+    guard state.service.accessLog != nil else { return }
+    // A head that was refused is not recorded beyond its answer.
+    RecordedHead(scratch.requestParser.head, isParsed: headBytes > 0).record(
+      record, scratch.recorded, scratch.identity, caller: connection.ingress.peer, in: state)
+  }
+}

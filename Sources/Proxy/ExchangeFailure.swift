@@ -1,0 +1,59 @@
+// Owns everything that can keep a request from being answered by its upstream.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Telemetry
+
+/// Why the proxy answers in its own name.
+enum ExchangeFailure: Error {
+  /// The request head is not acceptable HTTP.
+  case head(RequestHeadError)
+  /// The caller did not finish its request head in time.
+  case headStalled
+  /// The request's length cannot be told.
+  case framing(FramingError)
+  /// The path has no one meaning.
+  case path(PathError)
+  /// CONNECT or TRACE.
+  case methodRefused
+  /// A target that is not for a gateway: `*`.
+  case targetRefused
+  /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
+  case expectation
+  /// The caller is not let in.
+  case caller(CallerRefusal)
+  /// No route has this host and path.
+  case noRoute
+  /// The route does not take this method.
+  case methodNotAllowed
+  /// The content is longer than the limit.
+  case tooLarge
+  /// The content's chunked coding or trailer section is broken.
+  case content
+  /// The caller stopped sending in the middle of the content.
+  case contentStalled
+  /// There is no token.
+  case token(AcquisitionError)
+  /// No connection to the upstream.
+  case unreachable(UpstreamError)
+  /// The upstream closed or reset the connection before it had answered.
+  case upstreamClosed
+  /// The upstream's answer is not acceptable HTTP, or switches to a protocol nobody asked for.
+  case upstreamMalformed
+  /// The upstream did not answer, or not read, in time.
+  case upstreamStalled
+  /// The exchange as a whole took too long.
+  case exchangeTimedOut
+}
+
+extension ExchangeFailure {
+  /// How the access record says it.
+  var outcome: RequestOutcome {
+    switch self {
+    case .headStalled, .contentStalled, .upstreamStalled, .exchangeTimedOut, .unreachable(.timedOut): .timedOut
+    case .unreachable, .upstreamClosed, .upstreamMalformed: .upstreamFailed
+    default: .answeredByProxy
+    }
+  }
+}

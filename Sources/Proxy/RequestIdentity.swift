@@ -1,0 +1,76 @@
+// Owns what a request is called across systems: its `traceparent` and its `X-Request-ID`, taken over from the caller where
+// they are well-formed, made otherwise.
+
+internal import HTTP
+
+/// The ids of one request, as one run of bytes: `traceparent`, then the request id.
+enum RequestIdentity {
+  /// Appends both to an empty buffer.
+  static func write(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, random: () -> UInt64, into buffer: inout ByteBuffer
+  ) {
+    let sent = head.fields.first(.traceparent).flatMap { TraceParent(bytes.extracting($0.value)) }
+    let trace =
+      if let sent {
+        sent.child(randomParent: random())
+      } else {
+        TraceParent(randomHigh: random(), randomLow: random(), randomParent: random(), isSampled: false)
+      }
+    trace.write(into: &buffer)
+    if let line = head.fields.first(.xRequestID), isAcceptable(bytes.extracting(line.value)) {
+      buffer.append(bytes.extracting(line.value))
+    } else {
+      append(random(), into: &buffer)
+      append(random(), into: &buffer)
+    }
+  }
+
+  /// The `traceparent` to send.
+  @_lifetime(copy identity)
+  static func traceparent(_ identity: Span<UInt8>) -> Span<UInt8> {
+    identity.extracting(first: TraceParent.byteCount)
+  }
+
+  /// The trace id within it.
+  @_lifetime(copy identity)
+  static func traceID(_ identity: Span<UInt8>) -> Span<UInt8> {
+    identity.count < TraceParent.byteCount ? identity : identity.extracting(3..<35)
+  }
+
+  /// The request id.
+  @_lifetime(copy identity)
+  static func requestID(_ identity: Span<UInt8>) -> Span<UInt8> {
+    identity.extracting(droppingFirst: min(TraceParent.byteCount, identity.count))
+  }
+
+  /// Up to 128 visible ASCII characters that need no escaping anywhere.
+  private static func isAcceptable(_ id: Span<UInt8>) -> Bool {
+    guard id.count > 0, id.count <= 128 else { return false }
+    for index in id.indices {
+      switch id[index] {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+        UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "@"):
+        continue
+      default: return false
+      }
+    }
+    return true
+  }
+
+  private static func append(_ number: UInt64, into buffer: inout ByteBuffer) {
+    for shift in stride(from: 60, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0x0F
+      buffer.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+    }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// The bytes as text; not for the request path.
+  var text: String {
+    var bytes: [UInt8] = []
+    for index in indices { bytes.append(self[index]) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

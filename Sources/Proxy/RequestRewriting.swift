@@ -1,0 +1,92 @@
+// Owns the head that goes upstream: which of the caller's fields are passed on, and what this hop says in its own name.
+
+internal import HTTP
+internal import Identity
+
+/// What this hop knows of the connection a request came on.
+struct Ingress {
+  /// The caller's address as `X-Forwarded-For` writes it; empty for a unix socket.
+  var peer: [UInt8]
+  /// Whether the caller spoke TLS.
+  var isTLS: Bool
+}
+
+/// Renders request heads for upstreams.
+enum RequestRewriting {
+  /// Appends the upstream's request head to `output`.
+  ///
+  /// `input` begins with the caller's head; `path` holds the normal path where `usesNormalPath`. The fields `X-Forwarded-Host` and `X-Forwarded-Proto` say what
+  /// this hop saw, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
+  static func write(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer, usesNormalPath: Bool,
+    framing: BodyFraming, route: Route, ingress: Ingress, bearer: BearerValue?, identity: borrowing ByteBuffer,
+    into output: inout ByteBuffer
+  ) {
+    let bytes = input.bytes
+    HeadWriter.method(bytes.extracting(head.methodName), into: &output)
+    if usesNormalPath {
+      route.appendUpstreamPath(for: path.bytes, to: &output)
+    } else {
+      route.appendUpstreamPath(for: bytes.extracting(head.target.path), to: &output)
+    }
+    if head.target.hasQuery {
+      output.append(UInt8(ascii: "?"))
+      output.append(bytes.extracting(head.target.query))
+    }
+    HeadWriter.requestLineEnd(into: &output)
+    let authority = route.upstreamAuthority
+    // An HTTP/1.0 request may name no host; the upstream's is better than none.
+    let preservesHost = route.preservesHost && !head.authority.isEmpty
+    if preservesHost {
+      HeadWriter.field("Host", bytes.extracting(head.authority), into: &output)
+    } else {
+      HeadWriter.field("Host", authority.span, into: &output)
+    }
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if passes(line, replacesAuthorization: bearer != nil),
+        HopByHop.forwards(line, head.connection, in: bytes)
+      {
+        HeadWriter.field(line, from: bytes, into: &output)
+      }
+    }
+    if framing == .chunked { HeadWriter.field("Transfer-Encoding", "chunked", into: &output) }
+    if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
+      output.append("TE: trailers\r\nConnection: TE\r\n")
+    }
+    let host = bytes.extracting(head.authority)
+    ForwardedFields.writeXForwardedFor(peer: ingress.peer.span, .kept, head.fields, in: bytes, into: &output)
+    HeadWriter.field("X-Forwarded-Proto", ingress.isTLS ? "https" : "http", into: &output)
+    if !host.isEmpty { HeadWriter.field("X-Forwarded-Host", host, into: &output) }
+    ForwardedFields.writeForwarded(
+      peer: ingress.peer.span, host: host, scheme: ingress.isTLS ? .https : .http, .kept, head.fields, in: bytes,
+      into: &output)
+    writeVia(head, bytes, into: &output)
+    HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)
+    HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
+    if let bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Whether the caller's line is passed on as it is; what is not is written anew or not at all.
+  private static func passes(_ line: FieldLine, replacesAuthorization: Bool) -> Bool {
+    switch line.known {
+    case .host, .via, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xRequestID, .traceparent: false
+    case .authorization: !replacesAuthorization
+    default: true
+    }
+  }
+
+  private static func writeVia(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
+  ) {
+    output.append("Via: ")
+    var next = head.fields.index(of: .via)
+    while let index = next {
+      output.append(bytes.extracting(head.fields[index].value))
+      output.append(", ")
+      next = head.fields.index(of: .via, from: index + 1)
+    }
+    output.append(head.version == .http11 ? "1.1 bearer-proxy\r\n" : "1.0 bearer-proxy\r\n")
+  }
+}

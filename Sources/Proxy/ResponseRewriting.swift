@@ -1,0 +1,75 @@
+// Owns the head that goes back to the caller.
+
+internal import HTTP
+
+/// How a response is framed for the caller, and whether the caller's connection outlives it.
+struct ResponsePlan {
+  /// How the content ends on the upstream's side.
+  var framing: BodyFraming
+  /// Whether the caller gets the chunked coding.
+  var writesChunks: Bool
+  /// Whether the caller's connection is closed behind the response.
+  var closes: Bool
+
+  /// Plans the way back. Content that ends with the upstream's connection is chunked for HTTP/1.1, so that a caller can
+  /// tell its end from a broken connection; an HTTP/1.0 caller gets the end of the connection instead.
+  init(framing: BodyFraming, version: HTTPVersion, closes: Bool) {
+    self.framing = framing
+    switch framing {
+    case .none, .fixed:
+      writesChunks = false
+      self.closes = closes
+    case .chunked, .untilClose:
+      writesChunks = version == .http11
+      self.closes = closes || version == .http10
+    }
+  }
+}
+
+/// Renders response heads for callers.
+enum ResponseRewriting {
+  /// Appends the caller's response head to `output`. `input` begins with the upstream's head; `date` is used where the upstream sent none (RFC 9110 §6.6.1).
+  static func write(
+    _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, plan: ResponsePlan, version: HTTPVersion,
+    date: borrowing ByteBuffer, into output: inout ByteBuffer
+  ) {
+    let bytes = input.bytes
+    HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) {
+        HeadWriter.field(line, from: bytes, into: &output)
+      }
+    }
+    if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
+    if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
+    HeadWriter.field("Via", head.version == .http11 ? "1.1 bearer-proxy" : "1.0 bearer-proxy", into: &output)
+    if plan.closes {
+      output.append("Connection: close\r\n")
+    } else if version == .http10 {
+      output.append("Connection: keep-alive\r\n")
+    }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Appends an interim response (RFC 9110 §15.2), without what belongs to the other connection.
+  static func writeInterim(_ head: borrowing ResponseHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer) {
+    HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) {
+        HeadWriter.field(line, from: bytes, into: &output)
+      }
+    }
+    HeadWriter.end(into: &output)
+  }
+
+  private static func passes(_ line: FieldLine, _ status: Int, _ plan: ResponsePlan) -> Bool {
+    switch line.known {
+    // 204 has no length (RFC 9110 §8.6); announced trailers can only be sent where there are chunks.
+    case .contentLength: status != 204
+    case .trailer: plan.writesChunks
+    default: true
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// Owns a route as requests meet it: every text rendered to bytes once, so that matching and rewriting copy and compare
+// and nothing more. What a route may say is Configuration's; which route a request takes is the RouteTable's.
+
+public import HTTP
+
+/// Time limits of one exchange, as durations.
+public struct ExchangeTimeouts: Sendable, Hashable {
+  /// To connect to the upstream, TLS included.
+  public var connect: Duration
+  /// From the end of the request to the end of the response head.
+  public var responseHead: Duration
+  /// Without any progress, in either direction.
+  public var idle: Duration
+  /// For the whole exchange, where there is a limit.
+  public var whole: Duration?
+
+  /// The limits as configured.
+  public init(connect: Duration, responseHead: Duration, idle: Duration, whole: Duration?) {
+    self.connect = connect
+    self.responseHead = responseHead
+    self.idle = idle
+    self.whole = whole
+  }
+}
+
+/// A route, ready to match and forward.
+public final class Route: Sendable {
+  /// Position in the configuration; also the index of the route's metrics.
+  public let index: Int
+  /// The name in logs, metrics and problem documents.
+  public let name: String
+  /// The name's bytes.
+  public let nameBytes: [UInt8]
+  /// The host it is for, lower case; `nil`: any.
+  public let host: [UInt8]?
+  /// The path prefix, with `/` at both ends.
+  public let path: [UInt8]
+  /// The methods it takes; `nil`: any.
+  public let methods: [[UInt8]]?
+  /// `Allow` for a 405 (RFC 9110 §10.2.1).
+  public let allow: [UInt8]
+  /// Which of a loop's pools leads to its upstream.
+  public let originIndex: Int
+  /// `Host` for the upstream.
+  public let upstreamAuthority: [UInt8]
+  /// The upstream's path in place of the prefix, with `/` at both ends.
+  public let upstreamPath: [UInt8]
+  /// Whether the caller's `Host` is passed on instead of `upstreamAuthority`.
+  public let preservesHost: Bool
+  /// Which of a loop's bearer slots holds its token; `nil`: none is added.
+  public let bearerSlot: Int?
+  /// Time limits.
+  public let timeouts: ExchangeTimeouts
+
+  /// A route; `path` and the upstream's path begin and end with `/`.
+  public init(
+    index: Int, name: String, host: String?, path: String, methods: [String]?, upstream: HTTPURL, originIndex: Int,
+    preservesHost: Bool, bearerSlot: Int?, timeouts: ExchangeTimeouts
+  ) {
+    precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
+    precondition(upstream.target.hasSuffix("/"), "an upstream's path ends with a slash")
+    self.index = index
+    self.name = name
+    nameBytes = Array(name.utf8)
+    self.host = host.map { Array($0.utf8) }
+    self.path = Array(path.utf8)
+    self.methods = methods.map { $0.map { Array($0.utf8) } }
+    allow = Array((methods ?? []).sorted().joined(separator: ", ").utf8)
+    self.originIndex = originIndex
+    upstreamAuthority = Array(upstream.authority.utf8)
+    upstreamPath = Array(upstream.target.utf8)
+    self.preservesHost = preservesHost
+    self.bearerSlot = bearerSlot
+    self.timeouts = timeouts
+  }
+
+  func takes(method: Span<UInt8>) -> Bool {
+    guard let methods else { return true }
+    for candidate in methods where equal(candidate.span, method) { return true }
+    return false
+  }
+
+  /// Whether `path` lies at or below the prefix, by whole segments: `/orders/` takes `/orders`, `/orders/` and
+  /// `/orders/7`, not `/ordersx`.
+  func takes(path: Span<UInt8>) -> Bool {
+    let bytes = self.path
+    let prefix = bytes.span
+    if path.count >= prefix.count { return equal(path.extracting(first: prefix.count), prefix) }
+    return path.count == prefix.count - 1 && equal(path, prefix.extracting(first: path.count))
+  }
+
+  /// Appends what stands for `path` at the upstream.
+  func appendUpstreamPath(for path: Span<UInt8>, to buffer: inout ByteBuffer) {
+    let prefix = self.path.count
+    let base = upstreamPath
+    if path.count >= prefix {
+      buffer.append(base)
+      buffer.append(path.extracting(droppingFirst: prefix))
+    } else if base.count == 1 {
+      // The prefix without its slash, onto the root: a target is never empty.
+      buffer.append(base)
+    } else {
+      buffer.append(base.span.extracting(droppingLast: 1))
+    }
+  }
+}
+
+@inline(__always)
+func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  for index in left.indices where left[index] != right[index] { return false }
+  return true
+}

@@ -1,0 +1,95 @@
+// Owns what all loops of a running proxy share: routes, limits, where tokens and log lines go. Immutable; what changes
+// while requests run is the LoopState's, one per loop.
+
+public import HTTP
+public import HTTPClient
+public import Identity
+public import Network
+internal import Synchronization
+public import Telemetry
+internal import Tokens
+
+/// An upstream server and how its connections are kept.
+public struct ServiceOrigin: Sendable {
+  /// Where it is and how it is trusted.
+  public var origin: Origin
+  /// The bounds of its pool on each loop.
+  public var limits: PoolLimits
+
+  /// An origin with its limits.
+  public init(_ origin: Origin, limits: PoolLimits) {
+    self.origin = origin
+    self.limits = limits
+  }
+}
+
+/// Bounds and time limits towards callers.
+public struct ServiceLimits: Sendable {
+  /// Sizes of heads.
+  public var head: HeadLimits
+  /// Bytes of a request's content.
+  public var bodyBytes: UInt64
+  /// Downstream connections of the process.
+  public var connections: Int
+  /// From a request's first byte to the end of its head.
+  public var requestHead: Duration
+  /// Between two requests of a connection.
+  public var idle: Duration
+
+  /// The limits as configured.
+  public init(head: HeadLimits, bodyBytes: UInt64?, connections: Int, requestHead: Duration, idle: Duration) {
+    self.head = head
+    self.bodyBytes = bodyBytes ?? .max
+    self.connections = connections
+    self.requestHead = requestHead
+    self.idle = idle
+  }
+}
+
+/// A proxy, assembled.
+public final class Service: Sendable {
+  /// Every route, by index.
+  public let routes: [Route]
+  let table: RouteTable
+  let origins: [ServiceOrigin]
+  /// What each bearer slot holds tokens for.
+  public let subscriptions: [TokenSubscription]
+  let limits: ServiceLimits
+  let broker: TokenBroker
+  let resolver: Resolver
+  let log: Log
+  let metrics: ServiceMetrics
+  let registry: MetricsRegistry
+  let accessLog: OutputFile?
+  let accessFormat: LogFormat
+  private let openConnections = Atomic(0)
+
+  /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
+  public init(
+    routes: [Route], origins: [ServiceOrigin], subscriptions: [TokenSubscription], limits: ServiceLimits,
+    broker: TokenBroker, resolver: Resolver, log: Log, metrics: ServiceMetrics, registry: MetricsRegistry,
+    accessLog: OutputFile?, accessFormat: LogFormat
+  ) {
+    self.routes = routes
+    table = RouteTable(routes)
+    self.origins = origins
+    self.subscriptions = subscriptions
+    self.limits = limits
+    self.broker = broker
+    self.resolver = resolver
+    self.log = log
+    self.metrics = metrics
+    self.registry = registry
+    self.accessLog = accessLog
+    self.accessFormat = accessFormat
+  }
+
+  /// Downstream connections open now.
+  public var connectionCount: Int { openConnections.load(ordering: .relaxed) }
+
+  /// Whether another connection may be accepted.
+  var hasRoomForConnections: Bool { connectionCount < limits.connections }
+
+  func connectionOpened() { openConnections.add(1, ordering: .relaxed) }
+  func connectionClosed() { openConnections.subtract(1, ordering: .relaxed) }
+}
