@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <sched.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -48,4 +49,9 @@ int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_
   *group = credentials.gid;
   *process = credentials.pid;
   return 0;
+}
+
+int csystem_processor_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }

@@ -84,6 +84,11 @@ public struct BoundSocket: Sendable {
     }
   }
 
+  /// Removes the file of a unix socket, which outlives its descriptor.
+  public func removeSocketFile() {
+    if case .unix(let path) = address.kind { unlink(path) }
+  }
+
   /// Closes a socket that no loop has taken.
   public func close() {
     _ = Glibc.close(descriptor)

@@ -33,7 +33,7 @@ struct Admission {
     if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
     if head.method == .connect || head.method == .trace { throw .methodRefused }
     if head.target.form == .asterisk { throw .targetRefused }
-    if Expectation.of(head, bytes) == .unknown { throw .expectation }
+    if ExpectContinue.of(head, bytes) == .unknown { throw .expectation }
 
     let sent = bytes.extracting(head.target.path)
     switch NormalPath.normalise(sent, into: &normalPath) {

@@ -18,6 +18,16 @@ public struct ServerListener: Sendable {
 
   /// The address listened on.
   public var address: SocketAddress? { sockets.first?.address }
+
+  /// Gives up a listener that was never served.
+  public func close() {
+    for socket in sockets { socket.close() }
+  }
+
+  /// Removes the file of a unix socket.
+  public func removeSocketFile() {
+    sockets.first?.removeSocketFile()
+  }
 }
 
 /// A proxy that serves.

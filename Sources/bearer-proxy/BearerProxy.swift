@@ -25,7 +25,9 @@ struct BearerProxy {
       say(versionText(form))
     case .help(let name):
       say(helpText(name))
-    case .run, .token:
+    case .run(let options):
+      return await RunCommand(options: options, environment: environment).perform()
+    case .token:
       complain("bearer-proxy: error: this build cannot do that yet\n")
       return .failed
     }

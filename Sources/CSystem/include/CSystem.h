@@ -33,5 +33,7 @@ int csystem_timerfd_set(int timer, uint64_t nanoseconds);
 int csystem_accept(int listener, void *address, uint32_t *length);
 /// The process at the other end of a unix socket.
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
+/// Processors this process may run on; 0 where the system does not say.
+int csystem_processor_count(void);
 
 #endif

@@ -1,0 +1,107 @@
+// Owns one connection of the admin listener: reading small requests, sending small answers.
+
+internal import HTTP
+internal import Network
+
+/// What an admin request asks.
+struct AdminRequest {
+  /// The path, without its query.
+  var path: String
+  /// GET or HEAD.
+  var isRead: Bool
+  /// HEAD.
+  var isHead: Bool
+  /// Whether `Host` names the listener, and no other site is behind the request.
+  var isAllowed: Bool
+  /// Whether the connection can go on.
+  var keepsConnection: Bool
+}
+
+/// What is answered.
+struct AdminAnswer {
+  var status: Int
+  var contentType: StaticString
+  var body: [UInt8]
+
+  static func text(_ status: Int, _ text: String) -> AdminAnswer {
+    AdminAnswer(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+}
+
+/// A probe's or scraper's connection. Confined to its loop.
+final class AdminConnection {
+  private let stream: ByteStream
+  private let waiter: Waiter
+  private var input = ByteBuffer(capacity: 2048)
+  private var parser = RequestHeadParser(fieldCapacity: 32)
+
+  private static let limits = HeadLimits(headBytes: 8192, fieldCount: 64, targetBytes: 1024)
+  private static let patience = Duration.seconds(30)
+
+  init(_ channel: Channel) throws(StreamError) {
+    stream = try ByteStream(channel)
+    waiter = Waiter(channel.loop)
+  }
+
+  /// The next request; `nil` where there is none, or none that can be answered.
+  func nextRequest(_ callers: CallerCheck) async -> AdminRequest? {
+    let deadline = waiter.loop.now + Self.patience
+    parser.reset()
+    while true {
+      switch input.withBytes({ parser.parse($0, limits: Self.limits) }) {
+      case .invalid: return nil
+      case .complete(let byteCount):
+        let request = input.withBytes { self.request($0, callers) }
+        input.consume(byteCount)
+        return request
+      case .needsMore: break
+      }
+      input.reserve(1024)
+      switch input.receive(from: stream) {
+      case .moved: continue
+      case .endOfStream, .failed: return nil
+      case .wouldBlock:
+        waiter.watch(stream.channel, stream.receiveInterest)
+        if await waiter.wait(until: deadline) == .timedOut { return nil }
+      }
+    }
+  }
+
+  private func request(_ bytes: Span<UInt8>, _ callers: CallerCheck) -> AdminRequest {
+    // A request with content is answered and its connection closed: nothing here reads content.
+    let hasContent = parser.head.fields.contains(.contentLength) || parser.head.fields.contains(.transferEncoding)
+    return AdminRequest(
+      path: bytes.extracting(parser.head.target.path).text,
+      isRead: parser.head.method == .get || parser.head.method == .head, isHead: parser.head.method == .head,
+      isAllowed: callers.judge(parser.head, bytes) == nil,
+      keepsConnection: Persistence.after(request: parser.head) == .keepAlive && !hasContent)
+  }
+
+  /// Sends an answer; whether the connection can go on.
+  func send(_ answer: AdminAnswer, _ request: AdminRequest) async -> Bool {
+    var output = ByteBuffer(capacity: 512 + answer.body.count)
+    HeadWriter.statusLine(answer.status, into: &output)
+    HeadWriter.field("Content-Type", answer.contentType, into: &output)
+    HeadWriter.field("Content-Length", decimal: UInt64(answer.body.count), into: &output)
+    HeadWriter.field("Cache-Control", "no-store", into: &output)
+    if !request.keepsConnection { HeadWriter.field("Connection", "close", into: &output) }
+    HeadWriter.end(into: &output)
+    if !request.isHead { output.append(answer.body) }
+    let deadline = waiter.loop.now + Self.patience
+    while !output.isEmpty {
+      switch output.send(to: stream) {
+      case .moved: continue
+      case .endOfStream, .failed: return false
+      case .wouldBlock:
+        waiter.watch(stream.channel, stream.sendInterest)
+        if await waiter.wait(until: deadline) == .timedOut { return false }
+      }
+    }
+    return request.keepsConnection
+  }
+
+  func close() {
+    stream.close()
+    waiter.close()
+  }
+}

@@ -1,0 +1,132 @@
+// Owns putting a proxy together from its settings: contexts, pools, applications, routes, tokens, metrics, log. What each
+// part does is its own module's.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Network
+import Proxy
+import Synchronization
+import Telemetry
+import Tokens
+
+/// A proxy and its surroundings, ready to be started.
+struct Assembly {
+  let loops: [EventLoop]
+  let service: Service
+  let broker: TokenBroker
+  let subscriptions: [TokenSubscription]
+  let log: Log
+  /// Takes tokens until a server is there to publish them to.
+  let publications: Publications
+
+  /// Puts everything together. Reports certificates, keys and CA files that cannot be used, all at once.
+  init(_ settings: Settings, options: RunOptions) throws(ConfigurationError) {
+    let contexts = try TLSContexts(settings)
+    let format: LogFormat = (options.logFormat ?? settings.log.format) == .json ? .json : .text
+    let log = Log(level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }) { line in
+      line.withUnsafeBytes { OutputFile.standardError.write($0) }
+    }
+    let loops = try Self.loops(options.loops ?? settings.loops ?? Machine.processorCount)
+    let resolver = Resolver()
+    let fetcher = Fetcher(loop: loops[0], resolver: resolver)
+    let applications = zip(settings.applications, contexts.applications).map { application, tls in
+      Application(application, fetch: fetcher.bound(tls: tls))
+    }
+
+    var plan = RoutePlan()
+    for (route, tls) in zip(settings.routes, contexts.routes) { plan.add(route, tls: tls, applications: applications) }
+
+    var catalog = MetricsCatalog()
+    let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: programVersion)
+    let tokenMetrics = TokenMetrics(&catalog, applications: applications.map(\.name))
+    let registry = MetricsRegistry(catalog, writers: loops.count)
+    registry.shared.set(metrics.buildInfo, 1)
+
+    let publications = Publications(plan.subscriptions)
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(
+        now: { UnixTime(WallClock.now.seconds) },
+        observe: { event in
+          event.write(to: log)
+          tokenMetrics.count(event, in: registry.shared)
+        },
+        publish: { key, value in publications.publish(key, value) }))
+
+    self.loops = loops
+    self.log = log
+    self.broker = broker
+    self.publications = publications
+    subscriptions = plan.subscriptions
+    service = Service(
+      routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
+      broker: broker, resolver: resolver, log: log, metrics: metrics, registry: registry,
+      accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format)
+  }
+
+  private static func loops(_ count: Int) throws(ConfigurationError) -> [EventLoop] {
+    do throws(SystemError) {
+      var loops: [EventLoop] = []
+      for index in 0..<max(count, 1) { loops.append(try EventLoop(index: index)) }
+      return loops
+    } catch {
+      preconditionFailure("the system gives no event loops: \(error.description)")
+    }
+  }
+}
+
+/// Where new tokens go: from the broker, which is there first, to the server's loops.
+final class Publications: Sendable {
+  private let slots: [AcquisitionKey: [Int]]
+  private let server = Mutex<ProxyServer?>(nil)
+
+  init(_ subscriptions: [TokenSubscription]) {
+    slots = Dictionary(grouping: subscriptions.indices, by: { subscriptions[$0].key })
+  }
+
+  func attach(_ server: ProxyServer) {
+    self.server.withLock { $0 = server }
+  }
+
+  func publish(_ key: AcquisitionKey, _ value: BearerValue) {
+    guard let server = server.withLock({ $0 }) else { return }
+    for slot in slots[key] ?? [] { server.publish(value, slot: slot) }
+  }
+}
+
+extension ServiceLimits {
+  init(_ settings: Settings) {
+    self.init(
+      head: HeadLimits(headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount),
+      bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
+      requestHead: settings.timeouts.requestHead, idle: settings.timeouts.idle)
+  }
+}
+
+extension Application {
+  fileprivate init(_ settings: ApplicationSettings, fetch: @escaping Fetch) {
+    self.init(
+      name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
+      credential: settings.clientSecret.map { .secret($0) }, capabilities: settings.clientCapabilities,
+      trust: settings.caFile?.value ?? "", fetch: fetch)
+  }
+}
+
+extension LogLevel {
+  fileprivate init(_ level: LogSettings.Level) {
+    switch level {
+    case .debug: self = .debug
+    case .info: self = .info
+    case .warning: self = .warning
+    case .error: self = .error
+    }
+  }
+}
+
+extension LogInstant {
+  static var now: LogInstant {
+    let now = WallClock.now
+    return LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds)
+  }
+}

@@ -1,0 +1,66 @@
+// Owns the numbering of what routes share: origins, so that routes to one server share connections, and bearer slots, so
+// that routes with one right share tokens.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Network
+import Proxy
+import Tokens
+
+/// Routes with the origins and slots they refer to.
+struct RoutePlan {
+  private(set) var routes: [Route] = []
+  private(set) var origins: [ServiceOrigin] = []
+  private(set) var subscriptions: [TokenSubscription] = []
+  private var originIndices: [OriginKey: Int] = [:]
+  private var slots: [AcquisitionKey: Int] = [:]
+
+  /// What must be equal for connections to be shared. Contexts are equal where their files are.
+  private struct OriginKey: Hashable {
+    var origin: String
+    var context: ObjectIdentifier?
+    var serverName: String?
+    var pool: PoolSettings
+  }
+
+  mutating func add(_ settings: RouteSettings, tls: TLSContext?, applications: [Application]) {
+    routes.append(
+      Route(
+        index: routes.count, name: settings.name, host: settings.host, path: settings.path,
+        methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
+        originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
+        bearerSlot: slot(settings.token, applications), timeouts: ExchangeTimeouts(settings.timeouts)))
+  }
+
+  private mutating func originIndex(_ settings: RouteSettings, _ tls: TLSContext?) -> Int {
+    let key = OriginKey(
+      origin: settings.upstream.value.origin, context: tls.map { ObjectIdentifier($0) },
+      serverName: settings.tls.serverName, pool: settings.pool)
+    if let known = originIndices[key] { return known }
+    let origin = Origin(settings.upstream.value, tls: tls, serverName: settings.tls.serverName)
+    let limits = PoolLimits(maximumIdle: settings.pool.maxIdle, idleTimeout: settings.pool.idleTimeout)
+    origins.append(ServiceOrigin(origin, limits: limits))
+    originIndices[key] = origins.count - 1
+    return origins.count - 1
+  }
+
+  private mutating func slot(_ token: RouteToken, _ applications: [Application]) -> Int? {
+    guard case .application(let name, let scopes) = token,
+      let application = applications.first(where: { $0.name == name })
+    else { return nil }
+    let subscription = TokenSubscription(application: application, scopes: scopes)
+    if let known = slots[subscription.key] { return known }
+    subscriptions.append(subscription)
+    slots[subscription.key] = subscriptions.count - 1
+    return subscriptions.count - 1
+  }
+}
+
+extension ExchangeTimeouts {
+  init(_ settings: Timeouts) {
+    self.init(
+      connect: settings.connect, responseHead: settings.responseHead, idle: settings.idle, whole: settings.exchange)
+  }
+}

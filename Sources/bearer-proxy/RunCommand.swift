@@ -1,0 +1,57 @@
+// Owns `run`: read, bind, serve, and end in good order when told to.
+
+import Configuration
+import Identity
+import Network
+import Proxy
+import Telemetry
+
+/// Serves until a signal ends it.
+struct RunCommand {
+  let options: RunOptions
+  let environment: [String: String]
+
+  func perform() async -> ExitStatus {
+    ProcessSignal.ignoreBrokenPipes()
+    do throws(ConfigurationError) {
+      let settings = try Settings.load(file: options.configuration, environment: environment)
+      let assembly = try Assembly(settings, options: options)
+      let listeners = try BoundListeners(settings, contexts: TLSContexts(settings), loops: assembly.loops.count)
+      await serve(settings, assembly, listeners)
+      return .done
+    } catch {
+      complain(error.description + "\n")
+      return .usage
+    }
+  }
+
+  private func serve(_ settings: Settings, _ assembly: Assembly, _ listeners: BoundListeners) async {
+    let server = ProxyServer(assembly.service, loops: assembly.loops, listeners: listeners.traffic)
+    assembly.publications.attach(server)
+    let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+    let handlers = [ProcessSignal.Name.terminate, .interrupt].map { name in
+      ProcessSignal(name) { continuation.yield() }
+    }
+    let admin = listeners.admin.map { bound in
+      let admin = AdminServer(assembly.service, loop: assembly.loops[0], names: bound.names)
+      admin.start(bound.socket)
+      return admin
+    }
+    server.start()
+    let tokens = Task { await assembly.broker.keepReady(assembly.subscriptions) }
+    for listener in listeners.traffic {
+      assembly.log.info("serving", ["address": .string(listener.address?.description ?? "")])
+    }
+    for await _ in signals { break }
+
+    assembly.log.info("draining", ["limit_ms": .milliseconds(settings.shutdown.limit)])
+    admin?.drain()
+    tokens.cancel()
+    let cutOff = await server.drain(limit: settings.shutdown.limit)
+    listeners.removeSocketFiles()
+    assembly.log.info("ended", ["connections_cut_off": .integer(cutOff)])
+    OutputFile.standardOutput.flush()
+    OutputFile.standardError.flush()
+    withExtendedLifetime(handlers) {}
+  }
+}
