@@ -39,6 +39,7 @@ let package = Package(
       dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Configuration", "Tokens", "HTTP", "Telemetry"],
       swiftSettings: strict),
     .target(name: "DemoProvider", dependencies: ["Network", "HTTP", "Tokens"], swiftSettings: strict),
+    .executableTarget(name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Network"], swiftSettings: strict),
 
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),

@@ -1,0 +1,65 @@
+// Owns the configuration file that the demonstration writes, with comments for whoever opens it.
+
+import DemoProvider
+
+/// Where everything of the demonstration is.
+struct DemoPlaces {
+  var directory: String
+  var proxyPort: UInt16
+  var adminPort: UInt16
+
+  var configurationPath: String { "\(directory)/bearer-proxy.yaml" }
+  var logPath: String { "\(directory)/bearer-proxy.log" }
+  var proxyOrigin: String { "http://127.0.0.1:\(proxyPort)" }
+  var adminOrigin: String { "http://127.0.0.1:\(adminPort)" }
+}
+
+/// The text of the configuration file.
+func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) -> String {
+  """
+  # Written by bearer-proxy-demo at every start. config/full.yaml explains every key.
+
+  # Where the app calls. Loopback only: any other address needs a rule for who may call.
+  listeners:
+    - address: 127.0.0.1:\(places.proxyPort)
+
+  # Health, readiness and metrics.
+  admin:
+    address: 127.0.0.1:\(places.adminPort)
+
+  # One application registration per identity that the proxy may act as.
+  applications:
+    portal:
+      authority: \(issuer)
+      client_id: \(DemoDirectory.Sample.portal)
+      client_secret_file: client-secret
+      tls:
+        ca_file: demo-ca.pem
+    # Registered too, and granted nothing: the API answers it with 403.
+    visitor:
+      authority: \(issuer)
+      client_id: \(DemoDirectory.Sample.visitor)
+      client_secret_file: client-secret
+      tls:
+        ca_file: demo-ca.pem
+
+  # The API's certificate is verified against the demonstration's own authority.
+  defaults:
+    tls:
+      ca_file: demo-ca.pem
+
+  # /orders/me becomes \(apiOrigin)/api/me, with a token of the application's own.
+  routes:
+    - name: orders
+      path: /orders/
+      upstream: \(apiOrigin)/api/
+      application: portal
+      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
+    - name: visitor
+      path: /visitor/
+      upstream: \(apiOrigin)/api/
+      application: visitor
+      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
+
+  """
+}
