@@ -44,7 +44,7 @@ struct BearerProxyDemo {
   }
 
   private static func finish(_ text: String, _ file: OutputFile, status: Int32) -> Never {
-    file.write(Array(text.utf8).span)
+    file.write(text: text)
     file.flush()
     exit(status)
   }

@@ -27,7 +27,7 @@ struct Terminal: Sendable {
   func line(_ text: String = "", _ style: Style = .plain) {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let styled = isColourful && style != .plain && !part.isEmpty ? "\u{1B}[\(style.rawValue)m\(part)\u{1B}[0m" : part
-      OutputFile.standardOutput.write(Array("\(styled)\n".utf8).span)
+      OutputFile.standardOutput.write(text: "\(styled)\n")
     }
   }
 
@@ -41,5 +41,12 @@ struct Terminal: Sendable {
   /// Makes sure that everything is written.
   func flush() {
     OutputFile.standardOutput.flush()
+  }
+}
+
+extension OutputFile {
+  /// Queues a text that ends with a line end.
+  func write(text: String) {
+    Array(text.utf8).withUnsafeBytes { write($0) }
   }
 }
