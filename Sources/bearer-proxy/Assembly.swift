@@ -104,15 +104,6 @@ extension ServiceLimits {
   }
 }
 
-extension Application {
-  fileprivate init(_ settings: ApplicationSettings, fetch: @escaping Fetch) {
-    self.init(
-      name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
-      credential: settings.clientSecret.map { .secret($0) }, capabilities: settings.clientCapabilities,
-      trust: settings.caFile?.value ?? "", fetch: fetch)
-  }
-}
-
 extension LogLevel {
   fileprivate init(_ level: LogSettings.Level) {
     switch level {
