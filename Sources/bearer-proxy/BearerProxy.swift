@@ -27,9 +27,8 @@ struct BearerProxy {
       say(helpText(name))
     case .run(let options):
       return await RunCommand(options: options, environment: environment).perform()
-    case .token:
-      complain("bearer-proxy: error: this build cannot do that yet\n")
-      return .failed
+    case .token(let options):
+      return await TokenCommand(options: options, environment: environment).perform()
     }
     return .done
   }

@@ -3,16 +3,17 @@
 import Configuration
 import HTTPClient
 import Identity
+import Network
 import Tokens
 
 /// Obtains a route's token as the proxy would and says what came of it.
 struct TokenCommand {
   let options: TokenOptions
   let environment: [String: String]
-  /// Reaches an application's provider.
-  let fetch: (ApplicationSettings) -> Fetch
+  /// Makes the ways to the providers of a configuration's applications.
+  var providers: (Settings) throws(ConfigurationError) -> (ApplicationSettings) -> Fetch = TokenCommand.network
   /// The wall clock.
-  let now: @Sendable () -> UnixTime
+  var now: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
 
   /// What to say, and how to end.
   struct Answer: Equatable {
@@ -20,11 +21,24 @@ struct TokenCommand {
     var status: ExitStatus
   }
 
+  /// Obtains the token and says so: what a program reads goes to standard output, whatever it says.
+  func perform() async -> ExitStatus {
+    let answer = await answer()
+    if answer.status == .done || (options.form == .json && answer.status != .usage) {
+      say(answer.text)
+    } else {
+      complain(answer.text)
+    }
+    return answer.status
+  }
+
   /// Obtains the token.
   func answer() async -> Answer {
     let settings: Settings
+    let fetch: (ApplicationSettings) -> Fetch
     do throws(ConfigurationError) {
       settings = try Settings.load(file: options.configuration, environment: environment)
+      fetch = try providers(settings)
     } catch {
       return Answer(text: "\(error)\n", status: .usage)
     }
@@ -42,6 +56,22 @@ struct TokenCommand {
       return Answer(text: options.form == .json ? report.json : report.text, status: .done)
     } catch {
       return Answer(text: failure(error, subscription), status: .failed)
+    }
+  }
+
+  /// One loop, and the trust of each application.
+  private static func network(_ settings: Settings) throws(ConfigurationError) -> (ApplicationSettings) -> Fetch {
+    let contexts = try TLSContexts(settings)
+    let fetcher: Fetcher
+    do throws(SystemError) {
+      fetcher = Fetcher(loop: try EventLoop(), resolver: Resolver())
+    } catch {
+      preconditionFailure("the system gives no event loop: \(error.description)")
+    }
+    return { application in
+      let position = settings.applications.firstIndex { $0.name == application.name }
+      guard let position else { preconditionFailure("an application of another configuration") }
+      return fetcher.bound(tls: contexts.applications[position])
     }
   }
 

@@ -32,11 +32,13 @@ import Tokens
     let options = TokenOptions(configuration: file, route: route, form: form, reveal: reveal)
     return await TokenCommand(
       options: options, environment: [:],
-      fetch: { _ in
-        { request in
-          if case .post = request.method { return token }
-          return Self.json(
-            200, #"{"issuer": "\#(Self.entra)/v2.0", "token_endpoint": "\#(Self.entra)/oauth2/v2.0/token"}"#)
+      providers: { _ in
+        { _ in
+          { request in
+            if case .post = request.method { return token }
+            return Self.json(
+              200, #"{"issuer": "\#(Self.entra)/v2.0", "token_endpoint": "\#(Self.entra)/oauth2/v2.0/token"}"#)
+          }
         }
       }, now: { UnixTime(1_700_000_000) }
     ).answer()
@@ -102,8 +104,7 @@ import Tokens
   @Test func `an unreadable configuration is one too`() async throws {
     let answer = await TokenCommand(
       options: TokenOptions(configuration: "/nowhere.yaml", route: "orders", form: .json, reveal: false),
-      environment: [:], fetch: { _ in { _ throws(FetchError) in throw .closed(host: "never asked") } },
-      now: { UnixTime(0) }
+      environment: [:]
     ).answer()
     #expect(answer.status == .usage)
     #expect(answer.text.hasPrefix("/nowhere.yaml:1:1: error: cannot read the configuration"))
