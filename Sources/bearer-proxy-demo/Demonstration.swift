@@ -49,6 +49,8 @@ final class Demonstration: Sendable {
     let proxyPath = options.proxyPath ?? Self.proxyBesideUs
     introduce(services, places, proxyPath)
     try startProxy(proxyPath, places)
+    terminal.line()
+    terminal.line("The proxy is ready. It has asked the provider for the tokens that its routes need:", .quiet)
     for exchange in log.take() { terminal.indented(ExchangeLog.text(exchange), .quiet) }
 
     var tour = Tour(

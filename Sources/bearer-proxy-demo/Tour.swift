@@ -11,6 +11,7 @@ struct Tour {
   let trustPath: String
   let proxyPath: String
   let log: ExchangeLog
+  private var records: AccessRecords
   private(set) var steps = 0
   private(set) var failures = 0
 
@@ -24,6 +25,7 @@ struct Tour {
     self.trustPath = trustPath
     self.proxyPath = proxyPath
     self.log = log
+    records = AccessRecords(path: places.logPath)
   }
 
   /// Runs every step, also after one that failed.
@@ -52,19 +54,19 @@ struct Tour {
     let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/me"])
     let seen = Seen(answer.body)
     expect(
-      answer.httpStatus == 200 && seen?.caller.application == DemoDirectory.Sample.portal,
+      answer.httpStatus == 200 && seen?.caller?.application == DemoDirectory.Sample.portal,
       "200, and the API saw the application orders-portal with its roles")
     return seen
   }
 
   private mutating func secondCall(_ first: Seen?) throws(SpawnError) {
-    begin("The second call needs no identity provider: the token is in the cache.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/me"])
+    begin("The second call takes its token from the cache. The identity provider is not asked again.")
+    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/list"])
     let identifier = Seen(answer.body)?.token.identifier
     expect(
       answer.httpStatus == 200 && identifier != nil && identifier == first?.token.identifier
-        && !lastExchanges.contains { $0.service == "provider" },
-      "200, with the token of the first call (same identifier), and the provider saw nothing")
+        && lastRecord?.token_source == "cache" && !lastExchanges.contains { $0.service == "provider" },
+      "200 with the very token of the first call, from the cache; the provider saw nothing")
   }
 
   private mutating func streamedAnswer() throws(SpawnError) {
@@ -121,6 +123,8 @@ struct Tour {
   // MARK: Showing
 
   private var lastExchanges: [DemoExchange] = []
+  /// What the proxy logged of the last command, where it was one of the proxy's.
+  private var lastRecord: AccessRecord?
 
   private mutating func begin(_ text: String) {
     steps += 1
@@ -141,6 +145,8 @@ struct Tour {
     }
     lastExchanges = log.take()
     for exchange in lastExchanges { terminal.indented(ExchangeLog.text(exchange), .quiet) }
+    lastRecord = words.contains { $0.hasPrefix(places.proxyOrigin) } ? records.next() : nil
+    if let lastRecord { terminal.indented(lastRecord.text, .quiet) }
     if !showsArrivals { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
     return run
   }
@@ -165,7 +171,7 @@ private struct Seen: Decodable {
     var identifier: String?
   }
 
-  var caller: Caller
+  var caller: Caller?
   var token: Token
 
   init?(_ json: String) {

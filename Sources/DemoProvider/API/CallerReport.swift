@@ -10,8 +10,9 @@ struct CallerReport: Codable, Hashable {
     var application: String?
     var object: String?
     var tenant: String?
-    var roles: [String]
-    var scopes: [String]
+    /// Absent where there are none.
+    var roles: [String]?
+    var scopes: [String]?
   }
 
   struct Token: Codable, Hashable {
@@ -36,7 +37,8 @@ struct CallerReport: Codable, Hashable {
   init(_ claims: JWTClaims, _ request: DemoRequest, now: UnixTime) {
     caller = Caller(
       kind: claims.scopes.isEmpty ? "application" : "user", application: claims.application, object: claims.object,
-      tenant: claims.tenant, roles: claims.roles, scopes: claims.scopes)
+      tenant: claims.tenant, roles: claims.roles.isEmpty ? nil : claims.roles,
+      scopes: claims.scopes.isEmpty ? nil : claims.scopes)
     token = Token(
       issuer: claims.issuer, audience: claims.audiences, identifier: claims.tokenIdentifier,
       expires_in: claims.expiresAt.map { $0 - now })

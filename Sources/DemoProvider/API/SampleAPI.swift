@@ -54,7 +54,7 @@ public struct SampleAPI: Sendable {
     case .me, .approval:
       return DemoAnswer(status: 200, json: report)
     case .list:
-      return DemoAnswer(status: 200, json: OrderList(orders: OrderList.sample, seen_by: report.caller))
+      return DemoAnswer(status: 200, json: OrderList(orders: OrderList.sample, token: report.token))
     case .ticks:
       let count = min(max(request.queryNumber("count") ?? 5, 0), 1000)
       let pause = min(max(request.queryNumber("pause_ms") ?? 300, 0), 10_000)
@@ -102,7 +102,7 @@ private struct OrderList: Encodable {
   }
 
   var orders: [Order]
-  var seen_by: CallerReport.Caller
+  var token: CallerReport.Token
 
   static let sample = [Order(id: 41, item: "a towel"), Order(id: 42, item: "an answer")]
 }
