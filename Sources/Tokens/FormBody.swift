@@ -24,15 +24,14 @@ struct FormBody {
     bytes.append(UInt8(ascii: "="))
   }
 
-  /// Appends one byte as the form has it: letters, digits and `*-._` as they are, a space as `+`, others in hexadecimal.
+  /// Appends one byte as the form has it: letters, digits and `*-._` as they are, others in hexadecimal. A space too, instead
+  /// of the form's `+`: every reader of forms knows `%20`, and some readers of Basic credentials know nothing else.
   static func encode(_ byte: UInt8, into bytes: inout [UInt8]) {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
       UInt8(ascii: "_"):
       bytes.append(byte)
-    case UInt8(ascii: " "):
-      bytes.append(UInt8(ascii: "+"))
     default:
       bytes.append(UInt8(ascii: "%"))
       bytes.append(hexadecimal(byte >> 4))
