@@ -21,26 +21,22 @@ struct Assembly {
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
 
-  /// Puts everything together. Reports certificates, keys and CA files that cannot be used, all at once.
-  init(_ settings: Settings, options: RunOptions) throws(ConfigurationError) {
-    let contexts = try TLSContexts(settings)
+  /// Puts everything together.
+  init(_ settings: Settings, contexts: TLSContexts, options: RunOptions, loops: [EventLoop]) {
     let format: LogFormat = (options.logFormat ?? settings.log.format) == .json ? .json : .text
     let log = Log(level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
-    let loops = try Self.loops(options.loops ?? settings.loops ?? Machine.processorCount)
     let resolver = Resolver()
-    let fetcher = Fetcher(loop: loops[0], resolver: resolver)
-    let applications = zip(settings.applications, contexts.applications).map { application, tls in
-      Application(application, fetch: fetcher.bound(tls: tls))
-    }
-
+    let providers = Providers(settings, contexts: contexts, fetcher: Fetcher(loop: loops[0], resolver: resolver))
     var plan = RoutePlan()
-    for (route, tls) in zip(settings.routes, contexts.routes) { plan.add(route, tls: tls, applications: applications) }
+    for (route, tls) in zip(settings.routes, contexts.routes) {
+      plan.add(route, tls: tls, subscription: settings.subscription(of: route, fetch: providers.fetch))
+    }
 
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: programVersion)
-    let tokenMetrics = TokenMetrics(&catalog, applications: applications.map(\.name))
+    let tokenMetrics = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
     let registry = MetricsRegistry(catalog, writers: loops.count)
     registry.shared.set(metrics.buildInfo, 1)
 
@@ -64,15 +60,36 @@ struct Assembly {
       broker: broker, resolver: resolver, log: log, metrics: metrics, registry: registry,
       accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format)
   }
+}
 
-  private static func loops(_ count: Int) throws(ConfigurationError) -> [EventLoop] {
-    do throws(SystemError) {
-      var loops: [EventLoop] = []
-      for index in 0..<max(count, 1) { loops.append(try EventLoop(index: index)) }
-      return loops
-    } catch {
-      preconditionFailure("the system gives no event loops: \(error.description)")
-    }
+/// Event loops, or a complaint where the system gives none.
+func startLoops(_ count: Int) -> [EventLoop]? {
+  do throws(SystemError) {
+    var loops: [EventLoop] = []
+    for index in 0..<count { loops.append(try EventLoop(index: index)) }
+    return loops
+  } catch {
+    complain("bearer-proxy: error: no event loop: \(error.description)\n")
+    return nil
+  }
+}
+
+/// The ways to the identity providers, each under its application's trust.
+struct Providers {
+  private let contexts: [String: TLSContext]
+  private let fetcher: Fetcher
+
+  init(_ settings: Settings, contexts: TLSContexts, fetcher: Fetcher) {
+    self.contexts = Dictionary(
+      uniqueKeysWithValues: zip(settings.applications, contexts.applications).compactMap { application, context in
+        context.map { (application.name, $0) }
+      })
+    self.fetcher = fetcher
+  }
+
+  /// The way to an application's provider.
+  func fetch(_ application: ApplicationSettings) -> Fetch {
+    fetcher.bound(tls: contexts[application.name])
   }
 }
 

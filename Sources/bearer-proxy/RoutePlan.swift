@@ -25,13 +25,13 @@ struct RoutePlan {
     var pool: PoolSettings
   }
 
-  mutating func add(_ settings: RouteSettings, tls: TLSContext?, applications: [Application]) {
+  mutating func add(_ settings: RouteSettings, tls: TLSContext?, subscription: TokenSubscription?) {
     routes.append(
       Route(
         index: routes.count, name: settings.name, host: settings.host, path: settings.path,
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
-        bearerSlot: slot(settings.token, applications), timeouts: ExchangeTimeouts(settings.timeouts)))
+        bearerSlot: subscription.map { slot($0) }, timeouts: ExchangeTimeouts(settings.timeouts)))
   }
 
   private mutating func originIndex(_ settings: RouteSettings, _ tls: TLSContext?) -> Int {
@@ -46,11 +46,7 @@ struct RoutePlan {
     return origins.count - 1
   }
 
-  private mutating func slot(_ token: RouteToken, _ applications: [Application]) -> Int? {
-    guard case .application(let name, let scopes) = token,
-      let application = applications.first(where: { $0.name == name })
-    else { return nil }
-    let subscription = TokenSubscription(application: application, scopes: scopes)
+  private mutating func slot(_ subscription: TokenSubscription) -> Int {
     if let known = slots[subscription.key] { return known }
     subscriptions.append(subscription)
     slots[subscription.key] = subscriptions.count - 1

@@ -15,9 +15,11 @@ struct RunCommand {
     ProcessSignal.ignoreBrokenPipes()
     do throws(ConfigurationError) {
       let settings = try Settings.load(file: options.configuration, environment: environment)
-      let assembly = try Assembly(settings, options: options)
-      let listeners = try BoundListeners(settings, contexts: TLSContexts(settings), loops: assembly.loops.count)
-      await serve(settings, assembly, listeners)
+      let contexts = try TLSContexts(settings)
+      let loopCount = options.loops ?? settings.loops ?? Machine.processorCount
+      let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount)
+      guard let loops = startLoops(loopCount) else { return .failed }
+      await serve(settings, Assembly(settings, contexts: contexts, options: options, loops: loops), listeners)
       return .done
     } catch {
       complain(error.description + "\n")

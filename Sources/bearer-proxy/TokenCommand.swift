@@ -62,17 +62,13 @@ struct TokenCommand {
   /// One loop, and the trust of each application.
   private static func network(_ settings: Settings) throws(ConfigurationError) -> (ApplicationSettings) -> Fetch {
     let contexts = try TLSContexts(settings)
-    let fetcher: Fetcher
+    let loop: EventLoop
     do throws(SystemError) {
-      fetcher = Fetcher(loop: try EventLoop(), resolver: Resolver())
+      loop = try EventLoop()
     } catch {
       preconditionFailure("the system gives no event loop: \(error.description)")
     }
-    return { application in
-      let position = settings.applications.firstIndex { $0.name == application.name }
-      guard let position else { preconditionFailure("an application of another configuration") }
-      return fetcher.bound(tls: contexts.applications[position])
-    }
+    return Providers(settings, contexts: contexts, fetcher: Fetcher(loop: loop, resolver: Resolver())).fetch
   }
 
   private func unknownRoute(in settings: Settings) -> String {
