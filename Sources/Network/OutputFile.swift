@@ -47,6 +47,11 @@ public final class OutputFile: Sendable {
     if mustStart { queue.async { self.drain() } }
   }
 
+  /// Queues the bytes of a span.
+  public func write(_ bytes: Span<UInt8>) {
+    bytes.withUnsafeBytes { write($0) }
+  }
+
   private func drain() {
     while true {
       // The two arrays change places, so that neither is allocated again.
