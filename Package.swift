@@ -54,7 +54,8 @@ let package = Package(
       name: "BearerProxyTests",
       dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Tokens", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "DemoProviderTests", dependencies: ["DemoProvider", "Network", "HTTP", "Tokens", "TestSupport"],
+      name: "DemoProviderTests",
+      dependencies: ["DemoProvider", "bearer-proxy-demo", "bearer-proxy", "Network", "HTTP", "Tokens", "TestSupport"],
       swiftSettings: strict),
   ]
 )

@@ -12,8 +12,8 @@ public enum DemoError: Error, Sendable {
   case file(path: String)
   /// The certificate files cannot be used.
   case tls(TLSConfigurationError)
-  /// The address cannot be listened on.
-  case address(SocketAddress, SystemError)
+  /// Loopback cannot be listened on.
+  case address(SystemError)
   /// The kernel gave no event loop.
   case loop(SystemError)
 }
@@ -22,9 +22,9 @@ public enum DemoError: Error, Sendable {
 public struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
   public var directory: String
-  /// The identity provider's port on 127.0.0.1; 0: any.
+  /// The identity provider's port on 127.0.0.1, or another one where somebody listens there; 0: any.
   public var providerPort: UInt16 = 0
-  /// The sample API's port on 127.0.0.1; 0: any.
+  /// The sample API's port on 127.0.0.1, or another one where somebody listens there; 0: any.
   public var apiPort: UInt16 = 0
   /// Seconds for which a token is valid.
   public var tokenLifetime: Int64 = 3600
@@ -137,12 +137,20 @@ public final class DemoServices: Sendable {
     else { throw .file(path: path) }
   }
 
-  private static func bind(_ port: UInt16) throws(DemoError) -> BoundSocket {
-    let address = SocketAddress(.ipv4(0x7F00_0001, port: port))
+  private static func bind(_ preferred: UInt16) throws(DemoError) -> BoundSocket {
     do throws(SystemError) {
-      return try BoundSocket.bind(address, count: 1)[0]
+      return try bound(preferred)
     } catch {
-      throw .address(address, error)
+      if preferred == 0 { throw .address(error) }
     }
+    do throws(SystemError) {
+      return try bound(0)
+    } catch {
+      throw .address(error)
+    }
+  }
+
+  private static func bound(_ port: UInt16) throws(SystemError) -> BoundSocket {
+    try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: port)), count: 1)[0]
   }
 }

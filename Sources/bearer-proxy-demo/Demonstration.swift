@@ -43,14 +43,11 @@ final class Demonstration: Sendable {
     let settings = try folder()
     let log = ExchangeLog(terminal)
     let services = try services(settings, log)
-    let places = DemoPlaces(
-      directory: settings.directory, proxyPort: try Self.freePort(8080), adminPort: try Self.freePort(9901))
-    try write(demoConfiguration(places, issuer: services.issuer, apiOrigin: services.apiOrigin), places)
     let proxyPath = options.proxyPath ?? Self.proxyBesideUs
-    introduce(services, places, proxyPath)
-    try startProxy(proxyPath, places)
+    let places = try startProxy(proxyPath, services, settings.directory)
     terminal.line()
-    terminal.line("The proxy is ready. It has asked the provider for the tokens that its routes need:", .quiet)
+    terminal.line(
+      "The proxy is ready at \(places.proxyOrigin). It has asked the provider for its routes' tokens:", .heading)
     for exchange in log.take() { terminal.indented(ExchangeLog.text(exchange), .quiet) }
 
     var tour = Tour(
@@ -97,8 +94,8 @@ final class Demonstration: Sendable {
 
   private func services(_ settings: DemoSettings, _ log: ExchangeLog) throws(DemonstrationError) -> DemoServices {
     var settings = settings
-    settings.providerPort = try Self.freePort(8443)
-    settings.apiPort = try Self.freePort(8444)
+    settings.providerPort = 8443
+    settings.apiPort = 8444
     do throws(DemoError) {
       return try DemoServices(settings, log: log.append)
     } catch {
@@ -139,32 +136,56 @@ final class Demonstration: Sendable {
     }
   }
 
-  private func introduce(_ services: DemoServices, _ places: DemoPlaces, _ proxyPath: String) {
+  private func introduce(_ services: DemoServices, _ directory: String) {
     terminal.line("bearer-proxy, demonstrated on this machine alone", .heading)
     terminal.line()
-    terminal.line("  identity provider  \(services.providerOrigin)  (Entra-shaped, its own certificate authority)")
+    terminal.line("  identity provider  \(services.providerOrigin)  (Entra-shaped)")
     terminal.line("  sample API         \(services.apiOrigin)  (believes that provider's tokens only)")
-    terminal.line("  bearer-proxy       \(places.proxyOrigin)  (what your app would call)")
-    terminal.line("  configuration      \(places.configurationPath)")
+    terminal.line("  keys, certificates, configuration and log are in \(directory)")
     terminal.line()
-    terminal.line("  $ \(quoted(proxyPath)) run -c \(quoted(places.configurationPath))", .command)
   }
 
-  private func startProxy(_ path: String, _ places: DemoPlaces) throws(DemonstrationError) {
+  /// Writes the configuration and starts the proxy with it, and says where that is. A port that was free a moment ago
+  /// may be somebody else's by the time the proxy asks for it: then with other ports.
+  private func startProxy(
+    _ path: String, _ services: DemoServices, _ directory: String
+  ) throws(DemonstrationError) -> DemoPlaces {
+    introduce(services, directory)
+    var attempt = 1
+    while true {
+      let places = DemoPlaces(
+        directory: directory, proxyPort: try Self.freePort(attempt == 1 ? 8080 : 0),
+        adminPort: try Self.freePort(attempt == 1 ? 9901 : 0))
+      try write(demoConfiguration(places, issuer: services.issuer, apiOrigin: services.apiOrigin), places)
+      if attempt == 1 {
+        terminal.line("  $ \(quoted(path)) run -c \(quoted(places.configurationPath))", .command)
+      }
+      if try becomesReady(path, places) { return places }
+      let log = FileManager.default.contents(atPath: places.logPath) ?? Data()
+      let lastWords = String(decoding: log.suffix(2000), as: UTF8.self)
+      guard lastWords.contains("Address already in use"), attempt < 3 else {
+        terminal.indented(lastWords, .quiet)
+        throw .proxy(logPath: places.logPath, "bearer-proxy did not become ready")
+      }
+      attempt += 1
+    }
+  }
+
+  /// Whether the proxy, started now, is ready within ten seconds.
+  private func becomesReady(_ path: String, _ places: DemoPlaces) throws(DemonstrationError) -> Bool {
     do throws(SpawnError) {
       let child = try ChildProcess([path, "run", "-c", places.configurationPath], .file(places.logPath))
       proxy.withLock { $0 = child }
       let probe = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "\(places.adminOrigin)/readyz"]
       for _ in 0..<500 where child.poll() == nil {
-        if try CommandRun.run(probe).text == "200" { return }
+        if try CommandRun.run(probe).text == "200" { return true }
         usleep(20_000)
       }
+      child.terminate()
+      return false
     } catch {
       throw .spawn(error)
     }
-    let log = FileManager.default.contents(atPath: places.logPath) ?? Data()
-    terminal.indented(String(decoding: log.suffix(2000), as: UTF8.self), .quiet)
-    throw .proxy(logPath: places.logPath, "bearer-proxy did not become ready")
   }
 
   // MARK: Staying up
