@@ -72,7 +72,8 @@ public final class OriginPool {
       stream.close()
       throw .tls(error)
     }
-    if wake == .timedOut {
+    // Signalled: whoever waits is being ended, and a handshake cut short is no connection.
+    if wake != .ready {
       stream.close()
       throw .timedOut
     }
