@@ -10,8 +10,8 @@ public struct SampleAPI: Sendable {
   private let keys: [(key: JWK, verifier: RSAPublicKey)]
   private let challengeParameters: String
 
-  /// An API that trusts `issuer`, reads its keys from `keySet` (the JSON document the issuer publishes), and is meant by
-  /// `audiences`. `leeway` is how many seconds clocks may differ.
+  /// An API that trusts `issuer` and the keys it publishes, and is meant by `audiences`. `leeway` is how many seconds
+  /// clocks may differ.
   public init(
     issuer: String, keySet: JWKSet, audiences: Set<String>, authorizationURI: String, leeway: Int64 = 60
   ) throws(CryptoError) {
