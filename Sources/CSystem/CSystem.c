@@ -3,8 +3,10 @@
 
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -54,4 +56,21 @@ int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_
 int csystem_processor_count(void) {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+void csystem_release_text_pages(void) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (maps == NULL) return;
+  char line[512];
+  while (fgets(line, sizeof line, maps) != NULL) {
+    unsigned long start, end;
+    char permissions[5];
+    // Readable, executable, not writable, and behind it a path: never the pages that relocation has written to.
+    if (sscanf(line, "%lx-%lx %4s", &start, &end, permissions) != 3) continue;
+    if (permissions[0] != 'r' || permissions[1] != '-' || permissions[2] != 'x') continue;
+    char *path = line;
+    while (*path != '\0' && *path != '/') path++;
+    if (*path == '/') madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  fclose(maps);
 }

@@ -144,6 +144,19 @@ public struct ByteBuffer: ~Copyable {
     append(value, radix: 10)
   }
 
+  /// Appends `digits` lower-case hexadecimal digits, 1 to 16: the low ones of `value`.
+  public mutating func append(hexadecimal value: UInt64, digits: Int) {
+    precondition(digits >= 1 && digits <= 16, "a 64-bit number has up to 16 digits")
+    reserve(digits)
+    var rest = value
+    for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
+      let digit = UInt8(truncatingIfNeeded: rest & 0x0F)
+      unsafe base[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      rest >>= 4
+    }
+    writeIndex += digits
+  }
+
   /// Appends a number in lower-case hexadecimal (a chunk size, RFC 9112 §7.1).
   public mutating func append(hexadecimal value: UInt64) {
     append(value, radix: 16)

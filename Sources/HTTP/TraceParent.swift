@@ -51,18 +51,18 @@ public struct TraceParent: Sendable, Hashable {
   /// Appends the 55 bytes of version 0.
   public func write(into buffer: inout ByteBuffer) {
     buffer.append("00-")
-    Self.append(traceHigh, digits: 16, into: &buffer)
-    Self.append(traceLow, digits: 16, into: &buffer)
+    buffer.append(hexadecimal: traceHigh, digits: 16)
+    buffer.append(hexadecimal: traceLow, digits: 16)
     buffer.append(ASCII.dash)
-    Self.append(parent, digits: 16, into: &buffer)
+    buffer.append(hexadecimal: parent, digits: 16)
     buffer.append(ASCII.dash)
-    Self.append(UInt64(flags), digits: 2, into: &buffer)
+    buffer.append(hexadecimal: UInt64(flags), digits: 2)
   }
 
   /// Appends the 32 digits of the trace id, for logs.
   public func writeTraceID(into buffer: inout ByteBuffer) {
-    Self.append(traceHigh, digits: 16, into: &buffer)
-    Self.append(traceLow, digits: 16, into: &buffer)
+    buffer.append(hexadecimal: traceHigh, digits: 16)
+    buffer.append(hexadecimal: traceLow, digits: 16)
   }
 
   private static func number(_ value: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
@@ -74,12 +74,5 @@ public struct TraceParent: Sendable, Hashable {
       number = number << 4 | UInt64(digit)
     }
     return number
-  }
-
-  private static func append(_ number: UInt64, digits: Int, into buffer: inout ByteBuffer) {
-    for shift in stride(from: (digits - 1) * 4, through: 0, by: -4) {
-      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0x0F
-      buffer.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-    }
   }
 }

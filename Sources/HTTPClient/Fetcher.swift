@@ -21,12 +21,12 @@ public final class Fetcher: Sendable {
 
   /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are
   /// refused), `timeout` bounds the whole exchange.
-  public func bound(tls: TLSContext?, timeout: Duration = .seconds(10)) -> Fetch {
+  public func bound(tls: TLSContext?, timeout: TimeSpan = .seconds(10)) -> Fetch {
     { (request) async throws(FetchError) in try await self.fetch(request, tls: tls, timeout: timeout) }
   }
 
   private func fetch(
-    _ request: FetchRequest, tls: TLSContext?, timeout: Duration
+    _ request: FetchRequest, tls: TLSContext?, timeout: TimeSpan
   ) async throws(FetchError) -> FetchResponse {
     let (loop, resolver) = (loop, resolver)
     let result = await Task(executorPreference: loop) { () async -> Result<FetchResponse, FetchError> in

@@ -8,10 +8,10 @@ public struct PoolLimits: Sendable, Hashable {
   /// Idle connections kept per origin and loop.
   public var maximumIdle: Int
   /// How long one is kept; shorter than the upstream's own limit avoids requests that race with its close.
-  public var idleTimeout: Duration
+  public var idleTimeout: TimeSpan
 
   /// The limits as configured.
-  public init(maximumIdle: Int = 64, idleTimeout: Duration = .seconds(55)) {
+  public init(maximumIdle: Int = 64, idleTimeout: TimeSpan = .seconds(55)) {
     self.maximumIdle = maximumIdle
     self.idleTimeout = idleTimeout
   }
@@ -24,8 +24,8 @@ public final class OriginPool {
   private let limits: PoolLimits
   private let resolver: Resolver
   private let loop: EventLoop
-  private var idle: [UpstreamConnection] = []
-  private var resumption: TLSResumption?
+  @exclusivity(unchecked) private var idle: [UpstreamConnection] = []
+  @exclusivity(unchecked) private var resumption: TLSResumption?
 
   /// An empty pool.
   public init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {

@@ -7,8 +7,8 @@ public final class UpstreamConnection {
   /// The bytes.
   public let stream: ByteStream
   /// Whether an exchange has been completed on it before: only then can the peer have closed it in the meantime.
-  public internal(set) var isReused = false
-  var idleSince = MonotonicTime.distantFuture
+  @exclusivity(unchecked) public internal(set) var isReused = false
+  @exclusivity(unchecked) var idleSince = MonotonicTime.distantFuture
 
   init(_ stream: ByteStream) {
     self.stream = stream

@@ -11,7 +11,7 @@ public final class ByteStream: @unchecked Sendable {
   public let channel: Channel
   /// The TLS session where there is one.
   public let tls: TLSSession?
-  private var isWriteClosed = false
+  @exclusivity(unchecked) private var isWriteClosed = false
 
   /// A stream over a connected socket. Call on the loop; the handshake is still to be made where `tls` is given.
   public init(_ channel: Channel, tls: TLSContext? = nil, serverName: String? = nil, resuming: TLSResumption? = nil)

@@ -13,11 +13,11 @@ public final class Channel: @unchecked Sendable {
   /// The loop this descriptor belongs to.
   public let loop: EventLoop
   /// The descriptor; negative once closed.
-  public private(set) var descriptor: Int32
+  @exclusivity(unchecked) public private(set) var descriptor: Int32
   /// Latched readiness.
-  public internal(set) var ready: Readiness = []
-  var interest: Readiness = []
-  var waiter: Waiter?
+  @exclusivity(unchecked) public internal(set) var ready: Readiness = []
+  @exclusivity(unchecked) var interest: Readiness = []
+  @exclusivity(unchecked) var waiter: Waiter?
   private let slot: UInt32
 
   /// Takes over `descriptor`, which must be non-blocking. Call on the loop.

@@ -19,7 +19,7 @@ public enum ConnectError: Error, Sendable, Hashable {
 /// Connects to the first address that answers.
 public enum Connector {
   /// Between the start of one attempt and the next (RFC 8305 §5, "Connection Attempt Delay").
-  private static let attemptDelay = Duration.milliseconds(250)
+  private static let attemptDelay = TimeSpan.milliseconds(250)
 
   /// Connects a socket to one of `addresses`, trying them in order of RFC 8305: families alternate, a new attempt starts
   /// 250 ms after the last or as soon as all others have failed, and the first to connect wins.

@@ -18,24 +18,24 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Position among the process's loops.
   public let index: Int
   /// The present, read once per batch of events.
-  public private(set) var now = MonotonicTime.now
-  var timers = TimerQueue()
+  @exclusivity(unchecked) public private(set) var now = MonotonicTime.now
+  @exclusivity(unchecked) var timers = TimerQueue()
 
-  private var onIdle: () -> Void = {}
+  @exclusivity(unchecked) private var onIdle: () -> Void = {}
 
   private let epoll: Int32
   private let wakeUp: Int32
   private let timer: Int32
   private let queue: DispatchQueue
   private let source: any DispatchSourceRead
-  private var jobs = JobQueue()
-  private var slots: [Slot] = []
-  private var freeSlots: [UInt32] = []
+  @exclusivity(unchecked) private var jobs = JobQueue()
+  @exclusivity(unchecked) private var slots: [Slot] = []
+  @exclusivity(unchecked) private var freeSlots: [UInt32] = []
   private let inbox = Mutex<[UnownedJob]>([])
   /// The thread inside `turn`, or 0.
   private let runner = Atomic<UInt>(0)
   private let events = UnsafeMutableBufferPointer<csystem_event>.allocate(capacity: 256)
-  private var armedFor = MonotonicTime.distantFuture
+  @exclusivity(unchecked) private var armedFor = MonotonicTime.distantFuture
 
   private struct Slot {
     unowned(unsafe) var channel: Channel?
@@ -43,7 +43,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   /// How long a loop without events keeps its thread.
-  private static let linger = Duration.milliseconds(2)
+  private static let linger = TimeSpan.milliseconds(2)
   /// How many jobs run before the loop looks at its descriptors again.
   private static let jobsPerTurn = 1024
 

@@ -161,7 +161,7 @@ public final class Listener: @unchecked Sendable {
 
 extension Listener {
   /// How long accepting rests when the process or machine has nothing left to accept with.
-  private static let pause = Duration.milliseconds(100)
+  private static let pause = TimeSpan.milliseconds(100)
 
   /// Waits for the next connection; `nil` once `waiter` is signalled. Where descriptors or memory have run out, says so
   /// and tries again a little later, instead of spinning.

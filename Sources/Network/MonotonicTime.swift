@@ -22,33 +22,21 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Later than every other instant: no deadline.
   public static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-  /// The instant `duration` later; `distantFuture` where that is past the clock's range.
-  public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-    let (seconds, attoseconds) = duration.components
-    let span = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    if span.overflow { return .distantFuture }
-    let nanoseconds = span.partialValue + UInt64(clamping: attoseconds / 1_000_000_000)
-    let sum = time.nanoseconds.addingReportingOverflow(nanoseconds)
+  /// The instant `span` later; `distantFuture` where that is past the clock's range.
+  @inline(__always)
+  public static func + (time: MonotonicTime, span: TimeSpan) -> MonotonicTime {
+    let sum = time.nanoseconds.addingReportingOverflow(span.nanoseconds)
     return sum.overflow ? .distantFuture : MonotonicTime(nanoseconds: sum.partialValue)
   }
 
   /// The time from `earlier` to `later`; zero where `earlier` is the later one.
-  public static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
-    .nanoseconds(Int64(clamping: later.nanoseconds > earlier.nanoseconds ? later.nanoseconds - earlier.nanoseconds : 0))
+  @inline(__always)
+  public static func - (later: MonotonicTime, earlier: MonotonicTime) -> TimeSpan {
+    TimeSpan(nanoseconds: later.nanoseconds > earlier.nanoseconds ? later.nanoseconds - earlier.nanoseconds : 0)
   }
 
   /// Whether `left` comes first.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
-  }
-}
-
-extension Duration {
-  /// The duration in whole nanoseconds; 0 where it is negative, the maximum where it is longer than five centuries.
-  public var wholeNanoseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000)).partialValue
   }
 }

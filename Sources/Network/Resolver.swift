@@ -31,7 +31,7 @@ public final class Resolver: Sendable {
   private let lookUp: @Sendable (String) -> Result<[SocketAddress], ResolveError>
 
   /// How long an answer is used before the name is looked up again.
-  public static let lifetime = Duration.seconds(30)
+  public static let lifetime = TimeSpan.seconds(30)
   /// Names remembered at most; past that, old answers go first.
   private static let capacity = 1024
 

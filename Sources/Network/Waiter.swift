@@ -17,16 +17,16 @@ public final class Waiter: @unchecked Sendable {
 
   /// The loop whose tasks wait here.
   public let loop: EventLoop
-  private var continuation: UnsafeContinuation<Void, Never>?
-  private var reason = Wake.ready
-  private var isSignalled = false
-  private var isReady = false
-  private var watched: [Channel] = []
+  @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+  @exclusivity(unchecked) private var reason = Wake.ready
+  @exclusivity(unchecked) private var isSignalled = false
+  @exclusivity(unchecked) private var isReady = false
+  @exclusivity(unchecked) private var watched: [Channel] = []
   /// When the present wait gives up.
-  private(set) var deadline = MonotonicTime.distantFuture
+  @exclusivity(unchecked) private(set) var deadline = MonotonicTime.distantFuture
   /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
-  var timerIndex = -1
-  var timerKey = MonotonicTime.distantFuture
+  @exclusivity(unchecked) var timerIndex = -1
+  @exclusivity(unchecked) var timerKey = MonotonicTime.distantFuture
 
   /// A waiting place on `loop`. End it with `close`.
   public init(_ loop: EventLoop) {

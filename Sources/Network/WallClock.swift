@@ -17,12 +17,11 @@ public enum WallClock {
       self.nanoseconds = nanoseconds
     }
 
-    /// The instant `duration` later; `duration` is not negative.
-    public func advanced(by duration: Duration) -> Instant {
-      let (seconds, attoseconds) = duration.components
-      let sum = UInt64(nanoseconds) + UInt64(clamping: attoseconds / 1_000_000_000)
+    /// The instant `span` later.
+    public func advanced(by span: TimeSpan) -> Instant {
+      let sum = UInt64(nanoseconds) + span.nanoseconds
       return Instant(
-        seconds: self.seconds + seconds + Int64(sum / 1_000_000_000), nanoseconds: UInt32(sum % 1_000_000_000))
+        seconds: seconds + Int64(sum / 1_000_000_000), nanoseconds: UInt32(sum % 1_000_000_000))
     }
   }
 

@@ -36,7 +36,7 @@ final class AdminConnection {
   private var parser = RequestHeadParser(fieldCapacity: 32)
 
   private static let limits = HeadLimits(headBytes: 8192, fieldCount: 64, targetBytes: 1024)
-  private static let patience = Duration.seconds(30)
+  private static let patience = TimeSpan.seconds(30)
 
   init(_ channel: Channel) throws(StreamError) {
     stream = try ByteStream(channel)

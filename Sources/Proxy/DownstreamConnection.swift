@@ -18,11 +18,11 @@ final class DownstreamConnection {
   let waiter: Waiter
   let context: ListenerContext
   let ingress: Ingress
-  private var isIdle = false
+  @exclusivity(unchecked) private var isIdle = false
 
   /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches it
   /// before the connection's end does.
-  private static let lingering = (time: Duration.seconds(2), bytes: 1024 * 1024)
+  private static let lingering = (time: TimeSpan.seconds(2), bytes: 1024 * 1024)
 
   init(_ channel: Channel, peer: SocketAddress, context: ListenerContext, state: LoopState) throws(StreamError) {
     stream = try ByteStream(channel, tls: context.tls)

@@ -16,7 +16,7 @@ extension Exchange {
     let route = admission.route
     let pool = state.pools[route.originIndex]
     let began = state.loop.now
-    defer { if record.upstream == nil { record.upstream = (state.loop.now - began).wholeNanoseconds } }
+    defer { if record.upstream == nil { record.upstream = (state.loop.now - began).nanoseconds } }
     var isFirstAttempt = true
     while true {
       let upstream: UpstreamConnection
@@ -36,7 +36,7 @@ extension Exchange {
       record.bytesIn = relay.request.contentBytes
       record.bytesOut = relay.response?.contentBytes ?? 0
       record.status = UInt16(relay.status)
-      if let answered = relay.answeredAt { record.upstream = (answered - began).wholeNanoseconds }
+      if let answered = relay.answeredAt { record.upstream = (answered - began).nanoseconds }
       switch end {
       case .completed(let reusesUpstream, let keepsDownstream):
         if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }

@@ -80,7 +80,7 @@ struct Exchange {
     }
     let asked = state.loop.now
     record.tokenSource = .identityProvider
-    defer { record.token = (state.loop.now - asked).wholeNanoseconds }
+    defer { record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
       let value = try await state.service.broker.bearer(for: state.service.subscriptions[slot])
       state.bearers[slot] = value
@@ -146,7 +146,7 @@ struct Exchange {
 
   /// Counts and records the request.
   private mutating func finish(_ state: LoopState, _ scratch: Scratch, _ connection: DownstreamConnection) {
-    record.total = (state.loop.now - start).wholeNanoseconds
+    record.total = (state.loop.now - start).nanoseconds
     let metrics = state.service.metrics
     let row = metrics.row(record.route)
     state.metrics.add(metrics.requests[row, ServiceMetrics.statusClass(record.status)])

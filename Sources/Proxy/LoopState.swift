@@ -13,23 +13,25 @@ final class LoopState {
   let loop: EventLoop
   let service: Service
   /// The token of each slot, as last published.
-  var bearers: [BearerValue?]
+  @exclusivity(unchecked) var bearers: [BearerValue?]
   let pools: [OriginPool]
   let metrics: MetricsWriter
-  var accessRecords: AccessRecordWriter
-  var random: UInt64
-  private(set) var isDraining = false
-  private var freeScratch: [Scratch] = []
-  private var fewestFree = 0
+  @exclusivity(unchecked) var accessRecords: AccessRecordWriter
+  @exclusivity(unchecked) var random: UInt64
+  @exclusivity(unchecked) private(set) var isDraining = false
+  @exclusivity(unchecked) private var freeScratch: [Scratch] = []
+  @exclusivity(unchecked) private var fewestFree = 0
   private var connections: [ObjectIdentifier: DownstreamConnection] = [:]
-  private var clock = (monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0))
+  @exclusivity(unchecked) private var clock = (
+    monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
+  )
   /// The value of `Date`, as of the last `refreshDate`.
-  private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
-  private var dateSecond: Int64 = -1
-  private var lastFlush = MonotonicTime(nanoseconds: 0)
+  @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
+  @exclusivity(unchecked) private var dateSecond: Int64 = -1
+  @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
 
   private static let recordBatch = 8 * 1024
-  private static let recordDelay = Duration.milliseconds(100)
+  private static let recordDelay = TimeSpan.milliseconds(100)
 
   init(_ service: Service, loop: EventLoop) {
     self.service = service

@@ -107,6 +107,8 @@ public final class ProxyServer: Sendable {
   private static func keepHouse(_ state: Confined<LoopState>) async {
     state.loop.whenIdle { state.value.flushAccessRecords() }
     let waiter = Waiter(state.loop)
+    _ = await waiter.wait(until: state.loop.now + .seconds(1))
+    if state.loop.index == 0 { Machine.releaseTextPages() }
     while true {
       _ = await waiter.wait(until: state.loop.now + .seconds(5))
       state.value.sweep()
@@ -122,7 +124,7 @@ public final class ProxyServer: Sendable {
 
   /// Stops accepting, ends idle connections, and waits for those that are busy, at most until `limit` has passed; what is
   /// then still busy is cut off. How many were cut off.
-  public func drain(limit: Duration) async -> Int {
+  public func drain(limit: TimeSpan) async -> Int {
     for (state, acceptor) in zip(states, acceptors) {
       await Task(executorPreference: state.loop) {
         acceptor.value.isStopped = true

@@ -20,8 +20,8 @@ enum RequestIdentity {
     if let line = head.fields.first(.xRequestID), isAcceptable(bytes.extracting(line.value)) {
       buffer.append(bytes.extracting(line.value))
     } else {
-      append(random(), into: &buffer)
-      append(random(), into: &buffer)
+      buffer.append(hexadecimal: random(), digits: 16)
+      buffer.append(hexadecimal: random(), digits: 16)
     }
   }
 
@@ -56,13 +56,6 @@ enum RequestIdentity {
       }
     }
     return true
-  }
-
-  private static func append(_ number: UInt64, into buffer: inout ByteBuffer) {
-    for shift in stride(from: 60, through: 0, by: -4) {
-      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0x0F
-      buffer.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-    }
   }
 }
 

@@ -42,14 +42,14 @@ enum RequestRewriting {
     } else {
       HeadWriter.field("Host", authority.span, into: &output)
     }
+    var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      if passes(line, replacesAuthorization: bearer != nil),
-        HopByHop.forwards(line, head.connection, in: bytes)
-      {
-        HeadWriter.field(line, from: bytes, into: &output)
+      if passes(line, replacesAuthorization: bearer != nil), HopByHop.forwards(line, head.connection, in: bytes) {
+        run.add(line, from: bytes, into: &output)
       }
     }
+    run.finish(from: bytes, into: &output)
     if framing == .chunked { HeadWriter.field("Transfer-Encoding", "chunked", into: &output) }
     if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
       output.append("TE: trailers\r\nConnection: TE\r\n")

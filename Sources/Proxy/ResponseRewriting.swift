@@ -35,12 +35,14 @@ enum ResponseRewriting {
   ) {
     let bytes = input.bytes
     HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+    var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
       if passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) {
-        HeadWriter.field(line, from: bytes, into: &output)
+        run.add(line, from: bytes, into: &output)
       }
     }
+    run.finish(from: bytes, into: &output)
     if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
     HeadWriter.field("Via", head.version == .http11 ? "1.1 bearer-proxy" : "1.0 bearer-proxy", into: &output)

@@ -2,20 +2,21 @@
 // and nothing more. What a route may say is Configuration's; which route a request takes is the RouteTable's.
 
 public import HTTP
+public import Network
 
-/// Time limits of one exchange, as durations.
+/// Time limits of one exchange.
 public struct ExchangeTimeouts: Sendable, Hashable {
   /// To connect to the upstream, TLS included.
-  public var connect: Duration
+  public var connect: TimeSpan
   /// From the end of the request to the end of the response head.
-  public var responseHead: Duration
+  public var responseHead: TimeSpan
   /// Without any progress, in either direction.
-  public var idle: Duration
+  public var idle: TimeSpan
   /// For the whole exchange, where there is a limit.
-  public var whole: Duration?
+  public var whole: TimeSpan?
 
   /// The limits as configured.
-  public init(connect: Duration, responseHead: Duration, idle: Duration, whole: Duration?) {
+  public init(connect: TimeSpan, responseHead: TimeSpan, idle: TimeSpan, whole: TimeSpan?) {
     self.connect = connect
     self.responseHead = responseHead
     self.idle = idle

@@ -32,12 +32,12 @@ public struct ServiceLimits: Sendable {
   /// Downstream connections of the process.
   public var connections: Int
   /// From a request's first byte to the end of its head.
-  public var requestHead: Duration
+  public var requestHead: TimeSpan
   /// Between two requests of a connection.
-  public var idle: Duration
+  public var idle: TimeSpan
 
   /// The limits as configured.
-  public init(head: HeadLimits, bodyBytes: UInt64?, connections: Int, requestHead: Duration, idle: Duration) {
+  public init(head: HeadLimits, bodyBytes: UInt64?, connections: Int, requestHead: TimeSpan, idle: TimeSpan) {
     self.head = head
     self.bodyBytes = bodyBytes ?? .max
     self.connections = connections

@@ -117,7 +117,7 @@ extension ServiceLimits {
     self.init(
       head: HeadLimits(headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount),
       bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
-      requestHead: settings.timeouts.requestHead, idle: settings.timeouts.idle)
+      requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle))
   }
 }
 

@@ -40,7 +40,7 @@ struct RoutePlan {
       serverName: settings.tls.serverName, pool: settings.pool)
     if let known = originIndices[key] { return known }
     let origin = Origin(settings.upstream.value, tls: tls, serverName: settings.tls.serverName)
-    let limits = PoolLimits(maximumIdle: settings.pool.maxIdle, idleTimeout: settings.pool.idleTimeout)
+    let limits = PoolLimits(maximumIdle: settings.pool.maxIdle, idleTimeout: TimeSpan(settings.pool.idleTimeout))
     origins.append(ServiceOrigin(origin, limits: limits))
     originIndices[key] = origins.count - 1
     return origins.count - 1
@@ -57,6 +57,7 @@ struct RoutePlan {
 extension ExchangeTimeouts {
   init(_ settings: Timeouts) {
     self.init(
-      connect: settings.connect, responseHead: settings.responseHead, idle: settings.idle, whole: settings.exchange)
+      connect: TimeSpan(settings.connect), responseHead: TimeSpan(settings.responseHead), idle: TimeSpan(settings.idle),
+      whole: settings.exchange.map { TimeSpan($0) })
   }
 }

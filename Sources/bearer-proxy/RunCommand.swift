@@ -49,7 +49,7 @@ struct RunCommand {
     assembly.log.info("draining", ["limit_ms": .milliseconds(settings.shutdown.limit)])
     admin?.drain()
     tokens.cancel()
-    let cutOff = await server.drain(limit: settings.shutdown.limit)
+    let cutOff = await server.drain(limit: TimeSpan(settings.shutdown.limit))
     listeners.removeSocketFiles()
     assembly.log.info("ended", ["connections_cut_off": .integer(cutOff)])
     OutputFile.standardOutput.flush()

@@ -62,7 +62,7 @@ struct EventLoopTests {
               // Signalled first, so that the deadline moves without having passed.
               waiter.signal()
             }
-            _ = await waiter.wait(until: MonotonicTime.now + .milliseconds(delay))
+            _ = await waiter.wait(until: MonotonicTime.now + .milliseconds(UInt64(delay)))
           }
           order.append(index)
           waiter.close()

@@ -35,5 +35,8 @@ int csystem_accept(int listener, void *address, uint32_t *length);
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
 /// Processors this process may run on; 0 where the system does not say.
 int csystem_processor_count(void);
+/// Gives the pages of program text back to the page cache; what is still needed returns at a minor fault each. Text is
+/// clean and mapped from files, so nothing can be lost.
+void csystem_release_text_pages(void);
 
 #endif

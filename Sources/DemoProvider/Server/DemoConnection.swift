@@ -18,7 +18,7 @@ enum ConnectionEnd: Error {
 final class DemoConnection {
   private static let limits = HeadLimits()
   /// How long a caller may take between two bytes, or between two requests.
-  private static let patience = Duration.seconds(60)
+  private static let patience = TimeSpan.seconds(60)
 
   private let stream: ByteStream
   private let waiter: Waiter
@@ -254,6 +254,6 @@ final class DemoConnection {
   }
 
   private func rest(_ pause: Duration) async throws(ConnectionEnd) {
-    if await waiter.wait(until: waiter.loop.now + pause) == .signalled { throw .stopped }
+    if await waiter.wait(until: waiter.loop.now + TimeSpan(pause)) == .signalled { throw .stopped }
   }
 }

@@ -51,8 +51,11 @@ public final class TLSContext: @unchecked Sendable {
     self.handle = handle
     _ = copenssl_set_min_version(handle, TLS1_2_VERSION)
     SSL_CTX_set_options(handle, SSL_OP_NO_COMPRESSION_ | SSL_OP_NO_RENEGOTIATION_)
-    // Idle connections hold no record buffers; partial writes from a buffer that may have moved are ours to manage.
-    _ = copenssl_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS | 0x1 | 0x2))
+    // Partial writes from a buffer that may have moved are ours to manage. Callers' idle connections, of which there may
+    // be many, hold no record buffers; upstream connections, of which few are kept idle, hold theirs, because giving
+    // them back and taking them again costs six allocations a request.
+    let releases = role == .server ? SSL_MODE_RELEASE_BUFFERS : 0
+    _ = copenssl_set_mode(handle, Int(releases | 0x1 | 0x2))
     _ = copenssl_set_read_ahead(handle)
   }
 
