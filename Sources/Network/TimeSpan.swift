@@ -42,3 +42,10 @@ public struct TimeSpan: Sendable, Hashable, Comparable {
     left.nanoseconds < right.nanoseconds
   }
 }
+
+extension Duration {
+  /// The same length of time.
+  public init(_ span: TimeSpan) {
+    self = .seconds(Int64(span.nanoseconds / 1_000_000_000)) + .nanoseconds(Int64(span.nanoseconds % 1_000_000_000))
+  }
+}

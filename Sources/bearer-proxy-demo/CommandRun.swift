@@ -21,8 +21,8 @@ struct CommandRun {
     var arrivals: [Duration] = []
     child.readOutput { piece in
       bytes += piece
-      arrivals.append(MonotonicTime.now - start)
-      show(String(decoding: piece, as: UTF8.self), MonotonicTime.now - start)
+      arrivals.append(Duration(MonotonicTime.now - start))
+      show(String(decoding: piece, as: UTF8.self), Duration(MonotonicTime.now - start))
     }
     let status = child.wait(seconds: 30) ?? -1
     return CommandRun(status: status, text: String(decoding: bytes, as: UTF8.self), arrivals: arrivals)
