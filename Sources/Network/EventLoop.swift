@@ -31,7 +31,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private var jobs = JobQueue()
   @exclusivity(unchecked) private var slots: [Slot] = []
   @exclusivity(unchecked) private var freeSlots: [UInt32] = []
-  private let inbox = Mutex<[UnownedJob]>([])
+  private let inbox = Locked<[UnownedJob]>([])
   /// The thread inside `turn`, or 0.
   private let runner = Atomic<UInt>(0)
   private let events = UnsafeMutableBufferPointer<csystem_event>.allocate(capacity: 256)

@@ -2,7 +2,6 @@
 
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
 
 /// Where log lines go: standard output or standard error, written in the order given, by one queue.
 public final class OutputFile: Sendable {
@@ -15,7 +14,7 @@ public final class OutputFile: Sendable {
 
   private let descriptor: Int32
   private let queue: DispatchQueue
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Bytes kept for a reader that does not read; past that, lines are dropped and counted.
   private static let limit = 4 * 1024 * 1024

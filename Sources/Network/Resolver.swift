@@ -2,7 +2,6 @@
 
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
 
 /// A name that has no address, and the resolver's words for why.
 public struct ResolveError: Error, Sendable, Hashable {
@@ -26,7 +25,7 @@ public final class Resolver: Sendable {
     var waiting: [String: [Waiting]] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "bearer-proxy.resolver", attributes: .concurrent)
   private let lookUp: @Sendable (String) -> Result<[SocketAddress], ResolveError>
 

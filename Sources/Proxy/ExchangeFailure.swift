@@ -31,6 +31,8 @@ enum ExchangeFailure: Error {
   case tooLarge
   /// The content's chunked coding or trailer section is broken.
   case content
+  /// The caller ended the connection's direction before its content was complete.
+  case contentCut
   /// The caller stopped sending in the middle of the content.
   case contentStalled
   /// There is no token.

@@ -59,6 +59,8 @@ struct ProblemDocument {
       self.init(408, "request-timeout", "Request timeout", "The request's content stopped arriving.")
     case .tooLarge:
       self.init(413, "content-too-large", "Content too large", "The request's content is longer than the limit.")
+    case .contentCut:
+      self.init(400, "bad-request", "Bad request", "The request ended before its content was complete.")
     case .content:
       self.init(400, "bad-request", "Bad request", "The chunked coding of the request's content is broken.")
     case .token(let error): self = Self.document(error)

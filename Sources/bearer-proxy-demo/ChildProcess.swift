@@ -1,7 +1,7 @@
 // Owns child processes: the proxy that users would run, and the commands of the tour. No shell is involved.
 
+import Network
 import Glibc
-import Synchronization
 
 /// Why a program could not be started: the system's words.
 struct SpawnError: Error {
@@ -22,7 +22,7 @@ final class ChildProcess: Sendable {
   private let identifier: pid_t
   /// Our end of the pipe; -1 where there is none.
   private let readEnd: Int32
-  private let ended = Mutex<Int32?>(nil)
+  private let ended = Locked<Int32?>(nil)
 
   /// Starts `words[0]`, looked up in PATH, with nothing on its standard input and both outputs at `output`.
   init(_ words: [String], _ output: ChildOutput) throws(SpawnError) {

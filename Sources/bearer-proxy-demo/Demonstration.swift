@@ -30,7 +30,7 @@ enum DemonstrationError: Error {
 final class Demonstration: Sendable {
   private let terminal: Terminal
   private let options: DemoOptions
-  private let proxy = Mutex<ChildProcess?>(nil)
+  private let proxy = Locked<ChildProcess?>(nil)
   private let isEnding = Atomic(false)
 
   init(_ options: DemoOptions, _ terminal: Terminal) {

@@ -1,8 +1,8 @@
 // Owns what the identity provider and the API tell of the requests they saw: collected during a step of the tour, shown
 // at once afterwards.
 
+import Network
 import DemoProvider
-import Synchronization
 
 /// The exchanges of both services, in order.
 final class ExchangeLog: Sendable {
@@ -11,7 +11,7 @@ final class ExchangeLog: Sendable {
     var isLive = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let terminal: Terminal
 
   init(_ terminal: Terminal) {

@@ -7,7 +7,6 @@ import HTTPClient
 import Identity
 import Network
 import Proxy
-import Synchronization
 import Telemetry
 import Tokens
 
@@ -96,7 +95,7 @@ struct Providers {
 /// Where new tokens go: from the broker, which is there first, to the server's loops.
 final class Publications: Sendable {
   private let slots: [AcquisitionKey: [Int]]
-  private let server = Mutex<ProxyServer?>(nil)
+  private let server = Locked<ProxyServer?>(nil)
 
   init(_ subscriptions: [TokenSubscription]) {
     slots = Dictionary(grouping: subscriptions.indices, by: { subscriptions[$0].key })
