@@ -17,7 +17,8 @@ public final class Channel: @unchecked Sendable {
   /// Latched readiness.
   @exclusivity(unchecked) public internal(set) var ready: Readiness = []
   @exclusivity(unchecked) var interest: Readiness = []
-  @exclusivity(unchecked) var waiter: Waiter?
+  // Not retained: whoever waits keeps its waiter, and a wait ends by clearing this.
+  @exclusivity(unchecked) unowned(unsafe) var waiter: Waiter?
   private let slot: UInt32
 
   /// Takes over `descriptor`, which must be non-blocking. Call on the loop.

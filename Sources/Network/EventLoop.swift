@@ -38,7 +38,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private var armedFor = MonotonicTime.distantFuture
 
   private struct Slot {
-    unowned(unsafe) var channel: Channel?
+    // Not retained: a channel leaves its slot when it is closed, which it is before it goes.
+    var channel: Unmanaged<Channel>?
     var generation: UInt32
   }
 
@@ -184,7 +185,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       let slot = Int(word & 0xFFFF_FFFF)
       // The generation tells a descriptor that was closed and its slot reused within one batch from the present one.
       guard slots[slot].generation == UInt32(word >> 32), let channel = slots[slot].channel else { continue }
-      channel.post(Readiness(epollEvents: event.events))
+      channel._withUnsafeGuaranteedRef { $0.post(Readiness(epollEvents: event.events)) }
     }
   }
 
@@ -207,7 +208,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   func register(_ channel: Channel, slot: UInt32) throws(SystemError) {
-    slots[Int(slot)].channel = channel
+    slots[Int(slot)].channel = .passUnretained(channel)
     let word = UInt64(slots[Int(slot)].generation) << 32 | UInt64(slot)
     let events = CSYSTEM_IN | CSYSTEM_OUT | CSYSTEM_RDHUP | CSYSTEM_EDGE
     guard csystem_epoll_add(epoll, channel.descriptor, events, word) == 0 else { throw SystemError("epoll_ctl") }

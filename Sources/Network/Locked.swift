@@ -26,7 +26,9 @@ public final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Runs `body` with the value, alone. `body` must not take long, and must not lock again.
-  public func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+  public func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+    -> Result
+  {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&value)

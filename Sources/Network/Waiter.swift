@@ -21,7 +21,8 @@ public final class Waiter: @unchecked Sendable {
   @exclusivity(unchecked) private var reason = Wake.ready
   @exclusivity(unchecked) private var isSignalled = false
   @exclusivity(unchecked) private var isReady = false
-  @exclusivity(unchecked) private var watched: [Channel] = []
+  // Not retained: the waiting task keeps what it waits for, and a channel that is closed takes itself out.
+  @exclusivity(unchecked) private var watched: [Unmanaged<Channel>] = []
   /// When the present wait gives up.
   @exclusivity(unchecked) private(set) var deadline = MonotonicTime.distantFuture
   /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
@@ -44,7 +45,7 @@ public final class Waiter: @unchecked Sendable {
     if channel.waiter === self { return }
     assert(channel.waiter == nil, "two tasks wait for one channel")
     channel.waiter = self
-    watched.append(channel)
+    watched.append(.passUnretained(channel))
   }
 
   /// Suspends the task until a watched channel is ready, `deadline` passes or `signal` is called, then watches nothing.
@@ -62,8 +63,10 @@ public final class Waiter: @unchecked Sendable {
     if reason == .signalled { isSignalled = false }
     isReady = false
     for channel in watched {
-      channel.waiter = nil
-      channel.interest = []
+      channel._withUnsafeGuaranteedRef {
+        $0.waiter = nil
+        $0.interest = []
+      }
     }
     watched.removeAll(keepingCapacity: true)
     self.deadline = .distantFuture
@@ -85,7 +88,7 @@ public final class Waiter: @unchecked Sendable {
 
   func unwatch(_ channel: Channel) {
     channel.waiter = nil
-    watched.removeAll { $0 === channel }
+    watched.removeAll { $0.toOpaque() == Unmanaged.passUnretained(channel).toOpaque() }
   }
 
   /// Gives up the place in the timer queue. Nobody waits here any more.

@@ -199,7 +199,8 @@ struct Relay {
       isRequestAbandoned = true
       return nil
     case .source: return .aborted(.abortedByDownstream)
-    case .sourceEnded: return response == nil ? .unanswered(.contentCut, mayRepeat: false) : .aborted(.abortedByDownstream)
+    case .sourceEnded:
+      return response == nil ? .unanswered(.contentCut, mayRepeat: false) : .aborted(.abortedByDownstream)
     case .tooLarge: return response == nil ? .unanswered(.tooLarge, mayRepeat: false) : .aborted(.answeredByProxy)
     case .chunk, .trailer:
       return response == nil ? .unanswered(.content, mayRepeat: false) : .aborted(.answeredByProxy)
