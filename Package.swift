@@ -47,8 +47,8 @@ let package = Package(
     .testTarget(
       name: "IdentityTests", dependencies: ["Identity", "HTTPClient", "Tokens", "HTTP", "Telemetry"],
       swiftSettings: strict),
-    .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: strict),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "NetworkTests", dependencies: ["Network", "TestSupport"], swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["Network"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",

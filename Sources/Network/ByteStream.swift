@@ -47,7 +47,7 @@ public final class ByteStream: @unchecked Sendable {
     // TLS 1.3 peers send session tickets after the handshake, so readable alone does not mean stale: process what is
     // there, and only application data or an end makes the connection useless.
     if channel.descriptor < 0 || !channel.ready.isDisjoint(with: [.readClosed, .hangUp]) { return true }
-    return channel.ready.contains(.read) && !tls.isQuiet()
+    return !tls.isQuiet()
   }
 
   /// Receives what is there, at most `buffer.count` bytes.

@@ -24,11 +24,13 @@ public final class TLSResumption: @unchecked Sendable {
 public final class TLSSession: @unchecked Sendable {
   private let handle: OpaquePointer
   private let channel: Channel
-  private var isBroken = false
+  @exclusivity(unchecked) private var isBroken = false
+  // Nothing taken from the socket so far completes a record.
+  @exclusivity(unchecked) private var needsMoreBytes = false
   /// What to watch for after `receive` or `handshake` would have blocked.
-  private(set) var receiveInterest = Readiness.read
+  @exclusivity(unchecked) private(set) var receiveInterest = Readiness.read
   /// What to watch for after `send` would have blocked.
-  private(set) var sendInterest = Readiness.write
+  @exclusivity(unchecked) private(set) var sendInterest = Readiness.write
 
   init(
     _ context: TLSContext, channel: Channel, serverName: String?, resuming: TLSResumption?
@@ -63,8 +65,9 @@ public final class TLSSession: @unchecked Sendable {
     return SSL_set1_host(handle, name) == 1 && copenssl_set_host_name(handle, name) == 1
   }
 
-  /// Whether bytes have been taken from the socket that `receive` has not given yet.
-  var hasBufferedBytes: Bool { SSL_has_pending(handle) == 1 }
+  /// Whether bytes have been taken from the socket that `receive` may give. The beginning of a record that is not all
+  /// there yet does not count: whoever went on because of it would go on for ever.
+  var hasBufferedBytes: Bool { !needsMoreBytes && SSL_has_pending(handle) == 1 }
 
   /// The session's ticket where the peer gave one that may be used again.
   public var resumption: TLSResumption? {
@@ -76,28 +79,35 @@ public final class TLSSession: @unchecked Sendable {
   /// Whether the handshake was an abbreviated one.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 
-  /// Processes what has arrived; whether no application data and no end was among it.
+  /// Processes what has arrived; whether no application data, no end and no beginning of either was among it.
   func isQuiet() -> Bool {
+    if !channel.ready.contains(.read), SSL_has_pending(handle) == 0 { return true }
     var byte: UInt8 = 0
     ERR_clear_error()
     let result = SSL_peek(handle, &byte, 1)
     guard result <= 0, case .wouldBlock = failure(result, reading: true) else { return false }
-    return true
+    return SSL_has_pending(handle) == 0
   }
 
   func handshake() -> IOOutcome {
     ERR_clear_error()
     let result = SSL_do_handshake(handle)
-    return result == 1 ? .moved(1) : failure(result, reading: true)
+    if result != 1 { return failure(result, reading: true) }
+    receiveInterest = .read
+    // What the peer sent right behind its last handshake message may be here already.
+    needsMoreBytes = false
+    return .moved(1)
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
     if buffer.isEmpty { return .wouldBlock }
-    if !channel.ready.contains(.read), SSL_has_pending(handle) == 0 { return .wouldBlock }
+    // Where the last attempt had to write first, only another one clears that.
+    if receiveInterest == .read, !channel.ready.contains(.read), !hasBufferedBytes { return .wouldBlock }
     ERR_clear_error()
     let result = SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
     if result > 0 {
       receiveInterest = .read
+      needsMoreBytes = false
       return .moved(Int(result))
     }
     return failure(result, reading: true)
@@ -125,7 +135,12 @@ public final class TLSSession: @unchecked Sendable {
   private func failure(_ result: Int32, reading: Bool) -> IOOutcome {
     switch SSL_get_error(handle, result) {
     case SSL_ERROR_WANT_READ:
-      if reading { receiveInterest = .read } else { sendInterest = .read }
+      if reading {
+        receiveInterest = .read
+        needsMoreBytes = true
+      } else {
+        sendInterest = .read
+      }
       return .wouldBlock
     case SSL_ERROR_WANT_WRITE:
       if reading { receiveInterest = .write } else { sendInterest = .write }
