@@ -38,10 +38,20 @@ public final class Secret: Sendable {
     unsafe storage.deallocate()
   }
 
-  // An optimiser that sees the memory being freed next would drop the stores; here it may not look.
+  // An optimiser that sees the memory being freed next would drop the stores. It may not look into this function, and the one
+  // that does the work, optimised, is reached through it alone.
   @_optimize(none) @inline(never)
   private static func wipe(_ storage: UnsafeMutableBufferPointer<UInt8>) {
-    for index in 0..<storage.count { unsafe storage[index] = 0 }
+    unsafe zero(storage)
+  }
+
+  @inline(never)
+  private static func zero(_ storage: UnsafeMutableBufferPointer<UInt8>) {
+    var index = 0
+    while index < storage.count {
+      unsafe storage[index] = 0
+      index += 1
+    }
   }
 
   /// Bytes held.
