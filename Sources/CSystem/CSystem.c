@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <malloc.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -74,3 +75,5 @@ void csystem_release_text_pages(void) {
   }
   fclose(maps);
 }
+
+void csystem_trim_heap(void) { malloc_trim(0); }

@@ -65,20 +65,23 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         throw SystemError("epoll_ctl")
       }
     }
-    source.setEventHandler { [unowned self] in turn() }
-    source.activate()
-  }
-
-  /// Stops watching. Tasks that still wait on this loop are never resumed; only a test ends a loop.
-  public func shutDown() {
-    let descriptors = (epoll, wakeUp, timer)
-    let events = SendablePointer(events)
+    source.setEventHandler { [weak self] in self?.turn() }
+    let (descriptors, buffer) = ((epoll, wakeUp, timer), SendablePointer(events))
     source.setCancelHandler {
       _ = close(descriptors.0)
       _ = close(descriptors.1)
       _ = close(descriptors.2)
-      events.buffer.deallocate()
+      buffer.buffer.deallocate()
     }
+    source.activate()
+  }
+
+  deinit {
+    source.cancel()
+  }
+
+  /// Stops watching. Tasks that still wait on this loop are never resumed; only a test or a short command ends a loop.
+  public func shutDown() {
     source.cancel()
   }
 

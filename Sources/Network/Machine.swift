@@ -14,4 +14,9 @@ public enum Machine {
   public static func releaseTextPages() {
     csystem_release_text_pages()
   }
+
+  /// Gives free heap back to the system: after a burst the allocator would keep it for good. Takes a millisecond or so.
+  public static func trimHeap() {
+    csystem_trim_heap()
+  }
 }

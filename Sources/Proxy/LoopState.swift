@@ -118,7 +118,9 @@ final class LoopState {
   /// Drops what has not been needed for a while. Call every few seconds.
   func sweep() {
     for pool in pools { pool.sweep() }
-    freeScratch.removeLast(min(fewestFree, freeScratch.count))
+    let unneeded = min(fewestFree, freeScratch.count)
+    freeScratch.removeLast(unneeded)
+    if unneeded >= 16 { Machine.trimHeap() }
     fewestFree = freeScratch.count
     flushAccessRecords()
   }

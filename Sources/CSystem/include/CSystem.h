@@ -38,5 +38,7 @@ int csystem_processor_count(void);
 /// Gives the pages of program text back to the page cache; what is still needed returns at a minor fault each. Text is
 /// clean and mapped from files, so nothing can be lost.
 void csystem_release_text_pages(void);
+/// Gives free heap back to the system.
+void csystem_trim_heap(void);
 
 #endif
