@@ -48,6 +48,10 @@ let package = Package(
       name: "IdentityTests", dependencies: ["Identity", "HTTPClient", "Tokens", "HTTP", "Telemetry"],
       swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ProxyTests",
+      dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport"],
+      swiftSettings: strict),
     .target(name: "TestSupport", dependencies: ["Network"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(

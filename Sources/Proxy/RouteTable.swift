@@ -29,8 +29,9 @@ public struct RouteTable: Sendable {
   func match(host: Span<UInt8>, path: Span<UInt8>, method: Span<UInt8>) -> RouteMatch {
     var refused: Route?
     for route in ordered {
-      // A longer path has refused the method: a shorter one is another API and must not get the request instead.
-      if let refused, refused.path.count != route.path.count || refused.host != route.host { break }
+      // A longer path has refused the method: a shorter one, or one of any host, is another API and must not get the
+      // request instead. Routes of one path need not stand together: those of other hosts may be among them.
+      if let refused, refused.path.count != route.path.count || (refused.host == nil) != (route.host == nil) { break }
       guard route.takes(path: path) else { continue }
       if let name = route.host, !name.span.equalsIgnoringCase(host) { continue }
       if route.takes(method: method) { return .route(route) }

@@ -1,0 +1,50 @@
+// What /readyz says.
+
+@testable import Identity
+import Testing
+import Tokens
+
+@testable import Proxy
+
+@Suite struct ReadinessReportTests {
+  private static let now = UnixTime(1000)
+
+  private static func status(_ expiresAt: Int64?, failedSince: Int64? = nil, retryAt: Int64 = 0) throws -> TokenStatus {
+    var status = TokenStatus(
+      application: "contoso", scopes: try ScopeSet(["orders/.default"]), expiresAt: expiresAt.map { UnixTime($0) })
+    if let failedSince {
+      status.failure = TokenStatus.Failure(
+        error: .providerUnavailable(.answered(status: 500), retryAfter: 5), since: UnixTime(failedSince),
+        retryAt: UnixTime(retryAt))
+    }
+    return status
+  }
+
+  @Test func `every token at hand is ready, also while a renewal fails`() throws {
+    #expect(ReadinessReport([], expected: 0, now: Self.now).isReady)
+    let report = ReadinessReport(
+      [try Self.status(1001), try Self.status(2000, failedSince: 990)], expected: 2, now: Self.now)
+    #expect(report.isReady)
+    #expect(report.text == "ready\n")
+  }
+
+  @Test func `what is missing is a line each, with the reason and the next attempt`() throws {
+    let report = ReadinessReport(
+      [try Self.status(1000), try Self.status(nil, failedSince: 990, retryAt: 1004)], expected: 3, now: Self.now)
+    #expect(!report.isReady)
+    #expect(
+      report.text == """
+        not ready
+        - application contoso, scopes orders/.default: the first token has not arrived yet
+        - application contoso, scopes orders/.default: identity-provider-unavailable for 10 s, next attempt in 4 s
+        - tokens have not been asked for yet
+
+        """)
+  }
+
+  @Test func `clocks that were set back give no negative times`() throws {
+    let report = ReadinessReport(
+      [try Self.status(nil, failedSince: 2000, retryAt: 3)], expected: 1, now: Self.now)
+    #expect(report.text.contains("for 0 s, next attempt in 0 s"))
+  }
+}

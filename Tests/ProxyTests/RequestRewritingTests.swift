@@ -1,0 +1,147 @@
+// The head that goes upstream, whole.
+
+import HTTP
+import Identity
+import Testing
+import Tokens
+
+@testable import Proxy
+
+@Suite struct RequestRewritingTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var request: String = "GET /orders/7?a=%20b HTTP/1.1\nHost: localhost:8080"
+    var preservesHost = false
+    var peer = "127.0.0.1"
+    var isTLS = false
+    var hasBearer = true
+    var expected: [String]
+    var unexpected: [String] = []
+    var testDescription: String { name }
+  }
+
+  private static let rows = [
+    Row(
+      name: "path replaced, query untouched, host the upstream's",
+      expected: [
+        "GET /api/7?a=%20b HTTP/1.1", "Host: up.example:81", "X-Forwarded-For: 127.0.0.1",
+        "X-Forwarded-Proto: http", "X-Forwarded-Host: localhost:8080",
+        "Forwarded: for=127.0.0.1;host=\"localhost:8080\";proto=http", "Via: 1.1 bearer-proxy",
+        "Authorization: Bearer t0ken",
+      ], unexpected: ["Host: localhost"]),
+    Row(name: "host preserved", preservesHost: true, expected: ["Host: localhost:8080"], unexpected: ["Host: up"]),
+    Row(
+      name: "HTTP/1.0 without a host has none to preserve", request: "GET /orders/ HTTP/1.0", preservesHost: true,
+      expected: ["Host: up.example:81", "Via: 1.0 bearer-proxy", "GET /api/ HTTP/1.1"],
+      unexpected: ["X-Forwarded-Host"]),
+    Row(
+      name: "a caller's Authorization is replaced",
+      request: "GET /orders/ HTTP/1.1\nHost: a\nAuthorization: Basic eA==\nauthorization: Bearer other",
+      expected: ["Authorization: Bearer t0ken"], unexpected: ["Basic", "other"]),
+    Row(
+      name: "a caller's Authorization passes where no token is added",
+      request: "GET /orders/ HTTP/1.1\nHost: a\nAuthorization: Basic eA==", hasBearer: false,
+      expected: ["Authorization: Basic eA=="], unexpected: ["t0ken"]),
+    Row(
+      name: "nominating Authorization does not take the token away",
+      request:
+        "GET /orders/ HTTP/1.1\nHost: a\nConnection: authorization, x-forwarded-for, content-length\nContent-Length: 3",
+      expected: ["Authorization: Bearer t0ken", "X-Forwarded-For: 127.0.0.1", "Content-Length: 3"]),
+    Row(
+      name: "hop-by-hop fields end here",
+      request: """
+        GET /orders/ HTTP/1.1
+        Host: a
+        Connection: close, x-mine
+        X-Mine: 1
+        Keep-Alive: timeout=5
+        Proxy-Authorization: Basic eA==
+        Upgrade: websocket
+        X-Other: 2
+        """,
+      expected: ["X-Other: 2"],
+      unexpected: ["X-Mine", "Keep-Alive", "Proxy-Authorization", "Upgrade", "Connection"]),
+    Row(
+      name: "chunked content stays chunked, trailers stay welcome",
+      request: "POST /orders/ HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\nTE: trailers, gzip\nTrailer: x-sum",
+      expected: ["Transfer-Encoding: chunked", "TE: trailers", "Connection: TE", "Trailer: x-sum"],
+      unexpected: ["gzip"]),
+    Row(
+      name: "what earlier hops said stands before what this one says",
+      request: """
+        GET /orders/ HTTP/1.1
+        Host: a
+        X-Forwarded-For: 192.0.2.1
+        X-Forwarded-Proto: https
+        X-Forwarded-Host: lie.example
+        Forwarded: for=192.0.2.1
+        Via: 1.1 first
+        Via: 1.1 second
+        """,
+      expected: [
+        "X-Forwarded-For: 192.0.2.1, 127.0.0.1", "X-Forwarded-Proto: http", "X-Forwarded-Host: a",
+        "Forwarded: for=192.0.2.1, for=127.0.0.1;host=a;proto=http", "Via: 1.1 first, 1.1 second, 1.1 bearer-proxy",
+      ], unexpected: ["lie.example", "X-Forwarded-Proto: https"]),
+    Row(
+      name: "IPv6 over TLS", peer: "2001:db8::1", isTLS: true,
+      expected: [
+        "X-Forwarded-For: 2001:db8::1", "X-Forwarded-Proto: https",
+        "Forwarded: for=\"[2001:db8::1]\";host=\"localhost:8080\";proto=https",
+      ]),
+    Row(
+      name: "a unix socket's peer has no address", peer: "",
+      expected: ["Forwarded: for=unknown;host=\"localhost:8080\";proto=http"], unexpected: ["X-Forwarded-For"]),
+    Row(
+      name: "Expect and unknown fields pass",
+      request: "POST /orders/ HTTP/1.1\nHost: a\nExpect: 100-continue\nContent-Length: 3\nx-weird:  spaced  ",
+      expected: ["Expect: 100-continue", "Content-Length: 3"]),
+  ]
+
+  @Test(arguments: rows) func `the upstream is told the request and nothing about the caller's connection`(
+    row: Row
+  ) throws {
+    let route = try Route("/orders/", upstream: "http://up.example:81/api/", preservesHost: row.preservesHost)
+    let bearer = BearerValue(
+      Secret("t0ken"),
+      lifetime: TokenLifetime(obtainedAt: UnixTime(0), refreshAt: UnixTime(1800), expiresAt: UnixTime(3600)),
+      scopes: .none)
+    let text = row.request.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n"
+    let written = try withRequest(text) { head, input in
+      var identity = ByteBuffer(capacity: 128)
+      RequestIdentity.write(head, input.bytes, random: { 1 }, into: &identity)
+      var output = ByteBuffer(capacity: 16)
+      RequestRewriting.write(
+        head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false,
+        framing: try BodyFraming.request(head, input.bytes), route: route,
+        ingress: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS), bearer: row.hasBearer ? bearer : nil,
+        identity: identity, into: &output)
+      return output.text
+    }
+    #expect(written.hasSuffix("\r\n\r\n"))
+    // CR LF is one character.
+    let lines = written.dropLast(2).split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
+    for line in row.expected {
+      #expect(lines.filter { $0 == line }.count == 1, "\(line) in \(lines)")
+    }
+    for word in row.unexpected {
+      #expect(!lines.contains { $0.hasPrefix(word) || $0.contains(": \(word)") || $0.contains(", \(word)") }, "\(word)")
+    }
+    // Ids of this proxy's own.
+    #expect(lines.contains { $0.hasPrefix("X-Request-ID: ") })
+    #expect(lines.contains { $0.hasPrefix("traceparent: 00-") })
+  }
+
+  @Test func `the normal path is what goes upstream where it differs from the one sent`() throws {
+    try withRequest("GET /x/../orders/7 HTTP/1.1\r\nHost: a\r\n\r\n") { head, input in
+      var path = ByteBuffer(capacity: 64)
+      path.append("/orders/7")
+      var identity = ByteBuffer(capacity: 128)
+      RequestIdentity.write(head, input.bytes, random: { 1 }, into: &identity)
+      var output = ByteBuffer(capacity: 16)
+      RequestRewriting.write(
+        head, input, path: path, usesNormalPath: true, framing: .none, route: try Route("/orders/"),
+        ingress: Ingress(peer: [], isTLS: false), bearer: nil, identity: identity, into: &output)
+      #expect(output.text.hasPrefix("GET /7 HTTP/1.1\r\n"))
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// Requests, responses and routes for tables: written as text, parsed by the HTTP module.
+
+import HTTP
+import Network
+import Testing
+
+@testable import Proxy
+
+/// A text of a table that is no acceptable message.
+struct UnacceptableText: Error {
+  let text: String
+}
+
+/// Parses `text`, a request head and what follows, and lends both to `body`.
+func withRequest<Result, Failure: Error>(
+  _ text: String, _ body: (borrowing RequestHead, borrowing ByteBuffer) throws(Failure) -> Result
+) throws -> Result {
+  var buffer = ByteBuffer(capacity: 4096)
+  buffer.append(Array(text.utf8))
+  var parser = RequestHeadParser()
+  guard case .complete = buffer.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+    throw UnacceptableText(text: text)
+  }
+  return try body(parser.head, buffer)
+}
+
+/// Parses `text`, a response head, and lends it to `body`.
+func withResponse<Result>(
+  _ text: String, _ body: (borrowing ResponseHead, borrowing ByteBuffer) throws -> Result
+) throws -> Result {
+  var buffer = ByteBuffer(capacity: 4096)
+  buffer.append(Array(text.utf8))
+  var parser = ResponseHeadParser()
+  guard case .complete = buffer.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+    throw UnacceptableText(text: text)
+  }
+  return try body(parser.head, buffer)
+}
+
+extension Route {
+  /// A route of a table.
+  convenience init(
+    _ path: String, index: Int = 0, host: String? = nil, methods: [String]? = nil,
+    upstream: String = "http://up.example/", preservesHost: Bool = false, bearerSlot: Int? = nil
+  ) throws {
+    self.init(
+      index: index, name: "route\(index)", host: host, path: path, methods: methods, upstream: try HTTPURL(upstream),
+      originIndex: 0, preservesHost: preservesHost, bearerSlot: bearerSlot,
+      timeouts: ExchangeTimeouts(connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil))
+  }
+}
+
+extension ByteBuffer {
+  /// Everything unread, as text.
+  var text: String { bytes.text }
+}

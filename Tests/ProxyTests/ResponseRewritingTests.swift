@@ -1,0 +1,108 @@
+// The head that goes back to the caller, and how its content is framed.
+
+import HTTP
+import Testing
+
+@testable import Proxy
+
+@Suite struct ResponseRewritingTests {
+  @Test(arguments: [
+    (BodyFraming.none, HTTPVersion.http11, false, false, false),
+    (.none, .http10, false, false, false),
+    (.none, .http11, true, false, true),
+    (.fixed(5), .http11, false, false, false),
+    (.fixed(5), .http10, true, false, true),
+    (.chunked, .http11, false, true, false),
+    (.chunked, .http11, true, true, true),
+    // An HTTP/1.0 caller knows no chunks: the end of the connection is the end of the content.
+    (.chunked, .http10, false, false, true),
+    (.untilClose, .http11, false, true, false),
+    (.untilClose, .http10, false, false, true),
+  ])
+  func `content keeps its end`(
+    framing: BodyFraming, version: HTTPVersion, mustClose: Bool, writesChunks: Bool, closes: Bool
+  ) {
+    let plan = ResponsePlan(framing: framing, version: version, closes: mustClose)
+    #expect(plan.writesChunks == writesChunks)
+    #expect(plan.closes == closes)
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var response: String
+    var method = RequestMethod.get
+    var version = HTTPVersion.http11
+    var closes = false
+    var expected: String
+    var testDescription: String { name }
+  }
+
+  private static let rows = [
+    Row(
+      name: "fixed", response: "HTTP/1.1 200 OK\nContent-Length: 2\nDate: then\nX: y",
+      expected: "HTTP/1.1 200 OK\nContent-Length: 2\nDate: then\nX: y\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "Date is added", response: "HTTP/1.1 200 Fine\nContent-Length: 2",
+      expected: "HTTP/1.1 200 Fine\nContent-Length: 2\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "hop-by-hop fields end here",
+      response: "HTTP/1.1 200 OK\nConnection: close, x-mine\nX-Mine: 1\nKeep-Alive: 5\nContent-Length: 0",
+      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "chunks for HTTP/1.1", response: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nTrailer: x-sum",
+      expected: "HTTP/1.1 200 OK\nTrailer: x-sum\nTransfer-Encoding: chunked\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "no chunks and no trailers for HTTP/1.0",
+      response: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nTrailer: x-sum", version: .http10,
+      expected: "HTTP/1.1 200 OK\nDate: now\nVia: 1.1 bearer-proxy\nConnection: close"),
+    Row(
+      name: "until close becomes chunks", response: "HTTP/1.0 200 OK",
+      expected: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nDate: now\nVia: 1.0 bearer-proxy"),
+    Row(
+      name: "HTTP/1.0 keep-alive is said", response: "HTTP/1.1 200 OK\nContent-Length: 1", version: .http10,
+      expected: "HTTP/1.1 200 OK\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy\nConnection: keep-alive"),
+    Row(
+      name: "closing is said", response: "HTTP/1.1 200 OK\nContent-Length: 1", closes: true,
+      expected: "HTTP/1.1 200 OK\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy\nConnection: close"),
+    Row(
+      name: "204 has no length", response: "HTTP/1.1 204 No Content\nContent-Length: 0",
+      expected: "HTTP/1.1 204 No Content\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "the length that a HEAD asks about stays", response: "HTTP/1.1 200 OK\nContent-Length: 99", method: .head,
+      expected: "HTTP/1.1 200 OK\nContent-Length: 99\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "the length of a 304 stays", response: "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"",
+      expected: "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "a challenge passes",
+      response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0",
+      expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0\n"
+        + "Date: now\nVia: 1.1 bearer-proxy"),
+  ]
+
+  @Test(arguments: rows) func `the caller gets the upstream's head without what belongs to its connection`(
+    row: Row
+  ) throws {
+    let text = row.response.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n"
+    let written = try withResponse(text) { head, input in
+      let framing = try BodyFraming.response(head, input.bytes, requestMethod: row.method)
+      let plan = ResponsePlan(framing: framing, version: row.version, closes: row.closes)
+      var date = ByteBuffer(capacity: 16)
+      date.append("now")
+      var output = ByteBuffer(capacity: 16)
+      ResponseRewriting.write(head, input, plan: plan, version: row.version, date: date, into: &output)
+      return output.text
+    }
+    #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")
+  }
+
+  @Test func `an interim response is passed on without lengths and connection fields`() throws {
+    let text = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\nX: 1\r\nContent-Length: 3\r\n\r\n"
+    let written = try withResponse(text) { head, input in
+      var output = ByteBuffer(capacity: 16)
+      ResponseRewriting.writeInterim(head, input.bytes, into: &output)
+      return output.text
+    }
+    #expect(written == "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+  }
+}

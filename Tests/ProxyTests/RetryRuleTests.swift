@@ -1,0 +1,29 @@
+// When a request is sent a second time: the whole table.
+
+import HTTP
+import Testing
+
+@testable import Proxy
+
+@Suite struct RetryRuleTests {
+  private static let methods: [(RequestMethod, Bool)] = [
+    (.get, true), (.head, true), (.put, true), (.delete, true), (.options, true), (.trace, true),
+    (.post, false), (.patch, false), (.connect, false), (.other, false),
+  ]
+  private static let framings: [(BodyFraming, Bool)] = [
+    (.none, true), (.fixed(0), true), (.fixed(1), false), (.chunked, false), (.untilClose, false),
+  ]
+
+  @Test(arguments: methods, framings)
+  func `only what is idempotent and has no content is repeated, once, after a connection that was used before`(
+    method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
+  ) {
+    for wasReused in [false, true] {
+      for isFirst in [false, true] {
+        let permitted = RetryRule.permits(
+          method: method.name, framing: framing.kind, connectionWasReused: wasReused, isFirstAttempt: isFirst)
+        #expect(permitted == (method.mayRepeat && framing.mayRepeat && wasReused && isFirst))
+      }
+    }
+  }
+}
