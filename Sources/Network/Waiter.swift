@@ -62,6 +62,12 @@ public final class Waiter: @unchecked Sendable {
     }
     if reason == .signalled { isSignalled = false }
     isReady = false
+    unwatchAll()
+    self.deadline = .distantFuture
+    return reason
+  }
+
+  private func unwatchAll() {
     for channel in watched {
       channel._withUnsafeGuaranteedRef {
         $0.waiter = nil
@@ -69,8 +75,6 @@ public final class Waiter: @unchecked Sendable {
       }
     }
     watched.removeAll(keepingCapacity: true)
-    self.deadline = .distantFuture
-    return reason
   }
 
   /// Ends the present wait, or the next one if none is under way.
@@ -91,8 +95,9 @@ public final class Waiter: @unchecked Sendable {
     watched.removeAll { $0.toOpaque() == Unmanaged.passUnretained(channel).toOpaque() }
   }
 
-  /// Gives up the place in the timer queue. Nobody waits here any more.
+  /// Gives up the place in the timer queue, and what was watched without a wait. Nobody waits here any more.
   public func close() {
+    unwatchAll()
     loop.timers.remove(self)
   }
 }

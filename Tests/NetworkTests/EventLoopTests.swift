@@ -137,14 +137,13 @@ struct EventLoopTests {
           waiter.close()
         }
       }
-      let start = MonotonicTime.now
+      // A neighbour without a thread would never be resumed, and the suite's time limit would end the test.
       for _ in 0..<200 {
         await withCheckedContinuation { continuation in
           DispatchQueue.global().async { continuation.resume() }
         }
         await Task(executorPreference: globalConcurrentExecutor) { await Task.yield() }.value
       }
-      #expect(MonotonicTime.now - start < .seconds(5))
       isOver.set()
     }
     for loop in loops { loop.shutDown() }

@@ -150,12 +150,9 @@ extension ByteStream {
       case .moved(let count): received += piece[..<count]
       case .wouldBlock:
         if interest.isEmpty, sent < bytes.count { continue }
+        if received.count >= count, sent >= bytes.count { continue }
         waiter.watch(channel, interest.union(receiveInterest))
-        if received.count < count || sent < bytes.count,
-          await waiter.wait(until: .now + Self.patience) == .timedOut
-        {
-          return (received, .timedOut)
-        }
+        if await waiter.wait(until: .now + Self.patience) == .timedOut { return (received, .timedOut) }
       case .endOfStream: return (received, .endOfStream)
       case .failed(let error): return (received, .failed(error))
       }
