@@ -65,15 +65,15 @@ public final class OriginPool {
     } catch {
       throw .tls(error)
     }
-    let wake: Waiter.Wake
+    var wake = Waiter.Wake.signalled
     do throws(StreamError) {
-      wake = try await stream.handshake(waiter, until: deadline)
+      // A signal is for whoever waits for the caller; the handshake goes on.
+      while wake == .signalled { wake = try await stream.handshake(waiter, until: deadline) }
     } catch {
       stream.close()
       throw .tls(error)
     }
-    // Signalled: whoever waits is being ended, and a handshake cut short is no connection.
-    if wake != .ready {
+    if wake == .timedOut {
       stream.close()
       throw .timedOut
     }
@@ -81,12 +81,13 @@ public final class OriginPool {
   }
 
   private func connectedChannel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(ConnectError) -> Channel {
-    let addresses: [SocketAddress]
+    let found: [SocketAddress]?
     do throws(ResolveError) {
-      addresses = try await resolver.addresses(of: origin.host, port: origin.port)
+      found = try await resolver.addresses(of: origin.host, port: origin.port, waiter: waiter, until: deadline)
     } catch {
       throw .unresolved(error)
     }
+    guard let addresses = found else { throw .timedOut }
     // Checked after resolution, so that a name that turns towards a metadata service later is refused as well.
     let allowed = addresses.filter { !$0.isLinkLocalOrMetadata }
     if allowed.isEmpty { throw .forbiddenAddress }

@@ -31,12 +31,20 @@ public final class Resolver: Sendable {
 
   /// How long an answer is used before the name is looked up again.
   public static let lifetime = TimeSpan.seconds(30)
+  /// How long an old answer is used after a look-up has failed: nobody is to wait for a resolver that is down each time.
+  static let reprieve = TimeSpan.seconds(5)
   /// Names remembered at most; past that, old answers go first.
   private static let capacity = 1024
 
-  /// A resolver; tests give it a look-up of their own, which returns addresses with port 0.
-  public init(lookUp: (@Sendable (String) -> Result<[SocketAddress], ResolveError>)? = nil) {
+  private let now: @Sendable () -> MonotonicTime
+
+  /// A resolver; tests give it a look-up of their own, which returns addresses with port 0, and a clock.
+  public init(
+    lookUp: (@Sendable (String) -> Result<[SocketAddress], ResolveError>)? = nil,
+    now: @escaping @Sendable () -> MonotonicTime = { .now }
+  ) {
     self.lookUp = lookUp ?? { Self.systemLookUp($0) }
+    self.now = now
   }
 
   /// The addresses of `host`, in the system's order of preference (RFC 6724). A literal is its own address.
@@ -44,12 +52,7 @@ public final class Resolver: Sendable {
   /// Where a name that was known fails to resolve again, the old addresses are given: a resolver that is down for a
   /// moment should not take down what still answers.
   public func addresses(of host: String, port: UInt16) async throws(ResolveError) -> [SocketAddress] {
-    if let literal = SocketAddress(literal: host, port: port) { return [literal] }
-    let now = MonotonicTime.now
-    let known = state.withLock { state in
-      state.answers[host].flatMap { $0.until > now ? $0.addresses : nil }
-    }
-    if let known { return known.map { Self.address($0, port: port) } }
+    if let known = known(host, port) { return known }
     let result = await withCheckedContinuation { (continuation: Waiting) in
       let isFirst = state.withLock { state in
         state.waiting[host, default: []].append(continuation)
@@ -60,13 +63,53 @@ public final class Resolver: Sendable {
     return try result.get().map { Self.address($0, port: port) }
   }
 
+  /// As above, waiting at `waiter` and no longer than until `deadline`: `nil` where that has passed. The look-up goes on for
+  /// whoever asks next.
+  public func addresses(
+    of host: String, port: UInt16, waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(ResolveError) -> [SocketAddress]? {
+    if let known = known(host, port) { return known }
+    let pending = Confined(PendingAnswer(), to: waiter.loop)
+    Task(executorPreference: waiter.loop) {
+      let result: Result<[SocketAddress], ResolveError>
+      do throws(ResolveError) {
+        result = .success(try await self.addresses(of: host, port: port))
+      } catch {
+        result = .failure(error)
+      }
+      pending.value.result = result
+      if pending.value.isAwaited { waiter.signal() }
+    }
+    while pending.value.result == nil, await waiter.wait(until: deadline) != .timedOut {}
+    pending.value.isAwaited = false
+    return try pending.value.result?.get()
+  }
+
+  /// What one task waits for. Confined to its loop.
+  private final class PendingAnswer {
+    var result: Result<[SocketAddress], ResolveError>?
+    var isAwaited = true
+  }
+
+  /// What needs no look-up.
+  private func known(_ host: String, _ port: UInt16) -> [SocketAddress]? {
+    if let literal = SocketAddress(literal: host, port: port) { return [literal] }
+    let now = now()
+    let known = state.withLock { state in
+      state.answers[host].flatMap { $0.until > now ? $0.addresses : nil }
+    }
+    return known?.map { Self.address($0, port: port) }
+  }
+
   private func finish(_ host: String, _ result: Result<[SocketAddress], ResolveError>) {
+    let now = now()
     let (waiting, outcome) = state.withLock { state in
       let waiting = state.waiting.removeValue(forKey: host) ?? []
       if case .success(let addresses) = result {
         if state.answers.count >= Self.capacity { state.answers.removeAll() }
-        state.answers[host] = Answer(addresses: addresses, until: .now + Self.lifetime)
+        state.answers[host] = Answer(addresses: addresses, until: now + Self.lifetime)
       } else if let old = state.answers[host] {
+        state.answers[host]?.until = now + Self.reprieve
         return (waiting, Result<[SocketAddress], ResolveError>.success(old.addresses))
       }
       return (waiting, result)

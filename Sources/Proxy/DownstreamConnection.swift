@@ -46,6 +46,9 @@ final class DownstreamConnection {
 
   private func shakeHands() async -> Bool {
     guard context.tls != nil else { return true }
+    if state.isDraining { return false }
+    isIdle = true
+    defer { isIdle = false }
     do throws(StreamError) {
       return try await stream.handshake(waiter, until: state.loop.now + limits.requestHead) == .ready
     } catch {
@@ -70,12 +73,17 @@ final class DownstreamConnection {
 
   /// Waits, without holding any buffer, until there may be something to read. False: the connection is to be closed.
   private func awaitFirstByte() async -> Bool {
-    if state.isDraining { return false }
-    if stream.mayReceive { return true }
     isIdle = true
     defer { isIdle = false }
-    waiter.watch(stream.channel, stream.receiveInterest)
-    return await waiter.wait(until: state.loop.now + limits.idle) == .ready
+    let deadline = state.loop.now + limits.idle
+    while !stream.mayReceive {
+      if state.isDraining { return false }
+      waiter.watch(stream.channel, stream.receiveInterest)
+      if await waiter.wait(until: deadline) == .timedOut { return false }
+      // TLS may be ready for something that is no request yet: only trying tells.
+      if stream.receiveInterest != .read { return true }
+    }
+    return true
   }
 
   /// Reads one head and answers it. False: nothing more is to be read from this connection.
@@ -141,7 +149,7 @@ final class DownstreamConnection {
     }
   }
 
-  /// Ends the wait for another request, if that is what is going on.
+  /// Ends the wait for a handshake or a request, if that is what is going on.
   func drain() {
     if isIdle { waiter.signal() }
   }

@@ -200,7 +200,10 @@ struct Relay {
       return nil
     case .source: return .aborted(.abortedByDownstream)
     case .sourceEnded:
-      return response == nil ? .unanswered(.contentCut, mayRepeat: false) : .aborted(.abortedByDownstream)
+      if response == nil { return .unanswered(.contentCut, mayRepeat: false) }
+      // The caller has its answer and sees no reason to go on.
+      isRequestAbandoned = true
+      return nil
     case .tooLarge: return response == nil ? .unanswered(.tooLarge, mayRepeat: false) : .aborted(.answeredByProxy)
     case .chunk, .trailer:
       return response == nil ? .unanswered(.content, mayRepeat: false) : .aborted(.answeredByProxy)

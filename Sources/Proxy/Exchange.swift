@@ -101,7 +101,7 @@ struct Exchange {
     let body = problem.json(
       route: route?.name ?? "",
       requestID: hasHead ? scratch.identity.withBytes { RequestIdentity.requestID($0).text } : "")
-    scratch.responseOutput.removeAll()
+    // What waits in the output is the rest of an interim response that the caller may have the beginning of.
     HeadWriter.statusLine(problem.status, into: &scratch.responseOutput)
     HeadWriter.field("Content-Type", "application/problem+json", into: &scratch.responseOutput)
     HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &scratch.responseOutput)

@@ -90,14 +90,12 @@ final class LoopState {
 
   func opened(_ connection: DownstreamConnection) {
     connections[ObjectIdentifier(connection)] = connection
-    service.connectionOpened()
     metrics.add(service.metrics.connectionsAccepted)
     metrics.add(service.metrics.connectionsOpen, 1)
   }
 
   func closed(_ connection: DownstreamConnection) {
     connections[ObjectIdentifier(connection)] = nil
-    service.connectionClosed()
     metrics.add(service.metrics.connectionsOpen, -1)
   }
 

@@ -19,14 +19,11 @@ public struct ServerListener: Sendable {
   /// The address listened on.
   public var address: SocketAddress? { sockets.first?.address }
 
-  /// Gives up a listener that was never served.
+  /// Stops listening, but for the loops that have taken a socket and close theirs themselves. The file of a unix socket
+  /// goes with it: later, it may be a successor's.
   public func close() {
-    for socket in sockets { socket.close() }
-  }
-
-  /// Removes the file of a unix socket.
-  public func removeSocketFile() {
     sockets.first?.removeSocketFile()
+    for socket in sockets { socket.close() }
   }
 }
 
@@ -91,7 +88,10 @@ public final class ProxyServer: Sendable {
         service.log.error("accepting rests: nothing left to accept with", ["reason": .string(error.description)])
       }
       guard let (channel, peer) = accepted else { continue }
+      // Counted before its task runs: a burst is accepted in one go and would get past the limit.
+      service.connectionOpened()
       Task(executorPreference: loop) {
+        defer { self.service.connectionClosed() }
         do throws(StreamError) {
           let connection = try DownstreamConnection(channel, peer: peer, context: context, state: state.value)
           await connection.serve()
@@ -132,6 +132,7 @@ public final class ProxyServer: Sendable {
         state.value.drain()
       }.value
     }
+    for listener in listeners { listener.close() }
     let deadline = MonotonicTime.now + limit
     await pause(while: { self.service.connectionCount > 0 && MonotonicTime.now < deadline })
     let left = service.connectionCount

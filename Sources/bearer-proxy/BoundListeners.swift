@@ -34,6 +34,7 @@ struct BoundListeners {
     self.traffic = traffic
     if issues.isEmpty { return }
     for listener in traffic { listener.close() }
+    removeAdminSocketFile()
     admin?.socket.close()
     throw ConfigurationError(issues)
   }
@@ -63,9 +64,9 @@ struct BoundListeners {
     }
   }
 
-  /// Removes the files of unix sockets, which outlive their process.
-  func removeSocketFiles() {
-    for listener in traffic { listener.removeSocketFile() }
+  /// Removes the file of the admin listener's unix socket, which would outlive the process. The traffic listeners' go
+  /// when they stop listening.
+  func removeAdminSocketFile() {
     admin?.socket.removeSocketFile()
   }
 }

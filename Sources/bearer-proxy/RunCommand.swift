@@ -50,7 +50,7 @@ struct RunCommand {
     admin?.drain()
     tokens.cancel()
     let cutOff = await server.drain(limit: TimeSpan(settings.shutdown.limit))
-    listeners.removeSocketFiles()
+    listeners.removeAdminSocketFile()
     assembly.log.info("ended", ["connections_cut_off": .integer(cutOff)])
     OutputFile.standardOutput.flush()
     OutputFile.standardError.flush()

@@ -1,0 +1,64 @@
+// A whole proxy inside the test's process: one route without a token to an upstream on loopback.
+
+import Glibc
+import HTTP
+import HTTPClient
+import Identity
+@testable import Network
+import Telemetry
+import TestSupport
+import Tokens
+
+@testable import Proxy
+
+/// A proxy that serves on loopback, or on a unix socket.
+struct ProxyFixture {
+  let server: ProxyServer
+  let service: Service
+  let address: SocketAddress
+
+  /// The port of its listener.
+  var port: Int { Int(address.port) }
+
+  /// Starts a proxy whose route `/` leads to `http://HOST:UPSTREAM/`.
+  init(
+    upstream: Int, host: String = "127.0.0.1", listener: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
+    tls: TLSContext? = nil, loops count: Int = 1, connections: Int = 100, sendBuffer: Int32? = nil,
+    timeouts: ExchangeTimeouts = ExchangeTimeouts(
+      connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil),
+    resolver: Resolver = Resolver()
+  ) throws {
+    let url = try HTTPURL("http://\(host):\(upstream)/")
+    let route = Route(
+      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: url, originIndex: 0, preservesHost: false,
+      bearerSlot: nil, timeouts: timeouts)
+    var catalog = MetricsCatalog()
+    let metrics = ServiceMetrics(&catalog, routes: ["all"], version: "test")
+    let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
+    service = Service(
+      routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())], subscriptions: [],
+      limits: ServiceLimits(
+        head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30)),
+      broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
+      log: Log(level: .error, format: .text, now: now, write: { _ in }), metrics: metrics,
+      registry: MetricsRegistry(catalog, writers: count), accessLog: nil, accessFormat: .json)
+    let sockets = try BoundSocket.bind(listener, count: count)
+    if var sendBuffer {
+      // Accepted sockets inherit it.
+      for socket in sockets {
+        setsockopt(
+          socket.descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
+      }
+    }
+    address = sockets[0].address
+    server = ProxyServer(
+      service, loops: try (0..<count).map { try EventLoop(index: $0) },
+      listeners: [ServerListener(sockets, names: nil, refusesCrossSite: true, tls: tls)])
+    server.start()
+  }
+}
+
+extension ByteStream {
+  /// Reads a request head of a test, for an upstream; empty where the connection ended.
+  func requestHead() async -> String { await receiveText(through: "\r\n\r\n") }
+}

@@ -1,0 +1,235 @@
+// A whole proxy: how it ends, how many it serves, and what callers see where an upstream or a caller misbehaves.
+
+import Glibc
+@testable import Network
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProxyServerTests {
+  private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+  private static let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+  /// Answers each request of a connection at once.
+  private static let answering: @Sendable (ByteStream, Int) async -> Void = { stream, _ in
+    while await !stream.requestHead().isEmpty { await stream.sendAll(answer) }
+  }
+
+  // MARK: The end
+
+  @Test func `while it drains nobody is accepted, and who is busy is answered`() async throws {
+    let isAsked = Atomic(false)
+    let mayAnswer = Atomic(false)
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      isAsked.store(true, ordering: .relaxed)
+      let waiter = Waiter(loop)
+      while !mayAnswer.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(5)) }
+      waiter.close()
+      await stream.sendAll(Self.answer)
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let busy = try RawConnection(port: proxy.port)
+    try await busy.send(Self.request)
+    #expect(try await eventually { isAsked.load(ordering: .relaxed) })
+    async let cutOff = proxy.server.drain(limit: .seconds(10))
+    #expect(
+      try await eventually(within: .seconds(2)) {
+        do {
+          _ = try RawConnection(port: proxy.port)
+          return false
+        } catch {
+          return true
+        }
+      }, "connections are still taken")
+    mayAnswer.store(true, ordering: .relaxed)
+    let received = try await busy.receive()
+    #expect(received.hasSuffix("\r\n\r\nok"))
+    #expect(received.contains("Connection: close"))
+    #expect(await cutOff == 0)
+    upstream.stop()
+  }
+
+  @Test func `the file of a unix socket goes when listening ends, so that a successor's is not taken for it`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("proxy.sock")
+    let proxy = try ProxyFixture(upstream: 1, listener: SocketAddress(.unix(path: path)), loops: 2)
+    #expect(access(path, F_OK) == 0)
+    _ = await proxy.server.drain(limit: .seconds(5))
+    #expect(access(path, F_OK) != 0)
+  }
+
+  @Test func `idle connections and handshakes under way do not hold the end up`() async throws {
+    let parties = try await TLSFiles()
+    let proxy = try ProxyFixture(upstream: 1, tls: parties.server, loops: 2)
+    let silent = try (0..<4).map { _ in try RawConnection(port: proxy.port) }
+    #expect(try await eventually { proxy.service.connectionCount == 4 })
+    let start = MonotonicTime.now
+    #expect(await proxy.server.drain(limit: .seconds(8)) == 0)
+    #expect(MonotonicTime.now - start < .seconds(4))
+    for connection in silent { #expect(try await connection.isClosedByPeer()) }
+  }
+
+  @Test func `idle keep-alive connections end at once`() async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop, Self.answering)
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let idle = try RawConnection(port: proxy.port)
+    try await idle.send(Self.request)
+    #expect(try await idle.receive(until: { $0.hasSuffix("ok") }).hasSuffix("ok"))
+    #expect(await proxy.server.drain(limit: .seconds(8)) == 0)
+    #expect(try await idle.isClosedByPeer())
+    upstream.stop()
+  }
+
+  @Test func `what is still busy at the limit is cut off and counted`() async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      _ = await stream.receiveAll()
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let busy = try RawConnection(port: proxy.port)
+    try await busy.send(Self.request)
+    #expect(try await eventually { upstream.acceptedCount == 1 })
+    #expect(await proxy.server.drain(limit: .milliseconds(50)) == 1)
+    #expect(try await busy.receive().isEmpty)
+    #expect(proxy.service.connectionCount == 0)
+    upstream.stop()
+  }
+
+  // MARK: Bounds
+
+  @Test func `a burst of connections does not get past the limit, and those who wait get their turn`() async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop, Self.answering)
+    let proxy = try ProxyFixture(upstream: upstream.port, connections: 5)
+    var connections = try (0..<30).map { _ in try RawConnection(port: proxy.port) }
+    #expect(try await eventually { proxy.service.connectionCount >= 5 })
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(proxy.service.connectionCount == 5)
+    let last = try #require(connections.last)
+    connections.removeAll()
+    try await last.send(Self.request)
+    #expect(try await last.receive(until: { $0.hasSuffix("ok") }).hasSuffix("ok"))
+    upstream.stop()
+  }
+
+  @Test func `a name that takes its time to resolve is given up when connecting must be over`() async throws {
+    let resolver = Resolver(lookUp: { host in
+      usleep(3_000_000)
+      return .failure(ResolveError(host: host, reason: "late"))
+    })
+    let proxy = try ProxyFixture(
+      upstream: 1, host: "slow.example",
+      timeouts: ExchangeTimeouts(
+        connect: .milliseconds(100), responseHead: .seconds(5), idle: .seconds(5), whole: nil), resolver: resolver)
+    let caller = try RawConnection(port: proxy.port)
+    let start = MonotonicTime.now
+    try await caller.send(Self.request)
+    let received = try await caller.receive(until: { $0.contains("}") })
+    #expect(statusOf(received) == 504)
+    #expect(MonotonicTime.now - start < .seconds(2))
+  }
+
+  // MARK: Misbehaviour
+
+  @Test func `an interim response that a caller has half of is finished before the proxy's own answer`() async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      let hint = "HTTP/1.1 103 Early Hints\r\nLink: " + String(repeating: "x", count: 30_000) + "\r\n\r\n"
+      for _ in 0..<20 { await stream.sendAll(hint) }
+      _ = await stream.receiveAll()
+    }
+    let proxy = try ProxyFixture(
+      upstream: upstream.port, sendBuffer: 16 * 1024,
+      timeouts: ExchangeTimeouts(
+        connect: .seconds(5), responseHead: .milliseconds(300), idle: .seconds(5), whole: nil))
+    let received = try await onLoop { loop in
+      let waiter = Waiter(loop)
+      let caller = try ByteStream(
+        await Connector.connect(to: [proxy.address], waiter: waiter, until: .now + .seconds(5)))
+      await caller.sendAll("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+      // The socket's buffer is full long before the last hint.
+      _ = await waiter.wait(until: .now + .milliseconds(800))
+      waiter.close()
+      let (bytes, _) = await caller.receiveAll()
+      caller.close()
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    let heads = received.split(separator: "\r\n\r\n", omittingEmptySubsequences: true)
+    let last = try #require(heads.firstIndex { $0.hasPrefix("HTTP/1.1 504") })
+    #expect(heads[..<last].allSatisfy { $0.hasPrefix("HTTP/1.1 103") && $0.utf8.count > 30_000 })
+    upstream.stop()
+  }
+
+  @Test func `a caller that stops sending because it has an answer gets all of it`() async throws {
+    let loop = try EventLoop()
+    let mayFinish = Atomic(false)
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      await stream.sendAll("HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\n12345")
+      let waiter = Waiter(loop)
+      while !mayFinish.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(5)) }
+      waiter.close()
+      await stream.sendAll("67890")
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let caller = try RawConnection(port: proxy.port)
+    try await caller.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nbeginning")
+    let beginning = try await caller.receive(until: { $0.hasSuffix("12345") })
+    #expect(statusOf(beginning) == 403)
+    caller.finishSending()
+    try await Task.sleep(for: .milliseconds(100))
+    mayFinish.store(true, ordering: .relaxed)
+    #expect(try await caller.receive() == "67890")
+    upstream.stop()
+  }
+
+  @Test(arguments: [("GET", 200, 2), ("POST", 502, 1)])
+  func `a request that meets a dead pooled connection is repeated where that does no harm`(
+    method: String, status: Int, connections: Int
+  ) async throws {
+    let loop = try EventLoop()
+    // The first connection answers once, and closes on the second request without a word.
+    let upstream = try LoopServer(on: loop) { stream, index in
+      _ = await stream.requestHead()
+      await stream.sendAll(Self.answer)
+      _ = await stream.requestHead()
+      if index > 0 { await stream.sendAll(Self.answer) }
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let caller = try RawConnection(port: proxy.port)
+    try await caller.send(Self.request)
+    _ = try await caller.receive(until: { $0.hasSuffix("ok") })
+    try await caller.send("\(method) / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let received = try await caller.receive(until: { $0.hasSuffix("ok") || $0.hasSuffix("}\n") })
+    #expect(statusOf(received) == status)
+    #expect(upstream.acceptedCount == connections)
+    upstream.stop()
+  }
+
+  @Test func `requests sent back to back are answered in order`() async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop, Self.answering)
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let caller = try RawConnection(port: proxy.port)
+    try await caller.send(
+      "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nHEAD /3 HTTP/1.1\r\nHost: a\r\n\r\n"
+        + "GET /4 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /5 HTTP/1.1\r\nHost: a\r\n\r\n")
+    let received = try await caller.receive()
+    let statuses = received.split(separator: "\r\n").filter { $0.contains("HTTP/1.1 ") }.map { line in
+      line.drop { $0 != "H" }.dropFirst(9).prefix(3)
+    }
+    // The upstream sends content to a HEAD, which it must not: that connection is not used again.
+    #expect(statuses == ["200", "200", "200"])
+    upstream.stop()
+  }
+}
