@@ -27,20 +27,26 @@ struct Exchange {
   mutating func run(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
     let state = connection.state
     identify(state, scratch)
-    var persistence = Persistence.close
     let goesOn: Bool
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)
-      if case .keepAlive = admission.persistence, admission.framing == .none { persistence = .keepAlive }
       let bearer = try await bearer(for: admission.route, state)
       goesOn = try await relay(admission, bearer, connection, scratch)
     } catch {
-      if persistence == .keepAlive, keepsHead { scratch.requestInput.consume(headBytes) }
-      await answer(error, connection, scratch, keepsConnection: persistence == .keepAlive && !state.isDraining)
-      return persistence == .keepAlive && !state.isDraining
+      let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !state.isDraining
+      if keepsConnection { scratch.requestInput.consume(headBytes) }
+      await answer(error, connection, scratch, keepsConnection: keepsConnection)
+      return keepsConnection
     }
     finish(state, scratch, connection)
     return goesOn
+  }
+
+  /// Whether nothing of the request is left to read behind its head, and its sender wants to go on.
+  private func isWhollyRead(_ scratch: Scratch) -> Bool {
+    keepsHead && Persistence.after(request: scratch.requestParser.head) == .keepAlive
+      && !scratch.requestParser.head.fields.contains(.contentLength)
+      && !scratch.requestParser.head.fields.contains(.transferEncoding)
   }
 
   // MARK: Before the relay

@@ -58,4 +58,14 @@ extension ExchangeFailure {
     default: .answeredByProxy
     }
   }
+
+  /// Whether the caller did nothing that casts doubt on what follows on its connection.
+  var leavesConnectionUsable: Bool {
+    switch self {
+    case .noRoute, .methodNotAllowed, .token, .unreachable, .upstreamClosed, .upstreamMalformed, .upstreamStalled,
+      .exchangeTimedOut:
+      true
+    default: false
+    }
+  }
 }
