@@ -13,6 +13,8 @@ struct BodyPump {
     case needsSource
     /// Room at the sink: watch it for sending.
     case needsSink
+    /// Nothing: both sides are faster than this. Let the loop's other tasks run, then go on.
+    case tookItsTurn
     /// Everything, trailers included, has been handed to the sink.
     case finished
     /// The exchange cannot be completed.
@@ -57,6 +59,9 @@ struct BodyPump {
   /// The input buffer's size for content that did not come with the head.
   private static let streamingCapacity = 64 * 1024
 
+  /// Bytes received in one turn at most, so that one large body between two fast peers leaves time for everybody else.
+  private static let turn = 1024 * 1024
+
   /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding.
   init(_ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max) {
     switch framing {
@@ -80,6 +85,7 @@ struct BodyPump {
     from source: ByteStream, _ input: inout ByteBuffer, to sink: ByteStream, _ output: inout ByteBuffer,
     _ trailers: inout TrailerParser, _ limits: HeadLimits
   ) -> Step {
+    var turn = Self.turn
     while true {
       if let failure = approve(&input, &output, &trailers, limits) { return .failed(failure) }
       gather(&input, &output)
@@ -103,9 +109,12 @@ struct BodyPump {
         }
       }
       if case .finished = coding { return .finished }
+      if turn <= 0 { return .tookItsTurn }
       makeRoom(&input)
       switch input.receive(from: source) {
-      case .moved: filledInput = input.writableCount == 0
+      case .moved(let count):
+        turn -= count
+        filledInput = input.writableCount == 0
       case .wouldBlock: return .needsSource
       case .failed(let error): return .failed(.source(error))
       case .endOfStream:

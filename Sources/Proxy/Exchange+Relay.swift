@@ -153,12 +153,14 @@ struct Relay {
       var downstreamInterest: Readiness = .hangUp
       var upstreamInterest: Readiness = []
       var requestNeedsCaller = false
+      var tookItsTurn = false
       if !isRequestSent, !isRequestAbandoned {
         switch stepRequest() {
         case .needsSource:
           requestNeedsCaller = true
           downstreamInterest.formUnion(downstream.receiveInterest)
         case .needsSink: upstreamInterest.formUnion(upstream.sendInterest)
+        case .tookItsTurn: tookItsTurn = true
         case .finished:
           isRequestSent = true
           responseDeadline = loop.now + timeouts.responseHead
@@ -169,8 +171,13 @@ struct Relay {
       switch stepResponse() {
       case .needsSource: upstreamInterest.formUnion(upstream.receiveInterest)
       case .needsSink: downstreamInterest.formUnion(downstream.sendInterest)
+      case .tookItsTurn: tookItsTurn = true
       case .finished: return completed()
       case .failed(let end): return end
+      }
+      if tookItsTurn, loop.now < whole {
+        await Task.yield()
+        continue
       }
       waiter.watch(downstream.channel, downstreamInterest)
       waiter.watch(upstream.channel, upstreamInterest)
@@ -215,6 +222,7 @@ struct Relay {
   private enum ResponseStep {
     case needsSource
     case needsSink
+    case tookItsTurn
     case finished
     case failed(End)
   }
@@ -232,6 +240,7 @@ struct Relay {
     switch step {
     case .needsSource: return .needsSource
     case .needsSink: return .needsSink
+    case .tookItsTurn: return .tookItsTurn
     case .finished: return .finished
     case .failed(.sink): return .failed(.aborted(.abortedByDownstream))
     case .failed: return .failed(.aborted(.upstreamFailed))
