@@ -1,0 +1,255 @@
+// Owns one attempt on one upstream connection: the request on its way out and the response on its way back, both at once,
+// with one wait for whatever either of them needs.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Network
+internal import Telemetry
+
+/// One attempt to exchange a request for a response on one upstream connection.
+struct Relay {
+  /// How an attempt ended.
+  enum End {
+    /// The response was delivered.
+    case completed(reusesUpstream: Bool, keepsDownstream: Bool)
+    /// Something broke after the caller had got part of the answer, or the caller went away.
+    case aborted(RequestOutcome)
+    /// No part of an answer has reached the caller. `mayRepeat`: no part of one has arrived either.
+    case unanswered(ExchangeFailure, mayRepeat: Bool)
+  }
+
+  private let admission: Admission
+  private let connection: DownstreamConnection
+  private let upstream: ByteStream
+  private let downstream: ByteStream
+  private let scratch: Scratch
+  private let limits: ServiceLimits
+  /// The request's content on its way out.
+  private(set) var request: BodyPump
+  /// The response's content on its way back, once its head is known.
+  private(set) var response: BodyPump?
+  /// The status of the final response; 0 before.
+  private(set) var status = 0
+  /// When the head of the final response had arrived.
+  private(set) var answeredAt: MonotonicTime?
+  private var isRequestSent = false
+  private var isRequestAbandoned = false
+  private var closesDownstream = false
+  private var upstreamPersistence = Persistence.close
+  private var interimResponses = 0
+  private var hasReceived = false
+  private var responseDeadline = MonotonicTime.distantFuture
+
+  /// Interim responses passed on before an upstream is taken to be holding the caller hostage.
+  private static let interimLimit = 32
+
+  init(
+    _ admission: Admission, _ connection: DownstreamConnection, _ upstream: UpstreamConnection, _ scratch: Scratch,
+    limits: ServiceLimits
+  ) {
+    self.admission = admission
+    self.connection = connection
+    self.upstream = upstream.stream
+    self.scratch = scratch
+    self.limits = limits
+    downstream = connection.stream
+    request = BodyPump(admission.framing, writesChunks: admission.framing == .chunked, limit: limits.bodyBytes)
+    scratch.requestOutput.removeAll()
+    scratch.responseInput.removeAll()
+    scratch.responseOutput.removeAll()
+    scratch.responseParser.reset()
+  }
+
+  /// Whether the request has content, or may have.
+  var hasContent: Bool { !request.hasReceivedAll }
+
+  func writeRequestHead(_ bearer: BearerValue?) {
+    RequestRewriting.write(
+      scratch.requestParser.head, scratch.requestInput, path: scratch.path,
+      usesNormalPath: admission.usesNormalPath, framing: admission.framing, route: admission.route,
+      ingress: connection.ingress, bearer: bearer,
+      identity: scratch.identity, into: &scratch.requestOutput)
+  }
+
+  /// Drives both directions to the end.
+  mutating func run(whole: MonotonicTime) async -> End {
+    let loop = connection.state.loop
+    let waiter = connection.waiter
+    let timeouts = admission.route.timeouts
+    while true {
+      var downstreamInterest: Readiness = .hangUp
+      var upstreamInterest: Readiness = []
+      var requestNeedsCaller = false
+      var tookItsTurn = false
+      if !isRequestSent, !isRequestAbandoned {
+        switch stepRequest() {
+        case .needsSource:
+          requestNeedsCaller = true
+          downstreamInterest.formUnion(downstream.receiveInterest)
+        case .needsSink: upstreamInterest.formUnion(upstream.sendInterest)
+        case .tookItsTurn: tookItsTurn = true
+        case .finished:
+          isRequestSent = true
+          responseDeadline = loop.now + timeouts.responseHead
+        case .failed(let failure):
+          if let end = requestFailed(failure) { return end }
+        }
+      }
+      switch stepResponse() {
+      case .needsSource: upstreamInterest.formUnion(upstream.receiveInterest)
+      case .needsSink: downstreamInterest.formUnion(downstream.sendInterest)
+      case .tookItsTurn: tookItsTurn = true
+      case .finished: return completed()
+      case .failed(let end): return end
+      }
+      if tookItsTurn, loop.now < whole {
+        await Task.yield()
+        continue
+      }
+      waiter.watch(downstream.channel, downstreamInterest)
+      waiter.watch(upstream.channel, upstreamInterest)
+      let isAwaitingHead = isRequestSent && response == nil
+      let deadline = min(isAwaitingHead ? responseDeadline : loop.now + timeouts.idle, whole)
+      if await waiter.wait(until: deadline) == .timedOut {
+        return timedOut(isWholeOver: loop.now >= whole, requestNeedsCaller: requestNeedsCaller)
+      }
+      if downstream.channel.isHungUp { return .aborted(.abortedByDownstream) }
+    }
+  }
+
+  // MARK: Out
+
+  private mutating func stepRequest() -> BodyPump.Step {
+    request.step(
+      from: downstream, &scratch.requestInput, to: upstream, &scratch.requestOutput, &scratch.requestTrailers,
+      limits.head)
+  }
+
+  /// What a request that cannot be completed means; `nil`: the response may still arrive.
+  private mutating func requestFailed(_ failure: BodyPump.Failure) -> End? {
+    switch failure {
+    case .sink:
+      // An upstream that has seen enough answers and closes; its answer may be waiting for us.
+      isRequestAbandoned = true
+      return nil
+    case .source: return .aborted(.abortedByDownstream)
+    case .sourceEnded:
+      if response == nil { return .unanswered(.contentCut, mayRepeat: false) }
+      // The caller has its answer and sees no reason to go on.
+      isRequestAbandoned = true
+      return nil
+    case .tooLarge: return response == nil ? .unanswered(.tooLarge, mayRepeat: false) : .aborted(.answeredByProxy)
+    case .chunk, .trailer:
+      return response == nil ? .unanswered(.content, mayRepeat: false) : .aborted(.answeredByProxy)
+    }
+  }
+
+  // MARK: Back
+
+  private enum ResponseStep {
+    case needsSource
+    case needsSink
+    case tookItsTurn
+    case finished
+    case failed(End)
+  }
+
+  private mutating func stepResponse() -> ResponseStep {
+    while response == nil {
+      if let step = readHead() { return step }
+    }
+    // The head is known: content follows.
+    guard var pump = response else { return .needsSource }
+    let step = pump.step(
+      from: upstream, &scratch.responseInput, to: downstream, &scratch.responseOutput, &scratch.responseTrailers,
+      limits.head)
+    response = pump
+    switch step {
+    case .needsSource: return .needsSource
+    case .needsSink: return .needsSink
+    case .tookItsTurn: return .tookItsTurn
+    case .finished: return .finished
+    case .failed(.sink): return .failed(.aborted(.abortedByDownstream))
+    case .failed: return .failed(.aborted(.upstreamFailed))
+    }
+  }
+
+  /// Reads until a final head is known (`nil`), or says what is needed for that.
+  private mutating func readHead() -> ResponseStep? {
+    if !scratch.responseInput.isEmpty {
+      switch scratch.responseInput.withBytes({ scratch.responseParser.parse($0, limits: limits.head) }) {
+      case .complete(let byteCount): return takeHead(byteCount)
+      case .invalid: return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+      case .needsMore: break
+      }
+    }
+    // Interim responses wait here for the caller to take them.
+    while !scratch.responseOutput.isEmpty {
+      switch scratch.responseOutput.send(to: downstream) {
+      case .moved: continue
+      case .wouldBlock: return .needsSink
+      case .endOfStream, .failed: return .failed(.aborted(.abortedByDownstream))
+      }
+    }
+    scratch.responseInput.reserve(1)
+    switch scratch.responseInput.receive(from: upstream) {
+    case .moved:
+      hasReceived = true
+      return nil
+    case .wouldBlock: return .needsSource
+    case .endOfStream, .failed: return .failed(.unanswered(.upstreamClosed, mayRepeat: !hasReceived))
+    }
+  }
+
+  private mutating func takeHead(_ byteCount: Int) -> ResponseStep? {
+    if scratch.responseParser.head.isInterim {
+      interimResponses += 1
+      if interimResponses > Self.interimLimit {
+        return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+      }
+      if admission.version == .http11 {
+        scratch.responseInput.withBytes {
+          ResponseRewriting.writeInterim(scratch.responseParser.head, $0, into: &scratch.responseOutput)
+        }
+      }
+      scratch.responseInput.consume(byteCount)
+      return nil
+    }
+    let framing: BodyFraming
+    do throws(FramingError) {
+      framing = try scratch.responseInput.withBytes { bytes throws(FramingError) in
+        try BodyFraming.response(scratch.responseParser.head, bytes, requestMethod: admission.method)
+      }
+    } catch {
+      return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+    }
+    if scratch.responseParser.head.status == 101 { return .failed(.unanswered(.upstreamMalformed, mayRepeat: false)) }
+    status = scratch.responseParser.head.status
+    answeredAt = connection.state.loop.now
+    upstreamPersistence = Persistence.after(response: scratch.responseParser.head, framing: framing)
+    let plan = ResponsePlan(
+      framing: framing, version: admission.version,
+      closes: admission.persistence == .close || connection.state.isDraining || !isRequestSent)
+    closesDownstream = plan.closes
+    connection.state.refreshDate()
+    ResponseRewriting.write(
+      scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
+      date: connection.state.dateText, into: &scratch.responseOutput)
+    scratch.responseInput.consume(byteCount)
+    response = BodyPump(framing, writesChunks: plan.writesChunks)
+    return nil
+  }
+
+  private func completed() -> End {
+    .completed(
+      reusesUpstream: isRequestSent && upstreamPersistence == .keepAlive && scratch.responseInput.isEmpty,
+      keepsDownstream: !closesDownstream && isRequestSent)
+  }
+
+  private func timedOut(isWholeOver: Bool, requestNeedsCaller: Bool) -> End {
+    if response != nil { return .aborted(.timedOut) }
+    if isWholeOver { return .unanswered(.exchangeTimedOut, mayRepeat: false) }
+    return .unanswered(requestNeedsCaller ? .contentStalled : .upstreamStalled, mayRepeat: false)
+  }
+}
