@@ -49,6 +49,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network", "TestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "HTTPClientTests", dependencies: ["HTTPClient", "Network", "HTTP", "TestSupport"], swiftSettings: strict),
+    .testTarget(
       name: "ProxyTests",
       dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport"],
       swiftSettings: strict),

@@ -28,8 +28,8 @@ public struct CertificateAuthority: Sendable {
   }
 
   /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`, `IP:127.0.0.1`),
-  /// into NAME.pem and NAME.key.
-  public func issue(_ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]) async throws
+  /// into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has expired.
+  public func issue(_ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], days: Int = 2) async throws
     -> Certificate
   {
     let certificate = Certificate(
@@ -39,7 +39,7 @@ public struct CertificateAuthority: Sendable {
     try await succeed(
       ["openssl", "req"] + Self.newKey + ["-keyout", certificate.keyFile, "-out", request, "-subj", "/CN=\(name)"])
     try await succeed([
-      "openssl", "x509", "-req", "-in", request, "-CA", file, "-CAkey", keyFile, "-CAcreateserial", "-days", "2",
+      "openssl", "x509", "-req", "-in", request, "-CA", file, "-CAkey", keyFile, "-CAcreateserial", "-days", "\(days)",
       "-extfile", extensions, "-out", certificate.certificateFile,
     ])
     return certificate

@@ -81,6 +81,7 @@ public final class TLSSession: @unchecked Sendable {
 
   /// Processes what has arrived; whether no application data, no end and no beginning of either was among it.
   func isQuiet() -> Bool {
+    if SSL_get_shutdown(handle) != 0 { return false }
     if !channel.ready.contains(.read), SSL_has_pending(handle) == 0 { return true }
     var byte: UInt8 = 0
     ERR_clear_error()

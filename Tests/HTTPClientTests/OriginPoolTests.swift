@@ -1,0 +1,242 @@
+// Lending and taking back connections, and TLS to an independent server.
+
+import HTTP
+import TestSupport
+import Testing
+
+@testable import HTTPClient
+@testable import Network
+
+@Suite(.timeLimit(.minutes(1)))
+struct OriginPoolTests {
+  private static let request = "GET / HTTP/1.0\r\n\r\n"
+
+  /// A pool to a server on the same loop that greets, and then echoes.
+  private static func pool(
+    _ loop: EventLoop, _ limits: PoolLimits = PoolLimits(),
+    _ serve: @escaping @Sendable (ByteStream, Int) async -> Void = { stream, _ in _ = await stream.receiveAll() }
+  ) throws -> (OriginPool, LoopServer) {
+    let server = try LoopServer(on: loop, serve)
+    let origin = Origin(try HTTPURL("http://127.0.0.1:\(server.port)/"), tls: nil)
+    return (OriginPool(origin, limits: limits, resolver: Resolver(), loop: loop), server)
+  }
+
+  @Test func `the connection given back last is lent first`() async throws {
+    try await onLoop { loop in
+      let (pool, server) = try Self.pool(loop)
+      let waiter = Waiter(loop)
+      let first = try await pool.connect(waiter, until: .now + .seconds(5))
+      let second = try await pool.connect(waiter, until: .now + .seconds(5))
+      #expect(!first.isReused)
+      pool.giveBack(first)
+      pool.giveBack(second)
+      #expect(pool.idleCount == 2)
+      let lent = [pool.lease(), pool.lease(), pool.lease()]
+      #expect(lent[0] === second && lent[1] === first && lent[2] == nil)
+      #expect(first.isReused && second.isReused)
+      first.close()
+      second.close()
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  @Test func `no more than the limit is kept`() async throws {
+    try await onLoop { loop in
+      let (pool, server) = try Self.pool(loop, PoolLimits(maximumIdle: 1))
+      let waiter = Waiter(loop)
+      let first = try await pool.connect(waiter, until: .now + .seconds(5))
+      let second = try await pool.connect(waiter, until: .now + .seconds(5))
+      pool.giveBack(first)
+      pool.giveBack(second)
+      #expect(pool.idleCount == 1)
+      #expect(second.stream.channel.descriptor < 0)
+      pool.closeIdle()
+      #expect(first.stream.channel.descriptor < 0)
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  @Test(arguments: ["closed", "spoken on"])
+  func `a connection that the peer has closed, or spoken on unasked, is not lent`(end: String) async throws {
+    try await onLoop { loop in
+      let (pool, server) = try Self.pool(loop) { stream, _ in
+        _ = await stream.receiveAll(1)
+        if end == "spoken on" {
+          await stream.sendAll("HTTP/1.1 408 Request Timeout\r\n\r\n")
+          _ = await stream.receiveAll()
+        }
+      }
+      let waiter = Waiter(loop)
+      for sweeps in [false, true] {
+        let connection = try await pool.connect(waiter, until: .now + .seconds(5))
+        pool.giveBack(connection)
+        #expect(pool.idleCount == 1)
+        await connection.stream.sendAll("x")
+        waiter.watch(connection.stream.channel, .read)
+        #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
+        if sweeps { pool.sweep() } else { #expect(pool.lease() == nil) }
+        #expect(pool.idleCount == 0)
+        #expect(connection.stream.channel.descriptor < 0)
+      }
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  @Test func `a connection that has been idle too long is neither lent nor kept`() async throws {
+    try await onLoop { loop in
+      let (pool, server) = try Self.pool(loop, PoolLimits(idleTimeout: .milliseconds(20)))
+      let waiter = Waiter(loop)
+      for sweeps in [false, true] {
+        let connection = try await pool.connect(waiter, until: .now + .seconds(5))
+        pool.giveBack(connection)
+        pool.sweep()
+        #expect(pool.idleCount == 1)
+        _ = await waiter.wait(until: loop.now + .milliseconds(30))
+        if sweeps { pool.sweep() } else { #expect(pool.lease() == nil) }
+        #expect(connection.stream.channel.descriptor < 0)
+      }
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  @Test func `a name that leads to a metadata service is refused, and its other addresses are used`() async throws {
+    try await onLoop { loop in
+      let server = try LoopServer(on: loop) { _, _ in }
+      let metadata = SocketAddress(.ipv4(0xA9FE_A9FE, port: 0))
+      let resolver = Resolver(lookUp: { host in
+        .success(host == "mixed.example" ? [metadata, SocketAddress(.ipv4(0x7F00_0001, port: 0))] : [metadata])
+      })
+      let waiter = Waiter(loop)
+      for host in ["mixed.example", "metadata.example"] {
+        let origin = Origin(try HTTPURL("http://\(host):\(server.port)/"), tls: nil)
+        let pool = OriginPool(origin, limits: PoolLimits(), resolver: resolver, loop: loop)
+        do throws(UpstreamError) {
+          let connection = try await pool.connect(waiter, until: .now + .seconds(5))
+          #expect(host == "mixed.example")
+          connection.close()
+        } catch {
+          #expect(host == "metadata.example")
+          #expect(error == .connect(.forbiddenAddress))
+        }
+      }
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  @Test func `a server that accepts but never shakes hands is given up at the deadline`() async throws {
+    let authority = try await TestSupport.CertificateAuthority(in: try TemporaryDirectory())
+    let context = try TLSContext.client(trustPath: authority.file)
+    try await onLoop { loop in
+      let server = try LoopServer(on: loop) { stream, _ in _ = await stream.receiveAll() }
+      let origin = Origin(try HTTPURL("https://127.0.0.1:\(server.port)/"), tls: context)
+      let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
+      let waiter = Waiter(loop)
+      // A signal for whoever waits otherwise is no reason to give up.
+      waiter.signal()
+      do throws(UpstreamError) {
+        try await pool.connect(waiter, until: .now + .milliseconds(100)).close()
+        Issue.record("there was a connection")
+      } catch {
+        #expect(error == .timedOut)
+      }
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  // MARK: An independent TLS server
+
+  /// Runs `openssl s_server`, which answers each request with a page, and connects to it.
+  private static func connect(
+    _ server: OpenSSLServer, trust: String, name: String = "localhost", times: Int = 1
+  ) async throws -> [Bool] {
+    let context = try TLSContext.client(trustPath: trust)
+    let url = try HTTPURL("https://localhost:\(server.port)/")
+    return try await onLoop { loop in
+      let pool = OriginPool(
+        Origin(url, tls: context, serverName: name), limits: PoolLimits(),
+        resolver: Resolver(lookUp: { _ in .success([SocketAddress(.ipv4(0x7F00_0001, port: 0))]) }), loop: loop)
+      let waiter = Waiter(loop)
+      defer { waiter.close() }
+      var wereResumed: [Bool] = []
+      for _ in 0..<times {
+        let connection = try await pool.connect(waiter, until: .now + .seconds(10))
+        await connection.stream.sendAll(Self.request)
+        let page = await connection.stream.receiveAll()
+        #expect(String(decoding: page.bytes, as: UTF8.self).hasPrefix("HTTP/1.0 200"))
+        wereResumed.append(connection.stream.tls?.isResumed == true)
+        pool.giveBack(connection)
+      }
+      pool.closeIdle()
+      return wereResumed
+    }
+  }
+
+  @Test(arguments: ["-tls1_2", "-tls1_3"])
+  func `sessions are resumed with openssl s_server`(version: String) async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await TestSupport.CertificateAuthority(in: directory)
+    let server = try await OpenSSLServer(in: directory, try await authority.issue("server"), [version])
+    #expect(try await Self.connect(server, trust: authority.file, times: 3) == [false, true, true])
+  }
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    var name: String
+    var trust = "ca"
+    var host = "localhost"
+    var days = 2
+    var arguments: [String] = []
+    var reason: String
+    var testDescription: String { name }
+  }
+
+  @Test(arguments: [
+    Refusal(name: "another authority", trust: "other", reason: "unable to get local issuer certificate"),
+    Refusal(name: "another name", host: "other.example", reason: "hostname mismatch"),
+    Refusal(name: "another address", host: "127.0.0.2", reason: "IP address mismatch"),
+    Refusal(name: "expired", days: -1, reason: "certificate has expired"),
+    Refusal(name: "TLS 1.1", arguments: ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], reason: "protocol version"),
+  ])
+  func `a server is refused that is not the one, or not safe`(refusal: Refusal) async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await TestSupport.CertificateAuthority(in: directory)
+    let other = try await TestSupport.CertificateAuthority("other", in: directory)
+    let server = try await OpenSSLServer(
+      in: directory, try await authority.issue("server", days: refusal.days), refusal.arguments)
+    do {
+      _ = try await Self.connect(
+        server, trust: refusal.trust == "ca" ? authority.file : other.file, name: refusal.host)
+      Issue.record("the server was taken")
+    } catch let error as UpstreamError {
+      #expect(error.reason.contains(refusal.reason), "\(error.reason)")
+      #expect(!error.reason.contains(refusal.host))
+    }
+  }
+}
+
+/// `openssl s_server` on loopback.
+private struct OpenSSLServer {
+  let port: Int
+  private let process: ChildProcess
+
+  init(
+    in directory: TemporaryDirectory, _ certificate: TestSupport.CertificateAuthority.Certificate, _ arguments: [String]
+  ) async throws {
+    port = try freePort()
+    process = try ChildProcess(
+      "s_server",
+      [
+        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate.certificateFile, "-key",
+        certificate.keyFile, "-www",
+      ] + arguments, in: directory)
+    let (process, name) = (process, "ACCEPT")
+    guard try await eventually({ process.output.contains(name) || process.poll() != nil }), process.poll() == nil else {
+      throw TestSupportError("openssl s_server does not start: \(process.errors)")
+    }
+  }
+}

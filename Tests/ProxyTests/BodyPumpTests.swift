@@ -1,0 +1,268 @@
+// Content on its way through: every framing to every framing, cut at every byte, held back, broken off.
+
+import Glibc
+import HTTP
+import Network
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+/// A pump between two connections over loopback, whose far ends the test holds. Confined to its loop.
+private final class PumpRig {
+  let source: (far: ByteStream, near: ByteStream)
+  let sink: (near: ByteStream, far: ByteStream)
+  var pump: BodyPump
+  var input = ByteBuffer(capacity: 256)
+  var output = ByteBuffer(capacity: 256)
+  var trailers = TrailerParser()
+  private let waiter: Waiter
+
+  init(_ loop: EventLoop, _ pump: BodyPump) async throws {
+    let (first, second) = (try await connectedStreams(on: loop), try await connectedStreams(on: loop))
+    source = (far: first.client, near: first.server)
+    sink = (near: second.client, far: second.server)
+    waiter = Waiter(loop)
+    self.pump = pump
+  }
+
+  func step() -> BodyPump.Step {
+    pump.step(from: source.near, &input, to: sink.near, &output, &trailers, HeadLimits())
+  }
+
+  /// Waits for the source to have something, at most a few seconds.
+  func waitForSource() async {
+    waiter.watch(source.near.channel, source.near.receiveInterest)
+    #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
+  }
+
+  /// Feeds the pieces one by one, each when the one before is used up, then the end, and runs the pump as far as it goes.
+  func run(_ pieces: [[UInt8]], endsSource: Bool) async -> String {
+    var rest = pieces[...]
+    var hasEnded = false
+    while true {
+      switch step() {
+      case .finished: return "finished"
+      case .needsSink: return "needsSink"
+      case .failed(let failure): return "\(failure)"
+      case .needsSource:
+        if let piece = rest.popFirst() {
+          await source.far.sendAll(piece)
+        } else if endsSource, !hasEnded {
+          source.far.closeWrite()
+          hasEnded = true
+        } else {
+          return "needsSource"
+        }
+        await waitForSource()
+      }
+    }
+  }
+
+  /// Ends the near end of the sink and returns everything that arrived there.
+  func arrived() async -> [UInt8] {
+    sink.near.closeWrite()
+    return await sink.far.receiveAll().bytes
+  }
+
+  func close() {
+    for stream in [source.far, source.near, sink.near, sink.far] { stream.close() }
+    waiter.close()
+  }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct BodyPumpTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var framing: BodyFraming
+    var writesChunks: Bool
+    var sent: String
+    var endsSource = false
+    /// Without chunk boundaries, which are the pump's to choose.
+    var content: String
+    var trailers = ""
+    /// What stays in the input: it belongs to the next message.
+    var rest = ""
+    var testDescription: String { name }
+  }
+
+  private static let chunked = "5\r\nhello\r\n3;x=\"y\"\r\n, w\r\n4\r\norld\r\n0\r\n"
+  private static let rows = [
+    Row(name: "nothing", framing: .none, writesChunks: false, sent: "", content: ""),
+    Row(name: "empty", framing: .fixed(0), writesChunks: false, sent: "", content: ""),
+    Row(
+      name: "fixed", framing: .fixed(5), writesChunks: false, sent: "helloNEXT", content: "hello", rest: "NEXT"),
+    Row(
+      name: "chunks to chunks", framing: .chunked, writesChunks: true, sent: chunked + "\r\nNEXT",
+      content: "hello, world", rest: "NEXT"),
+    Row(
+      name: "chunks with trailers", framing: .chunked, writesChunks: true,
+      sent: chunked + "X-Sum: 1\r\nContent-Length: 3\r\n\r\nNEXT", content: "hello, world", trailers: "X-Sum: 1\r\n",
+      rest: "NEXT"),
+    Row(
+      name: "chunks to raw", framing: .chunked, writesChunks: false, sent: chunked + "X-Sum: 1\r\n\r\nNEXT",
+      content: "hello, world", rest: "NEXT"),
+    Row(
+      name: "until close to raw", framing: .untilClose, writesChunks: false, sent: "hello, world", endsSource: true,
+      content: "hello, world"),
+    Row(
+      name: "until close to chunks", framing: .untilClose, writesChunks: true, sent: "hello, world", endsSource: true,
+      content: "hello, world"),
+    Row(
+      name: "nothing until close to chunks", framing: .untilClose, writesChunks: true, sent: "", endsSource: true,
+      content: ""),
+  ]
+
+  @Test(arguments: rows, ["", "HEAD\r\n\r\n"])
+  func `content arrives whole behind its head, wherever it is cut, and no byte of the next message with it`(
+    row: Row, head: String
+  ) async throws {
+    let bytes = Array(row.sent.utf8)
+    try await onLoop { loop in
+      for cut in 0...bytes.count {
+        let rig = try await PumpRig(loop, BodyPump(row.framing, writesChunks: row.writesChunks))
+        rig.output.append(Array(head.utf8))
+        let pieces = [bytes[..<cut], bytes[cut...]].filter { !$0.isEmpty }.map { Array($0) }
+        #expect(await rig.run(pieces, endsSource: row.endsSource) == "finished")
+        #expect(rig.pump.contentBytes == UInt64(row.content.utf8.count))
+        // Bytes behind the message are read only as far as they came with it.
+        #expect(row.rest.hasPrefix(rig.input.text))
+        let arrived = String(decoding: await rig.arrived(), as: UTF8.self)
+        rig.close()
+        #expect(arrived.hasPrefix(head))
+        let message = Array(arrived.utf8.dropFirst(head.utf8.count))
+        let read = row.writesChunks ? try Self.unchunked(message) : (String(decoding: message, as: UTF8.self), "")
+        #expect(read.0 == row.content, "cut at \(cut)")
+        #expect(read.1 == row.trailers)
+      }
+    }
+  }
+
+  struct Failure: Sendable, CustomTestStringConvertible {
+    var name: String
+    var framing: BodyFraming
+    var sent: String
+    var endsSource = false
+    var limit = UInt64.max
+    var expected: String
+    var testDescription: String { name }
+  }
+
+  @Test(arguments: [
+    Failure(name: "fixed, cut", framing: .fixed(9), sent: "hello", endsSource: true, expected: "sourceEnded"),
+    Failure(name: "chunk, cut", framing: .chunked, sent: "5\r\nhel", endsSource: true, expected: "sourceEnded"),
+    Failure(
+      name: "chunks without an end", framing: .chunked, sent: "1\r\nx\r\n", endsSource: true, expected: "sourceEnded"),
+    Failure(name: "trailers, cut", framing: .chunked, sent: "0\r\nX: ", endsSource: true, expected: "sourceEnded"),
+    Failure(name: "no chunk", framing: .chunked, sent: "hello", expected: "chunk(HTTP.ChunkError.size)"),
+    Failure(name: "data too long", framing: .chunked, sent: "1\r\nxy\r\n", expected: "chunk(HTTP.ChunkError.dataEnd)"),
+    Failure(name: "bare line feed", framing: .chunked, sent: "1\nx", expected: "chunk(HTTP.ChunkError.lineEnd)"),
+    Failure(name: "at the limit", framing: .chunked, sent: "5\r\nhello\r\n", limit: 5, expected: "needsSource"),
+    Failure(name: "past the limit", framing: .chunked, sent: "5\r\nhello\r\n1\r\n!", limit: 5, expected: "tooLarge"),
+    Failure(name: "one chunk past the limit", framing: .chunked, sent: "6\r\nhello!", limit: 5, expected: "tooLarge"),
+  ])
+  func `what breaks off, breaks the coding or goes past the limit has its reason`(failure: Failure) async throws {
+    try await onLoop { loop in
+      let rig = try await PumpRig(
+        loop, BodyPump(failure.framing, writesChunks: failure.framing == .chunked, limit: failure.limit))
+      let outcome = await rig.run([Array(failure.sent.utf8)], endsSource: failure.endsSource)
+      #expect(outcome == failure.expected)
+      rig.close()
+    }
+  }
+
+  @Test func `a trailer section that is no list of fields, or too large, is refused`() async throws {
+    try await onLoop { loop in
+      for section in [
+        "no field\r\n\r\n", String(repeating: "X: y\r\n", count: 200), String(repeating: "x", count: 40_000),
+      ] {
+        let rig = try await PumpRig(loop, BodyPump(.chunked, writesChunks: true))
+        let outcome = await rig.run([Array(("0\r\n" + section).utf8)], endsSource: true)
+        #expect(outcome.hasPrefix("trailer("), "\(outcome)")
+        rig.close()
+      }
+    }
+  }
+
+  @Test func `a source or sink that is reset says which of them it was`() async throws {
+    try await onLoop { loop in
+      let first = try await PumpRig(loop, BodyPump(.fixed(10), writesChunks: false))
+      first.source.far.reset()
+      await first.waitForSource()
+      #expect(await first.run([], endsSource: false) == "source(Network.StreamError.reset)")
+      first.close()
+
+      let second = try await PumpRig(loop, BodyPump(.fixed(10), writesChunks: false))
+      second.sink.far.reset()
+      try await Task.sleep(for: .milliseconds(10))
+      #expect(await second.run([Array("hello".utf8)], endsSource: false) == "sink(Network.StreamError.reset)")
+      second.close()
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a sink that does not take anything holds the source back, and little is kept meanwhile`(
+    writesChunks: Bool
+  ) async throws {
+    try await onLoop { loop in
+      let rig = try await PumpRig(loop, BodyPump(.fixed(40_000_000), writesChunks: writesChunks))
+      let piece = [UInt8](repeating: 0x61, count: 40_000_000)
+      let (source, sink) = (rig.source.far, rig.sink.far)
+      async let feeding = source.sendAll(piece)
+      // Full sockets on both sides, and a pump that says so.
+      var steps = 0
+      while steps < 10_000 {
+        steps += 1
+        if case .needsSink = rig.step() { break }
+        await rig.waitForSource()
+      }
+      #expect(steps < 10_000)
+      #expect(rig.pump.contentBytes < 20_000_000)
+      #expect(rig.input.capacity + rig.output.capacity <= 512 * 1024)
+      // The sink takes everything again.
+      async let drained = sink.receiveAll(40_000_000)
+      let waiter = Waiter(loop)
+      pumping: while true {
+        switch rig.step() {
+        case .needsSink: waiter.watch(rig.sink.near.channel, rig.sink.near.sendInterest)
+        case .needsSource: waiter.watch(rig.source.near.channel, rig.source.near.receiveInterest)
+        case .finished: break pumping
+        case .failed(let failure):
+          Issue.record("\(failure)")
+          break pumping
+        }
+        if await waiter.wait(until: .now + .seconds(5)) == .timedOut { break }
+      }
+      waiter.close()
+      #expect(rig.pump.contentBytes == 40_000_000)
+      #expect(rig.input.capacity + rig.output.capacity <= 512 * 1024)
+      rig.sink.near.closeWrite()
+      let arrived = await drained
+      #expect(writesChunks ? arrived.bytes.count >= 40_000_000 : arrived.bytes == piece)
+      #expect(await feeding == nil)
+      rig.close()
+    }
+  }
+
+  /// The content and the trailer section of a chunked message that is complete.
+  private static func unchunked(_ message: [UInt8]) throws -> (String, String) {
+    var decoder = ChunkedDecoder()
+    var content: [UInt8] = []
+    var rest = message[...]
+    while true {
+      let bytes = Array(rest)
+      switch decoder.next(bytes.span) {
+      case .data(let start, let count):
+        content += bytes[start..<start + count]
+        rest = rest.dropFirst(start + count)
+      case .end(let consumed):
+        let section = String(decoding: rest.dropFirst(consumed), as: UTF8.self)
+        try #require(section.hasSuffix("\r\n"))
+        return (String(decoding: content, as: UTF8.self), String(section.dropLast()))
+      case .needsMore, .invalid:
+        throw UnacceptableText(text: String(decoding: message, as: UTF8.self))
+      }
+    }
+  }
+}
