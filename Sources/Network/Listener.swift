@@ -21,7 +21,13 @@ public struct BoundSocket: Sendable {
     if case .unix(let path) = address.kind {
       try removeStaleSocket(path)
       let socket = try bound(address, sharing: false)
-      try listen(socket)
+      do throws(SystemError) {
+        try listen(socket)
+      } catch {
+        socket.removeSocketFile()
+        socket.close()
+        throw error
+      }
       return [socket]
     }
     // Without SO_REUSEPORT this fails where anybody listens; then the sharing sockets take its place.
@@ -67,11 +73,13 @@ public struct BoundSocket: Sendable {
   private static func removeStaleSocket(_ path: String) throws(SystemError) {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    // Non-blocking: a listener whose queue is full is alive, and connecting to it would wait for it.
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(AF_UNIX, type, 0)
     guard descriptor >= 0 else { throw SystemError("socket") }
     defer { _ = Glibc.close(descriptor) }
     let connected = SocketAddress(.unix(path: path)).withSockaddr { connect(descriptor, $0, $1) }
-    if connected == 0 { throw SystemError("bind", EADDRINUSE) }
+    if connected == 0 || errno == EAGAIN { throw SystemError("bind", EADDRINUSE) }
     if errno == ECONNREFUSED { unlink(path) }
   }
 

@@ -19,7 +19,7 @@ public final class OutputFile: Sendable {
   /// Bytes kept for a reader that does not read; past that, lines are dropped and counted.
   private static let limit = 4 * 1024 * 1024
 
-  private init(_ descriptor: Int32) {
+  init(_ descriptor: Int32) {
     self.descriptor = descriptor
     queue = DispatchQueue(label: "bearer-proxy.output.\(descriptor)")
   }
@@ -90,8 +90,12 @@ public final class OutputFile: Sendable {
     }
   }
 
-  /// Waits until everything queued so far is written; for the end of the process.
-  public func flush() {
-    queue.sync {}
+  /// Waits until everything queued so far is written, at most for `limit`, and says whether it was. For the end of the
+  /// process, which a reader that does not read must not hold up.
+  @discardableResult
+  public func flush(within limit: TimeSpan = .seconds(2)) -> Bool {
+    let mark = DispatchWorkItem {}
+    queue.async(execute: mark)
+    return mark.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds))) == .success
   }
 }

@@ -24,7 +24,7 @@ public final class Waiter: @unchecked Sendable {
   // Not retained: the waiting task keeps what it waits for, and a channel that is closed takes itself out.
   @exclusivity(unchecked) private var watched: [Unmanaged<Channel>] = []
   /// When the present wait gives up.
-  @exclusivity(unchecked) private(set) var deadline = MonotonicTime.distantFuture
+  @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
   /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
   @exclusivity(unchecked) var timerIndex = -1
   @exclusivity(unchecked) var timerKey = MonotonicTime.distantFuture

@@ -29,7 +29,8 @@ public struct CertificateAuthority: Sendable {
 
   /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`, `IP:127.0.0.1`),
   /// into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has expired.
-  public func issue(_ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], days: Int = 2) async throws
+  public func issue(_ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], days: Int = 2)
+    async throws
     -> Certificate
   {
     let certificate = Certificate(
