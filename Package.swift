@@ -58,7 +58,8 @@ let package = Package(
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",
-      dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Tokens", "TestSupport"], swiftSettings: strict),
+      dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Network", "Tokens", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests",
       dependencies: ["DemoProvider", "bearer-proxy-demo", "bearer-proxy", "Network", "HTTP", "Tokens", "TestSupport"],

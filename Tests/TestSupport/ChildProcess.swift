@@ -95,6 +95,14 @@ public final class ChildProcess: Sendable {
     return 0
   }
 
+  /// Processor time it has used, user and system, in steps of 10 ms, from /proc.
+  public var processorTime: Duration {
+    // Behind the name, which may hold spaces, stand the state and then fields 4 and on (proc(5)).
+    let fields = textOfFile("/proc/\(identifier)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else { return .zero }
+    return .milliseconds((user + system) * 10)
+  }
+
   private static func inherited() -> [String: String] {
     var result: [String: String] = [:]
     var cursor = environ
