@@ -64,6 +64,8 @@ let package = Package(
       name: "DemoProviderTests",
       dependencies: ["DemoProvider", "bearer-proxy-demo", "bearer-proxy", "Network", "HTTP", "Tokens", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy"], swiftSettings: strict),
   ]
 )
 

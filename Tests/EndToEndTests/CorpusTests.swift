@@ -1,0 +1,44 @@
+// The HTTP/1.1 corpus beside the repository, run against the binary by its own runners.
+
+import FoundationEssentials
+import Testing
+import TestSupport
+
+private let corpus = testsDirectory + "/../../shared/http-corpus"
+
+@Suite(
+  .enabled(if: FileManager.default.fileExists(atPath: corpus), "../shared/http-corpus is not there"),
+  .timeLimit(.minutes(5)))
+struct CorpusTests {
+  private func summary(_ runner: String) async throws -> String {
+    let directory = try TemporaryDirectory()
+    let (port, origin) = (try freePort(), try freePort())
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners: [{address: "127.0.0.1:\(port)", hosts: ["*"]}]
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(origin)/", token: none}]
+      """)
+    let result = try await run(
+      [
+        "/usr/bin/python3", "\(corpus)/\(runner)", "--proxy", "127.0.0.1:\(proxy.port)", "--origin-port", "\(origin)",
+        "--quiet",
+      ], within: .seconds(120))
+    return result.output.split(separator: "\n").last { $0.hasPrefix("SUMMARY") }.map(String.init) ?? result.errors
+  }
+
+  /// One accepted row is counted as altered: `/index%2ehtml` goes on as `/index.html`, its normal form by RFC 3986
+  /// §6.2.2.2, because the route is chosen by what is forwarded.
+  @Test func `no request is smuggled, misread or refused without reason`() async throws {
+    let summary = try await summary("run_corpus.py")
+    #expect(summary.contains("total=402 pass=401 "))
+    for count in ["unsafe=0", "invalid=0", "noclose=0", "lenient=0", "overstrict=0", "altered=1", "hang=0"] {
+      #expect(summary.contains(count))
+    }
+  }
+
+  @Test func `no answer of a misbehaving origin is passed on in a form that means two things`() async throws {
+    let summary = try await summary("run_responses.py")
+    #expect(summary.contains("total=100 pass=100 "))
+  }
+}

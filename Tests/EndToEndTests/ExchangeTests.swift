@@ -1,0 +1,209 @@
+// HTTP/1.1 as callers and upstreams we did not write speak it: framing, interim answers, early answers, broken peers.
+
+import FoundationEssentials
+import Glibc
+import Testing
+import TestSupport
+
+@Suite(.timeLimit(.minutes(2)))
+struct ExchangeTests {
+  @Test func `requests sent back to back are answered in order, each with its own answer`() async throws {
+    let scene = try await ScriptedScene()
+    let connection = try scene.proxy.connect()
+    try await connection.send(
+      (1...20).map { "GET /bytes/\($0) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }.joined()
+        + "GET /bytes/21 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    let answers = try await connection.receive()
+    let lengths = answers.split(separator: "\r\n").filter { $0.hasPrefix("Content-Length: ") }
+    #expect(lengths.map { String($0.dropFirst(16)) } == (1...21).map(String.init))
+    #expect(scene.upstream.requests.count == 21)
+    #expect(Set(scene.upstream.requests.map { $0.split(separator: "=").last }).count == 1)
+  }
+
+  @Test(arguments: ["length", "chunked"])
+  func `an upload arrives byte for byte, in the framing it was sent in`(_ framing: String) async throws {
+    let scene = try await ScriptedScene()
+    let chunked = framing == "chunked" ? ["-H", "Transfer-Encoding: chunked"] : []
+    let answer = try await scene.proxy.get("/sink", chunked + ["-H", "Expect:", "--data-binary", "@\(try binary())"])
+    let digest = try await succeed(["sha256sum", try binary()]).prefix(64)
+    #expect(answer.body.contains(String(digest)))
+    #expect(answer.body.contains(#""framing": "\#(framing)""#))
+  }
+
+  @Test(arguments: [
+    ("bytes", "content-length"), ("chunked", "transfer-encoding"), ("until-close", "transfer-encoding"),
+  ])
+  func `a download arrives whole, whatever ends it`(_ kind: (String, String)) async throws {
+    let scene = try await ScriptedScene()
+    let answer = try await scene.proxy.get("/\(kind.0)/3000000")
+    #expect(answer.exit == 0)
+    #expect(answer.body.utf8.count == 3_000_000)
+    #expect(answer[kind.1] != nil)
+  }
+
+  @Test func `an HTTP/1.0 caller gets no chunks, and keeps its connection where it asks to and can`() async throws {
+    let scene = try await ScriptedScene()
+    let chunked = try scene.proxy.connect()
+    try await chunked.send("GET /chunked/15 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+    let text = try await chunked.receive()
+    #expect(text.hasSuffix("\r\n\r\n" + String(repeating: "x", count: 15)))
+    #expect(text.contains("Connection: close") && !text.contains("Transfer-Encoding"))
+    let fixed = try scene.proxy.connect()
+    for _ in 1...2 {
+      try await fixed.send("GET /bytes/3 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+      #expect(try await fixed.receive { $0.hasSuffix("xxx") }.contains("Connection: keep-alive"))
+    }
+  }
+
+  @Test func `an expected 100 comes from the upstream, and an upstream that refuses is heard before the content`()
+    async throws
+  {
+    let scene = try await ScriptedScene()
+    let patient = try await scene.proxy.get(
+      "/sink", ["-H", "Expect: 100-continue", "--expect100-timeout", "20", "-d", "hello"])
+    #expect(patient.body.contains(#""bytes": 5"#))
+    let refused = try scene.proxy.connect()
+    try await refused.send(
+      "POST /early-close HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+    let answer = try await refused.receive()
+    #expect(answer.hasPrefix("HTTP/1.1 403") && answer.contains("Connection: close"))
+    #expect(try await scene.proxy.get("/seen", ["-H", "Expect: magic"]).status == 417)
+  }
+
+  @Test(arguments: ["/early", "/early-close"])
+  func `an answer that comes before the content has been read reaches a caller that is still sending`(_ path: String)
+    async throws
+  {
+    let scene = try await ScriptedScene()
+    let output = try await python(
+      """
+      import socket, sys
+      s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
+      s.sendall(b"POST %s HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Length: 50000000\\r\\n\\r\\n" % sys.argv[2].encode())
+      s.settimeout(20)
+      answer = s.recv(65536)
+      print(answer.split(b"\\r\\n")[0].decode())
+      """, ["\(scene.proxy.port)", path])
+    #expect(output == "HTTP/1.1 403 Forbidden\n")
+  }
+
+  @Test func `a caller that ends its direction still gets its answer`() async throws {
+    let scene = try await ScriptedScene()
+    let connection = try scene.proxy.connect()
+    try await connection.send("POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\nhello")
+    connection.finishSending()
+    #expect(try await connection.receive().contains(#""bytes": 5"#))
+  }
+
+  @Test func `trailers and interim answers pass, HEAD, 204 and 304 have no content`() async throws {
+    let scene = try await Scene()
+    let scripted = try await ScriptedScene()
+    let connection = try scripted.proxy.connect()
+    try await connection.send("GET /interim HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    let interim = try await connection.receive { $0.hasSuffix("final\n") }
+    #expect(interim.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\nHTTP/1.1 200 OK\r\n"))
+    try await connection.send("HEAD /bytes/1000 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    #expect(try await connection.receive { $0.hasSuffix("\r\n\r\n") }.contains("Content-Length: 1000\r\n"))
+    try await connection.send("GET /trailers HTTP/1.1\r\nHost: 127.0.0.1\r\nTE: trailers\r\n\r\n")
+    #expect(
+      try await connection.receive { $0.hasSuffix("\r\n\r\n") && $0.contains("\r\n0\r\n") }.hasSuffix(
+        "\r\n0\r\nX-Checksum: abc123\r\n\r\n"))
+    #expect(try await scene.proxy.get("/open/nothing").status == 204)
+    let whole = try await scene.proxy.get("/open/files/1k")
+    let tag = try #require(whole["etag"])
+    #expect(try await scene.proxy.get("/open/files/1k", ["-H", "If-None-Match: \(tag)"]).status == 304)
+  }
+
+  @Test func `fields about one connection end here, and the others pass with the chain grown`() async throws {
+    let scene = try await Scene()
+    let answer = try await scene.proxy.get(
+      "/open/echo",
+      [
+        "-H", "Connection: X-Listed, close", "-H", "X-Listed: 1", "-H", "X-Kept: 2", "-H", "Keep-Alive: timeout=5",
+        "-H", "Proxy-Authorization: Basic x", "-H", "TE: trailers, gzip", "-H", "Via: 1.0 edge",
+        "-H", "X-Forwarded-For: 192.0.2.1", "-H", "Forwarded: for=192.0.2.1", "-H", "X-Forwarded-Host: forged",
+        "-H", "X-Forwarded-Proto: https",
+      ])
+    let expected = [
+      "x-listed": "", "x-kept": "2", "keep-alive": "", "proxy-authorization": "", "te": "trailers",
+      "via": "1.0 edge, 1.1 bearer-proxy", "x-forwarded-for": "192.0.2.1, 127.0.0.1",
+      "x-forwarded-host": "127.0.0.1:\(scene.proxy.port)", "x-forwarded-proto": "http",
+      "forwarded": "for=192.0.2.1, for=127.0.0.1;host=\"127.0.0.1:\(scene.proxy.port)\";proto=http",
+    ]
+    for (name, value) in expected { #expect(answer.echoed(name) == value, "\(name)") }
+    #expect(answer["via"] == "1.1 bearer-proxy")
+    let scripted = try await ScriptedScene()
+    let twice = try await scripted.proxy.get("/twice")
+    #expect(twice.fields.filter { $0.name == "set-cookie" }.map(\.value) == ["a=1", "b=2"])
+    #expect(twice["x-kept"] == "stays")
+    for name in ["x-listed", "keep-alive", "proxy-authenticate", "upgrade"] { #expect(twice[name] == nil, "\(name)") }
+  }
+
+  @Test func `a redirect is handed to the caller, and so is a 401`() async throws {
+    let scene = try await Scene()
+    let moved = try await scene.proxy.get("/open/moved")
+    #expect(moved.status == 302 && moved["location"] == "https://elsewhere.example/")
+    let refused = try await scene.proxy.get("/open/refused")
+    #expect(refused.status == 401 && refused["www-authenticate"] == #"Bearer realm="orders""#)
+  }
+
+  @Test(arguments: [
+    ("/garbage", 502, "upstream-malformed"), ("/hang-up", 502, "upstream-closed"),
+    ("/big-head", 502, "upstream-malformed"),
+  ])
+  func `an upstream that breaks before it has answered is a 502 that names no address`(_ row: (String, Int, String))
+    async throws
+  {
+    let scene = try await ScriptedScene()
+    let answer = try await scene.proxy.get(row.0)
+    #expect(answer.status == row.1)
+    #expect(answer["content-type"] == "application/problem+json")
+    #expect(answer.body.contains("problem:\(row.2)") && answer.body.contains(#""route":"all""#))
+    #expect(!answer.body.contains("\(scene.upstream.port)"))
+    #expect(try await scene.proxy.get("/seen").status == 200)
+  }
+
+  @Test func `an answer that is cut short reaches the caller as a broken one`() async throws {
+    let scene = try await ScriptedScene()
+    let answer = try await scene.proxy.get("/truncated")
+    #expect(answer.exit != 0)
+    #expect(try await eventually { scene.proxy.accessRecords.first?["outcome"] == .text("upstream_failed") })
+  }
+
+  @Test func `a pooled connection that went stale is replaced for a GET and not for a POST`() async throws {
+    // One loop has one pool.
+    let scene = try await ScriptedScene(top: "loops: 1")
+    #expect(try await scene.proxy.get("/stale").status == 200)
+    #expect(try await scene.proxy.get("/stale").body == "fresh\n")
+    #expect(try await scene.counter("bearer_proxy_upstream_retries_total") == 1)
+    let posted = try await scene.proxy.get("/stale", ["-X", "POST", "-d", "x"])
+    #expect(posted.status == 502)
+    #expect(posted.body.contains("upstream-closed"))
+    #expect(try await scene.counter("bearer_proxy_upstream_retries_total") == 1)
+  }
+
+  @Test func `a caller that goes away ends the exchange at the upstream`() async throws {
+    let scene = try await ScriptedScene()
+    // Gone in the middle of an answer. Before an answer, a caller that has gone looks like one that only ended its direction.
+    #expect(try await curl(["--max-time", "1", "--limit-rate", "10k", scene.proxy.url("/bytes/900000000")]).exit == 28)
+    #expect(try await eventually { scene.proxy.accessRecords.first?["outcome"] == .text("aborted_by_downstream") })
+  }
+
+  @Test func `a gigabyte each way leaves the memory flat`() async throws {
+    let scene = try await ScriptedScene()
+    _ = try await scene.proxy.get("/bytes/1000")
+    let before = scene.proxy.process.residentBytes
+    async let up = succeed(
+      ["sh", "-c", "head -c 1000000000 /dev/zero | curl -s -H Expect: -T - -X POST \(scene.proxy.url("/sink"))"])
+    async let down = succeed(["sh", "-c", "curl -s \(scene.proxy.url("/chunked/300000000")) | (sleep 1; wc -c)"])
+    var most = 0
+    for _ in 0..<20 {
+      try await Task.sleep(for: .milliseconds(50))
+      most = max(most, scene.proxy.process.residentBytes)
+    }
+    #expect(try await up.contains(#""bytes": 1000000000"#))
+    #expect(try await down == "300000000\n")
+    most = max(most, scene.proxy.process.residentBytes)
+    #expect(most - before < 8 << 20)
+  }
+}

@@ -1,0 +1,123 @@
+// Limits and time limits, each with the answer it gives.
+
+import Testing
+import TestSupport
+
+@Suite(.timeLimit(.minutes(2)))
+struct LimitTests {
+  @Test(arguments: [
+    (
+      "GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + String(repeating: "y", count: 5000) + "\r\n\r\n", 431,
+      "head-too-large"
+    ),
+    ("GET /" + String(repeating: "y", count: 9000) + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 414, "target-too-long"),
+    ("POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1001\r\n\r\n", 413, "content-too-large"),
+    (
+      "POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n"
+        + String(repeating: "y", count: 1001), 413, "content-too-large"
+    ),
+    ("GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nBad Name: 1\r\n\r\n", 400, "bad-request"),
+    ("GET /a/%2e%2e/%2e%2e/b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, "bad-path"),
+    ("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 421, "unknown-host"),
+    ("TRACE /a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 501, "method-not-supported"),
+    ("GET /a HTTP/2.0\r\nHost: 127.0.0.1\r\n\r\n", 505, "version-not-supported"),
+    ("POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\nhe", 408, "request-timeout"),
+    ("GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\n", 408, "request-timeout"),
+  ])
+  func `a request over a limit gets its answer and the end of the connection`(_ row: (String, Int, String)) async throws
+  {
+    let scene = try await ScriptedScene(
+      top: """
+        limits: {head_bytes: 4KiB, body_bytes: 1000B}
+        defaults: {timeouts: {request_head: 400ms, idle: 400ms}}
+        """.replacing("4KiB", with: row.1 == 414 ? "32KiB" : "4KiB"))
+    let connection = try scene.proxy.connect()
+    try await connection.send(row.0)
+    let answer = try await connection.receive()
+    #expect(statusOf(answer) == row.1)
+    #expect(answer.contains("Content-Type: application/problem+json\r\n"))
+    #expect(answer.contains("Connection: close\r\n"))
+    #expect(answer.contains("problem:\(row.2)"))
+  }
+
+  @Test func `an unknown path is a 404, a method the route does not take a 405 with what it takes`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - name: reads
+          path: /api/
+          methods: [GET, HEAD]
+          upstream: http://127.0.0.1:\(upstream.port)/
+          token: none
+      """)
+    let missing = try await proxy.get("/apix")
+    #expect(missing.status == 404 && missing.body.contains("problem:no-route"))
+    let refused = try await proxy.get("/api/seen", ["-X", "DELETE"])
+    #expect(refused.status == 405 && refused["allow"] == "GET, HEAD")
+    #expect(refused.body.contains(#""route":"reads""#))
+    #expect(upstream.requests.isEmpty)
+    #expect(try await proxy.get("/api").status == 404)
+    #expect(upstream.requests == ["GET / HTTP/1.1 connection=1"])
+  }
+
+  @Test func `an upstream that is refused, silent or slow is a 502 or 504 within its time limit`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: nobody, path: /nobody/, upstream: "http://127.0.0.1:\(try freePort())/", token: none}
+        - name: slow
+          path: /slow/
+          upstream: http://127.0.0.1:\(upstream.port)/slow/
+          token: none
+          timeouts: {response_head: 300ms}
+        - name: whole
+          path: /whole/
+          upstream: http://127.0.0.1:\(upstream.port)/slow/
+          token: none
+          timeouts: {exchange: 300ms}
+        - name: stall
+          path: /stall/
+          upstream: http://127.0.0.1:\(upstream.port)/stall/
+          token: none
+          timeouts: {idle: 300ms}
+        - {name: unknown, path: /unknown/, upstream: "http://no-such-name.invalid/", token: none}
+      """)
+    let nobody = try await proxy.get("/nobody/")
+    #expect(nobody.status == 502 && nobody.body.contains("Connection refused"))
+    let slow = try await proxy.get("/slow/5")
+    #expect(slow.status == 504 && slow.body.contains("upstream-timeout"))
+    let whole = try await proxy.get("/whole/5")
+    #expect(whole.status == 504 && whole.body.contains("exchange-timeout"))
+    #expect(try await proxy.get("/stall/5").exit != 0)
+    let unknown = try await proxy.get("/unknown/")
+    #expect(unknown.status == 502 && !unknown.body.contains("no-such-name"))
+    #expect(try await eventually { proxy.process.errors.contains("no-such-name.invalid") })
+  }
+
+  @Test func `at the connection limit accepting rests, and goes on when a connection ends`() async throws {
+    let scene = try await ScriptedScene(top: "limits: {connections: 2}\nloops: 1")
+    let first = try scene.proxy.connect()
+    let second = try scene.proxy.connect()
+    for connection in [first, second] {
+      try await connection.send("GET /bytes/1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      #expect(try await connection.receive { $0.hasSuffix("x") }.contains("200 OK"))
+    }
+    async let waiting = scene.proxy.get("/seen")
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(!scene.upstream.requests.contains { $0.contains("/seen") })
+    first.finishSending()
+    #expect(try await waiting.status == 200)
+  }
+
+  @Test func `an idle connection is closed after its time`() async throws {
+    let scene = try await ScriptedScene(top: "defaults: {timeouts: {idle: 300ms}}")
+    let connection = try scene.proxy.connect()
+    #expect(try await connection.isClosedByPeer())
+  }
+}
