@@ -220,6 +220,122 @@ struct ProxyServerTests {
     upstream.stop()
   }
 
+  @Test func `a caller that resets its connection ends the upstream's work as well`() async throws {
+    let loop = try EventLoop()
+    let asked = Flag()
+    let ended = Flag()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      asked.isSet.store(true, ordering: .relaxed)
+      _ = await stream.receiveAll()
+      ended.isSet.store(true, ordering: .relaxed)
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    try await onLoop { loop in
+      let waiter = Waiter(loop)
+      let caller = try ByteStream(
+        await Connector.connect(to: [proxy.address], waiter: waiter, until: .now + .seconds(5)))
+      await caller.sendAll(Self.request)
+      while !asked.isSet.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(5)) }
+      caller.reset()
+      waiter.close()
+    }
+    #expect(try await eventually(within: .seconds(5)) { ended.isSet.load(ordering: .relaxed) })
+    #expect(try await eventually(within: .seconds(5)) { proxy.service.connectionCount == 0 })
+    upstream.stop()
+  }
+
+  @Test func `who expects a 100 gets the upstream's, or its refusal, and no content is asked for by the proxy`()
+    async throws
+  {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      while true {
+        let head = await stream.requestHead()
+        if head.isEmpty { return }
+        guard head.contains("Expect: 100-continue"), head.contains("/welcome") else {
+          await stream.sendAll("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+          return
+        }
+        await stream.sendAll("HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(await stream.receiveAll(5).bytes == Array("hello".utf8))
+        await stream.sendAll(Self.answer)
+      }
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let head = "HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    let caller = try RawConnection(port: proxy.port)
+    for _ in 0..<2 {
+      try await caller.send("PUT /welcome " + head)
+      #expect(try await caller.receive(until: { $0.hasSuffix("\r\n\r\n") }) == "HTTP/1.1 100 Continue\r\n\r\n")
+      try await caller.send("hello")
+      #expect(statusOf(try await caller.receive(until: { $0.hasSuffix("ok") })) == 200)
+    }
+    try await caller.send("PUT /unwelcome " + head)
+    let refusal = try await caller.receive()
+    #expect(statusOf(refusal) == 401)
+    #expect(refusal.contains("Connection: close"))
+    #expect(upstream.acceptedCount == 1)
+    upstream.stop()
+  }
+
+  @Test func `an upstream that answers early and closes is heard, although content is still on its way`() async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      await stream.sendAll("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!")
+      // Reads on for a moment, as a careful server does.
+      _ = await stream.receiveAll(4_000_000)
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let caller = try RawConnection(port: proxy.port)
+    try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n\r\n")
+    async let sending = caller.send(String(repeating: "x", count: 8_000_000))
+    let received = try await caller.receive(until: { $0.hasSuffix("no!") })
+    #expect(statusOf(received) == 413)
+    #expect(received.hasSuffix("no!"))
+    _ = try await sending
+    upstream.stop()
+  }
+
+  @Test(arguments: [
+    ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", 200, "half"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", 200, "half"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense", 200, ""),
+    ("HTTP/1.1 200 OK\r\nContent-Le", 502, "upstream-closed"),
+    ("", 502, "upstream-closed"),
+    ("nonsense\r\n\r\n", 502, "upstream-malformed"),
+    ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 502, "upstream-malformed"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 502, "upstream-malformed"),
+    ("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 40_000), 502, "upstream-malformed"),
+  ])
+  func `an answer that breaks off never looks whole`(answer: String, status: Int, content: String) async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      await stream.sendAll(answer)
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let (received, end) = try await onLoop { loop in
+      let waiter = Waiter(loop)
+      let caller = try ByteStream(
+        await Connector.connect(to: [proxy.address], waiter: waiter, until: .now + .seconds(5)))
+      await caller.sendAll("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+      let (bytes, end) = await caller.receiveAll()
+      caller.close()
+      waiter.close()
+      return (String(decoding: bytes, as: UTF8.self), end)
+    }
+    // Where the head has been passed on, only the connection can say that the rest is missing.
+    #expect(end == (status == 200 ? .failed(.reset) : .endOfStream))
+    if status == 502 {
+      #expect(statusOf(received) == 502)
+      #expect(received.contains(content))
+    }
+    #expect(!received.contains("\r\n0\r\n"))
+    upstream.stop()
+  }
+
   @Test func `requests sent back to back are answered in order`() async throws {
     let loop = try EventLoop()
     let upstream = try LoopServer(on: loop, Self.answering)
