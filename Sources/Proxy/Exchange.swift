@@ -35,8 +35,7 @@ struct Exchange {
     } catch {
       let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !state.isDraining
       if keepsConnection { scratch.requestInput.consume(headBytes) }
-      await answer(error, connection, scratch, keepsConnection: keepsConnection)
-      return keepsConnection
+      return await answer(error, connection, scratch, keepsConnection: keepsConnection)
     }
     finish(state, scratch, connection)
     return goesOn
@@ -98,10 +97,11 @@ struct Exchange {
 
   // MARK: Answers of our own
 
-  /// Sends a problem document.
+  /// Sends a problem document. Whether the connection can carry another exchange.
+  @discardableResult
   mutating func answer(
     _ failure: ExchangeFailure, _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool = false
-  ) async {
+  ) async -> Bool {
     let problem = ProblemDocument(failure)
     let hasHead = headBytes > 0
     let body = problem.json(
@@ -126,26 +126,29 @@ struct Exchange {
     record.status = UInt16(problem.status)
     record.bytesOut = UInt64(body.count)
     record.outcome = failure.outcome
-    await flush(connection, scratch)
+    let isDelivered = await flush(connection, scratch)
     finish(connection.state, scratch, connection)
+    return isDelivered && keepsConnection
   }
 
-  private mutating func flush(_ connection: DownstreamConnection, _ scratch: Scratch) async {
+  /// Whether everything was sent.
+  private mutating func flush(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
     let deadline = connection.state.loop.now + connection.state.service.limits.idle
     while !scratch.responseOutput.isEmpty {
       switch scratch.responseOutput.send(to: connection.stream) {
       case .moved: continue
       case .endOfStream, .failed:
         record.outcome = .abortedByDownstream
-        return
+        return false
       case .wouldBlock:
         connection.waiter.watch(connection.stream.channel, connection.stream.sendInterest)
         if await connection.waiter.wait(until: deadline) == .timedOut {
           connection.stream.reset()
-          return
+          return false
         }
       }
     }
+    return true
   }
 
   // MARK: Afterwards
