@@ -204,6 +204,7 @@ struct ExchangeTests {
     #expect(try await up.contains(#""bytes": 1000000000"#))
     #expect(try await down == "300000000\n")
     most = max(most, scene.proxy.process.residentBytes)
-    #expect(most - before < 8 << 20)
+    // The address sanitizer keeps what was freed for a while; a body kept whole would be a gigabyte.
+    #expect(most - before < 32 << 20)
   }
 }
