@@ -13,6 +13,10 @@ struct RunCommand {
 
   func perform() async -> ExitStatus {
     ProcessSignal.ignoreBrokenPipes()
+    Machine.raiseDescriptorLimit()
+    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
+    // who wait for a restart could take the last before that, so it comes before anybody is accepted.
+    await Task.yield()
     do throws(ConfigurationError) {
       let settings = try Settings.load(file: options.configuration, environment: environment)
       let contexts = try TLSContexts(settings)

@@ -47,13 +47,12 @@ struct ConnectorTests {
     let port = UInt16(try freePort())
     try await onLoop { loop in
       let waiter = Waiter(loop)
-      let before = openDescriptors()
+      // A channel that is dropped without being closed traps.
       for _ in 0..<20 {
         let addresses = (1...3).map { SocketAddress(.ipv4(0x7F00_0000 + $0, port: port)) }
         #expect(await Self.failure(addresses, waiter, .seconds(5)) == .refused(SystemError("connect", ECONNREFUSED)))
       }
       #expect(await Self.failure([], waiter, .seconds(5)) == .refused(SystemError("connect", ENETUNREACH)))
-      #expect(abs(openDescriptors() - before) < 15)
       waiter.close()
     }
   }
@@ -88,13 +87,6 @@ struct ConnectorTests {
       return error
     }
   }
-}
-
-/// How many descriptors this process has open.
-func openDescriptors() -> Int {
-  var count = 0
-  for descriptor in Int32(0)..<1024 where fcntl(descriptor, F_GETFD) >= 0 { count += 1 }
-  return count
 }
 
 /// A listener whose queue is full and who never accepts: the kernel drops what comes next.

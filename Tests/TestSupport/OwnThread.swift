@@ -5,7 +5,8 @@ import Dispatch
 /// Runs `work`, which may block, on a Dispatch thread and waits for it without holding a thread of the cooperative pool.
 public func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
-    DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
+    // A queue of its own has a thread at once; the global ones wait a second for another while theirs are blocked.
+    DispatchQueue(label: "own thread").async { continuation.resume(with: Result(catching: work)) }
   }
 }
 
