@@ -29,7 +29,10 @@ def wrk(url, connections, seconds):
 
 
 def latency(text, percentile):
-    number, unit = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s|m)$", text, re.M).groups()
+    found = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s|m)\s*$", text, re.M)
+    if not found:
+        fail(f"wrk says nothing of the {percentile}th percentile:\n{text}")
+    number, unit = found.groups()
     return float(number) * UNITS[unit]
 
 
