@@ -120,7 +120,11 @@ struct Exchange {
     if case .methodNotAllowed = failure, let allow = route?.allow {
       HeadWriter.field("Allow", allow.span, into: &scratch.responseOutput)
     }
-    if !keepsConnection { HeadWriter.field("Connection", "close", into: &scratch.responseOutput) }
+    if !keepsConnection {
+      HeadWriter.field("Connection", "close", into: &scratch.responseOutput)
+    } else if scratch.requestParser.head.version == .http10 {
+      HeadWriter.field("Connection", "keep-alive", into: &scratch.responseOutput)
+    }
     HeadWriter.end(into: &scratch.responseOutput)
     if !hasHead || scratch.requestParser.head.method != .head { scratch.responseOutput.append(body) }
     record.status = UInt16(problem.status)

@@ -9,7 +9,7 @@ enum RequestIdentity {
   static func write(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, random: () -> UInt64, into buffer: inout ByteBuffer
   ) {
-    let sent = head.fields.first(.traceparent).flatMap { TraceParent(bytes.extracting($0.value)) }
+    let sent = sentTrace(head, bytes)
     let trace =
       if let sent {
         sent.child(randomParent: random())
@@ -23,6 +23,15 @@ enum RequestIdentity {
       buffer.append(hexadecimal: random(), digits: 16)
       buffer.append(hexadecimal: random(), digits: 16)
     }
+  }
+
+  /// Whether the request goes on in the caller's trace.
+  static func takesTraceOver(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    sentTrace(head, bytes) != nil
+  }
+
+  private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceParent? {
+    head.fields.first(.traceparent).flatMap { TraceParent(bytes.extracting($0.value)) }
   }
 
   /// The `traceparent` to send.

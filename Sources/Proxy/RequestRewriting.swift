@@ -42,9 +42,12 @@ enum RequestRewriting {
     } else {
       HeadWriter.field("Host", authority.span, into: &output)
     }
+    let isTraceNew = head.fields.contains(.tracestate) && !RequestIdentity.takesTraceOver(head, bytes)
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
+      // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
+      if line.known == .tracestate, isTraceNew { continue }
       if passes(line, replacesAuthorization: bearer != nil), HopByHop.forwards(line, head.connection, in: bytes) {
         run.add(line, from: bytes, into: &output)
       }

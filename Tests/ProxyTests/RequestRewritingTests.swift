@@ -144,4 +144,21 @@ import Tokens
       #expect(output.text.hasPrefix("GET /7 HTTP/1.1\r\n"))
     }
   }
+
+  @Test(arguments: [
+    ("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n", true),
+    ("traceparent: 00-0-0-0\r\n", false),
+    ("", false),
+  ])
+  func `what vendors said of a trace goes on with that trace only`(_ row: (parent: String, isKept: Bool)) throws {
+    try withRequest("GET / HTTP/1.1\r\nHost: a\r\n\(row.parent)tracestate: vendor=1\r\n\r\n") { head, input in
+      var identity = ByteBuffer(capacity: 128)
+      RequestIdentity.write(head, input.bytes, random: { 1 }, into: &identity)
+      var output = ByteBuffer(capacity: 16)
+      RequestRewriting.write(
+        head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false, framing: .none, route: try Route("/"),
+        ingress: Ingress(peer: [], isTLS: false), bearer: nil, identity: identity, into: &output)
+      #expect(output.text.contains("tracestate: vendor=1\r\n") == row.isKept)
+    }
+  }
 }
