@@ -14,7 +14,7 @@ import Tokens
   ) async throws {
     let directory = try TemporaryDirectory()
     var settings = DemoSettings(directory: directory.path)
-    settings.tokenLifetime = lifetime
+    settings.behaviour.accessTokenLifetime = lifetime
     let services = try DemoServices(settings)
     do {
       try await body(services, settings, directory)

@@ -21,7 +21,7 @@ import Tokens
   static let refusals: [Refusal] = [
     Refusal(
       testDescription: "unknown tenant",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"), tenant: "fabrikam.example"),
+      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"), tenant: "nowhere.example"),
       status: 400, error: "invalid_request", code: 90002),
     Refusal(
       testDescription: "unknown tenant's metadata",
