@@ -46,7 +46,11 @@ enum DemoFixture {
 
   static func json(_ answer: DemoAnswer) throws -> [String: any Sendable] {
     guard case .whole(let bytes) = answer.body else { return [:] }
-    return try JSONDecoder().decode([String: Loose].self, from: Data(bytes)).mapValues(\.value)
+    return try json(bytes)
+  }
+
+  static func json(_ bytes: [UInt8]) throws -> [String: any Sendable] {
+    try JSONDecoder().decode([String: Loose].self, from: Data(bytes)).mapValues(\.value)
   }
 
   /// A JSON value of any of the types that the documents hold.

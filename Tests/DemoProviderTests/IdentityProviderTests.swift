@@ -124,6 +124,16 @@ import Tokens
     #expect(document["jwks_uri"] as? String == "https://localhost:8443/\(Sample.tenant)/discovery/v2.0/keys")
   }
 
+  @Test(arguments: ["common", "organizations"])
+  func `where the tenant is open, the issuer is a pattern`(segment: String) throws {
+    let request = DemoRequest(method: "GET", path: "/\(segment)/v2.0/.well-known/openid-configuration")
+    let document = try DemoFixture.json(DemoFixture.provider().answer(request, now: DemoFixture.now))
+    #expect(document["issuer"] as? String == "https://localhost:8443/{tenantid}/v2.0")
+    #expect(
+      document["device_authorization_endpoint"] as? String == "https://localhost:8443/\(segment)/oauth2/v2.0/devicecode"
+    )
+  }
+
   struct Grant: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var request: DemoRequest

@@ -18,7 +18,7 @@ enum PageStyle {
     h2{font-size:1rem;margin:1.25rem 0 .25rem}
     p{margin:.25rem 0 1rem}
     p,li,b{overflow-wrap:anywhere}
-    ul{margin:0;padding-left:1.25rem}
+    ul{margin:0 0 1rem;padding-left:1.25rem}
     li{margin:.25rem 0}
     small,footer,.quiet{color:var(--quiet);font-size:.875rem}
     footer{max-width:26rem;text-align:center}
@@ -26,7 +26,7 @@ enum PageStyle {
     input{width:100%;font:inherit;padding:.6rem .75rem;color:inherit;background:transparent;border:1px solid var(--quiet);\
     border-radius:.4rem}
     input.code{font:600 1.5rem/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;text-transform:uppercase}
-    .buttons{display:flex;flex-direction:row-reverse;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem}
+    .buttons{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem}
     button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1.25rem;border-radius:.4rem;cursor:pointer;\
     border:1px solid var(--line);background:transparent;color:inherit}
     button.main{background:var(--main);border-color:var(--main);color:var(--on-main)}

@@ -65,9 +65,10 @@ struct Pages: Sendable {
       "form-action \(formAction)", hasScript ? "script-src \(scriptDigest)" : nil,
     ]
     var answer = DemoAnswer(status: status, html: markup.text)
+    // `same-origin`, not `no-referrer`: with that one, browsers would hide the origin of our own forms from us.
     answer.fields += [
       ("content-security-policy", policy.compactMap(\.self).joined(separator: "; ")), ("x-frame-options", "DENY"),
-      ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("cache-control", "no-store"),
+      ("x-content-type-options", "nosniff"), ("referrer-policy", "same-origin"), ("cache-control", "no-store"),
       ("cross-origin-opener-policy", "same-origin"),
     ]
     return answer
