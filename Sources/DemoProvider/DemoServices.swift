@@ -26,8 +26,8 @@ public struct DemoSettings: Sendable {
   public var providerPort: UInt16 = 0
   /// The sample API's port on 127.0.0.1, or another one where somebody listens there; 0: any.
   public var apiPort: UInt16 = 0
-  /// Seconds for which a token is valid.
-  public var tokenLifetime: Int64 = 3600
+  /// Lifetimes and habits of the provider at its start.
+  public var behaviour = ProviderBehaviour()
 
   /// Any ports, tokens for an hour.
   public init(directory: String) {
@@ -42,11 +42,11 @@ public struct DemoSettings: Sendable {
   var keyPath: String { "\(directory)/demo-server.key" }
 }
 
-/// A running identity provider and a running sample API, both over TLS on loopback.
+/// A running identity provider and the running sample APIs, over TLS on loopback.
 public final class DemoServices: Sendable {
   /// Such as `https://localhost:8443`.
   public let providerOrigin: String
-  /// Such as `https://localhost:8444`.
+  /// Such as `https://localhost:8444`: the orders API under `/api`, the ledger API under `/ledger`.
   public let apiOrigin: String
   private let loop: EventLoop
   private let servers: [DemoServer]
@@ -80,15 +80,17 @@ public final class DemoServices: Sendable {
     do throws(CryptoError) {
       let provider = try IdentityProvider(
         origin: providerOrigin, directory: .sample(secret: secret), key: RSAKey.generate(),
-        tokenLifetime: settings.tokenLifetime)
+        behaviour: settings.behaviour)
       let sample = DemoDirectory.Sample.self
-      let api = try SampleAPI(
-        issuer: provider.issuer(tenant: sample.tenant), keySet: provider.keySet,
-        audiences: [sample.ordersAPI, sample.ordersURI],
-        authorizationURI: "\(providerOrigin)/\(sample.tenant)/oauth2/v2.0/authorize")
+      let origin = providerOrigin
+      let apis = try SampleAPI.Kind.allCases.map { kind throws(CryptoError) in
+        try SampleAPI(
+          kind, issuers: [sample.tenant, sample.fabrikam].map(provider.issuer), keySet: provider.keySet,
+          authorizationURI: "\(origin)/\(sample.tenant)/oauth2/v2.0/authorize")
+      }
       servers = [
         DemoServer(DemoService(provider), providerSocket, tls: tls, loop: loop, clock: clock, log: log),
-        DemoServer(DemoService(api), apiSocket, tls: tls, loop: loop, clock: clock, log: log),
+        DemoServer(DemoService(apis), apiSocket, tls: tls, loop: loop, clock: clock, log: log),
       ]
     } catch {
       throw .crypto(error)

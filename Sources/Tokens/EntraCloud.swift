@@ -48,3 +48,12 @@ public enum EntraCloud: String, Sendable, Hashable, CaseIterable {
     return table
   }()
 }
+
+extension EntraCloud {
+  /// Whether two hosts in lower case are one, or of one cloud.
+  static func areAliases(_ left: String, _ right: String) -> Bool {
+    if left == right { return true }
+    guard let cloud = EntraCloud(host: left) else { return false }
+    return cloud == EntraCloud(host: right)
+  }
+}

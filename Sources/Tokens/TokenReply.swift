@@ -8,8 +8,20 @@ public struct TokenReply: Sendable {
   public let expiresIn: Int64
   /// Seconds after which the provider wants it renewed; less than `expiresIn`.
   public let refreshIn: Int64?
+  /// Seconds for which a provider that is down lets the token live on; at least `expiresIn` where it says so.
+  public let extendedExpiresIn: Int64?
   /// The scopes the provider says it granted.
   public let scope: ScopeSet?
+  /// `Bearer`, in the provider's spelling.
+  public let tokenType: String
+  /// A refresh token; a reply without one leaves the old one valid.
+  public let refreshToken: Secret?
+  /// An ID token, as it was sent and not yet believed.
+  public let idToken: Secret?
+  /// Whose tokens these are.
+  public let identity: AccountIdentity
+  /// The family of applications that share the refresh token (`foci`).
+  public let familyID: String?
 
   /// Bytes of the longest access token accepted; beyond, no server takes the field anyway.
   public static let limit = 64 * 1024
@@ -41,7 +53,17 @@ public struct TokenReply: Sendable {
     accessToken = Secret(token)
     expiresIn = life
     refreshIn = members["refresh_in"]?.seconds.flatMap { (1..<life).contains($0) ? $0 : nil }
+    extendedExpiresIn = members["ext_expires_in"]?.seconds
     scope = members["scope"]?.text.flatMap(Self.granted)
+    tokenType = members["token_type"]?.text ?? "Bearer"
+    refreshToken = Self.secret(members["refresh_token"])
+    idToken = Self.secret(members["id_token"])
+    identity = AccountIdentity(clientInfo: members["client_info"]?.text, idToken: members["id_token"]?.text)
+    familyID = members["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func secret(_ value: JSONValue?) -> Secret? {
+    value?.text.flatMap { $0.isEmpty || $0.utf8.count > limit ? nil : Secret($0) }
   }
 
   /// The scopes that a later request may find this token under: those granted, unless the reply names none of those asked

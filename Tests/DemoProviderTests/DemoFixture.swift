@@ -19,9 +19,9 @@ enum DemoFixture {
     try IdentityProvider(origin: origin, directory: .sample(secret: Secret("s3cret+&=")), key: key.get())
   }
 
-  static func api() throws -> SampleAPI {
+  static func api(_ kind: SampleAPI.Kind = .orders) throws -> SampleAPI {
     try SampleAPI(
-      issuer: issuer, keySet: provider().keySet, audiences: [Sample.ordersAPI, Sample.ordersURI],
+      kind, issuers: [issuer, "\(origin)/\(Sample.fabrikam)/v2.0"], keySet: provider().keySet,
       authorizationURI: "\(origin)/\(Sample.tenant)/oauth2/v2.0/authorize")
   }
 
@@ -46,7 +46,11 @@ enum DemoFixture {
 
   static func json(_ answer: DemoAnswer) throws -> [String: any Sendable] {
     guard case .whole(let bytes) = answer.body else { return [:] }
-    return try JSONDecoder().decode([String: Loose].self, from: Data(bytes)).mapValues(\.value)
+    return try json(bytes)
+  }
+
+  static func json(_ bytes: [UInt8]) throws -> [String: any Sendable] {
+    try JSONDecoder().decode([String: Loose].self, from: Data(bytes)).mapValues(\.value)
   }
 
   /// A JSON value of any of the types that the documents hold.
@@ -71,8 +75,6 @@ enum DemoFixture {
 }
 
 extension DemoAnswer {
-  func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
-
   var text: String {
     guard case .whole(let bytes) = body else { return "" }
     return String(decoding: bytes, as: UTF8.self)

@@ -14,7 +14,7 @@ import Tokens
   ) async throws {
     let directory = try TemporaryDirectory()
     var settings = DemoSettings(directory: directory.path)
-    settings.tokenLifetime = lifetime
+    settings.behaviour.accessTokenLifetime = lifetime
     let services = try DemoServices(settings)
     do {
       try await body(services, settings, directory)
@@ -33,8 +33,7 @@ import Tokens
       "\(services.providerOrigin)/\(Sample.tenant)/oauth2/v2.0/token",
     ])
     #expect(answer.status == 200, "\(answer.body)")
-    let start = try #require(answer.body.firstRange(of: "\"access_token\" : \"")).upperBound
-    return String(answer.body[start...].prefix { $0 != "\"" })
+    return try #require(answer.body.member("access_token"))
   }
 
   @Test func `discovery leads to the endpoints that grant and verify`() async throws {
@@ -157,5 +156,39 @@ import Tokens
     await services.stop()
     #expect(try await idle.isClosedByPeer())
     #expect(throws: TestSupportError.self) { try RawConnection(port: port) }
+  }
+
+  @Test func `a person signs a device in over TLS, and it gets its tokens`() async throws {
+    try await withServices { services, settings, _ in
+      let trust = ["--cacert", settings.authorityPath]
+      let address = "\(services.providerOrigin)/organizations/oauth2/v2.0"
+      let begun = try await curl(
+        trust + [
+          "-d", "client_id=\(Sample.desk)", "-d", "scope=openid \(Sample.ledgerURI)/Ledger.Read",
+          address + "/devicecode",
+        ])
+      let code = try #require(begun.body.member("device_code"))
+      let person = SigningInPerson(user: Sample.fay, trust: settings.authorityPath)
+      let pages = try await person.signInDevice(
+        at: #require(begun.body.member("verification_uri")), code: #require(begun.body.member("user_code")))
+      #expect(pages == "Sign in > orders-desk asks for your permission > You are signed in\n")
+      let granted = try await curl(
+        trust + [
+          "-d", "grant_type=urn:ietf:params:oauth:grant-type:device_code", "-d", "client_id=\(Sample.desk)", "-d",
+          "device_code=\(code)", address + "/token",
+        ])
+      let token = try #require(granted.body.member("access_token"))
+      let list = try await curl(trust + ["-H", "Authorization: Bearer \(token)", "\(services.apiOrigin)/ledger/list"])
+      #expect(list.status == 200)
+      #expect(list.body.member("user") == Sample.fay)
+    }
+  }
+}
+
+extension String {
+  /// The first member of this name in a JSON text of ours, where it is a text.
+  fileprivate func member(_ name: String) -> String? {
+    guard let start = firstRange(of: "\"\(name)\" : \"") else { return nil }
+    return String(self[start.upperBound...].prefix { $0 != "\"" })
   }
 }

@@ -21,7 +21,7 @@ import Tokens
   static let refusals: [Refusal] = [
     Refusal(
       testDescription: "unknown tenant",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"), tenant: "fabrikam.example"),
+      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"), tenant: "nowhere.example"),
       status: 400, error: "invalid_request", code: 90002),
     Refusal(
       testDescription: "unknown tenant's metadata",
@@ -122,6 +122,16 @@ import Tokens
     #expect(document["issuer"] as? String == DemoFixture.issuer)
     #expect(document["token_endpoint"] as? String == "https://localhost:8443/\(Sample.tenant)/oauth2/v2.0/token")
     #expect(document["jwks_uri"] as? String == "https://localhost:8443/\(Sample.tenant)/discovery/v2.0/keys")
+  }
+
+  @Test(arguments: ["common", "organizations"])
+  func `where the tenant is open, the issuer is a pattern`(segment: String) throws {
+    let request = DemoRequest(method: "GET", path: "/\(segment)/v2.0/.well-known/openid-configuration")
+    let document = try DemoFixture.json(DemoFixture.provider().answer(request, now: DemoFixture.now))
+    #expect(document["issuer"] as? String == "https://localhost:8443/{tenantid}/v2.0")
+    #expect(
+      document["device_authorization_endpoint"] as? String == "https://localhost:8443/\(segment)/oauth2/v2.0/devicecode"
+    )
   }
 
   struct Grant: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,11 @@ import Testing
 @testable import DemoProvider
 
 @Suite("Provider endpoints") struct ProviderEndpointTests {
-  @Test(arguments: [ProviderEndpoint.metadata(tenant: "t"), .keys(tenant: "t"), .token(tenant: "t")])
+  @Test(
+    arguments: [
+      ProviderEndpoint.metadata(tenant: "t"), .keys(tenant: "t"), .token(tenant: "t"), .authorize(tenant: "t"),
+      .interaction(tenant: "t"), .deviceAuthorization(tenant: "t"), .logout(tenant: "t"), .device,
+    ] + TestingTask.allCases.map(ProviderEndpoint.testing))
   func `an endpoint is found at its own path`(endpoint: ProviderEndpoint) {
     #expect(ProviderEndpoint(path: endpoint.path) == endpoint)
   }

@@ -101,6 +101,14 @@ import Tokens
     Row(
       testDescription: "no roles at all", authorization: { "Bearer \(try DemoFixture.token(client: Sample.visitor))" },
       status: 403, challenge: ", error=\"insufficient_scope\", scope=\"Orders.Read\"", path: "/api/list"),
+    Row(
+      testDescription: "the other API's token",
+      authorization: { "Bearer \(try token { $0.audiences = [Sample.ledgerAPI] })" },
+      challenge: invalid("the token is for another audience")),
+    Row(
+      testDescription: "another tenant of the same provider",
+      authorization: { "Bearer \(try token { $0.issuer = "\(DemoFixture.origin)/\(Sample.fabrikam)/v2.0" })" },
+      status: 200),
     Row(testDescription: "no such path", authorization: { nil }, status: 404, path: "/api/you"),
     Row(testDescription: "no such method", authorization: { nil }, status: 405, method: "DELETE"),
   ]
@@ -115,6 +123,23 @@ import Tokens
       "Bearer realm=\"orders\", authorization_uri=\"\(DemoFixture.origin)/\(Sample.tenant)/oauth2/v2.0/authorize\""
     #expect(answer.field("www-authenticate") == row.challenge.map { prefix + $0 })
     if row.status == 405 { #expect(answer.field("allow") == "GET, HEAD") }
+  }
+
+  @Test func `the ledger takes its own tokens, by its own scopes`() throws {
+    let api = try DemoFixture.api(.ledger)
+    let token = try Self.token { claims in
+      (claims.audiences, claims.roles, claims.scopes) = ([Sample.ledgerAPI], [], ["Ledger.Read"])
+    }
+    let fields = [(name: "authorization", value: "Bearer \(token)")]
+    let list = api.answer(DemoRequest(method: "GET", path: "/ledger/list", fields: fields), now: DemoFixture.now)
+    #expect(list.status == 200)
+    #expect(list.text.contains("12.50 EUR"))
+    let post = api.answer(DemoRequest(method: "POST", path: "/ledger/approvals", fields: fields), now: DemoFixture.now)
+    #expect(post.status == 403)
+    #expect(post.field("www-authenticate")?.hasPrefix("Bearer realm=\"ledger\"") == true)
+    #expect(post.field("www-authenticate")?.hasSuffix("scope=\"Ledger.Post\"") == true)
+    #expect(
+      api.answer(DemoRequest(method: "GET", path: "/api/list", fields: fields), now: DemoFixture.now).status == 404)
   }
 
   @Test func `the report says who called and what arrived, and never the token`() throws {

@@ -1,19 +1,19 @@
-// Owns the sample API's endpoints: which method and path they answer to, and which permission each asks for.
+// Owns the sample APIs' endpoints: which method and path they answer to, and which permission each asks for.
 
-/// An endpoint of the sample API.
+/// An endpoint of a sample API.
 enum APIEndpoint: CaseIterable {
   /// Who the API sees.
   case me
-  /// A list of orders.
+  /// A list of orders, or of the ledger's entries.
   case list
   /// Server-sent events: `count` of them, `pause_ms` apart.
   case ticks
   /// The size and digest of whatever is sent.
   case upload
-  /// Something that the sample application was not granted.
+  /// Something that neither the sample application nor, of itself, a user's consent to the rest was granted.
   case approval
 
-  /// The endpoint of a method and path; nil: none.
+  /// The endpoint of a method and a path below the API's root; nil: none.
   init?(method: String, path: String) {
     let found = Self.allCases.first { $0.path == path && $0.methods.contains(method) }
     guard let found else { return nil }
@@ -27,11 +27,11 @@ enum APIEndpoint: CaseIterable {
 
   var path: String {
     switch self {
-    case .me: "/api/me"
-    case .list: "/api/list"
-    case .ticks: "/api/ticks"
-    case .upload: "/api/uploads"
-    case .approval: "/api/approvals"
+    case .me: "/me"
+    case .list: "/list"
+    case .ticks: "/ticks"
+    case .upload: "/uploads"
+    case .approval: "/approvals"
     }
   }
 
@@ -44,12 +44,14 @@ enum APIEndpoint: CaseIterable {
   }
 
   /// The app role, or delegated scope, that the caller's token must hold; nil: any valid token will do.
-  var permission: String? {
-    switch self {
-    case .me: nil
-    case .list, .ticks: "Orders.Read"
-    case .upload: "Orders.Write"
-    case .approval: "Orders.Approve"
+  func permission(_ kind: SampleAPI.Kind) -> String? {
+    switch (self, kind) {
+    case (.me, _): nil
+    case (.list, .orders), (.ticks, .orders): "Orders.Read"
+    case (.upload, .orders): "Orders.Write"
+    case (.approval, .orders): "Orders.Approve"
+    case (.list, .ledger), (.ticks, .ledger): "Ledger.Read"
+    case (.upload, .ledger), (.approval, .ledger): "Ledger.Post"
     }
   }
 }

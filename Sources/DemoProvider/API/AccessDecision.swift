@@ -3,9 +3,9 @@
 internal import Tokens
 
 /// What the API decides about a request before it does anything else.
-enum AccessDecision: Equatable {
+enum AccessDecision {
   /// The token is good and holds the permission.
-  case allowed(JWTClaims)
+  case allowed(SignedJWT)
   /// There is no bearer token.
   case withoutToken
   /// There is one, and it is not believed.
@@ -13,9 +13,10 @@ enum AccessDecision: Equatable {
   /// It is believed, and lacks the permission.
   case insufficientScope(permission: String)
 
-  /// Judges the value of an `Authorization` field.
+  /// Judges the value of an `Authorization` field. There is a rule per issuer; the token says which it wants to be
+  /// judged by, and the rule says whether it is right.
   init(
-    authorization: String?, permission: String?, rule: JWTValidation, now: UnixTime,
+    authorization: String?, permission: String?, rules: [JWTValidation], now: UnixTime,
     signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) {
     guard let authorization, authorization.lowercased().hasPrefix("bearer ") else {
@@ -29,12 +30,16 @@ enum AccessDecision: Equatable {
       self = .invalidToken(reason: "the token is no signed JWT")
       return
     }
+    guard let rule = rules.first(where: { $0.issuer == token.claims.issuer }) else {
+      self = .invalidToken(reason: Self.reason(.issuer(token.claims.issuer), now: now))
+      return
+    }
     do throws(JWTRejection) {
       let claims = try rule.accept(token, now: now, signature: signature)
       if let permission, !claims.roles.contains(permission), !claims.scopes.contains(permission) {
         self = .insufficientScope(permission: permission)
       } else {
-        self = .allowed(claims)
+        self = .allowed(token)
       }
     } catch {
       self = .invalidToken(reason: Self.reason(error, now: now))

@@ -1,5 +1,6 @@
 // Owns what the sample API tells about whom it saw: facts of the token and the request, never the token.
 
+internal import FoundationEssentials
 internal import Tokens
 
 /// The API's account of one request.
@@ -7,6 +8,8 @@ struct CallerReport: Codable, Hashable {
   struct Caller: Codable, Hashable {
     /// `application`, or `user` where the token is delegated.
     var kind: String
+    /// The user's name, where there is one.
+    var user: String?
     var application: String?
     var object: String?
     var tenant: String?
@@ -34,9 +37,12 @@ struct CallerReport: Codable, Hashable {
   var token: Token
   var request: Request
 
-  init(_ claims: JWTClaims, _ request: DemoRequest, now: UnixTime) {
+  /// What `jwt`, which was accepted, and the request tell.
+  init(_ jwt: SignedJWT, _ request: DemoRequest, now: UnixTime) {
+    let claims = jwt.claims
     caller = Caller(
-      kind: claims.scopes.isEmpty ? "application" : "user", application: claims.application, object: claims.object,
+      kind: claims.scopes.isEmpty ? "application" : "user", user: Self.userName(jwt), application: claims.application,
+      object: claims.object,
       tenant: claims.tenant, roles: claims.roles.isEmpty ? nil : claims.roles,
       scopes: claims.scopes.isEmpty ? nil : claims.scopes)
     token = Token(
@@ -48,5 +54,18 @@ struct CallerReport: Codable, Hashable {
     }
     self.request = Request(
       method: request.method, path: request.path, query: request.query.isEmpty ? nil : request.query, fields: fields)
+  }
+
+  private static func userName(_ jwt: SignedJWT) -> String? {
+    struct Named: Decodable {
+      var preferred_username: String?
+    }
+    let payload = jwt.signingInput.split(separator: UInt8(ascii: "."))[1]
+    do {
+      let bytes = try Base64URL.decode(String(decoding: payload, as: UTF8.self))
+      return try JSONDecoder().decode(Named.self, from: Data(bytes)).preferred_username
+    } catch {
+      return nil
+    }
   }
 }

@@ -1,41 +1,55 @@
-// Owns the sample API: from a parsed request to its answer. Who gets in is `AccessDecision`'s.
+// Owns the sample APIs: from a parsed request to its answer. Who gets in is `AccessDecision`'s.
 
 internal import FoundationEssentials
 public import Network
 public import Tokens
 
-/// An orders API that believes only tokens of one issuer, for one audience, signed by keys it was given.
+/// An API that believes only tokens of its issuers, for itself, signed by keys it was given.
 public struct SampleAPI: Sendable {
-  private let rule: JWTValidation
+  /// Which API it is.
+  public enum Kind: String, Sendable, CaseIterable {
+    case orders, ledger
+  }
+
+  /// The path that its endpoints' paths begin with.
+  let root: String
+  private let kind: Kind
+  private let rules: [JWTValidation]
   private let keys: [(key: JWK, verifier: RSAPublicKey)]
   private let challengeParameters: String
 
-  /// An API that trusts `issuer` and the keys it publishes, and is meant by `audiences`. `leeway` is how many seconds
-  /// clocks may differ.
+  /// An API that trusts `issuers` and the keys they publish. `leeway` is how many seconds clocks may differ.
   public init(
-    issuer: String, keySet: JWKSet, audiences: Set<String>, authorizationURI: String, leeway: Int64 = 60
+    _ kind: Kind, issuers: [String], keySet: JWKSet, authorizationURI: String, leeway: Int64 = 60
   ) throws(CryptoError) {
-    rule = JWTValidation(issuer: issuer, audiences: audiences, leeway: leeway)
+    self.kind = kind
+    let sample = DemoDirectory.Sample.self
+    let audiences: Set<String>
+    switch kind {
+    case .orders: (root, audiences) = ("/api", [sample.ordersAPI, sample.ordersURI])
+    case .ledger: (root, audiences) = ("/ledger", [sample.ledgerAPI, sample.ledgerURI])
+    }
+    rules = issuers.map { JWTValidation(issuer: $0, audiences: audiences, leeway: leeway) }
     var keys: [(JWK, RSAPublicKey)] = []
     for key in keySet.keys {
       keys.append((key, try RSAPublicKey(modulus: key.modulus, exponent: key.exponent)))
     }
     self.keys = keys
-    challengeParameters = "realm=\"orders\", authorization_uri=\"\(authorizationURI)\""
+    challengeParameters = "realm=\"\(kind.rawValue)\", authorization_uri=\"\(authorizationURI)\""
   }
 
   /// Whether a request's body is to be digested as it arrives instead of kept.
   func digestsBody(method: String, path: String) -> Bool {
-    APIEndpoint(method: method, path: path) == .upload
+    APIEndpoint(method: method, path: local(path)) == .upload
   }
 
   /// The answer to a request at `now`.
   public func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
-    guard let endpoint = APIEndpoint(method: request.method, path: request.path) else {
+    guard let endpoint = APIEndpoint(method: request.method, path: local(request.path)) else {
       return unknown(request)
     }
     let decision = AccessDecision(
-      authorization: request["authorization"], permission: endpoint.permission, rule: rule, now: now,
+      authorization: request["authorization"], permission: endpoint.permission(kind), rules: rules, now: now,
       signature: verdict)
     if let refusal = decision.refusal(challengeParameters: challengeParameters) {
       var answer = DemoAnswer(status: refusal.status, json: ["error": refusal.error])
@@ -43,9 +57,10 @@ public struct SampleAPI: Sendable {
       answer.note = refusal.error
       return answer
     }
-    guard case .allowed(let claims) = decision else { preconditionFailure("what is not refused is allowed") }
-    var answer = answer(endpoint, request, CallerReport(claims, request, now: now))
-    answer.note = "caller \(claims.application ?? "?")"
+    guard case .allowed(let token) = decision else { preconditionFailure("what is not refused is allowed") }
+    let report = CallerReport(token, request, now: now)
+    var answer = answer(endpoint, request, report)
+    answer.note = "caller \(report.caller.user ?? report.caller.application ?? "?")"
     return answer
   }
 
@@ -54,7 +69,10 @@ public struct SampleAPI: Sendable {
     case .me, .approval:
       return DemoAnswer(status: 200, json: report)
     case .list:
-      return DemoAnswer(status: 200, json: OrderList(orders: OrderList.sample, token: report.token))
+      return switch kind {
+      case .orders: DemoAnswer(status: 200, json: OrderList(caller: report.caller, token: report.token))
+      case .ledger: DemoAnswer(status: 200, json: EntryList(caller: report.caller, token: report.token))
+      }
     case .ticks:
       let count = min(max(request.queryNumber("count") ?? 5, 0), 1000)
       let pause = min(max(request.queryNumber("pause_ms") ?? 300, 0), 10_000)
@@ -68,11 +86,16 @@ public struct SampleAPI: Sendable {
   }
 
   private func unknown(_ request: DemoRequest) -> DemoAnswer {
-    let methods = APIEndpoint.methods(at: request.path)
+    let methods = APIEndpoint.methods(at: local(request.path))
     if methods.isEmpty { return DemoAnswer(status: 404, json: ["error": "there is nothing here"]) }
     var answer = DemoAnswer(status: 405, json: ["error": "the method is not one of this resource's"])
     answer.fields.append(("allow", methods.joined(separator: ", ")))
     return answer
+  }
+
+  /// The path below the root; empty where it is not below it.
+  private func local(_ path: String) -> String {
+    path.hasPrefix(root + "/") ? String(path.dropFirst(root.count)) : ""
   }
 
   private func verdict(_ token: SignedJWT, _ algorithm: JWTAlgorithm) -> SignatureVerdict {
@@ -94,17 +117,28 @@ public struct SampleAPI: Sendable {
   }
 }
 
-/// What `list` answers.
+/// What the orders API's `list` answers.
 private struct OrderList: Encodable {
   struct Order: Encodable {
     var id: Int
     var item: String
   }
 
-  var orders: [Order]
+  var orders = [Order(id: 41, item: "a towel"), Order(id: 42, item: "an answer")]
+  var caller: CallerReport.Caller
   var token: CallerReport.Token
+}
 
-  static let sample = [Order(id: 41, item: "a towel"), Order(id: 42, item: "an answer")]
+/// What the ledger API's `list` answers.
+private struct EntryList: Encodable {
+  struct Entry: Encodable {
+    var order: Int
+    var amount: String
+  }
+
+  var entries = [Entry(order: 41, amount: "12.50 EUR"), Entry(order: 42, amount: "42.00 EUR")]
+  var caller: CallerReport.Caller
+  var token: CallerReport.Token
 }
 
 /// What `upload` answers.

@@ -1,15 +1,16 @@
-// Owns the whole in-memory directory, and the sample that the demonstration starts with.
-
-public import Tokens
+// Owns the whole in-memory directory: what is found in it by which name.
 
 /// Every tenant the identity provider knows.
 public struct DemoDirectory: Sendable {
   /// The tenants.
   public var tenants: [Tenant]
+  /// What the sign-in page tells everybody: who may sign in to a directory of samples. Nil: nothing.
+  public var signInHint: String?
 
   /// A directory.
-  public init(tenants: [Tenant]) {
+  public init(tenants: [Tenant], signInHint: String? = nil) {
     self.tenants = tenants
+    self.signInHint = signInHint
   }
 
   /// The tenant that a path segment means: its GUID or one of its domains, letter case aside.
@@ -17,37 +18,31 @@ public struct DemoDirectory: Sendable {
     let name = segment.lowercased()
     return tenants.first { $0.identifier == name || $0.domains.contains(name) }
   }
-}
 
-extension DemoDirectory {
-  /// The sample directory: tenant Contoso, an orders API, an application that may read and write orders, and one that
-  /// was granted nothing.
-  public enum Sample {
-    /// Contoso's GUID.
-    public static let tenant = "c0a7050d-0000-4000-8000-000000000001"
-    /// The `client_id` of the application that was granted `Orders.Read` and `Orders.Write`.
-    public static let portal = "c0a7050d-0000-4000-8000-0000000000a1"
-    /// The `client_id` of the application that was granted nothing.
-    public static let visitor = "c0a7050d-0000-4000-8000-0000000000a2"
-    /// The orders API's own `client_id`.
-    public static let ordersAPI = "c0a7050d-0000-4000-8000-0000000000b1"
-    /// The orders API's identifier URI.
-    public static let ordersURI = "api://orders"
+  /// The person with this user name, letter case aside.
+  func person(userName: String) -> Person? {
+    let name = userName.lowercased()
+    return person { $0.userName.lowercased() == name }
   }
 
-  /// The sample directory, in which both applications prove themselves with `secret`.
-  public static func sample(secret: Secret) -> DemoDirectory {
-    let portal = RegisteredApplication(
-      clientIdentifier: Sample.portal, object: "c0a7050d-0000-4000-8000-0000000000c1", displayName: "orders-portal",
-      secrets: [secret], grantedRoles: [Sample.ordersAPI: ["Orders.Read", "Orders.Write"]])
-    let visitor = RegisteredApplication(
-      clientIdentifier: Sample.visitor, object: "c0a7050d-0000-4000-8000-0000000000c2", displayName: "visitor",
-      secrets: [secret], grantedRoles: [:])
-    let orders = RegisteredAPI(clientIdentifier: Sample.ordersAPI, identifierURI: Sample.ordersURI)
-    return DemoDirectory(tenants: [
-      Tenant(
-        identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
-        applications: [portal, visitor], apis: [orders])
-    ])
+  /// The person with this `oid` at home.
+  func person(object: String) -> Person? { person { $0.object == object } }
+
+  private func person(where holds: (RegisteredUser) -> Bool) -> Person? {
+    for tenant in tenants {
+      if let user = tenant.users.first(where: holds) { return Person(user: user, home: tenant) }
+    }
+    return nil
+  }
+}
+
+/// A user and the tenant that is their home.
+struct Person: Sendable {
+  var user: RegisteredUser
+  var home: Tenant
+
+  /// Their `oid` in `tenant`: their own at home, a guest's elsewhere, nil where they are unknown.
+  func object(in tenant: Tenant) -> String? {
+    tenant.identifier == home.identifier ? user.object : tenant.guests[user.object]
   }
 }

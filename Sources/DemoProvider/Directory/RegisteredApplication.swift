@@ -1,28 +1,35 @@
-// Owns one application registration: how it proves itself, and what it was granted.
+// Owns one application registration: how it proves itself, where sign-ins may return to, and what it was granted.
 
 public import Tokens
 
-/// A confidential application.
+/// An application.
 public struct RegisteredApplication: Sendable {
   /// `client_id`, a GUID in lower case.
   public var clientIdentifier: String
   /// `oid`: the service principal's object in the tenant.
   public var object: String
-  /// The name shown in logs.
+  /// The name shown in logs and on the consent page.
   public var displayName: String
-  /// Secrets that prove it; more than one while one is being replaced.
+  /// Secrets that prove it, more than one while one is being replaced; a public application has none.
   public var secrets: [Secret]
   /// App roles granted with an administrator's consent, per API's client identifier.
   public var grantedRoles: [String: [String]]
+  /// Where sign-ins may return to. `http://localhost` and `http://127.0.0.1` stand for every port.
+  public var redirectURIs: [String]
 
   /// An application.
   public init(
-    clientIdentifier: String, object: String, displayName: String, secrets: [Secret], grantedRoles: [String: [String]]
+    clientIdentifier: String, object: String, displayName: String, secrets: [Secret] = [],
+    grantedRoles: [String: [String]] = [:], redirectURIs: [String] = []
   ) {
     self.clientIdentifier = clientIdentifier
     self.object = object
     self.displayName = displayName
     self.secrets = secrets
     self.grantedRoles = grantedRoles
+    self.redirectURIs = redirectURIs
   }
+
+  /// Whether it cannot keep a secret: it proves nothing, and must use PKCE.
+  var isPublic: Bool { secrets.isEmpty }
 }

@@ -1,10 +1,10 @@
-// Owns what one tenant of the demonstration's directory knows: its applications and the APIs they may call.
+// Owns what one tenant of the demonstration's directory knows: its people, its applications, the APIs they may call.
 
 /// A tenant, and everything registered in it.
 public struct Tenant: Sendable {
   /// The tenant's GUID: `tid`, and the path of its issuer.
   public var identifier: String
-  /// The name shown in error messages.
+  /// The name shown on pages and in error messages.
   public var displayName: String
   /// Verified domains, which stand for the GUID in a request's path.
   public var domains: [String]
@@ -12,17 +12,23 @@ public struct Tenant: Sendable {
   public var applications: [RegisteredApplication]
   /// APIs that tokens can be for.
   public var apis: [RegisteredAPI]
+  /// People at home here.
+  public var users: [RegisteredUser]
+  /// People from elsewhere: their `oid` here by their `oid` at home.
+  public var guests: [String: String]
 
   /// A tenant.
   public init(
     identifier: String, displayName: String, domains: [String], applications: [RegisteredApplication],
-    apis: [RegisteredAPI]
+    apis: [RegisteredAPI], users: [RegisteredUser] = [], guests: [String: String] = [:]
   ) {
     self.identifier = identifier
     self.displayName = displayName
     self.domains = domains
     self.applications = applications
     self.apis = apis
+    self.users = users
+    self.guests = guests
   }
 
   /// The application with this client identifier, letter case aside.

@@ -1,5 +1,4 @@
-// Owns how an application says which one it is and proves it at the token endpoint. Whether the proof is right is the
-// grant's.
+// Owns how an application says which one it is at the token endpoint, and whether it proves it.
 
 internal import FoundationEssentials
 internal import Tokens
@@ -28,5 +27,17 @@ struct ClientAuthentication: Equatable {
       throw .malformedBody
     }
     if let named = form["client_id"], named.lowercased() != clientIdentifier { throw .malformedBody }
+  }
+
+  /// Refuses a proof that is missing, wrong, or not wanted.
+  func prove(_ application: RegisteredApplication) throws(ProviderError) {
+    if application.isPublic {
+      if secret != nil { throw .secretOfPublicApplication }
+      return
+    }
+    guard let secret else { throw .noCredential }
+    guard application.secrets.contains(where: { $0 == secret }) else {
+      throw .wrongSecret(application: application.clientIdentifier)
+    }
   }
 }

@@ -25,6 +25,8 @@ struct ErrorDocument: Codable, Hashable {
   var timestamp: String
   var trace_id: String
   var correlation_id: String
+  var suberror: String?
+  var claims: String?
 
   init(_ error: ProviderError, _ identifiers: RequestIdentifiers, now: UnixTime) {
     let date = Date(timeIntervalSince1970: TimeInterval(now.seconds))
@@ -33,6 +35,8 @@ struct ErrorDocument: Codable, Hashable {
     trace_id = identifiers.trace
     correlation_id = identifiers.correlation
     error_codes = [error.code]
+    suberror = error.suberror
+    claims = error.claims
     error_description =
       "AADSTS\(error.code): \(error.message) Trace ID: \(trace_id) Correlation ID: \(correlation_id) Timestamp: \(timestamp)"
   }

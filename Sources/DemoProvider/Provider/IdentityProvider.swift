@@ -1,24 +1,29 @@
-// Owns the identity provider: from a parsed request to its answer. Rules are the grants', sockets are the server's.
+// Owns the identity provider: from a parsed request to its answer. Rules are the grants' and the sign-in's, sockets are
+// the server's.
 
 public import Network
 public import Tokens
 
 /// A developer's identity provider, Entra-shaped (v2.0 endpoints).
-public struct IdentityProvider: Sendable {
+public final class IdentityProvider: Sendable {
   /// Scheme, host and port that its documents name.
   public let origin: String
-  private let directory: DemoDirectory
-  private let signer: TokenSigner
-  private let tokenLifetime: Int64
+  let directory: DemoDirectory
+  let signer: TokenSigner
+  let pages: Pages
+  private let state: Locked<ProviderState>
 
-  /// A provider that signs with `key`. Tokens are valid for `tokenLifetime` seconds.
+  /// A provider that signs with `key`.
   public init(
-    origin: String, directory: DemoDirectory, key: RSAKey, tokenLifetime: Int64 = 3600
+    origin: String, directory: DemoDirectory, key: RSAKey, behaviour: ProviderBehaviour = ProviderBehaviour()
   ) throws(CryptoError) {
     self.origin = origin
     self.directory = directory
-    self.tokenLifetime = tokenLifetime
     signer = try TokenSigner(key: key)
+    pages = try Pages()
+    var state = ProviderState()
+    state.behaviour = behaviour
+    self.state = Locked(state)
   }
 
   /// The issuer of a tenant's tokens.
@@ -30,54 +35,83 @@ public struct IdentityProvider: Sendable {
   /// The answer to a request at `now`.
   public func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     let identifiers = RequestIdentifiers(clientRequest: request["client-request-id"])
+    let endpoint = ProviderEndpoint(path: request.path)
     var answer: DemoAnswer
     do throws(ProviderError) {
-      answer = try granted(request, now: now)
+      guard let endpoint else { throw .unknownPath }
+      answer = try state.withLock { state throws(ProviderError) in
+        state.requests[endpoint.name, default: 0] += 1
+        return try self.answer(endpoint, request, &state, identifiers, now: now)
+      }
     } catch {
-      answer = DemoAnswer(status: error.status, json: ErrorDocument(error, identifiers, now: now))
-      answer.note = "AADSTS\(error.code) \(error.name)"
-      if error.status == 401 { answer.fields.append(("www-authenticate", "Basic realm=\"\(origin)\"")) }
+      answer = refusal(error, of: endpoint, identifiers, now: now)
     }
-    answer.fields.append(("cache-control", "no-store"))
+    if answer.field("cache-control") == nil { answer.fields.append(("cache-control", "no-store")) }
     answer.fields.append(("x-ms-request-id", identifiers.trace))
     answer.fields.append(("client-request-id", identifiers.correlation))
     return answer
   }
 
-  private func granted(_ request: DemoRequest, now: UnixTime) throws(ProviderError) -> DemoAnswer {
-    guard let endpoint = ProviderEndpoint(path: request.path) else { throw .unknownPath }
-    if ["common", "organizations", "consumers"].contains(endpoint.tenant) { throw .tenantNotSpecific }
-    guard let tenant = directory.tenant(endpoint.tenant) else { throw .unknownTenant(endpoint.tenant) }
-    switch endpoint {
-    case .metadata:
-      return DemoAnswer(status: 200, json: DiscoveryDocument(origin: origin, tenant: tenant.identifier))
-    case .keys:
-      return DemoAnswer(status: 200, json: keySet)
-    case .token:
-      guard request.method == "POST" else { throw .postOnly(received: request.method) }
-      let tokenRequest = try TokenEndpointRequest(body: request.body.bytes, authorization: request["authorization"])
-      let claims = try ClientCredentialsGrant.claims(for: tokenRequest, in: tenant)
-      do throws(CryptoError) {
-        return try issue(claims, in: tenant, now: now)
-      } catch {
-        throw .signing(error)
+  private func refusal(
+    _ error: ProviderError, of endpoint: ProviderEndpoint?, _ identifiers: RequestIdentifiers, now: UnixTime
+  ) -> DemoAnswer {
+    var answer: DemoAnswer
+    if endpoint?.isForPeople == true {
+      answer = pages.message(
+        .init(heading: "That did not work", text: error.message, detail: "AADSTS\(error.code)"), status: error.status)
+    } else {
+      answer = DemoAnswer(status: error.status, json: ErrorDocument(error, identifiers, now: now))
+      if error.status == 401 { answer.fields.append(("www-authenticate", "Basic realm=\"\(origin)\"")) }
+      if case .ordered(let failure) = error, let seconds = failure.retry_after {
+        answer.fields.append(("retry-after", "\(seconds)"))
       }
+    }
+    answer.note = "AADSTS\(error.code) \(error.name)"
+    return answer
+  }
+
+  private func answer(
+    _ endpoint: ProviderEndpoint, _ request: DemoRequest, _ state: inout ProviderState,
+    _ identifiers: RequestIdentifiers, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    switch endpoint {
+    case .metadata(let segment):
+      let tenant = try tenant(segment)
+      return DemoAnswer(status: 200, json: DiscoveryDocument(origin: origin, segment: segment, tenant: tenant))
+    case .keys(let segment):
+      _ = try tenant(segment)
+      return DemoAnswer(status: 200, json: keySet)
+    case .token(let segment):
+      return try token(request, segment: canonical(segment), &state, now: now)
+    case .deviceAuthorization(let segment):
+      return try deviceAuthorization(request, segment: canonical(segment), &state, now: now)
+    case .authorize(let segment):
+      return try authorize(request, segment: canonical(segment), &state, identifiers, now: now)
+    case .interaction:
+      return try interaction(request, &state, identifiers, now: now)
+    case .device:
+      return try device(request, &state, identifiers, now: now)
+    case .logout:
+      return logout(request, &state)
+    case .testing(let task):
+      return try testing(task, request, &state)
     }
   }
 
-  private func issue(_ granted: JWTClaims, in tenant: Tenant, now: UnixTime) throws(CryptoError) -> DemoAnswer {
-    var claims = granted
-    claims.issuer = issuer(tenant: tenant.identifier)
-    claims.issuedAt = now
-    claims.notBefore = now
-    claims.expiresAt = now + tokenLifetime
-    claims.version = "2.0"
-    claims.tokenIdentifier = try Base64URL.encode(RandomBytes.make(16))
-    var answer = try DemoAnswer(status: 200, json: TokenDocument(signer.token(claims), lifetime: tokenLifetime))
-    let application = claims.application.flatMap(tenant.application)?.displayName ?? "?"
-    let api = claims.audiences.first.flatMap(tenant.api)?.identifierURI ?? "?"
-    let roles = claims.roles.isEmpty ? "no roles" : claims.roles.joined(separator: " ")
-    answer.note = "token for \(application) at \(api): \(roles)"
-    return answer
+  /// The tenant of a segment; nil for those that leave it to who signs in.
+  private func tenant(_ segment: String) throws(ProviderError) -> Tenant? {
+    if DemoDirectory.isAnyTenant(segment) { return nil }
+    guard let tenant = directory.tenant(segment) else { throw .unknownTenant(segment) }
+    return tenant
   }
+
+  /// A tenant's GUID, whatever it was called.
+  private func canonical(_ segment: String) throws(ProviderError) -> String {
+    try tenant(segment)?.identifier ?? segment.lowercased()
+  }
+}
+
+extension DemoAnswer {
+  /// The first field of this lower-case name.
+  func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 }

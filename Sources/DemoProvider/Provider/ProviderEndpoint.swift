@@ -6,8 +6,20 @@ enum ProviderEndpoint: Hashable {
   case metadata(tenant: String)
   /// The public signing keys.
   case keys(tenant: String)
+  /// The authorization endpoint: where a sign-in begins.
+  case authorize(tenant: String)
+  /// Where the pages of a sign-in post their forms.
+  case interaction(tenant: String)
   /// The token endpoint.
   case token(tenant: String)
+  /// The device authorization endpoint.
+  case deviceAuthorization(tenant: String)
+  /// The end of the browser's sessions.
+  case logout(tenant: String)
+  /// Where people type a device's code.
+  case device
+  /// The provider's behaviour and memory, for demonstrations and tests.
+  case testing(TestingTask)
 
   /// The endpoint behind a path, or nil.
   init?(path: String) {
@@ -16,7 +28,15 @@ enum ProviderEndpoint: Hashable {
     switch segments.dropFirst() {
     case ["v2.0", ".well-known", "openid-configuration"]: self = .metadata(tenant: tenant)
     case ["discovery", "v2.0", "keys"]: self = .keys(tenant: tenant)
+    case ["oauth2", "v2.0", "authorize"]: self = .authorize(tenant: tenant)
+    case ["oauth2", "v2.0", "interaction"]: self = .interaction(tenant: tenant)
     case ["oauth2", "v2.0", "token"]: self = .token(tenant: tenant)
+    case ["oauth2", "v2.0", "devicecode"]: self = .deviceAuthorization(tenant: tenant)
+    case ["oauth2", "v2.0", "logout"]: self = .logout(tenant: tenant)
+    case [] where tenant == "device": self = .device
+    case let rest where tenant == "testing" && rest.count == 1:
+      guard let task = rest.first.flatMap(TestingTask.init) else { return nil }
+      self = .testing(task)
     default: return nil
     }
   }
@@ -26,14 +46,48 @@ enum ProviderEndpoint: Hashable {
     switch self {
     case .metadata(let tenant): "/\(tenant)/v2.0/.well-known/openid-configuration"
     case .keys(let tenant): "/\(tenant)/discovery/v2.0/keys"
+    case .authorize(let tenant): "/\(tenant)/oauth2/v2.0/authorize"
+    case .interaction(let tenant): "/\(tenant)/oauth2/v2.0/interaction"
     case .token(let tenant): "/\(tenant)/oauth2/v2.0/token"
+    case .deviceAuthorization(let tenant): "/\(tenant)/oauth2/v2.0/devicecode"
+    case .logout(let tenant): "/\(tenant)/oauth2/v2.0/logout"
+    case .device: "/device"
+    case .testing(let task): "/testing/\(task.rawValue)"
     }
   }
 
-  /// The tenant segment.
-  var tenant: String {
+  /// What it is called where requests are counted.
+  var name: String {
     switch self {
-    case .metadata(let tenant), .keys(let tenant), .token(let tenant): tenant
+    case .metadata: "discovery"
+    case .keys: "jwks"
+    case .authorize: "authorize"
+    case .interaction: "interaction"
+    case .token: "token"
+    case .deviceAuthorization: "devicecode"
+    case .logout: "logout"
+    case .device: "device"
+    case .testing: "testing"
     }
   }
+
+  /// Whether people look at its answers, so that they are pages.
+  var isForPeople: Bool {
+    switch self {
+    case .authorize, .interaction, .logout, .device: true
+    case .metadata, .keys, .token, .deviceAuthorization, .testing: false
+    }
+  }
+}
+
+/// What the testing endpoint does.
+enum TestingTask: String, CaseIterable {
+  /// Tells how often each endpoint was asked.
+  case requests
+  /// Replaces the provider's behaviour.
+  case behaviour
+  /// Ends everything of a person that is not an access token already out.
+  case revoke
+  /// Forgets what a person consented to.
+  case withdraw
 }

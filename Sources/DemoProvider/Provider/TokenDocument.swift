@@ -2,16 +2,25 @@
 
 internal import Tokens
 
-/// A granted token.
+/// Granted tokens.
 struct TokenDocument: Encodable {
   var token_type = "Bearer"
   var expires_in: Int64
   var ext_expires_in: Int64
+  /// Seconds after which the token should be renewed, where the provider says so.
+  var refresh_in: Int64?
+  /// The scopes granted; absent for an application's own token.
+  var scope: String?
   var access_token: String
+  var refresh_token: String?
+  var id_token: String?
+  /// Who the account is, in base64url.
+  var client_info: String?
 
-  init(_ token: Secret, lifetime: Int64) {
+  init(_ token: Secret, lifetime: Int64, refreshIn: Int64?) {
     expires_in = lifetime
     ext_expires_in = lifetime
+    refresh_in = refreshIn
     access_token = token.revealed()
   }
 }

@@ -1,5 +1,6 @@
 // Owns the provider's one signing key: its public form and the tokens it signs.
 
+internal import FoundationEssentials
 internal import Network
 internal import Tokens
 
@@ -17,8 +18,19 @@ struct TokenSigner: Sendable {
       identifier: identifier, algorithm: .rs256, modulus: numbers.modulus, exponent: numbers.exponent)
   }
 
-  func token(_ claims: JWTClaims) throws(CryptoError) -> Secret {
-    let input = SignedJWT.signingInput(JWTHeader(algorithm: .rs256, keyIdentifier: publicKey.identifier), claims)
+  func token(_ claims: some Encodable) throws(CryptoError) -> Secret {
+    let header = JWTHeader(algorithm: .rs256, keyIdentifier: publicKey.identifier)
+    let input = Array("\(Self.encoded(header)).\(Self.encoded(claims))".utf8)
     return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256))
+  }
+
+  private static func encoded(_ value: some Encodable) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try Base64URL.encode(Array(encoder.encode(value)))
+    } catch {
+      preconditionFailure("strings and whole numbers are always encodable")
+    }
   }
 }

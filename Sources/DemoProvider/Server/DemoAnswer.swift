@@ -34,6 +34,13 @@ public struct DemoAnswer: Sendable {
     fields = [("content-type", "application/json")]
   }
 
+  /// A page.
+  init(status: Int, html: String) {
+    self.status = status
+    fields = [("content-type", "text/html; charset=utf-8")]
+    body = .whole(Array(html.utf8))
+  }
+
   /// An event stream.
   init(ticks count: Int, pause: Duration) {
     status = 200

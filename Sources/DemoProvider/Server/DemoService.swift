@@ -15,10 +15,16 @@ struct DemoService: Sendable {
     answer = provider.answer
   }
 
-  init(_ api: SampleAPI) {
+  /// Several APIs on one address, each under its own path.
+  init(_ apis: [SampleAPI]) {
     name = "api"
-    digestsBody = api.digestsBody
-    answer = api.answer
+    digestsBody = { method, path in apis.contains { $0.digestsBody(method: method, path: path) } }
+    answer = { request, now in
+      guard let api = apis.first(where: { request.path.hasPrefix($0.root + "/") }) ?? apis.first else {
+        return DemoAnswer(status: 404, json: ["error": "there is nothing here"])
+      }
+      return api.answer(request, now: now)
+    }
   }
 }
 

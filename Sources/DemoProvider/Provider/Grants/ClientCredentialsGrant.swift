@@ -6,8 +6,13 @@ internal import Tokens
 enum ClientCredentialsGrant {
   /// What such a token says. Issuer, times and identifier are added by the one who issues it.
   static func claims(for request: TokenEndpointRequest, in tenant: Tenant) throws(ProviderError) -> JWTClaims {
-    let application = try proven(request.client, in: tenant)
-    let api = try api(named: request.scopes, in: tenant)
+    guard let scopes = request.scopes else { throw .missingParameter("scope") }
+    guard let application = tenant.application(request.client.clientIdentifier) else {
+      throw .unknownApplication(request.client.clientIdentifier, tenant: tenant.displayName)
+    }
+    guard request.client.secret != nil else { throw .noCredential }
+    try request.client.prove(application)
+    let api = try api(named: scopes, in: tenant)
     var claims = JWTClaims()
     claims.subject = application.object
     claims.object = application.object
@@ -17,19 +22,6 @@ enum ClientCredentialsGrant {
     claims.roles = application.grantedRoles[api.clientIdentifier] ?? []
     claims.identityType = "app"
     return claims
-  }
-
-  private static func proven(
-    _ client: ClientAuthentication, in tenant: Tenant
-  ) throws(ProviderError) -> RegisteredApplication {
-    guard let application = tenant.application(client.clientIdentifier) else {
-      throw .unknownApplication(client.clientIdentifier, tenant: tenant.displayName)
-    }
-    guard let secret = client.secret else { throw .noCredential }
-    guard application.secrets.contains(where: { $0 == secret }) else {
-      throw .wrongSecret(application: application.clientIdentifier)
-    }
-    return application
   }
 
   /// One scope, `<resource>/.default`, of an API that the tenant knows.

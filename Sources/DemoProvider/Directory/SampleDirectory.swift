@@ -1,0 +1,98 @@
+// Owns the sample directory that the demonstration and the tests start with.
+
+public import Tokens
+
+extension DemoDirectory {
+  /// The sample directory's names: two tenants, three people, two APIs, three applications.
+  public enum Sample {
+    /// Contoso's GUID: the tenant of everything below that says nothing else.
+    public static let tenant = "c0a7050d-0000-4000-8000-000000000001"
+    /// Fabrikam's GUID.
+    public static let fabrikam = "fab71ca0-0000-4000-8000-000000000001"
+    /// The `client_id` of the confidential application that was granted `Orders.Read` and `Orders.Write`.
+    public static let portal = "c0a7050d-0000-4000-8000-0000000000a1"
+    /// The `client_id` of the confidential application that was granted nothing.
+    public static let visitor = "c0a7050d-0000-4000-8000-0000000000a2"
+    /// The `client_id` of the public application, known in both tenants, that signs people in.
+    public static let desk = "c0a7050d-0000-4000-8000-0000000000a3"
+    /// The orders API's own `client_id`.
+    public static let ordersAPI = "c0a7050d-0000-4000-8000-0000000000b1"
+    /// The orders API's identifier URI. Its scopes: `Orders.Read`, `Orders.Write`, `Orders.Approve`.
+    public static let ordersURI = "api://orders"
+    /// The ledger API's own `client_id`.
+    public static let ledgerAPI = "c0a7050d-0000-4000-8000-0000000000b2"
+    /// The ledger API's identifier URI. Its scopes: `Ledger.Read`, `Ledger.Post`.
+    public static let ledgerURI = "api://ledger"
+    /// A user of Contoso.
+    public static let alice = "alice@contoso.example"
+    /// Another user of Contoso.
+    public static let bob = "bob@contoso.example"
+    /// A user of Fabrikam who is a guest of Contoso.
+    public static let fay = "fay@fabrikam.example"
+    /// The password of all three: it opens samples, on loopback alone.
+    public static let password = "tulip-anchor-42"
+  }
+
+  /// The sample directory, in which the confidential applications prove themselves with `secret`.
+  public static func sample(secret: Secret) -> DemoDirectory {
+    let contoso = Tenant(
+      identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
+      applications: [portal(secret), visitor(secret), desk("c0a7050d-0000-4000-8000-0000000000c3")], apis: sampleAPIs,
+      users: [
+        user("c0a7050d-0000-4000-8000-0000000000d1", Sample.alice, "Alice Arden"),
+        user("c0a7050d-0000-4000-8000-0000000000d2", Sample.bob, "Bob Birch"),
+      ],
+      guests: [fayObject: "c0a7050d-0000-4000-8000-0000000000d3"])
+    let fabrikam = Tenant(
+      identifier: Sample.fabrikam, displayName: "Fabrikam", domains: ["fabrikam.example"],
+      applications: [desk("fab71ca0-0000-4000-8000-0000000000c3")], apis: sampleAPIs,
+      users: [user(fayObject, Sample.fay, "Fay Fielding")])
+    return DemoDirectory(
+      tenants: [contoso, fabrikam],
+      signInHint:
+        "Sample users: \(Sample.alice), \(Sample.bob) and \(Sample.fay). The password of each is \(Sample.password)")
+  }
+
+  private static let fayObject = "fab71ca0-0000-4000-8000-0000000000d1"
+
+  private static let sampleAPIs = [
+    RegisteredAPI(
+      clientIdentifier: Sample.ordersAPI, identifierURI: Sample.ordersURI, displayName: "Orders",
+      scopes: [
+        RegisteredAPI.Scope("Orders.Read", "See your orders"),
+        RegisteredAPI.Scope("Orders.Write", "Place and change orders for you"),
+        RegisteredAPI.Scope("Orders.Approve", "Approve orders in your name"),
+      ]),
+    RegisteredAPI(
+      clientIdentifier: Sample.ledgerAPI, identifierURI: Sample.ledgerURI, displayName: "Ledger",
+      scopes: [
+        RegisteredAPI.Scope("Ledger.Read", "See the ledger"),
+        RegisteredAPI.Scope("Ledger.Post", "Post entries to the ledger for you"),
+      ]),
+  ]
+
+  private static func portal(_ secret: Secret) -> RegisteredApplication {
+    RegisteredApplication(
+      clientIdentifier: Sample.portal, object: "c0a7050d-0000-4000-8000-0000000000c1", displayName: "orders-portal",
+      secrets: [secret], grantedRoles: [Sample.ordersAPI: ["Orders.Read", "Orders.Write"]],
+      redirectURIs: ["http://localhost"])
+  }
+
+  private static func visitor(_ secret: Secret) -> RegisteredApplication {
+    RegisteredApplication(
+      clientIdentifier: Sample.visitor, object: "c0a7050d-0000-4000-8000-0000000000c2", displayName: "visitor",
+      secrets: [secret])
+  }
+
+  /// One service principal of the application per tenant.
+  private static func desk(_ object: String) -> RegisteredApplication {
+    RegisteredApplication(
+      clientIdentifier: Sample.desk, object: object, displayName: "orders-desk",
+      redirectURIs: ["http://localhost", "http://127.0.0.1"])
+  }
+
+  private static func user(_ object: String, _ userName: String, _ displayName: String) -> RegisteredUser {
+    RegisteredUser(
+      object: object, userName: userName, displayName: displayName, password: Secret(Sample.password))
+  }
+}

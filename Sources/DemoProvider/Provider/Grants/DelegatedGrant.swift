@@ -1,0 +1,98 @@
+// Owns the rule of delegated tokens: which scopes of which API an authorisation is worth, and what the tokens say.
+
+internal import FoundationEssentials
+internal import Network
+internal import Tokens
+
+/// What a token request about a person comes to.
+struct DelegatedGrant {
+  /// The person.
+  let person: Person
+  /// The tenant that the tokens are of.
+  let tenant: Tenant
+  /// The API that the access token is for; nil: none was named, and the token is for the provider itself.
+  let api: RegisteredAPI?
+  /// The scopes granted: every one of the API's that the person consented to, not only those asked for, as Entra does.
+  let names: [String]
+  /// OpenID Connect's words among what was asked for.
+  let openID: Set<String>
+  private let prefix: String
+  private let object: String
+  private let authorization: Authorization
+
+  /// Judges a request for `scopes`, or for those of the sign-in where there are none, at the tenant `segment`.
+  init(
+    _ authorization: Authorization, scopes: [String]?, segment: String, _ directory: DemoDirectory, _ consents: Consents
+  ) throws(ProviderError) {
+    let name = DemoDirectory.isAnyTenant(segment) ? authorization.tenant : segment
+    guard let tenant = directory.tenant(name) else { throw .unknownTenant(segment) }
+    guard let person = directory.person(object: authorization.person) else { throw .sessionRevoked }
+    guard let object = person.object(in: tenant) else {
+      throw .notInTenant(person.user.userName, tenant: tenant.displayName)
+    }
+    guard tenant.application(authorization.client) != nil else {
+      throw .unknownApplication(authorization.client, tenant: tenant.displayName)
+    }
+    let asked = try RequestedScopes(scopes ?? authorization.scopes, in: tenant)
+    // A sign-in may collect consent for several APIs; a token is for one.
+    if scopes != nil, asked.resources.count > 1 { throw .severalResources((scopes ?? []).joined(separator: " ")) }
+    let words = authorization.scopes.filter { RequestedScopes.openID.scope($0) != nil }
+    openID = Set(asked.openID).union(words.map { $0.lowercased() })
+    self.authorization = authorization
+    self.person = person
+    self.tenant = tenant
+    self.object = object
+    let resource = asked.resources.first
+    let api = resource.flatMap { tenant.api($0.api) }
+    self.api = api
+    prefix = resource?.prefix ?? ""
+    guard let api, let resource else {
+      names = []
+      return
+    }
+    let party = Consents.Party(
+      person: authorization.person, client: authorization.client, tenant: tenant.identifier)
+    let held = consents.names(api.clientIdentifier, party)
+    guard !held.isEmpty, resource.names.allSatisfy(held.contains) else {
+      throw .consentRequired(authorization.client)
+    }
+    names = api.scopes.map(\.name).filter(held.contains)
+  }
+
+  /// `scope` of the reply: the API's under the name it was asked for.
+  var scope: String {
+    api == nil ? openID.sorted().joined(separator: " ") : names.map { "\(prefix)/\($0)" }.joined(separator: " ")
+  }
+
+  /// The access token's claims, but for issuer, times and identifier.
+  func accessClaims(provider: String) throws(CryptoError) -> PersonalClaims {
+    var claims = try claims(audience: api?.clientIdentifier ?? provider)
+    claims.application = authorization.client
+    claims.scopes = api == nil ? openID.sorted() : names
+    return PersonalClaims(
+      claims: claims, preferred_username: person.user.userName, name: person.user.displayName)
+  }
+
+  /// The ID token's claims, but for issuer, times and identifier.
+  func identityClaims() throws(CryptoError) -> PersonalClaims {
+    PersonalClaims(
+      claims: try claims(audience: authorization.client), preferred_username: person.user.userName,
+      name: person.user.displayName, nonce: authorization.nonce,
+      email: openID.contains("email") ? person.user.userName : nil, auth_time: authorization.authenticatedAt.seconds)
+  }
+
+  private func claims(audience: String) throws(CryptoError) -> JWTClaims {
+    var claims = JWTClaims()
+    claims.audiences = [audience]
+    claims.tenant = tenant.identifier
+    claims.object = object
+    // Pairwise: two applications cannot tell by `sub` that they see the same person.
+    claims.subject = try Base64URL.encode(SHA256.digest(of: Array("\(object) \(audience)".utf8)))
+    return claims
+  }
+
+  /// `client_info`: the account in its home tenant, whichever tenant the tokens are of.
+  var clientInfo: String {
+    Base64URL.encode(Array("{\"uid\":\"\(person.user.object)\",\"utid\":\"\(person.home.identifier)\"}".utf8))
+  }
+}

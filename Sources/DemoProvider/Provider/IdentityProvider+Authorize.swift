@@ -1,0 +1,207 @@
+// Owns the authorization endpoint and the pages behind it: from a request to the next page, or to the redirect that ends
+// the sign-in. What comes next is `SignInStep`'s.
+
+internal import Tokens
+
+extension IdentityProvider {
+  /// Answers an authorization request.
+  func authorize(
+    _ request: DemoRequest, segment: String, _ state: inout ProviderState, _ identifiers: RequestIdentifiers,
+    now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    let parameters = try FormFields(
+      request: request.method == "POST" ? request.body.bytes : Array(request.query.utf8))
+    guard let client = parameters["client_id"] else { throw .missingParameter("client_id") }
+    let (application, _) = try directory.application(client, segment: segment)
+    let address = try ReplyAddress(parameters, of: application)
+    do throws(ProviderError) {
+      let asked = try AuthorizationRequest(parameters, of: application, to: address)
+      let (browser, isNew) = try browser(of: request, &state)
+      let name = try state.begin(
+        Interaction(
+          purpose: .authorization(asked), segment: segment, client: application.clientIdentifier, browser: browser,
+          expiresAt: now + Interaction.lifetime),
+        now: now)
+      var answer = try proceed(name, &state, identifiers, now: now)
+      if isNew { answer.fields.append(("set-cookie", Browser.cookie(browser))) }
+      return answer
+    } catch {
+      return refuse(error, to: address, identifiers, now: now)
+    }
+  }
+
+  /// Answers a form of a sign-in's page.
+  func interaction(
+    _ request: DemoRequest, _ state: inout ProviderState, _ identifiers: RequestIdentifiers, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    let form = try ownForm(request)
+    // The hidden field is known to the page alone, and the cookie to its browser alone: another site has neither.
+    guard let name = form["interaction"], var interaction = state.interactions[name], now < interaction.expiresAt,
+      Browser.name(inCookies: request["cookie"]) == interaction.browser
+    else { throw .noSuchInteraction }
+    var cookie: String?
+    switch form["action"] {
+    case "sign-in":
+      guard let person = directory.person(userName: form["user"] ?? ""),
+        person.user.password == Secret(form["password"] ?? "")
+      else {
+        var answer = page(
+          .signIn(userName: form["user"], problem: .wrongPassword), name, interaction)
+        answer.note = "AADSTS\(ProviderError.wrongPassword.code), wrong password"
+        return answer
+      }
+      // Another name for the browser, so that one planted before the sign-in is worth nothing after it.
+      let renamed = try OpaqueText.make()
+      var browser = state.browsers.removeValue(forKey: interaction.browser) ?? Browser()
+      browser.signIn(person.user.object, at: now)
+      state.browsers[renamed] = browser
+      for (other, waiting) in state.interactions where waiting.browser == interaction.browser {
+        state.interactions[other]?.browser = renamed
+      }
+      interaction.browser = renamed
+      interaction.person = person.user.object
+      interaction.hasTypedPassword = true
+      cookie = Browser.cookie(renamed)
+    case "account":
+      guard let chosen = form["account"], state.browsers[interaction.browser]?.session(chosen) != nil else {
+        throw .noSuchInteraction
+      }
+      interaction.person = chosen
+    case "another":
+      interaction.wantsAnother = true
+      interaction.person = nil
+      interaction.hasTypedPassword = false
+    case "accept":
+      return try accept(name, interaction, &state, identifiers, now: now)
+    default:
+      return try decline(name, interaction, &state, identifiers, now: now)
+    }
+    state.interactions[name] = interaction
+    var answer = try proceed(name, &state, identifiers, now: now)
+    if let cookie { answer.fields.append(("set-cookie", cookie)) }
+    return answer
+  }
+
+  /// The next page of a sign-in, or its end.
+  func proceed(
+    _ name: String, _ state: inout ProviderState, _ identifiers: RequestIdentifiers, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    guard let interaction = state.interactions[name] else { throw .noSuchInteraction }
+    let browser = state.browsers[interaction.browser] ?? Browser()
+    let step = SignInStep(interaction, browser, directory, state.consents, now: now)
+    switch step {
+    case .signIn, .choose, .consent:
+      return page(step, name, interaction)
+    case .refuse(let error):
+      state.interactions[name] = nil
+      guard let request = interaction.request else { throw error }
+      return refuse(error, to: request.address, identifiers, now: now)
+    case .finish(let person, let tenant):
+      state.interactions[name] = nil
+      let authorization = Authorization(
+        person: person.user.object, tenant: tenant.identifier, client: interaction.client, scopes: interaction.scopes,
+        nonce: interaction.request?.nonce, authenticatedAt: browser.session(person.user.object)?.at ?? now)
+      return try finish(interaction, authorization, person, &state, now: now)
+    }
+  }
+
+  private func finish(
+    _ interaction: Interaction, _ authorization: Authorization, _ person: Person, _ state: inout ProviderState,
+    now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    switch interaction.purpose {
+    case .authorization(let request):
+      let code = try state.codes.issue(authorization, for: request, now: now)
+      var answer = pages.reply(to: request.address, [("code", code)])
+      answer.note = "code for \(person.user.userName)"
+      return answer
+    case .device(let userCode, _):
+      guard state.devices.end(userCode: userCode, .approved(authorization), now: now) else {
+        throw .noSuchInteraction
+      }
+      var answer = pages.message(
+        .init(
+          heading: "You are signed in",
+          text: "\(applicationName(interaction)) goes on by itself. You can close this page."), status: 200)
+      answer.note = "device approved by \(person.user.userName)"
+      return answer
+    }
+  }
+
+  /// Remembers the consent that the page asked for, and goes on.
+  private func accept(
+    _ name: String, _ interaction: Interaction, _ state: inout ProviderState, _ identifiers: RequestIdentifiers,
+    now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    let browser = state.browsers[interaction.browser] ?? Browser()
+    // Asked again, so that only a page that was due is accepted.
+    let step = SignInStep(interaction, browser, directory, state.consents, now: now)
+    guard case .consent(let person, let tenant, let scopes) = step else { throw .noSuchInteraction }
+    state.consents.grant(
+      scopes,
+      Consents.Party(person: person.user.object, client: interaction.client, tenant: tenant.identifier))
+    state.interactions[name]?.hasConsented = true
+    return try proceed(name, &state, identifiers, now: now)
+  }
+
+  private func decline(
+    _ name: String, _ interaction: Interaction, _ state: inout ProviderState, _ identifiers: RequestIdentifiers,
+    now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    state.interactions[name] = nil
+    switch interaction.purpose {
+    case .authorization(let request):
+      return refuse(.declined, to: request.address, identifiers, now: now)
+    case .device(let userCode, _):
+      _ = state.devices.end(userCode: userCode, .declined, now: now)
+      var answer = pages.message(
+        .init(heading: "You said no", text: "\(applicationName(interaction)) gets no access. You can close this page."),
+        status: 200)
+      answer.note = "device declined"
+      return answer
+    }
+  }
+
+  private func refuse(
+    _ error: ProviderError, to address: ReplyAddress, _ identifiers: RequestIdentifiers, now: UnixTime
+  ) -> DemoAnswer {
+    let document = ErrorDocument(error, identifiers, now: now)
+    var answer = pages.reply(
+      to: address, [("error", document.error), ("error_description", document.error_description)])
+    answer.note = "AADSTS\(error.code) \(error.name)"
+    return answer
+  }
+
+  private func page(_ step: SignInStep, _ name: String, _ interaction: Interaction) -> DemoAnswer {
+    pages.step(
+      step,
+      .init(
+        name: name, action: ProviderEndpoint.interaction(tenant: interaction.segment).path,
+        application: applicationName(interaction), returnsTo: interaction.request?.address.redirectURI,
+        userCode: interaction.userCode, hint: directory.signInHint))
+  }
+
+  private func applicationName(_ interaction: Interaction) -> String {
+    for tenant in directory.tenants {
+      if let application = tenant.application(interaction.client) { return application.displayName }
+    }
+    return interaction.client
+  }
+
+  /// The name of the browser that sent a request, and whether it was given just now.
+  func browser(of request: DemoRequest, _ state: inout ProviderState) throws(ProviderError) -> (String, isNew: Bool) {
+    if let name = Browser.name(inCookies: request["cookie"]), state.browsers[name] != nil { return (name, false) }
+    let name = try OpaqueText.make()
+    state.browsers[name] = Browser()
+    return (name, true)
+  }
+
+  /// The form that one of our own pages posted.
+  func ownForm(_ request: DemoRequest) throws(ProviderError) -> FormFields {
+    guard request.method == "POST" else { throw .postOnly(received: request.method) }
+    // A browser says where a form came from; whoever is no browser says nothing and has no cookies to be abused.
+    if let from = request["origin"], from != origin { throw .crossSite }
+    if let site = request["sec-fetch-site"], site != "same-origin" { throw .crossSite }
+    return try FormFields(request: request.body.bytes)
+  }
+}

@@ -1,0 +1,83 @@
+// Owns the device authorization endpoint, the page where people type a device's code, and the end of sessions.
+
+internal import Tokens
+
+/// What a device is given (RFC 8628 §3.2, with Entra's `message`).
+private struct DeviceDocument: Encodable {
+  var device_code: String
+  var user_code: String
+  var verification_uri: String
+  var verification_uri_complete: String
+  var expires_in: Int64
+  var interval: Int64
+  var message: String
+}
+
+extension IdentityProvider {
+  /// Answers a device that asks for a code.
+  func deviceAuthorization(
+    _ request: DemoRequest, segment: String, _ state: inout ProviderState, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    guard request.method == "POST" else { throw .postOnly(received: request.method) }
+    let form = try FormFields(request: request.body.bytes)
+    let client = try ClientAuthentication(form: form, authorization: request["authorization"])
+    let (application, tenant) = try directory.application(client.clientIdentifier, segment: segment)
+    try client.prove(application)
+    guard let scope = form["scope"] else { throw .missingParameter("scope") }
+    let scopes = scope.split(separator: " ").map(String.init)
+    _ = try RequestedScopes(scopes, in: tenant)
+    let lifetime = state.behaviour.deviceCodeLifetime
+    let userCode = try OpaqueText.userCode()
+    let code = try state.devices.begin(
+      DeviceAuthorizations.Device(
+        userCode: userCode, client: application.clientIdentifier, segment: segment, scopes: scopes,
+        expiresAt: now + lifetime),
+      now: now)
+    let address = origin + ProviderEndpoint.device.path
+    var answer = DemoAnswer(
+      status: 200,
+      json: DeviceDocument(
+        device_code: code, user_code: userCode, verification_uri: address,
+        verification_uri_complete: "\(address)?user_code=\(userCode)", expires_in: lifetime,
+        interval: state.behaviour.deviceInterval,
+        message:
+          "To sign in, use a web browser to open the page \(address) and enter the code \(userCode) to authenticate."
+      ))
+    answer.note = "device code for \(application.displayName)"
+    return answer
+  }
+
+  /// The page where people type a code, and what they typed.
+  func device(
+    _ request: DemoRequest, _ state: inout ProviderState, _ identifiers: RequestIdentifiers, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    let address = ProviderEndpoint.device.path
+    guard request.method == "POST" else {
+      let typed = try FormFields(request: Array(request.query.utf8))["user_code"]
+      return pages.userCode(typed, action: address, isWrong: false)
+    }
+    let typed = try ownForm(request)["user_code"] ?? ""
+    guard let device = state.devices.waiting(userCode: typed, now: now) else {
+      var answer = pages.userCode(typed, action: address, isWrong: true)
+      answer.note = "no device shows that code"
+      return answer
+    }
+    let (browser, isNew) = try browser(of: request, &state)
+    let name = try state.begin(
+      Interaction(
+        purpose: .device(userCode: device.userCode, scopes: device.scopes), segment: device.segment,
+        client: device.client, browser: browser, expiresAt: now + Interaction.lifetime),
+      now: now)
+    var answer = try proceed(name, &state, identifiers, now: now)
+    if isNew { answer.fields.append(("set-cookie", Browser.cookie(browser))) }
+    return answer
+  }
+
+  /// Signs everybody out of the browser. Refresh tokens are the applications' own, and stay.
+  func logout(_ request: DemoRequest, _ state: inout ProviderState) -> DemoAnswer {
+    if let name = Browser.name(inCookies: request["cookie"]) { state.browsers[name] = nil }
+    return pages.message(
+      .init(heading: "You are signed out", text: "Nobody is signed in here any more. You can close this page."),
+      status: 200)
+  }
+}

@@ -1,0 +1,122 @@
+// Owns the token endpoint: from a request to its tokens.
+
+internal import Network
+internal import Tokens
+
+extension IdentityProvider {
+  /// Answers a token request.
+  func token(
+    _ request: DemoRequest, segment: String, _ state: inout ProviderState, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    guard request.method == "POST" else { throw .postOnly(received: request.method) }
+    if let failure = state.behaviour.takeFailure() { throw .ordered(failure) }
+    let asked = try TokenEndpointRequest(body: request.body.bytes, authorization: request["authorization"])
+    if case .clientCredentials = asked.grant {
+      guard let tenant = directory.tenant(segment) else { throw .tenantNotSpecific }
+      return try issue(ClientCredentialsGrant.claims(for: asked, in: tenant), in: tenant, state.behaviour, now: now)
+    }
+    let (application, _) = try directory.application(asked.client.clientIdentifier, segment: segment)
+    try asked.client.prove(application)
+    let authorization = try authorization(asked, application.clientIdentifier, segment: segment, &state, now: now)
+    let grant = try DelegatedGrant(
+      authorization, scopes: asked.scopes, segment: segment, directory, state.consents)
+    let refreshToken = try refreshToken(asked.grant, authorization, grant, &state, now: now)
+    var document = try document(grant, state.behaviour, now: now)
+    document.refresh_token = refreshToken
+    if asked.wantsClientInfo { document.client_info = grant.clientInfo }
+    var answer = DemoAnswer(status: 200, json: document)
+    answer.note = "token for \(grant.person.user.userName): \(grant.scope)"
+    return answer
+  }
+
+  /// What the request's code or refresh token stands for.
+  private func authorization(
+    _ asked: TokenEndpointRequest, _ client: String, segment: String, _ state: inout ProviderState, now: UnixTime
+  ) throws(ProviderError) -> Authorization {
+    switch asked.grant {
+    case .clientCredentials:
+      preconditionFailure("an application's own token needs nobody's authorisation")
+    case .authorizationCode(let code, let redirectURI, let verifier):
+      do throws(ProviderError) {
+        return try state.codes.redeem(
+          code, redirectURI: redirectURI, verifier: verifier, client: client, segment: segment, now: now)
+      } catch {
+        // Somebody has the code of somebody else: nobody keeps what came of it (RFC 6749 §4.1.2).
+        if error == .codeUsed { state.refreshTokens.revoke(origin: code) }
+        throw error
+      }
+    case .deviceCode(let code):
+      return try state.devices.poll(code, client: client, interval: state.behaviour.deviceInterval, now: now)
+    case .refreshToken(let token):
+      return try state.refreshTokens.authorization(
+        token, client: client, refusesReuse: state.behaviour.refusesReplacedTokens, now: now)
+    }
+  }
+
+  private func refreshToken(
+    _ kind: TokenEndpointRequest.Grant, _ authorization: Authorization, _ grant: DelegatedGrant,
+    _ state: inout ProviderState, now: UnixTime
+  ) throws(ProviderError) -> String? {
+    let behaviour = state.behaviour
+    if case .refreshToken(let token) = kind {
+      return try state.refreshTokens.renew(
+        token, rotates: behaviour.rotatesRefreshTokens, lifetime: behaviour.refreshTokenLifetime, now: now)
+    }
+    guard grant.openID.contains("offline_access") else { return nil }
+    var origin: String?
+    if case .authorizationCode(let code, _, _) = kind { origin = code }
+    return try state.refreshTokens.begin(
+      authorization, origin: origin, lifetime: behaviour.refreshTokenLifetime, now: now)
+  }
+
+  private func document(
+    _ grant: DelegatedGrant, _ behaviour: ProviderBehaviour, now: UnixTime
+  ) throws(ProviderError) -> TokenDocument {
+    let lifetime = behaviour.accessTokenLifetime
+    do throws(CryptoError) {
+      var access = try grant.accessClaims(provider: origin)
+      try stamp(&access.claims, in: grant.tenant, lifetime: lifetime, now: now)
+      var document = try TokenDocument(signer.token(access), lifetime: lifetime, refreshIn: behaviour.refreshIn)
+      document.scope = grant.scope
+      guard grant.openID.contains("openid") else { return document }
+      var identity = try grant.identityClaims()
+      try stamp(&identity.claims, in: grant.tenant, lifetime: 3600, now: now)
+      document.id_token = try signer.token(identity).revealed()
+      return document
+    } catch {
+      throw .signing(error)
+    }
+  }
+
+  private func issue(
+    _ granted: JWTClaims, in tenant: Tenant, _ behaviour: ProviderBehaviour, now: UnixTime
+  ) throws(ProviderError) -> DemoAnswer {
+    var claims = granted
+    let lifetime = behaviour.accessTokenLifetime
+    let document: TokenDocument
+    do throws(CryptoError) {
+      try stamp(&claims, in: tenant, lifetime: lifetime, now: now)
+      document = try TokenDocument(signer.token(claims), lifetime: lifetime, refreshIn: behaviour.refreshIn)
+    } catch {
+      throw .signing(error)
+    }
+    var answer = DemoAnswer(status: 200, json: document)
+    let application = claims.application.flatMap(tenant.application)?.displayName ?? "?"
+    let api = claims.audiences.first.flatMap(tenant.api)?.identifierURI ?? "?"
+    let roles = claims.roles.isEmpty ? "no roles" : claims.roles.joined(separator: " ")
+    answer.note = "token for \(application) at \(api): \(roles)"
+    return answer
+  }
+
+  /// Issuer, times and identifier: what every token of this provider has.
+  private func stamp(
+    _ claims: inout JWTClaims, in tenant: Tenant, lifetime: Int64, now: UnixTime
+  ) throws(CryptoError) {
+    claims.issuer = issuer(tenant: tenant.identifier)
+    claims.issuedAt = now
+    claims.notBefore = now
+    claims.expiresAt = now + lifetime
+    claims.version = "2.0"
+    claims.tokenIdentifier = try Base64URL.encode(RandomBytes.make(16))
+  }
+}

@@ -1,0 +1,31 @@
+// Owns texts that nobody can guess: codes, refresh tokens, names of browsers and sign-ins.
+
+internal import Network
+internal import Tokens
+
+/// Random texts.
+enum OpaqueText {
+  /// 256 bits, in base64url.
+  static func make() throws(ProviderError) -> String {
+    try Base64URL.encode(bytes(32))
+  }
+
+  /// Eight consonants in two groups: easily typed, no word, 34 bits (RFC 8628 §6.1).
+  static func userCode() throws(ProviderError) -> String {
+    let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+    var code = ""
+    while code.count < 8 {
+      // What is 240 or more would make the first letters likelier than the others.
+      for byte in try bytes(16) where byte < 240 && code.count < 8 { code.append(letters[Int(byte) % letters.count]) }
+    }
+    return "\(code.prefix(4))-\(code.suffix(4))"
+  }
+
+  private static func bytes(_ count: Int) throws(ProviderError) -> [UInt8] {
+    do throws(CryptoError) {
+      return try RandomBytes.make(count)
+    } catch {
+      throw .signing(error)
+    }
+  }
+}

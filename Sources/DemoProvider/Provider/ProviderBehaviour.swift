@@ -1,0 +1,72 @@
+// Owns what may be changed about the provider while it runs: lifetimes, rotation, failures to order.
+
+/// How the provider behaves. Each member that a JSON document leaves out has its usual value.
+public struct ProviderBehaviour: Sendable, Hashable {
+  /// An answer of the token endpoint, instead of what it would say.
+  public struct Failure: Sendable, Hashable, Codable {
+    /// How many requests are answered so.
+    public var times: Int
+    /// The HTTP status.
+    public var status: Int
+    /// The OAuth error.
+    public var error: String
+    /// The number after `AADSTS`.
+    public var code: Int
+    /// Entra's second word.
+    public var suberror: String?
+    /// The claims that a sign-in would have to bring: JSON text.
+    public var claims: String?
+    /// Seconds in `Retry-After`.
+    public var retry_after: Int?
+  }
+
+  /// Seconds for which an access token is valid.
+  public var accessTokenLifetime: Int64 = 3600
+  /// Seconds after which an access token should be renewed, where the provider is to say so.
+  public var refreshIn: Int64?
+  /// Seconds for which a refresh token lives unused.
+  public var refreshTokenLifetime: Int64 = 90 * 86_400
+  /// Whether each use of a refresh token brings a new one.
+  public var rotatesRefreshTokens = true
+  /// Whether a refresh token that has been replaced is refused and ends its family. Entra tolerates it.
+  public var refusesReplacedTokens = false
+  /// Seconds between two polls of a device.
+  public var deviceInterval: Int64 = 5
+  /// Seconds for which a device code is valid.
+  public var deviceCodeLifetime: Int64 = 900
+  /// What the token endpoint answers next.
+  public var failure: Failure?
+
+  /// The usual behaviour.
+  public init() {}
+
+  /// The failure of this request, counted.
+  mutating func takeFailure() -> Failure? {
+    guard let failure, failure.times > 0 else { return nil }
+    self.failure?.times -= 1
+    return failure
+  }
+}
+
+extension ProviderBehaviour: Decodable {
+  private enum Name: String, CodingKey {
+    case access_token_lifetime, refresh_in, refresh_token_lifetime, refresh_rotation, refuse_replaced, device_interval
+    case device_code_lifetime, fail
+  }
+
+  /// Reads a behaviour.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: Name.self)
+    func read<Value: Decodable>(_ name: Name, _ value: inout Value) throws {
+      if let told = try members.decodeIfPresent(Value.self, forKey: name) { value = told }
+    }
+    try read(.access_token_lifetime, &accessTokenLifetime)
+    refreshIn = try members.decodeIfPresent(Int64.self, forKey: .refresh_in)
+    try read(.refresh_token_lifetime, &refreshTokenLifetime)
+    try read(.refresh_rotation, &rotatesRefreshTokens)
+    try read(.refuse_replaced, &refusesReplacedTokens)
+    try read(.device_interval, &deviceInterval)
+    try read(.device_code_lifetime, &deviceCodeLifetime)
+    failure = try members.decodeIfPresent(Failure.self, forKey: .fail)
+  }
+}

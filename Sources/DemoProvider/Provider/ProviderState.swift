@@ -1,0 +1,34 @@
+// Owns everything the provider remembers between two requests. In memory only: a restart forgets it all.
+
+internal import Tokens
+
+/// The provider's memory.
+struct ProviderState {
+  var browsers: [String: Browser] = [:]
+  var interactions: [String: Interaction] = [:]
+  var codes = AuthorizationCodes()
+  var devices = DeviceAuthorizations()
+  var refreshTokens = RefreshTokens()
+  var consents = Consents()
+  var behaviour = ProviderBehaviour()
+  /// How often each endpoint was asked.
+  var requests: [String: Int] = [:]
+
+  /// Ends everything of a person that is not an access token already out.
+  mutating func revokeSessions(of person: String) {
+    for name in browsers.keys { browsers[name]?.signedIn.removeAll { $0.person == person } }
+    interactions = interactions.filter { $0.value.person != person }
+    codes.revoke(person: person)
+    refreshTokens.revoke(person: person)
+  }
+
+  /// Begins a sign-in; its name.
+  mutating func begin(_ interaction: Interaction, now: UnixTime) throws(ProviderError) -> String {
+    interactions = interactions.filter { now < $0.value.expiresAt }
+    let busy = Set(interactions.values.map(\.browser) + [interaction.browser])
+    browsers = browsers.filter { !$0.value.signedIn.isEmpty || busy.contains($0.key) }
+    let name = try OpaqueText.make()
+    interactions[name] = interaction
+    return name
+  }
+}

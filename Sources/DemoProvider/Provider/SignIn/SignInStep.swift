@@ -1,0 +1,119 @@
+// Owns the rule of signing in: which page comes next, or how it ends (OpenID Connect Core 1.0 §3.1.2.3 and §3.1.2.4).
+
+internal import Tokens
+
+/// What comes next in a sign-in.
+enum SignInStep {
+  /// Scopes that are shown for consent, per API.
+  typealias Scopes = [(api: RegisteredAPI, names: [String])]
+
+  /// User name and password. The page says `problem`, where there is one.
+  case signIn(userName: String?, problem: ProviderError?)
+  /// One of those who are signed in, or somebody else.
+  case choose([Person])
+  /// Consent of `person` to these scopes, as a member or guest of `tenant`.
+  case consent(Person, Tenant, Scopes)
+  /// Nothing more is needed.
+  case finish(Person, Tenant)
+  /// The application learns that it cannot be.
+  case refuse(ProviderError)
+
+  init(_ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory, _ consents: Consents, now: UnixTime)
+  {
+    let maximumAge = interaction.request?.maximumAge
+    guard let person = Self.person(interaction, browser, directory) else {
+      self = Self.whoIsIt(interaction, browser, directory)
+      return
+    }
+    let isQuiet = interaction.prompts.contains(.none)
+    if !interaction.hasTypedPassword {
+      guard let session = browser.session(person.user.object), maximumAge.map({ now - session.at <= $0 }) ?? true else {
+        self = isQuiet ? .refuse(.signInRequired) : .signIn(userName: person.user.userName, problem: nil)
+        return
+      }
+    }
+    let tenant = DemoDirectory.isAnyTenant(interaction.segment) ? person.home : directory.tenant(interaction.segment)
+    guard let tenant else {
+      self = .refuse(.unknownTenant(interaction.segment))
+      return
+    }
+    guard person.object(in: tenant) != nil else {
+      let stranger = ProviderError.notInTenant(person.user.userName, tenant: tenant.displayName)
+      self = isQuiet ? .refuse(stranger) : .signIn(userName: nil, problem: stranger)
+      return
+    }
+    self = Self.consent(interaction, person, tenant, consents, isQuiet: isQuiet)
+  }
+
+  /// Who it is, where that is known or can be told without asking.
+  private static func person(_ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory) -> Person? {
+    if let chosen = interaction.person { return directory.person(object: chosen) }
+    if interaction.wantsAnother || !interaction.prompts.isDisjoint(with: [.login, .selectAccount]) { return nil }
+    let known = browser.signedIn.compactMap { directory.person(object: $0.person) }
+    let meant = interaction.request?.loginHint.map { hint in
+      known.filter { $0.user.userName.lowercased() == hint.lowercased() }
+    }
+    let candidates = meant ?? known
+    return candidates.count == 1 ? candidates[0] : nil
+  }
+
+  /// Nobody was chosen, and nobody can be told.
+  private static func whoIsIt(_ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory) -> SignInStep
+  {
+    let hint = interaction.request?.loginHint
+    let known = browser.signedIn.compactMap { directory.person(object: $0.person) }
+    if interaction.prompts.contains(.none) {
+      return .refuse(hint == nil && known.count > 1 ? .severalAccounts : .signInRequired)
+    }
+    let choosing = interaction.prompts.contains(.selectAccount) || hint == nil
+    if choosing, !known.isEmpty, !interaction.wantsAnother, !interaction.prompts.contains(.login) {
+      return .choose(known)
+    }
+    return .signIn(userName: hint, problem: nil)
+  }
+
+  private static func consent(
+    _ interaction: Interaction, _ person: Person, _ tenant: Tenant, _ consents: Consents, isQuiet: Bool
+  ) -> SignInStep {
+    guard let application = tenant.application(interaction.client) else {
+      return .refuse(.unknownApplication(interaction.client, tenant: tenant.displayName))
+    }
+    let asked: RequestedScopes
+    do throws(ProviderError) {
+      asked = try RequestedScopes(interaction.scopes, in: tenant)
+    } catch {
+      return .refuse(error)
+    }
+    let party = Consents.Party(
+      person: person.user.object, client: application.clientIdentifier, tenant: tenant.identifier)
+    let missing = consents.missing(asked, party, in: tenant)
+    if !missing.isEmpty, isQuiet { return .refuse(.consentNotAskedFor(application.clientIdentifier)) }
+    if interaction.prompts.contains(.consent), !interaction.hasConsented {
+      return .consent(person, tenant, Consents.all(asked, in: tenant))
+    }
+    return missing.isEmpty ? .finish(person, tenant) : .consent(person, tenant, missing)
+  }
+}
+
+extension DemoDirectory {
+  /// Whether a tenant segment leaves the tenant to who signs in.
+  static func isAnyTenant(_ segment: String) -> Bool { ["common", "organizations"].contains(segment.lowercased()) }
+
+  /// The application that a request under `segment` means, and the tenant to read its scopes in before anybody has
+  /// signed in.
+  func application(
+    _ clientIdentifier: String, segment: String
+  ) throws(ProviderError) -> (RegisteredApplication, Tenant) {
+    guard Self.isAnyTenant(segment) else {
+      guard let tenant = tenant(segment) else { throw .unknownTenant(segment) }
+      guard let application = tenant.application(clientIdentifier) else {
+        throw .unknownApplication(clientIdentifier, tenant: tenant.displayName)
+      }
+      return (application, tenant)
+    }
+    for tenant in tenants {
+      if let application = tenant.application(clientIdentifier) { return (application, tenant) }
+    }
+    throw .unknownApplication(clientIdentifier, tenant: segment)
+  }
+}

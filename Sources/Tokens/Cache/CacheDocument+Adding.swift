@@ -1,0 +1,132 @@
+// Owns how a reply is filed: which entries it makes, what they keep of older ones, which older ones they replace.
+
+extension CacheDocument {
+  /// Files a reply. New members go over those of an entry that stands under the same key; what only that one has, stays.
+  ///
+  /// - Returns: false where nothing is filed. That is so where the tokens are a person's and the reply does not say whose:
+  ///   other libraries would serve them to the application itself. And where they were renewed for a person who signed out
+  ///   meanwhile.
+  @discardableResult
+  public mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
+    if !issued.isApplicationOnly {
+      guard let home = issued.home, issued.isSignIn || isSignedIn(home, at: issued.environment) else { return false }
+    }
+    addAccessToken(issued, now: now)
+    addIDToken(issued)
+    if issued.isSignIn { addAccount(issued) }
+    addRefreshToken(issued, now: now)
+    addAppMetadata(issued)
+    return true
+  }
+
+  private func isSignedIn(_ home: String, at environment: String) -> Bool {
+    keys(.account, clientID: "", homeAccountID: home).contains { key in
+      EntraCloud.areAliases(entry(.account, key)?["environment"]?.lowercased() ?? "", environment)
+    }
+  }
+
+  private mutating func addAccessToken(_ issued: IssuedTokens, now: UnixTime) {
+    let reply = issued.reply
+    let extended = max(reply.extendedExpiresIn ?? reply.expiresIn, reply.expiresIn)
+    var members = Self.common(issued, .accessToken)
+    members["target"] = .string(issued.target)
+    members["realm"] = .string(issued.realm)
+    members["token_type"] = .string(reply.tokenType)
+    members["cached_at"] = .time(now)
+    members["expires_on"] = .time(now + reply.expiresIn)
+    members["extended_expires_on"] = .time(now + extended)
+    members["refresh_on"] = reply.refreshIn.map { .time(now + $0) }
+    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
+    let key = CacheKey.accessToken(
+      home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm,
+      target: issued.target, isolation: issued.isolation)
+    removeIntersecting(issued, except: key)
+    // A hint of an older token's says nothing of this one.
+    if var old = entry(.accessToken, key) {
+      old.members["refresh_on"] = nil
+      set(.accessToken, key, old)
+    }
+    put(.accessToken, key, CacheEntry(secret: reply.accessToken, members: members))
+  }
+
+  /// MSAL for .NET fails on two access tokens of one owner that both hold the scopes it wants, so the older one goes. Scopes
+  /// that only describe the person are no reason: every resource's token may carry them.
+  private mutating func removeIntersecting(_ issued: IssuedTokens, except key: String) {
+    let described: Set<String> = ["openid", "profile", "offline_access", "email"]
+    let new = Set(issued.target.lowercased().split(separator: " ").map(String.init)).subtracting(described)
+    for other in keys(.accessToken, clientID: issued.clientID, homeAccountID: issued.home) where other != key {
+      guard let held = HeldAccessToken(key: other, entry: entry(.accessToken, other)),
+        held.realm == issued.realm, held.isolation == issued.isolation, held.isPlainBearer,
+        EntraCloud.areAliases(held.environment, issued.environment),
+        !new.isDisjoint(with: held.scopes.map { $0.lowercased() })
+      else { continue }
+      remove(.accessToken, other)
+    }
+  }
+
+  private mutating func addIDToken(_ issued: IssuedTokens) {
+    guard let token = issued.reply.idToken else { return }
+    var members = Self.common(issued, .idToken)
+    members["realm"] = .string(issued.realm)
+    let key = CacheKey.idToken(
+      home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm)
+    put(.idToken, key, CacheEntry(secret: token, members: members))
+  }
+
+  private mutating func addAccount(_ issued: IssuedTokens) {
+    guard let home = issued.home else { return }
+    let identity = issued.reply.identity
+    var members: [String: JSONValue] = [
+      "home_account_id": .string(home), "environment": .string(issued.environment), "realm": .string(issued.realm),
+      "local_account_id": identity.localAccountID.map(JSONValue.string) ?? .null,
+      "username": .string(identity.username ?? issued.usernameHint ?? ""),
+      "authority_type": .string(issued.authority.rawValue),
+    ]
+    if Self.accountSources.contains(issued.grantType) { members["account_source"] = .string(issued.grantType) }
+    let key = CacheKey.account(home: home, environment: issued.environment, realm: issued.realm)
+    put(.account, key, CacheEntry(members: members))
+  }
+
+  /// Grants by which a person signs in here. Assertions speak of somebody who did so elsewhere.
+  private static let accountSources: Set<String> = [
+    "authorization_code", "password", "urn:ietf:params:oauth:grant-type:device_code",
+  ]
+
+  private mutating func addRefreshToken(_ issued: IssuedTokens, now: UnixTime) {
+    guard let token = issued.reply.refreshToken, issued.isSignIn, !issued.isApplicationOnly else { return }
+    var members = Self.common(issued, .refreshToken)
+    members["target"] = .string(issued.target)
+    members["last_modification_time"] = .time(now)
+    members["family_id"] = issued.reply.familyID.map(JSONValue.string)
+    let key = CacheKey.refreshToken(
+      home: issued.home, environment: issued.environment, clientID: issued.clientID, target: issued.target)
+    put(.refreshToken, key, CacheEntry(secret: token, members: members))
+  }
+
+  private mutating func addAppMetadata(_ issued: IssuedTokens) {
+    var members: [String: JSONValue] = [
+      "client_id": .string(issued.clientID), "environment": .string(issued.environment),
+    ]
+    members["family_id"] = issued.reply.familyID.map(JSONValue.string)
+    let key = CacheKey.appMetadata(environment: issued.environment, clientID: issued.clientID)
+    put(.appMetadata, key, CacheEntry(members: members))
+  }
+
+  private mutating func put(_ section: CacheSection, _ key: String, _ new: CacheEntry) {
+    var merged = entry(section, key) ?? new
+    merged.merge(new)
+    set(section, key, merged)
+  }
+
+  private static func common(_ issued: IssuedTokens, _ section: CacheSection) -> [String: JSONValue] {
+    [
+      "credential_type": .string(section.rawValue), "home_account_id": issued.home.map(JSONValue.string) ?? .null,
+      "environment": .string(issued.environment), "client_id": .string(issued.clientID),
+    ]
+  }
+}
+
+extension JSONValue {
+  /// An instant as the cache has it: decimal seconds in a string, never a number and never null, which MSAL for Go refuses.
+  static func time(_ time: UnixTime) -> JSONValue { .string("\(time.seconds)") }
+}

@@ -1,0 +1,73 @@
+// Owns how tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest refresh
+// token first.
+
+/// Whose token is wanted, and where it may stand.
+public struct CacheQuery: Sendable, Hashable {
+  /// Hosts that serve the same accounts (`Authority.environments`).
+  public var environments: [String]
+  /// The tenant.
+  public var realm: String
+  /// The application.
+  public var clientID: String
+  /// The account; nil for the application's own tokens.
+  public var homeAccountID: String?
+  /// Set where plain tokens are not to be trusted: two issuers may share a host (`IssuedTokens.isolation`).
+  public var isolation: String?
+
+  /// A query of these parts.
+  public init(
+    environments: [String], realm: String, clientID: String, homeAccountID: String?, isolation: String? = nil
+  ) {
+    self.environments = environments.map { $0.lowercased() }
+    self.realm = realm
+    self.clientID = clientID
+    self.homeAccountID = homeAccountID
+    self.isolation = isolation
+  }
+}
+
+extension CacheDocument {
+  /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the one
+  /// that lives longest. Expired tokens, and those filed in the future, are not found; nothing is removed.
+  public func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {
+    let wanted = Set(scopes.words.map { $0.lowercased() })
+    var best: (token: HeldAccessToken, size: Int)?
+    for key in keys(.accessToken, clientID: query.clientID, homeAccountID: query.homeAccountID) {
+      guard let token = HeldAccessToken(key: key, entry: entry(.accessToken, key)), token.isPlainBearer,
+        token.isolation == query.isolation, token.realm == query.realm, query.environments.contains(token.environment),
+        token.expiresOn > now, (token.cachedAt ?? now) <= now
+      else { continue }
+      let held = Set(token.scopes.map { $0.lowercased() })
+      guard wanted.isSubset(of: held) else { continue }
+      if let best, (best.size, now - best.token.expiresOn) <= (held.count, now - token.expiresOn) { continue }
+      best = (token, held.count)
+    }
+    return best?.token
+  }
+
+  /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
+  /// newest first, then, where `family` is given, those of its family.
+  public func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
+    guard let home = query.homeAccountID else { return [] }
+    let own = keys(.refreshToken, clientID: query.clientID, homeAccountID: home)
+      .compactMap { HeldRefreshToken(key: $0, entry: entry(.refreshToken, $0)) }
+      .filter { query.environments.contains($0.environment) }
+    guard let family else { return own.sorted(by: HeldRefreshToken.isTriedBefore) }
+    let known = Set(own.map(\.key))
+    let siblings = self[.refreshToken].compactMap { key, entry -> HeldRefreshToken? in
+      guard !known.contains(key), entry["home_account_id"] == home, entry["family_id"] == family else { return nil }
+      return HeldRefreshToken(key: key, entry: entry)
+    }.filter { query.environments.contains($0.environment) }
+    return own.sorted(by: HeldRefreshToken.isTriedBefore) + siblings.sorted(by: HeldRefreshToken.isTriedBefore)
+  }
+
+  /// Whether every ID token of an account names this issuer, and there is one: what binds refresh tokens of a host with several
+  /// issuers to one of them.
+  public func isBound(_ query: CacheQuery, to issuer: String) -> Bool {
+    let issuers = keys(.idToken, clientID: query.clientID, homeAccountID: query.homeAccountID)
+      .compactMap { entry(.idToken, $0) }
+      .filter { query.environments.contains($0["environment"]?.lowercased() ?? "") }
+      .map { AccountIdentity(clientInfo: nil, idToken: $0.secret?.revealed()).issuer }
+    return !issuers.isEmpty && issuers.allSatisfy { $0 == issuer }
+  }
+}

@@ -1,0 +1,27 @@
+// Owns what happens to a refresh token after it was redeemed: replaced where it stands, or dropped where the provider
+// condemned it, and neither where somebody else was faster.
+
+extension CacheDocument {
+  /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same one.
+  ///
+  /// An entry that holds another token by now was rotated by somebody else. It is left alone unless it says that it was
+  /// written before this one arrived; one that is gone was signed out, and stays gone.
+  /// - Parameter obtainedAt: when the reply arrived, which may be long before it is filed.
+  public mutating func rotate(_ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime) {
+    for (key, entry) in self[.refreshToken] {
+      guard let held = HeldRefreshToken(key: key, entry: entry) else { continue }
+      let isOlder = held.modifiedAt > UnixTime(0) && held.modifiedAt < obtainedAt
+      guard held.secret == redeemed.secret || (key == redeemed.key && isOlder) else { continue }
+      var rotated = entry
+      rotated.secret = token
+      rotated.members["last_modification_time"] = .time(obtainedAt)
+      set(.refreshToken, key, rotated)
+    }
+  }
+
+  /// Drops a refresh token that the provider condemned (`bad_token`), if it is still the one that was sent.
+  public mutating func drop(_ condemned: HeldRefreshToken) {
+    guard entry(.refreshToken, condemned.key)?.secret == condemned.secret else { return }
+    remove(.refreshToken, condemned.key)
+  }
+}

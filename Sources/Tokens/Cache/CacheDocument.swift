@@ -1,0 +1,132 @@
+// Owns the unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and locks
+// are Identity's, what an operation does to it stands in the files named after the operation.
+
+/// Why a text is not a cache. Nothing of it may be overwritten then.
+public enum CacheDocumentError: Error, Sendable, Hashable {
+  /// Not JSON, and where.
+  case text(JSONTextError)
+  /// JSON, but no object.
+  case notAnObject
+}
+
+/// The cache that every MSAL reads and writes.
+///
+/// Entries are found by their members, not by their keys: libraries disagree about keys. What is not understood — members,
+/// entries, sections — is written back as it was read.
+public struct CacheDocument: Sendable {
+  /// Whom credentials of an application belong to; the index that keeps lookups independent of the document's size.
+  struct Owner: Hashable {
+    var clientID: String
+    var homeAccountID: String?
+  }
+
+  private var sections: [CacheSection: [String: CacheEntry]] = [:]
+  private var owned: [CacheSection: [Owner: Set<String>]] = [:]
+  /// Members of the document that are no known section, or a known one that is no object.
+  private var foreignSections: [String: JSONValue] = [:]
+  /// Entries that are no objects.
+  private var foreignEntries: [CacheSection: [String: JSONValue]] = [:]
+
+  /// An empty cache.
+  public init() {}
+
+  /// Reads a cache's text. No text at all is an empty cache.
+  public init(text: [UInt8]) throws(CacheDocumentError) {
+    if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
+    let isObject: Bool
+    do throws(JSONTextError) {
+      var reader = JSONReader(text)
+      isObject = try reader.isAtObject()
+      if isObject { try read(&reader) } else { _ = try reader.value() }
+      try reader.finish()
+    } catch {
+      throw .text(error)
+    }
+    guard isObject else { throw .notAnObject }
+  }
+
+  private mutating func read(_ reader: inout JSONReader) throws(JSONTextError) {
+    try reader.members { name, reader throws(JSONTextError) in
+      guard let section = CacheSection(rawValue: name), try reader.isAtObject() else {
+        foreignSections[name] = try reader.value()
+        return
+      }
+      try reader.members { key, reader throws(JSONTextError) in
+        if try reader.isAtObject() {
+          set(section, key, try CacheEntry(&reader))
+        } else {
+          foreignEntries[section, default: [:]][key] = try reader.value()
+        }
+      }
+    }
+  }
+
+  /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order.
+  public func text() -> [UInt8] {
+    var writer = JSONWriter(.indentedASCII)
+    writer.openObject()
+    for section in CacheSection.allCases where foreignSections[section.rawValue] == nil {
+      let entries = sections[section] ?? [:]
+      let foreign = foreignEntries[section] ?? [:]
+      guard sections[section] != nil || !foreign.isEmpty else { continue }
+      writer.member(section.rawValue)
+      writer.openObject()
+      for key in (Array(entries.keys) + foreign.keys).sorted() {
+        writer.member(key)
+        if let entry = entries[key] {
+          entry.write(to: &writer)
+        } else if let value = foreign[key] {
+          writer.append(value)
+        }
+      }
+      writer.closeObject()
+    }
+    for (name, value) in foreignSections.sorted(by: { $0.key < $1.key }) {
+      writer.member(name)
+      writer.append(value)
+    }
+    writer.closeObject()
+    return writer.bytes
+  }
+
+  /// The entries of a section, by key.
+  public subscript(section: CacheSection) -> [String: CacheEntry] {
+    sections[section] ?? [:]
+  }
+
+  /// The entry under a key.
+  func entry(_ section: CacheSection, _ key: String) -> CacheEntry? {
+    sections[section]?[key]
+  }
+
+  /// The keys of an owner's entries.
+  func keys(_ section: CacheSection, clientID: String, homeAccountID: String?) -> Set<String> {
+    owned[section]?[Owner(clientID: clientID, homeAccountID: homeAccountID)] ?? []
+  }
+
+  /// Puts an entry under a key, instead of what stands there.
+  mutating func set(_ section: CacheSection, _ key: String, _ entry: CacheEntry) {
+    if let old = sections[section]?[key] { disown(section, key, old) }
+    // A known section that was no object has nothing to lose once there is something to put into it.
+    foreignSections[section.rawValue] = nil
+    foreignEntries[section]?[key] = nil
+    sections[section, default: [:]][key] = entry
+    owned[section, default: [:]][Self.owner(entry), default: []].insert(key)
+  }
+
+  /// Takes an entry out.
+  mutating func remove(_ section: CacheSection, _ key: String) {
+    guard let old = sections[section]?.removeValue(forKey: key) else { return }
+    disown(section, key, old)
+  }
+
+  private mutating func disown(_ section: CacheSection, _ key: String, _ entry: CacheEntry) {
+    let owner = Self.owner(entry)
+    owned[section]?[owner]?.remove(key)
+    if owned[section]?[owner]?.isEmpty == true { owned[section]?[owner] = nil }
+  }
+
+  private static func owner(_ entry: CacheEntry) -> Owner {
+    Owner(clientID: entry["client_id"] ?? "", homeAccountID: entry["home_account_id"].flatMap { $0.isEmpty ? nil : $0 })
+  }
+}

@@ -1,0 +1,15 @@
+// Owns the names of the unified cache's parts, as every MSAL spells them.
+
+/// A section of the unified cache (MSAL's `CredentialType`, and the two that hold no credential).
+public enum CacheSection: String, Sendable, Hashable, CaseIterable {
+  /// Access tokens.
+  case accessToken = "AccessToken"
+  /// Who is signed in.
+  case account = "Account"
+  /// ID tokens, as the provider sent them.
+  case idToken = "IdToken"
+  /// Refresh tokens.
+  case refreshToken = "RefreshToken"
+  /// What is known of applications: the family.
+  case appMetadata = "AppMetadata"
+}

@@ -1,0 +1,30 @@
+// Owns what a refresh token's entry says, and which of several is tried first.
+
+/// A refresh token in a cache.
+public struct HeldRefreshToken: Sendable {
+  /// The key it stands under; whoever wrote it may have made it differently from us.
+  public let key: String
+  /// The token.
+  public let secret: Secret
+  /// The host it belongs to, and is redeemed at.
+  public let environment: String
+  /// The family of applications that may redeem it.
+  public let familyID: String?
+  /// When it was written; 0 where its library does not say.
+  public let modifiedAt: UnixTime
+
+  /// Reads an entry; nil where it holds no token.
+  init?(key: String, entry: CacheEntry?) {
+    guard let entry, let secret = entry.secret, !secret.isEmpty, secret != HeldAccessToken.tombstone else { return nil }
+    self.key = key
+    self.secret = secret
+    environment = entry["environment"]?.lowercased() ?? ""
+    familyID = entry["family_id"].flatMap { $0.isEmpty ? nil : $0 }
+    modifiedAt = entry.time("last_modification_time") ?? UnixTime(0)
+  }
+
+  /// The newest first; keys decide between equals, so that every process tries them in one order.
+  static func isTriedBefore(_ left: HeldRefreshToken, _ right: HeldRefreshToken) -> Bool {
+    left.modifiedAt != right.modifiedAt ? left.modifiedAt > right.modifiedAt : left.key < right.key
+  }
+}

@@ -1,0 +1,55 @@
+// Owns what the cache has to know of a successful reply before it can file it.
+
+/// Which product's accounts these are (`authority_type`).
+public enum AccountAuthority: String, Sendable, Hashable {
+  /// Entra, B2C, External ID and every OpenID Connect issuer.
+  case standard = "MSSTS"
+  /// Active Directory Federation Services.
+  case federationServices = "ADFS"
+}
+
+/// A reply and the circumstances it was obtained in.
+public struct IssuedTokens: Sendable {
+  /// What the provider sent.
+  public var reply: TokenReply
+  /// The application.
+  public var clientID: String
+  /// The authority's host, in lower case and without a port.
+  public var environment: String
+  /// The tenant, as the token endpoint's path has it.
+  public var realm: String
+  /// Which product.
+  public var authority: AccountAuthority
+  /// The `grant_type` of the request.
+  public var grantType: String
+  /// What was asked for.
+  public var requested: ScopeSet
+  /// The name a person typed in, where the reply may not repeat it.
+  public var usernameHint: String?
+  /// Keeps the tokens apart from plain ones of the same host and tenant (`ext_cache_key`); nil for plain ones.
+  public var isolation: String?
+  /// Whether a person just signed in. A silent refresh never brings an account back that was removed meanwhile.
+  public var isSignIn: Bool
+
+  /// A reply and its circumstances.
+  public init(
+    _ reply: TokenReply, clientID: String, environment: String, realm: String, authority: AccountAuthority = .standard,
+    grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil, isSignIn: Bool = true
+  ) {
+    self.reply = reply
+    self.clientID = clientID
+    self.environment = environment
+    self.realm = realm
+    self.authority = authority
+    self.grantType = grantType
+    self.requested = requested
+    self.usernameHint = usernameHint
+    self.isolation = isolation
+    self.isSignIn = isSignIn
+  }
+
+  /// Whether the application asked for itself: the only tokens that may stand in a cache without an owner.
+  var isApplicationOnly: Bool { grantType == TokenGrant.clientCredentials.type }
+  var home: String? { reply.identity.homeAccountID }
+  var target: String { reply.grantedScopes(requested: requested).description }
+}

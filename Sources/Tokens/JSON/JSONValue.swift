@@ -1,0 +1,58 @@
+// Owns JSON whose members are not all known beforehand: replies of strangers, claims, cache documents. Reading and
+// writing text is `JSONReader`'s and `JSONWriter`'s.
+
+/// Any JSON value (RFC 8259). Member order and the spelling of numbers are not kept.
+public enum JSONValue: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  /// A number without a fraction that fits in 64 bits.
+  case integer(Int64)
+  /// Any other number.
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
+
+  /// The value that UTF-8 text spells; nil where it spells none.
+  public init?(json: [UInt8]) {
+    do throws(JSONTextError) {
+      try self.init(text: json)
+    } catch {
+      return nil
+    }
+  }
+
+  /// The value that UTF-8 text spells. Of members with one name the last one counts.
+  public init(text: [UInt8]) throws(JSONTextError) {
+    var reader = JSONReader(text)
+    self = try reader.value()
+    try reader.finish()
+  }
+
+  /// The members of an object; nil for everything else.
+  public var members: [String: JSONValue]? {
+    if case .object(let members) = self { members } else { nil }
+  }
+
+  /// The text of a string; nil for everything else.
+  public var text: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  /// Whole seconds: a number, its fraction dropped, or a string that spells one (token endpoints send both).
+  public var seconds: Int64? {
+    switch self {
+    case .integer(let value): value
+    case .number(let value): Int64(exactly: value.rounded(.towardZero))
+    case .string(let text): Int64(text) ?? Double(text).flatMap { Int64(exactly: $0.rounded(.towardZero)) }
+    default: nil
+    }
+  }
+
+  /// The value as compact UTF-8 text with members in order of their names: equal values have equal texts.
+  public func canonicalText() -> String {
+    var writer = JSONWriter(.compact)
+    writer.append(self)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

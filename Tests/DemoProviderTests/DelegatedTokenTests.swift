@@ -1,0 +1,224 @@
+// What codes and refresh tokens are worth: tokens of one API, and every refusal.
+
+import FoundationEssentials
+import Testing
+import Tokens
+
+@testable import DemoProvider
+
+@Suite("Delegated tokens") struct DelegatedTokenTests {
+  typealias Sample = DemoFixture.Sample
+
+  /// What a document says about its failure.
+  private func refusal(_ document: [String: any Sendable]) -> [String] {
+    [
+      document["error"] as? String ?? "", (document["error_codes"] as? [Int])?.map(String.init).joined() ?? "",
+      document["suberror"] as? String ?? "",
+    ]
+  }
+
+  @Test func `a code becomes an access token, an ID token, a refresh token and an account`() throws {
+    let person = try PersonAtBrowser()
+    let (answer, document) = try person.redeem(person.code())
+    #expect(answer.status == 200, "\(answer.text)")
+    #expect(document["scope"] as? String == "api://orders/Orders.Read")
+    #expect(document["foci"] == nil)
+    #expect(document["refresh_in"] == nil)
+    let access = try SignedJWT(#require(document["access_token"] as? String)).claims
+    #expect(access.scopes == ["Orders.Read"])
+    #expect(access.audiences == [Sample.ordersAPI])
+    #expect(access.roles.isEmpty)
+    #expect(access.application == Sample.desk)
+    #expect(access.issuer == DemoFixture.issuer)
+    let identity = try #require(document["id_token"] as? String)
+    let claims = try claims(identity)
+    #expect(claims["nonce"] as? String == "n1")
+    #expect(claims["preferred_username"] as? String == Sample.alice)
+    #expect(claims["aud"] as? String == Sample.desk)
+    #expect(claims["oid"] as? String == access.object)
+    #expect(claims["tid"] as? String == Sample.tenant)
+    #expect(claims["sub"] as? String != access.subject, "pairwise: another subject for another audience")
+    let info = try #require(document["client_info"] as? String)
+    #expect(
+      try JSONValue(json: Base64URL.decode(info))?.members == [
+        "uid": .string("c0a7050d-0000-4000-8000-0000000000d1"), "utid": .string(Sample.tenant),
+      ])
+    let me = try DemoFixture.api().answer(
+      DemoRequest(
+        method: "GET", path: "/api/list",
+        fields: [("authorization", "Bearer \(try #require(document["access_token"] as? String))")]),
+      now: person.now)
+    #expect(me.status == 200)
+    #expect(me.text.contains("\"user\" : \"\(Sample.alice)\""))
+  }
+
+  private func claims(_ token: String) throws -> [String: any Sendable] {
+    let payload = try Base64URL.decode(token.split(separator: ".")[1])
+    return try DemoFixture.json(payload)
+  }
+
+  struct Redemption: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var change: [String: String] = [:]
+    var tenant = Sample.tenant
+    var later: Int64 = 0
+    var refusal: [String]
+  }
+
+  static let redemptions: [Redemption] = [
+    Redemption(
+      testDescription: "another redirect URI", change: ["redirect_uri": "http://localhost:1"],
+      refusal: ["invalid_grant", "500112", ""]),
+    Redemption(
+      testDescription: "no verifier", change: ["code_verifier": ""], refusal: ["invalid_grant", "501481", ""]),
+    Redemption(
+      testDescription: "another verifier", change: ["code_verifier": String(repeating: "b", count: 43)],
+      refusal: ["invalid_grant", "501481", ""]),
+    Redemption(
+      testDescription: "another application", change: ["client_id": Sample.portal, "client_secret": "s3cret+&="],
+      refusal: ["invalid_grant", "70000", ""]),
+    Redemption(
+      testDescription: "another tenant", tenant: Sample.fabrikam, refusal: ["invalid_grant", "700005", ""]),
+    Redemption(testDescription: "too late", later: 300, refusal: ["invalid_grant", "70008", ""]),
+    Redemption(
+      testDescription: "a public application with a secret", change: ["client_secret": "x"],
+      refusal: ["invalid_client", "700025", ""]),
+    Redemption(
+      testDescription: "two APIs at once",
+      change: ["scope": "api://orders/Orders.Read api://ledger/Ledger.Read"], refusal: ["invalid_scope", "28000", ""]),
+    Redemption(
+      testDescription: "more than was consented to", change: ["scope": "api://orders/Orders.Write"],
+      refusal: ["invalid_grant", "65001", "consent_required"]),
+  ]
+
+  @Test(arguments: redemptions) func `a code is bound to who asked, where and how`(row: Redemption) throws {
+    let person = try PersonAtBrowser()
+    let code = try person.code()
+    person.now = person.now + row.later
+    let (answer, document) = try person.redeem(code, row.change, tenant: row.tenant)
+    #expect(answer.status >= 400)
+    #expect(refusal(document) == row.refusal)
+  }
+
+  @Test func `a code is good once, and a second attempt ends what the first brought`() throws {
+    let person = try PersonAtBrowser()
+    let code = try person.code()
+    let token = try #require(person.redeem(code).document["refresh_token"] as? String)
+    #expect(try refusal(person.redeem(code).document) == ["invalid_grant", "54005", ""])
+    #expect(try refusal(person.refresh(token).document) == ["invalid_grant", "50173", "bad_token"])
+  }
+
+  @Test func `consent for two APIs, tokens for one at a time, and one refresh token for both`() throws {
+    let person = try PersonAtBrowser()
+    let scope = "openid offline_access api://orders/Orders.Read api://ledger/Ledger.Read"
+    let (_, first) = try person.redeem(person.code(Sample.alice, ["scope": scope]))
+    #expect(first["scope"] as? String == "api://orders/Orders.Read")
+    let token = try #require(first["refresh_token"] as? String)
+    let (_, second) = try person.refresh(token, scope: "api://ledger/.default openid profile offline_access")
+    #expect(second["scope"] as? String == "api://ledger/Ledger.Read")
+    #expect(try SignedJWT(#require(second["access_token"] as? String)).claims.audiences == [Sample.ledgerAPI])
+  }
+
+  @Test func `an access token holds everything that was consented to for its API`() throws {
+    let person = try PersonAtBrowser()
+    _ = try person.code()
+    let (_, document) = try person.redeem(
+      person.code(Sample.alice, ["scope": "openid api://orders/Orders.Write"]), ["scope": "api://orders/Orders.Write"])
+    #expect(document["scope"] as? String == "api://orders/Orders.Read api://orders/Orders.Write")
+    #expect(document["refresh_token"] == nil, "offline_access was not asked for")
+  }
+
+  @Test func `refresh tokens rotate, and the replaced one is tolerated or ends the family`() throws {
+    let person = try PersonAtBrowser()
+    let first = try #require(person.redeem(person.code()).document["refresh_token"] as? String)
+    let second = try #require(person.refresh(first).document["refresh_token"] as? String)
+    #expect(first != second)
+    let third = try #require(person.refresh(first).document["refresh_token"] as? String)
+    person.testing(.behaviour, #"{"refuse_replaced": true}"#)
+    let fourth = try #require(person.refresh(third).document["refresh_token"] as? String)
+    #expect(try refusal(person.refresh(second).document) == ["invalid_grant", "70000", "bad_token"])
+    #expect(try refusal(person.refresh(fourth).document) == ["invalid_grant", "50173", "bad_token"])
+  }
+
+  @Test func `without rotation the refresh token stays`() throws {
+    let person = try PersonAtBrowser()
+    person.testing(.behaviour, #"{"refresh_rotation": false, "refresh_in": 60, "access_token_lifetime": 120}"#)
+    let (_, document) = try person.redeem(person.code())
+    #expect(document["refresh_in"] as? Int == 60)
+    #expect(document["expires_in"] as? Int == 120)
+    let token = try #require(document["refresh_token"] as? String)
+    #expect(try person.refresh(token).document["refresh_token"] as? String == token)
+  }
+
+  @Test func `a refresh token ends by idleness, by revocation, and never serves another application`() throws {
+    let person = try PersonAtBrowser()
+    person.testing(.behaviour, #"{"refresh_token_lifetime": 100}"#)
+    var token = try #require(person.redeem(person.code()).document["refresh_token"] as? String)
+    person.now = person.now + 99
+    token = try #require(person.refresh(token).document["refresh_token"] as? String)
+    person.now = person.now + 99
+    #expect(try person.refresh(token).answer.status == 200)
+    person.now = person.now + 100
+    #expect(try refusal(person.refresh(token).document) == ["invalid_grant", "700082", "token_expired"])
+    let (_, document) = try person.redeem(person.code())
+    token = try #require(document["refresh_token"] as? String)
+    let stolen = try person.token([
+      "grant_type": "refresh_token", "refresh_token": token, "client_id": Sample.portal, "client_secret": "s3cret+&=",
+      "scope": "api://orders/.default",
+    ])
+    #expect(refusal(stolen.document) == ["invalid_grant", "70000", ""])
+    person.testing(.revoke, #"{"user": "alice@contoso.example"}"#)
+    #expect(try refusal(person.refresh(token).document) == ["invalid_grant", "50173", "bad_token"])
+    #expect(try person.authorize().heading == "Sign in")
+  }
+
+  @Test func `a guest has one account and an object per tenant`() throws {
+    let person = try PersonAtBrowser()
+    let home = try person.redeem(person.code(Sample.fay, tenant: "organizations"), tenant: "organizations").document
+    _ = try person.code(Sample.fay, tenant: Sample.tenant)
+    let token = try #require(home["refresh_token"] as? String)
+    let (_, there) = try person.token([
+      "grant_type": "refresh_token", "refresh_token": token, "scope": "openid api://orders/Orders.Read",
+      "client_info": "1",
+    ])
+    #expect(there["client_info"] as? String == home["client_info"] as? String)
+    let objects = try [home, there].map { try claims(#require($0["id_token"] as? String))["oid"] as? String }
+    #expect(objects[0] != objects[1])
+    #expect(try claims(#require(there["id_token"] as? String))["tid"] as? String == Sample.tenant)
+  }
+
+  @Test func `a failure that was ordered is told in full, as often as ordered`() throws {
+    let person = try PersonAtBrowser()
+    let token = try #require(person.redeem(person.code()).document["refresh_token"] as? String)
+    person.testing(
+      .behaviour,
+      #"""
+      {"fail": {"times": 1, "status": 400, "error": "interaction_required", "code": 50076, "suberror": "basic_action",
+        "claims": "{\"access_token\":{}}", "retry_after": 7}}
+      """#)
+    let (answer, document) = try person.refresh(token)
+    #expect(refusal(document) == ["interaction_required", "50076", "basic_action"])
+    #expect(document["claims"] as? String == #"{"access_token":{}}"#)
+    #expect(answer.field("retry-after") == "7")
+    #expect(try person.refresh(token).answer.status == 200)
+  }
+
+  @Test(arguments: [("origin", "https://localhost:8443"), ("sec-fetch-site", "same-origin")])
+  func `the testing endpoint is no browser's`(name: String, value: String) throws {
+    let answer = try DemoFixture.provider().answer(
+      DemoRequest(
+        method: "POST", path: "/testing/revoke", fields: [(name, value)],
+        body: .whole(Array(#"{"user":"alice@contoso.example"}"#.utf8))), now: DemoFixture.now)
+    #expect(answer.status == 403)
+  }
+
+  @Test func `requests are counted per endpoint`() throws {
+    let person = try PersonAtBrowser()
+    _ = try person.redeem(person.code())
+    let counts = person.provider.answer(DemoRequest(method: "GET", path: "/testing/requests"), now: person.now)
+    let document = try DemoFixture.json(counts)
+    #expect(document["token"] as? Int == 1)
+    #expect(document["authorize"] as? Int == 1)
+    #expect(document["interaction"] as? Int == 2)
+  }
+}

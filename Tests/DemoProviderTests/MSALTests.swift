@@ -1,0 +1,27 @@
+// The provider before its sternest judge: the real msal package signs in with it, in Python.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(
+  "msal against the demonstration's provider", .timeLimit(.minutes(2)),
+  .enabled(
+    if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
+    "Tests/run makes the Python environment .venv"))
+struct MSALTests {
+  @Test func `msal signs in by device code and authorization code, and acquires silently`() async throws {
+    let directory = try TemporaryDirectory()
+    let settings = DemoSettings(directory: directory.path)
+    let services = try DemoServices(settings)
+    let result = try await run(
+      [
+        pinnedPython(), testsDirectory + "/peers/msal_client.py", "--ca", settings.authorityPath, "--origin",
+        services.providerOrigin,
+      ], within: .seconds(90))
+    await services.stop()
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("ok: still one account"))
+  }
+}

@@ -1,0 +1,34 @@
+// The person who signs in with the demonstration's identity provider, through its pages: Tests/peers/person.py, which
+// needs no more than Python's standard library.
+
+/// Somebody at a browser. Each use is a browser of its own, in which nobody is signed in yet.
+public struct SigningInPerson: Sendable {
+  private let words: [String]
+
+  /// A user of the sample directory. `trust` is the certificate file of the provider's authority; `declines` refuses
+  /// consent.
+  public init(user: String = "alice@contoso.example", trust: String, declines: Bool = false) {
+    words =
+      ["python3", testsDirectory + "/peers/person.py", "--ca", trust, "--user", user]
+      + (declines ? ["--decline"] : [])
+  }
+
+  /// Types the code that a device shows, signs in, and answers for consent. The headings of the pages on the way.
+  @discardableResult
+  public func signInDevice(at address: String, code: String) async throws -> String {
+    try await succeed(words + ["device", address, code])
+  }
+
+  /// Opens an authorization request, signs in, and brings the answer to the redirect URI, which must be listened to.
+  /// What was answered there.
+  @discardableResult
+  public func authorize(_ address: String) async throws -> String {
+    try await succeed(words + ["--deliver", "authorize", address])
+  }
+
+  /// The same without going to the redirect URI: what would have been brought there, as a JSON object with `target`,
+  /// `method`, `parameters` and `pages`.
+  public func answer(to address: String) async throws -> String {
+    try await succeed(words + ["authorize", address])
+  }
+}
