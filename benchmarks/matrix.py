@@ -67,6 +67,7 @@ def main():
         for connections in arguments.connections.split(",")
     ]
     results = {cell: {} for cell in cells}
+    load = os.getloadavg()[0]
     try:
         # Origin, generator and peers inherit it alike: other work on the machine then weighs less.
         os.setpriority(os.PRIO_PROCESS, 0, -10)
@@ -87,7 +88,7 @@ def main():
                     results[cell].setdefault(name, []).append(measured)
             print(f"round {turn + 1} of {arguments.rounds} done", flush=True)
     ordered = {cell: {name: found[name] for name in peers if name in found} for cell, found in results.items()}
-    text = report.document(ordered, versions(peers), arguments.rounds, arguments.seconds)
+    text = report.document(ordered, versions(peers), arguments.rounds, arguments.seconds, load)
     print("\n" + text)
     if arguments.write:
         report.write(HERE / "README.md", text)

@@ -1,8 +1,10 @@
 """Child processes of a benchmark: starting, waiting until they listen, reading their CPU time and memory, ending them."""
 
+import ctypes
 import os
 import re
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -26,6 +28,11 @@ def free_ports(count):
     return ports
 
 
+def follow_parent():
+    """Run in a child before exec: it ends when the script that measures is killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 class Process:
     """One process with its children; `name` is what an error calls it."""
 
@@ -38,6 +45,7 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=self.output,
             env={**os.environ, **(environment or {})},
+            preexec_fn=follow_parent,
         )
 
     def port(self, seconds=20):

@@ -55,13 +55,15 @@ def table(cell, peers):
     return "\n".join(lines) + "\n"
 
 
-def document(results, versions, rounds, seconds):
-    """The whole results section; `results` maps a cell to a table's `peers`."""
+def document(results, versions, rounds, seconds, load):
+    """The whole results section; `results` maps a cell to a table's `peers`, `load` is the load
+    average before the run."""
     today = datetime.date.today().isoformat()
     parts = [
         f"Measured {today} on {machine()}; load generator, origin and proxy share the cores. "
         f"Medians of {rounds} interleaved round{'s' if rounds > 1 else ''} of {seconds} s; ratios are of CPU per request, "
-        "taken round by round.\n",
+        f"taken round by round. Load average of the machine before the run: {load:.1f}"
+        f"{' (other work was going on: latencies and rates suffer most)' if load > 1 else ''}.\n",
         "Versions: " + ", ".join(versions) + ".\n",
     ]
     return "\n".join(parts + [table(cell, peers) for cell, peers in results.items()])
