@@ -8,7 +8,7 @@ private let corpus = testsDirectory + "/../../shared/http-corpus"
 
 @Suite(
   .enabled(if: FileManager.default.fileExists(atPath: corpus), "../shared/http-corpus is not there"),
-  .timeLimit(.minutes(5)))
+  .keepsSecrets, .timeLimit(.minutes(5)))
 struct CorpusTests {
   private func summary(_ runner: String) async throws -> String {
     let directory = try TemporaryDirectory()

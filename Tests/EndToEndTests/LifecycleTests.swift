@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
 struct LifecycleTests {
   @Test func `every mistake of a configuration is reported in its place, and nothing is started`() async throws {
     let directory = try TemporaryDirectory()

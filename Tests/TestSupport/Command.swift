@@ -18,7 +18,12 @@ public func run(
   let directory = try TemporaryDirectory()
   let child = try ChildProcess("command", arguments, in: directory, environment: environment, input: input)
   let status = try await child.wait(within: limit)
-  return CommandResult(status: status, output: child.output, errors: child.errors)
+  let result = CommandResult(status: status, output: child.output, errors: child.errors)
+  // `--reveal` is there to show a token.
+  if arguments.first?.hasSuffix("/bearer-proxy") == true, !arguments.contains("--reveal") {
+    ProxyLedger.current?.add(result.output + result.errors, from: arguments.dropFirst().joined(separator: " "))
+  }
+  return result
 }
 
 /// Runs `arguments` to their end; throws what they said where they fail.

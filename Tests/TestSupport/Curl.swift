@@ -29,7 +29,12 @@ public func curl(_ arguments: [String], within seconds: Int = 30) async throws -
   let child = try ChildProcess("curl", fixed + arguments, in: directory)
   let exit = try await child.wait(within: .seconds(seconds + 5))
   let (status, fields) = parseHead(directory.read("head"))
-  return Answer(status: status, fields: fields, body: directory.read("body"), exit: exit)
+  let answer = Answer(status: status, fields: fields, body: directory.read("body"), exit: exit)
+  // Only the proxy speaks so in its own name; what an upstream answers may well show the token it was sent.
+  if answer["content-type"] == "application/problem+json" {
+    ProxyLedger.current?.add(answer.body, from: "the problem document \(answer.status)")
+  }
+  return answer
 }
 
 /// The status and the fields of the last head in `text`: curl writes interim answers' heads too, and trailers after.

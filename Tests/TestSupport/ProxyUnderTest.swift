@@ -25,9 +25,10 @@ public struct ProxyUnderTest: Sendable {
   public let configuration: String
 
   /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
-  /// left out where `body` brings its own: `listeners:` must then name `port`.
+  /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name.
   public init(
-    in directory: TemporaryDirectory, port: Int? = nil, environment: [String: String] = [:], _ body: String
+    in directory: TemporaryDirectory, port: Int? = nil, options: [String] = [], environment: [String: String] = [:],
+    _ body: String
   ) async throws {
     self.port = try port ?? freePort()
     adminPort = try freePort()
@@ -36,7 +37,8 @@ public struct ProxyUnderTest: Sendable {
     text = "admin:\n  address: 127.0.0.1:\(adminPort)\n" + text
     configuration = try directory.write(text, to: "proxy.yaml")
     process = try ChildProcess(
-      "bearer-proxy", [binary(), "run", "-c", configuration], in: directory, environment: environment)
+      "bearer-proxy", [binary(), "run", "-c", configuration] + options, in: directory, environment: environment)
+    ProxyLedger.current?.add(process, adminPort: adminPort, in: directory)
     try await waitForPort(adminPort, of: process)
     if body.contains("listeners:") == false || port != nil { try await waitForPort(self.port, of: process) }
   }

@@ -1,0 +1,73 @@
+// Everything that the proxies of one test wrote or answered in their own name, kept until it has been searched for secrets.
+
+import Synchronization
+
+/// What must not be seen, and where to look for it. One per test, found through the task.
+public final class ProxyLedger: Sendable {
+  /// The ledger of the test that runs in this task.
+  @TaskLocal public static var current: ProxyLedger?
+
+  private struct Run: Sendable {
+    let process: ChildProcess
+    let adminPort: Int
+    /// Holds the files of the process's output.
+    let directory: TemporaryDirectory
+  }
+
+  private struct Contents: Sendable {
+    var runs: [Run] = []
+    var texts: [(origin: String, text: String)] = []
+    var secrets: Set<String> = []
+  }
+
+  private let contents = Mutex(Contents())
+
+  /// A ledger that looks for `secrets`, and for what any token and any private key begins with.
+  public init(secrets: [String]) {
+    // The first two characters of every JSON object in base64url, which begins every JWT, and the line above every PEM key.
+    contents.withLock { $0.secrets = Set(secrets.flatMap(Self.spellings) + ["eyJ", "PRIVATE KEY"]) }
+  }
+
+  /// One more secret that nobody may find, in any spelling that a token request gives it.
+  public func add(secret: String) { contents.withLock { $0.secrets.formUnion(Self.spellings(of: secret)) } }
+
+  /// A text that the proxy or one of its commands wrote.
+  public func add(_ text: String, from origin: String) {
+    contents.withLock { $0.texts.append((origin: origin, text: text)) }
+  }
+
+  func add(_ process: ChildProcess, adminPort: Int, in directory: TemporaryDirectory) {
+    contents.withLock { $0.runs.append(Run(process: process, adminPort: adminPort, directory: directory)) }
+  }
+
+  /// A sentence for each secret in each place where it stands. The secret itself is not repeated.
+  public func findings() async throws -> [String] {
+    let (runs, secrets) = contents.withLock { ($0.runs, $0.secrets) }
+    for run in runs {
+      let identity = "process \(run.process.identifier)"
+      if run.process.poll() == nil {
+        add(textOfFile("/proc/\(run.process.identifier)/cmdline"), from: "the arguments of \(identity)")
+        for path in ["/metrics", "/readyz"] {
+          // One that is ending, or whose admin listener moved, answers nothing.
+          add(try await curl(["http://127.0.0.1:\(run.adminPort)\(path)"]).body, from: "\(path) of \(identity)")
+        }
+      }
+      add(run.process.output, from: "standard output of \(identity)")
+      add(run.process.errors, from: "standard error of \(identity)")
+    }
+    let texts = contents.withLock { $0.texts }
+    return texts.flatMap { origin, text in
+      secrets.filter { text.contains($0) }.map { "\(origin) shows a secret that begins with '\($0.prefix(3))'" }
+    }
+  }
+
+  /// A secret as it stands, and as forms and JSON write it.
+  private static func spellings(of secret: String) -> [String] {
+    let escaped = secret.utf8.map { byte -> String in
+      let character = Character(UnicodeScalar(byte))
+      let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "-._~*".contains(character))
+      return isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    return [secret, escaped.joined(), secret.replacing("/", with: "\\/")]
+  }
+}
