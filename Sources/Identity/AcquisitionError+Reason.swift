@@ -5,12 +5,12 @@ internal import HTTPClient
 internal import Tokens
 
 extension AcquisitionError {
-  /// A stable word for log records, `/readyz` and scripts.
+  /// A stable word for log records, `/readyz` and scripts: the one that the callers' problem document has too.
   public var reason: String {
     switch self {
     case .providerUnavailable: "identity-provider-unavailable"
     case .rejected: "token-request-rejected"
-    case .unusableMetadata: "identity-provider-metadata-unusable"
+    case .unusableMetadata: "authority-unusable"
     }
   }
 
