@@ -1,0 +1,112 @@
+// A token's life: who shares it, how it is renewed behind its callers' backs, and what an outage of the provider does to it.
+
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct RenewalTests {
+  @Test func `routes with different scope sets get different tokens, and routes with equal ones share one`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    let provider = try await OpenIDProvider(in: directory)
+    let rows = [
+      ("reads", "orders.read"), ("writes", "orders.write"), ("both", "orders.read, orders.write"),
+      ("swapped", "orders.write, orders.read"), ("again", "orders.read"),
+    ]
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      application(provider.issuer) + "routes:\n"
+        + rows.map { name, scopes in
+          route(name, to: nginx.port, path: "echo/", scopes: scopes)
+        }.joined())
+    _ = try await eventually { try await proxy.admin("/readyz").status == 200 }
+    #expect(try await provider.requests(to: "token") == 3)
+    #expect(try await provider.requests(to: "discovery") == 1)
+    var tokens: [String: String] = [:]
+    for (name, scopes) in rows {
+      let answer = try await proxy.get("/\(name)/x")
+      let authorization = try #require(answer.echoed("authorization"))
+      tokens[name] = authorization
+      let judged = try await curl(["-H", "Authorization: \(authorization)", provider.issuer + "/api/whoami"])
+      #expect(judged.status == 200)
+      for scope in ["orders.read", "orders.write"] {
+        #expect(judged.body.contains(scope) == scopes.contains(scope))
+      }
+    }
+    #expect(Set(tokens.values).count == 3)
+    #expect(tokens["reads"] == tokens["again"] && tokens["both"] == tokens["swapped"])
+    #expect(try await provider.requests(to: "token") == 3)
+  }
+
+  @Test func `short-lived tokens are renewed behind their callers' backs, however slow the provider`() async throws {
+    let scene = try await ProviderScene(["--expires-in", "8"])
+    try await scene.provider.behave(#"{"delay": 1, "endpoint": "token"}"#)
+    let output = try await python(
+      """
+      import sys, time, http.client
+      c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=10)
+      statuses, tokens, end = set(), set(), time.monotonic() + 30
+      while len(tokens) < 3 and time.monotonic() < end:
+          c.request("GET", "/orders/seen"); answer = c.getresponse(); statuses.add(answer.status)
+          tokens.add(next(l for l in answer.read().decode().splitlines() if l.startswith("Authorization: Bearer ")))
+          time.sleep(0.01)
+      print(statuses, len(tokens))
+      """, ["\(scene.proxy.port)"])
+    #expect(output == "{200} 3\n")
+    // No caller asked for one of its own.
+    #expect(try await scene.provider.requests(to: "token") == 3)
+    #expect(scene.proxy.accessRecords.allSatisfy { $0["token_source"] == .text("cache") })
+  }
+
+  @Test func `a held token serves through an outage to its hard expiry and not beyond, and the outage ends by itself`()
+    async throws
+  {
+    let scene = try await ProviderScene(["--expires-in", "10"])
+    #expect(try await scene.proxy.get("/orders/seen").status == 200)
+    try await scene.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    #expect(
+      try await eventually { scene.proxy.process.errors.contains("token not renewed, the held one still serves") })
+    let served = try await scene.proxy.get("/orders/seen")
+    #expect(served.status == 200)
+    #expect(try await scene.proxy.admin("/readyz").status == 200)
+    var answer = served
+    #expect(
+      try await eventually {
+        answer = try await scene.proxy.get("/orders/seen")
+        return answer.status != 200
+      })
+    let passed = scene.upstream.requests.count
+    #expect(answer.status == 503 && answer.retryAfter >= 1)
+    #expect(answer.body.contains("identity-provider-unavailable"))
+    #expect(try await scene.proxy.admin("/readyz").body.contains("identity-provider-unavailable"))
+    #expect(scene.upstream.requests.count == passed)
+    // 1, 2, 4 … seconds between the attempts, each with one repetition.
+    #expect(try await scene.provider.requests(to: "token") <= 10)
+    try await scene.provider.behave("{}")
+    #expect(try await eventually(within: .seconds(20)) { try await scene.proxy.get("/orders/seen").status == 200 })
+  }
+
+  @Test
+  func `while the provider is slow its callers wait and all others are served, and after ten seconds it is a 503`()
+    async throws
+  {
+    let scene = try await ProviderScene { try await $0.behave(#"{"delay": 13, "endpoint": "token"}"#) }
+    async let waiting = scene.proxy.get("/orders/seen")
+    #expect(try await scene.proxy.get("/open/seen").status == 200)
+    #expect(try await scene.proxy.admin("/readyz").body.contains("the first token has not arrived yet"))
+    let refused = try await waiting
+    #expect(refused.status == 503)
+    #expect(refused.body.contains("identity-provider-unavailable"))
+    #expect(refused.retryAfter >= 1)
+    // All of that time was spent waiting for the token, and the record says so.
+    #expect(try await eventually { scene.proxy.accessRecords.count == 2 })
+    guard case .number(let waited) = scene.proxy.accessRecords[1]["token_ms"] else {
+      Issue.record("no token_ms in \(scene.proxy.accessRecords[1])")
+      return
+    }
+    #expect(waited > 5000 && waited < 12_000)
+  }
+}
