@@ -91,7 +91,7 @@ struct LifecycleTests {
 
   @Test func `SIGTERM stops accepting, finishes what is in flight and exits 0`() async throws {
     let scene = try await ScriptedScene()
-    async let slow = scene.proxy.get("/slow/3")
+    async let slow = scene.proxy.get("/slow/6")
     #expect(try await eventually { !scene.upstream.requests.isEmpty })
     let idle = try scene.proxy.connect()
     try await idle.send("GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
