@@ -28,7 +28,7 @@ let package = Package(
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(
-      name: "Identity", dependencies: ["HTTPClient", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
+      name: "Identity", dependencies: ["HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
     .target(
       name: "Proxy",

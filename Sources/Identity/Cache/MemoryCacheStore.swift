@@ -1,0 +1,47 @@
+// Owns the cache that ends with the process.
+
+internal import Network
+public import Tokens
+
+/// A cache in memory. Other processes do not see it.
+public final class MemoryCacheStore: TokenCacheStore {
+  private struct State {
+    var document: CacheDocument
+    var listeners = CacheListeners()
+  }
+
+  private let state: Locked<State>
+
+  /// A store that holds `document` at first.
+  public init(_ document: CacheDocument = CacheDocument()) {
+    state = Locked(State(document: document))
+  }
+
+  /// The document.
+  public func snapshot() async -> CacheDocument {
+    state.withLock { $0.document }
+  }
+
+  /// Applies `change`. Never throws.
+  public func modify<Result: Sendable>(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Result
+  ) async throws(CacheStoreError) -> Result {
+    state.withLock { state in
+      let result = change(&state.document)
+      state.listeners.tell()
+      return result
+    }
+  }
+
+  /// Runs `body`: no other process shares this cache.
+  public func withRefreshLock<Result: Sendable>(
+    _ key: String, _ body: @Sendable () async -> Result
+  ) async -> Result {
+    await body()
+  }
+
+  /// A stream of the changes from now on.
+  public var changes: AsyncStream<Void> {
+    state.withLock { $0.listeners.add() }
+  }
+}

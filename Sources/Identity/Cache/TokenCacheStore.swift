@@ -1,0 +1,31 @@
+// Owns what the rest of the module asks of a place that keeps the unified cache. Where that is, and who else writes there, is each
+// implementation's.
+
+public import Tokens
+
+/// Where the unified cache lives: in this process, or in a file that others write too.
+public protocol TokenCacheStore: Sendable {
+  /// The document as last seen. Never waits for a disk or a lock.
+  func snapshot() async -> CacheDocument
+
+  /// Reads again what others may have written, applies `change` to that, and writes the result, all under the lock that every
+  /// writer takes. Returns what `change` returned.
+  ///
+  /// `change` must be a function of the document alone: it may be applied more than once. Where the place cannot be written, it is
+  /// applied in memory, applied again to what is there at the next chance, and the reason is thrown: nothing is lost then as long
+  /// as the process lives.
+  func modify<Result: Sendable>(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Result
+  ) async throws(CacheStoreError) -> Result
+
+  /// Runs `body` while no other process that uses the place runs one for `key`, and after a look at what they left there: `body`
+  /// asks `snapshot()` first whether its work is still to be done.
+  ///
+  /// The wait is bounded, and where there is no such lock `body` runs without one: two token requests are better than none.
+  func withRefreshLock<Result: Sendable>(
+    _ key: String, _ body: @Sendable () async -> Result
+  ) async -> Result
+
+  /// A new stream that yields after each change of the document, by whomever. Several changes may be one element.
+  var changes: AsyncStream<Void> { get }
+}

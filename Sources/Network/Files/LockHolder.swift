@@ -1,0 +1,26 @@
+// Owns who holds a lock file, as the file says.
+
+/// The process that a lock file names: `PID NAME`, or the PID alone.
+public struct LockHolder: Sendable, Hashable {
+  /// The process id.
+  public var process: Int32
+  /// The program; empty where the file does not say.
+  public var name: String
+
+  /// A holder.
+  public init(process: Int32, name: String) {
+    self.process = process
+    self.name = name
+  }
+
+  /// Reads a lock file's contents, bounded and without control characters; nil where they begin with no process id.
+  init?(_ contents: some Collection<UInt8>) {
+    let digits = contents.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard let process = Int32(String(decoding: digits, as: UTF8.self)), process > 0 else { return nil }
+    self.process = process
+    name = String(
+      decoding: contents.dropFirst(digits.count).filter { $0 > 0x20 && $0 != 0x7F }.prefix(100), as: UTF8.self)
+  }
+
+  var contents: [UInt8] { Array("\(process) \(name)".utf8) }
+}
