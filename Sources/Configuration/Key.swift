@@ -4,6 +4,7 @@
 /// A key of the configuration file.
 enum Key: String, CaseIterable {
   case access
+  case account
   case address
   case admin
   case allowPlaintext = "allow_plaintext"
@@ -139,7 +140,7 @@ extension SectionShape {
 
   static let route = SectionShape([
     (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
-    (.application, .value), (.token, .section(SectionShape([(.as, .value), (.scopes, .value)]))),
+    (.application, .value), (.token, .section(SectionShape([(.as, .value), (.account, .value), (.scopes, .value)]))),
     (.preserveHost, .value), (.allowPlaintext, .value),
     (
       .tls,

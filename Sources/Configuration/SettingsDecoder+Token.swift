@@ -5,12 +5,19 @@ import HTTP
 import Tokens
 
 extension SettingsDecoder {
+  /// Whose token a route adds.
+  private enum Subject {
+    case application
+    case account(Located<String>?)
+  }
+
+  private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
+
   /// `nil` only together with an issue.
   mutating func token(_ route: Section, applications: [String: DecodedApplication]) -> RouteToken? {
     let reference = self.application(route, among: applications)
     guard let node = route[.token] else {
-      report(
-        route.place, "\(route.path) needs 'token': none, or {as: application, scopes: […]}")
+      report(route.place, "\(route.path) needs 'token': \(Self.forms)")
       return nil
     }
     if case .scalar("none") = node.content {
@@ -21,20 +28,28 @@ extension SettingsDecoder {
     }
     if case .scalar(let written) = node.content {
       report(
-        node.place, "\(route.path(.token)) is none, or {as: application, scopes: […]}, not '\(written)'",
+        node.place, "\(route.path(.token)) is \(Self.forms), not '\(written)'",
         suggestion: nearestWord(to: written, among: ["none"]))
       return nil
     }
     guard let section = section(route, .token) else { return nil }
-    let isAvailable = checkSubject(section)
+    let subject = self.subject(section)
     let scopes = self.scopes(section)
     if route.members[.application] == nil {
       let only = applications.count == 1 ? applications.keys.first : nil
       report(route.place, "\(route.path) needs 'application': whose token it is", suggestion: only)
     }
-    guard isAvailable, let scopes, let reference else { return nil }
-    return checkProvider(of: reference, scopes: scopes, section: section, applications: applications)
-      ? .application(name: reference.value, scopes: scopes) : nil
+    guard let subject, let scopes, let reference else { return nil }
+    // An application with mistakes of its own has been reported; the route is judged without it.
+    let application = applications[reference.value]?.settings
+    switch subject {
+    case .application:
+      if let application, !checkApplication(application, reference, scopes, section) { return nil }
+      return .application(name: reference.value, scopes: scopes)
+    case .account(let name):
+      if let application, !checkAccount(application, scopes, section) { return nil }
+      return .account(application: reference.value, account: name?.value, scopes: scopes)
+    }
   }
 
   private mutating func application(
@@ -48,26 +63,23 @@ extension SettingsDecoder {
     return nil
   }
 
-  /// Whose token it is: so far only the application's own.
-  private mutating func checkSubject(_ section: Section) -> Bool {
-    guard let scalar = scalar(section, .as) else {
-      if section.members[.as] == nil {
-        report(
-          section.place,
-          "\(section.path) needs 'as: application'; as: account, the default, is not available in this version")
-      }
-      return false
-    }
+  private mutating func subject(_ section: Section) -> Subject? {
+    let account = scalar(section, .account).map { $0.located($0.text) }
+    guard section.members[.as] != nil else { return .account(account) }
+    guard let scalar = scalar(section, .as) else { return nil }
     switch scalar.text {
-    case "application": return true
-    case "account", "caller":
-      report(scalar.place, "\(scalar.key): '\(scalar.text)' is not available in this version; use 'application'")
+    case "account": return .account(account)
+    case "application":
+      guard let account else { return .application }
+      report(account.place, "\(account.key) has no meaning with as: application: that token is nobody's")
+    case "caller":
+      report(scalar.place, "\(scalar.key): 'caller' is not available in this version; use 'account' or 'application'")
     default:
       report(
-        scalar.place, "\(scalar.key) is application, not '\(scalar.written)'",
-        suggestion: nearestWord(to: scalar.written, among: ["application"]))
+        scalar.place, "\(scalar.key) is account or application, not '\(scalar.written)'",
+        suggestion: nearestWord(to: scalar.written, among: ["account", "application"]))
     }
-    return false
+    return nil
   }
 
   private mutating func scopes(_ section: Section) -> ScopeSet? {
@@ -91,11 +103,9 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func checkProvider(
-    of reference: Located<String>, scopes: ScopeSet, section: Section, applications: [String: DecodedApplication]
+  private mutating func checkApplication(
+    _ application: ApplicationSettings, _ reference: Located<String>, _ scopes: ScopeSet, _ section: Section
   ) -> Bool {
-    // An application with mistakes of its own has been reported; the route is judged without it.
-    guard let application = applications[reference.value]?.settings else { return true }
     var isRight = true
     do throws(ScopeRuleError) {
       try application.authority.value.checkForApplication(scopes)
@@ -112,6 +122,29 @@ extension SettingsDecoder {
           + "application needs")
     }
     return isRight
+  }
+
+  private mutating func checkAccount(_ application: ApplicationSettings, _ scopes: ScopeSet, _ section: Section) -> Bool
+  {
+    do throws(AccountScopeError) {
+      try application.authority.value.checkForAccount(scopes)
+      return true
+    } catch {
+      let place = section[.scopes]?.place ?? section.place
+      report(place, "\(section.path(.scopes)): \(reason(error, application: application))")
+      return false
+    }
+  }
+
+  private func reason(_ error: AccountScopeError, application: ApplicationSettings) -> String {
+    let host = application.authority.value.url.host
+    return switch error {
+    case .reserved(let scope): "'\(scope)' is asked for with every sign-in and is no API's scope; leave it out"
+    case .defaultNotAlone(let scope): "\(host) takes '\(scope)' alone, without other scopes"
+    case .severalResources(let one, let other):
+      "a token is for one API, not for both \(one) and \(other); give each a route of its own"
+    case .none: "name at least one scope: \(host) gives a token for one API"
+    }
   }
 
   private func reason(_ error: ScopeRuleError, application: ApplicationSettings) -> String {

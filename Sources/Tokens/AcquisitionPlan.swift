@@ -1,7 +1,7 @@
 // Owns the decision of silent acquisition: what is held, what failed before and what time it is, in; what to do, out.
 
 /// What to do for a caller who wants a token.
-public enum AcquisitionPlan: Sendable, Hashable {
+public enum AcquisitionPlan: Sendable, Equatable {
   /// Hand out the held token.
   case useCached
   /// Hand out the held token and renew it for whoever comes later.

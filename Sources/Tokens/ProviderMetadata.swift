@@ -14,7 +14,7 @@ public enum ProviderMetadataError: Error, Sendable, Hashable {
   case endpoint(member: String)
 }
 
-/// The part of a provider's metadata that token requests need (OpenID Connect Discovery 1.0 §3).
+/// The part of a provider's metadata that sign-ins and token requests need (OpenID Connect Discovery 1.0 §3).
 public struct ProviderMetadata: Sendable, Hashable {
   /// Who issues, as the provider spells it.
   public let issuer: String
@@ -22,6 +22,14 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let tokenEndpoint: HTTPURL
   /// Where a client secret goes.
   public let secretPlacement: ClientSecretPlacement
+  /// Where a person's browser is sent to; nil for a provider that signs nobody in.
+  public let authorizationEndpoint: HTTPURL?
+  /// Where device codes are asked for (RFC 8628 §4); nil where there are none.
+  public let deviceAuthorizationEndpoint: HTTPURL?
+  /// Where the keys stand that ID tokens are signed with.
+  public let keysURL: HTTPURL?
+  /// How codes come back, by the provider's own account; nothing said is `query` alone for us.
+  public let responseModes: Set<String>
 
   /// Reads and judges a metadata document found at `authority`.
   public init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
@@ -30,8 +38,28 @@ public struct ProviderMetadata: Sendable, Hashable {
     guard authority.accepts(issuer: issuer) else { throw .issuer(found: String(issuer.prefix(200))) }
     self.issuer = issuer
     tokenEndpoint = try Self.endpoint("token_endpoint", of: members, authority: authority)
+    authorizationEndpoint = Self.optionalEndpoint("authorization_endpoint", of: members, authority: authority)
+    deviceAuthorizationEndpoint = Self.optionalEndpoint(
+      "device_authorization_endpoint", of: members, authority: authority)
+    keysURL = Self.optionalEndpoint("jwks_uri", of: members, authority: authority)
+    if case .array(let modes) = members["response_modes_supported"] {
+      responseModes = Set(modes.compactMap(\.text))
+    } else {
+      responseModes = []
+    }
     let methods = members["token_endpoint_auth_methods_supported"]
     secretPlacement = ClientSecretPlacement(supported: methods, authority: authority)
+  }
+
+  /// An endpoint that only sign-ins need: one that cannot be trusted is none, and no reason to stop serving tokens.
+  private static func optionalEndpoint(
+    _ member: String, of members: [String: JSONValue], authority: Authority
+  ) -> HTTPURL? {
+    do throws(ProviderMetadataError) {
+      return try endpoint(member, of: members, authority: authority)
+    } catch {
+      return nil
+    }
   }
 
   private static func endpoint(
@@ -47,5 +75,10 @@ public struct ProviderMetadata: Sendable, Hashable {
     let isAllowed = url.scheme == .https || (authority.url.scheme == .http && url.isLoopback)
     guard isAllowed else { throw .endpoint(member: member) }
     return url
+  }
+
+  /// The tenant as the unified cache files it: the first segment of the token endpoint's path (msal-python's rule).
+  public var realm: String {
+    tokenEndpoint.target.prefix { $0 != "?" }.split(separator: "/").first.map(String.init) ?? ""
   }
 }

@@ -1,6 +1,5 @@
 // Owns what a token request looks like on the wire. Sends nothing.
 
-internal import FoundationEssentials
 public import HTTP
 
 /// A request to a token endpoint (RFC 6749 §3.2).
@@ -37,37 +36,40 @@ public struct TokenRequest: Sendable {
   /// Where the request is posted to.
   public var endpoint: HTTPURL { metadata.tokenEndpoint }
 
-  /// The form. It holds the secret unless that is in `fields`.
+  private var authentication: ClientAuthentication {
+    ClientAuthentication(clientID: clientID, credential: credential, placement: metadata.secretPlacement)
+  }
+
+  /// The form. It holds the secret unless that is in `fields`, and the code or token that is offered.
   ///
-  /// Scopes of client credentials are sent as they are: the openid, profile and offline_access that sign-ins add mean
-  /// nothing there. `client_info` is not asked for either; it describes an account and an application has none.
+  /// A person's scopes are decorated (`ScopeSet.decorated`) and `client_info` is asked for, which says who the account is; every
+  /// MSAL does so with every provider. Neither means anything to an application without a person. A device code was asked for
+  /// with its scopes, so scopes are named only where the token is to be for fewer than those.
   public var body: [UInt8] {
     var form = FormBody()
     form.append("grant_type", grant.type)
-    let isInFields = credential != nil && metadata.secretPlacement == .basic
-    if !isInFields { form.append("client_id", clientID) }
-    if !scopes.isEmpty { form.append("scope", scopes.description) }
+    authentication.begin(&form)
+    switch grant {
+    case .clientCredentials:
+      if !scopes.isEmpty { form.append("scope", scopes.description) }
+    case .authorizationCode(let code, let redirectURI, let verifier):
+      form.append("code", code)
+      form.append("redirect_uri", redirectURI)
+      form.append("code_verifier", verifier)
+      form.append("scope", scopes.decorated.description)
+    case .deviceCode(let code):
+      form.append("device_code", code)
+      if !scopes.isEmpty { form.append("scope", scopes.decorated.description) }
+    case .refreshToken(let token):
+      form.append("refresh_token", token)
+      form.append("scope", scopes.decorated.description)
+    }
+    if grant.isForAccount { form.append("client_info", "1") }
     if let claims { form.append("claims", claims.text) }
-    if case .secret(let secret) = credential, !isInFields { form.append("client_secret", secret) }
+    authentication.end(&form)
     return form.bytes
   }
 
   /// The request's fields beside `content-type`, names in lower case.
-  public var fields: [(name: String, value: String)] {
-    var fields = [(name: "accept", value: "application/json")]
-    if case .secret(let secret) = credential, metadata.secretPlacement == .basic {
-      fields.append((name: "authorization", value: basic(secret)))
-    }
-    return fields
-  }
-
-  // RFC 6749 §2.3.1: each half is form-encoded before the two are joined.
-  private func basic(_ secret: Secret) -> String {
-    var pair: [UInt8] = []
-    for byte in clientID.utf8 { FormBody.encode(byte, into: &pair) }
-    pair.append(UInt8(ascii: ":"))
-    let span = secret.bytes
-    for index in span.indices { FormBody.encode(span[index], into: &pair) }
-    return "Basic " + Data(pair).base64EncodedString()
-  }
+  public var fields: [(name: String, value: String)] { authentication.fields }
 }

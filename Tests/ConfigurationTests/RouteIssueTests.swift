@@ -84,10 +84,14 @@ import Testing
     (
       "token: nonee",
       [
-        "routes[0].token is none, or {as: application, scopes: […]}, not 'nonee'; did you mean 'none'?"
+        "routes[0].token is none, {account: NAME, scopes: […]} or {as: application, scopes: […]}, not 'nonee'; did you "
+          + "mean 'none'?"
       ]
     ),
-    ("application: generic", ["routes[0] needs 'token': none, or {as: application, scopes: […]}"]),
+    (
+      "application: generic",
+      ["routes[0] needs 'token': none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"]
+    ),
     ("application: generic, token: none", ["routes[0].application has no meaning on a route with token: none"]),
     (
       "application: generik, token: {as: application}",
@@ -96,28 +100,40 @@ import Testing
       ]
     ),
     ("token: {as: application}", ["routes[0] needs 'application': whose token it is"]),
+    ("application: generic, token: {scopes: [a]}", []), ("application: public, token: {as: account}", []),
+    ("application: shared, token: {account: alice@contoso.example, scopes: [User.Read, Mail.Read]}", []),
     (
-      "application: generic, token: {scopes: [a]}",
+      "application: entra, token: {scopes: [User.Read, openid]}",
+      ["routes[0].token.scopes: 'openid' is asked for with every sign-in and is no API's scope; leave it out"]
+    ),
+    (
+      "application: entra, token: {account: a}",
+      ["routes[0].token.scopes: name at least one scope: login.microsoftonline.com gives a token for one API"]
+    ),
+    (
+      "application: entra, token: {scopes: ['api://a/.default', 'api://a/x']}",
+      ["routes[0].token.scopes: login.microsoftonline.com takes 'api://a/.default' alone, without other scopes"]
+    ),
+    (
+      "application: entra, token: {scopes: ['api://a/x', 'api://b/x']}",
       [
-        "routes[0].token needs 'as: application'; as: account, the default, is not available in this version"
+        "routes[0].token.scopes: a token is for one API, not for both api://a and api://b; give each a route of its own"
       ]
     ),
     (
-      "application: generic, token: {as: account}",
-      [
-        "routes[0].token.as: 'account' is not available in this version; use 'application'"
-      ]
+      "application: generic, token: {as: application, account: alice}",
+      ["routes[0].token.account has no meaning with as: application: that token is nobody's"]
     ),
     (
       "application: generic, token: {as: caller}",
       [
-        "routes[0].token.as: 'caller' is not available in this version; use 'application'"
+        "routes[0].token.as: 'caller' is not available in this version; use 'account' or 'application'"
       ]
     ),
     (
       "application: generic, token: {as: aplication}",
       [
-        "routes[0].token.as is application, not 'aplication'; did you mean 'application'?"
+        "routes[0].token.as is account or application, not 'aplication'; did you mean 'application'?"
       ]
     ),
     (

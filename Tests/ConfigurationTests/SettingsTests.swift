@@ -83,6 +83,9 @@ import Tokens
           allow_plaintext: true
           application: other
           token: {as: application}
+        - {name: me, path: /me/, upstream: https://a.example, application: entra,
+           token: {account: Alice@contoso.example, scopes: [User.Read]}}
+        - {name: us, path: /us/, upstream: https://a.example, application: entra, token: {as: account, scopes: [a]}}
       """)
     #expect(
       settings.listeners.map(\.address.value.description) == ["0.0.0.0:8443", "[::1]:0", "unix:/run/p.sock"])
@@ -121,6 +124,10 @@ import Tokens
     #expect(graph.timeouts.exchange == nil)
     #expect(graph.pool.maxIdle == 3 && graph.pool.idleTimeout == .seconds(1))
     #expect(settings.routes[1].token == .application(name: "other", scopes: .none))
+    let alice = "Alice@contoso.example"
+    #expect(
+      settings.routes[2].token == .account(application: "entra", account: alice, scopes: try ScopeSet(["User.Read"])))
+    #expect(settings.routes[3].token == .account(application: "entra", account: nil, scopes: try ScopeSet(["a"])))
     #expect(settings.routes[1].timeouts.exchange == .seconds(7200))
   }
 

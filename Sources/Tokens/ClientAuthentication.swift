@@ -1,0 +1,41 @@
+// Owns how an application says who it is in a request to its provider, whatever the request asks for.
+
+internal import FoundationEssentials
+
+/// The application's part of a form, or of the fields beside it (RFC 6749 §2.3.1).
+struct ClientAuthentication {
+  let clientID: String
+  let credential: ClientCredential?
+  let placement: ClientSecretPlacement
+
+  private var isInFields: Bool { credential != nil && placement == .basic }
+
+  /// What stands near the front of the form.
+  func begin(_ form: inout FormBody) {
+    if !isInFields { form.append("client_id", clientID) }
+  }
+
+  /// What stands at its end.
+  func end(_ form: inout FormBody) {
+    if case .secret(let secret) = credential, !isInFields { form.append("client_secret", secret) }
+  }
+
+  /// The request's fields beside `content-type`, names in lower case.
+  var fields: [(name: String, value: String)] {
+    var fields = [(name: "accept", value: "application/json")]
+    if case .secret(let secret) = credential, placement == .basic {
+      fields.append((name: "authorization", value: basic(secret)))
+    }
+    return fields
+  }
+
+  // RFC 6749 §2.3.1: each half is form-encoded before the two are joined.
+  private func basic(_ secret: Secret) -> String {
+    var pair: [UInt8] = []
+    for byte in clientID.utf8 { FormBody.encode(byte, into: &pair) }
+    pair.append(UInt8(ascii: ":"))
+    let span = secret.bytes
+    for index in span.indices { FormBody.encode(span[index], into: &pair) }
+    return "Basic " + Data(pair).base64EncodedString()
+  }
+}
