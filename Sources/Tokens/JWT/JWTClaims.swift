@@ -31,6 +31,10 @@ public struct JWTClaims: Sendable, Hashable {
   public var version: String?
   /// `uti`: this token's identifier.
   public var tokenIdentifier: String?
+  /// `nonce`: the sign-in that an ID token was made for.
+  public var nonce: String?
+  /// `auth_time`: when the person signed in.
+  public var authenticatedAt: UnixTime?
 
   /// No claims.
   public init() {}
@@ -38,7 +42,8 @@ public struct JWTClaims: Sendable, Hashable {
 
 extension JWTClaims: Codable {
   private enum Name: String, CodingKey {
-    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, idtyp, ver, uti
+    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, idtyp, ver, uti, nonce
+    case authTime = "auth_time"
   }
 
   /// Reads the claims of a JSON object. A claim of another type than its definition's is an error, not an absence.
@@ -59,6 +64,8 @@ extension JWTClaims: Codable {
     identityType = try claims.decodeIfPresent(String.self, forKey: .idtyp)
     version = try claims.decodeIfPresent(String.self, forKey: .ver)
     tokenIdentifier = try claims.decodeIfPresent(String.self, forKey: .uti)
+    nonce = try claims.decodeIfPresent(String.self, forKey: .nonce)
+    authenticatedAt = try claims.decodeIfPresent(NumericDate.self, forKey: .authTime)?.time
   }
 
   /// Writes the claims that are there.
@@ -82,6 +89,8 @@ extension JWTClaims: Codable {
     try claims.encodeIfPresent(identityType, forKey: .idtyp)
     try claims.encodeIfPresent(version, forKey: .ver)
     try claims.encodeIfPresent(tokenIdentifier, forKey: .uti)
+    try claims.encodeIfPresent(nonce, forKey: .nonce)
+    try claims.encodeIfPresent(authenticatedAt?.seconds, forKey: .authTime)
   }
 }
 

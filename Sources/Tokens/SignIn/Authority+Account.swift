@@ -1,0 +1,27 @@
+// Owns under which names an authority's accounts and tokens stand in the unified cache. Sign-in, silence and sign-out must agree.
+
+internal import HTTP
+
+extension Authority {
+  /// The host under which new entries are filed: the authority's own, without its port, in lower case (msal-python's rule). A
+  /// regional host is for the network only, and files under its cloud's.
+  public var environment: String { environments.first ?? url.host }
+
+  /// Which product's accounts these are.
+  public var accountAuthority: AccountAuthority { kind == .adfs ? .federationServices : .standard }
+
+  /// What keeps tokens of one issuer apart from those of another on the same host (`ext_cache_key`); nil for Microsoft's kinds,
+  /// whose tenants do that. Without it, two realms with one client id would serve each other's tokens.
+  public var isolation: String? { kind == .issuer ? description : nil }
+}
+
+extension CacheDocument {
+  /// The host under which a person's new entries are filed: that of the account where one stands already, under whichever alias
+  /// of the authority's cloud, so that no library sees the person twice.
+  public func environment(ofAccount home: String?, at authority: Authority) -> String {
+    guard let home else { return authority.environment }
+    let known = Set(
+      accounts(environments: authority.environments).filter { $0.homeAccountID == home }.map(\.environment))
+    return known.contains(authority.environment) ? authority.environment : known.min() ?? authority.environment
+  }
+}

@@ -1,0 +1,50 @@
+// Owns the reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its state.
+
+/// Why a browser's answer has no code.
+public enum AuthorizationReplyError: Error, Sendable, Hashable {
+  /// Not a form, or a member stands there twice.
+  case malformed
+  /// The state is not this sign-in's: somebody else's answer, or an older one.
+  case state
+  /// The answer says that it comes from another issuer (RFC 9207): two providers are being mixed up.
+  case issuer
+  /// The provider's error. Of its members only these are handed on: the error, its description and what that begins with.
+  case refused(TokenErrorReply)
+  /// Neither a code nor an error.
+  case withoutCode
+}
+
+/// A code that a browser brought (RFC 6749 §4.1.2).
+public struct AuthorizationReply: Sendable {
+  /// Good for one token request.
+  public let code: Secret
+
+  /// Reads a redirect's query or a posted form.
+  /// - Parameters:
+  ///   - state: the one that was sent.
+  ///   - issuer: the provider's, where its answers may name it; nil accepts any.
+  public init(form text: [UInt8], state: String, issuer: String?) throws(AuthorizationReplyError) {
+    let form: ReplyForm
+    do throws(ReplyForm.Problem) {
+      form = try ReplyForm(text)
+    } catch {
+      throw .malformed
+    }
+    guard let found = form["state"], Secret(found) == Secret(state) else { throw .state }
+    if let issuer, let found = form["iss"], found != issuer { throw .issuer }
+    if let error = form["error"] {
+      throw .refused(TokenErrorReply(error: error, description: form["error_description"]))
+    }
+    guard let code = form["code"] else { throw .withoutCode }
+    self.code = Secret(code)
+  }
+}
+
+extension TokenErrorReply {
+  /// An error that came by a browser, bounded and printable as those of token endpoints are.
+  fileprivate init(error: String, description: String?) {
+    var members = ["error": JSONValue.string(error)]
+    members["error_description"] = description.map(JSONValue.string)
+    self = TokenErrorReply(members: members) ?? TokenErrorReply(error: "unknown", suberror: nil)
+  }
+}

@@ -1,0 +1,70 @@
+// Owns the address that a person's browser is sent to. Opening it is Identity's.
+
+public import HTTP
+
+/// A request to an authorization endpoint for a code (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1).
+public struct AuthorizationRequest: Sendable {
+  /// How the answer comes back.
+  public enum ResponseMode: String, Sendable, Hashable {
+    /// In the redirect URI's query: what a provider does unless asked otherwise.
+    case query
+    /// In a form that the browser posts: codes then stay out of its history.
+    case formPost = "form_post"
+  }
+
+  /// Where the browser is sent.
+  public var endpoint: HTTPURL
+  /// The application.
+  public var clientID: String
+  /// Where the answer goes.
+  public var redirectURI: String
+  /// What the token is for.
+  public var scopes: ScopeSet
+  /// What else the person is asked to agree to now, so that nobody asks later (MSAL's extra scopes to consent). Scopes of other
+  /// APIs: the token is not for them.
+  public var extraScopes = ScopeSet.none
+  /// State, nonce and challenge.
+  public var session: AuthorizationSession
+  /// How the answer comes back.
+  public var responseMode = ResponseMode.query
+  /// What the person is shown.
+  public var prompt: Prompt?
+  /// Who is expected.
+  public var loginHint: String?
+  /// Claims and capabilities, merged.
+  public var claims: Claims?
+  /// Seconds for which an earlier sign-in still counts.
+  public var maxAge: Int64?
+
+  /// A request of these parts; the others are options.
+  public init(
+    endpoint: HTTPURL, clientID: String, redirectURI: String, scopes: ScopeSet, session: AuthorizationSession
+  ) {
+    self.endpoint = endpoint
+    self.clientID = clientID
+    self.redirectURI = redirectURI
+    self.scopes = scopes
+    self.session = session
+  }
+
+  /// The address, with everything but the verifier in its query. An endpoint's own query stays in front.
+  public var url: String {
+    var query = FormBody()
+    query.append("client_id", clientID)
+    query.append("response_type", "code")
+    query.append("redirect_uri", redirectURI)
+    query.append("scope", scopes.union(extraScopes).decorated.description)
+    query.append("state", session.state)
+    if responseMode != .query { query.append("response_mode", responseMode.rawValue) }
+    query.append("code_challenge", session.proof.challenge)
+    query.append("code_challenge_method", "S256")
+    query.append("nonce", session.nonce)
+    query.append("client_info", "1")
+    if let loginHint { query.append("login_hint", loginHint) }
+    if let prompt { query.append("prompt", prompt.rawValue) }
+    if let maxAge { query.append("max_age", "\(maxAge)") }
+    if let claims { query.append("claims", claims.text) }
+    let separator = endpoint.target.contains("?") ? "&" : "?"
+    return endpoint.description + separator + String(decoding: query.bytes, as: UTF8.self)
+  }
+}

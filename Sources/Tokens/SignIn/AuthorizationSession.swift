@@ -1,0 +1,34 @@
+// Owns what one sign-in through a browser must remember until its answer comes. It lives in memory, for minutes.
+
+/// The three values that tie an answer to its question.
+public struct AuthorizationSession: Sendable {
+  /// Comes back with the answer, which counts for nothing without it (RFC 6749 §10.12).
+  public let state: String
+  /// Comes back inside the ID token: the hexadecimal SHA-256 of a seed, as in every MSAL for Python and .NET.
+  public let nonce: String
+  /// Shows the token endpoint that the code is ours.
+  public let proof: PKCE
+
+  /// A session of fresh random bytes.
+  /// - Parameters:
+  ///   - random: that many bytes nobody can guess.
+  ///   - digest: SHA-256.
+  public init<Failure: Error>(
+    random: (Int) throws(Failure) -> [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    try self.init(
+      state: Base64URL.encode(random(16)), nonceSeed: Base64URL.encode(random(16)),
+      proof: PKCE(random: random(PKCE.byteCount), digest: digest), digest: digest)
+  }
+
+  /// A session of these parts.
+  /// - Parameter digest: SHA-256.
+  public init<Failure: Error>(
+    state: String, nonceSeed: String, proof: PKCE, digest: ([UInt8]) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    self.state = state
+    self.proof = proof
+    let digits = Array("0123456789abcdef")
+    nonce = String(try digest(Array(nonceSeed.utf8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+}

@@ -1,0 +1,64 @@
+// Owns the reading of a device authorization endpoint's answer. What is shown to a person is made printable here.
+
+internal import HTTP
+
+/// A device code, and what a person needs to confirm it (RFC 8628 §3.2).
+public struct DeviceAuthorizationReply: Sendable {
+  /// What tokens are asked for with; nobody is shown it.
+  public let deviceCode: Secret
+  /// What the person types in.
+  public let userCode: String
+  /// Where.
+  public let verificationURI: String
+  /// The same address with the code in it, where the provider has one.
+  public let completeURI: String?
+  /// Seconds that the codes are good for, at least 1.
+  public let expiresIn: Int64
+  /// Seconds between two polls, at least 1.
+  public let interval: Int64
+
+  /// Seconds for codes whose provider does not say (msal-python's).
+  public static let unstatedLifetime: Int64 = 1800
+  /// Seconds between polls where the provider does not say (RFC 8628 §3.2).
+  public static let unstatedInterval: Int64 = 5
+
+  /// Reads an answer. Numbers may be strings; an `error` member makes it an error whatever the status.
+  /// - Parameter retryAfter: the answer's `Retry-After` field.
+  public init(status: Int, retryAfter: String?, body: [UInt8], now: UnixTime) throws(TokenFailure) {
+    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
+    func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
+      TokenFailure(cause, status: status, retryAfter: wait)
+    }
+    guard let members = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
+    if let reply = TokenErrorReply(members: members) { throw failure(.refused(reply)) }
+    // `verification_url` is what Google and older ADFS call it.
+    let address = members["verification_uri"]?.text ?? members["verification_url"]?.text
+    guard (200...299).contains(status), let code = members["device_code"]?.text, !code.isEmpty,
+      let userCode = members["user_code"]?.text, Self.isShowable(userCode),
+      let address, Self.isAddress(address)
+    else { throw failure(.unintelligible) }
+    deviceCode = Secret(code)
+    self.userCode = userCode
+    verificationURI = address
+    completeURI = members["verification_uri_complete"]?.text.flatMap { Self.isAddress($0) ? $0 : nil }
+    let life = members["expires_in"]?.seconds ?? Self.unstatedLifetime
+    guard life > 0 else { throw failure(.lifetime) }
+    expiresIn = life
+    interval = max(members["interval"]?.seconds ?? Self.unstatedInterval, 1)
+  }
+
+  // What goes to a terminal may hold no control sequence.
+  private static func isShowable(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+
+  private static func isAddress(_ text: String) -> Bool {
+    guard text.utf8.count <= 2048 else { return false }
+    do throws(HTTPURLError) {
+      _ = try HTTPURL(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

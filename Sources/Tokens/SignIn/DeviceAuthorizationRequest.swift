@@ -1,0 +1,42 @@
+// Owns what a request for a device code looks like on the wire. Sends nothing.
+
+public import HTTP
+
+/// A request to a device authorization endpoint (RFC 8628 §3.1).
+public struct DeviceAuthorizationRequest: Sendable {
+  /// Where it is posted to.
+  public var endpoint: HTTPURL
+  /// The application.
+  public var clientID: String
+  /// What is asked for, extra scopes included.
+  public var scopes: ScopeSet
+  /// Claims and capabilities, merged.
+  public var claims: Claims?
+  private let authentication: ClientAuthentication
+
+  /// A request of these parts; nil where the provider knows no device codes.
+  public init?(
+    metadata: ProviderMetadata, clientID: String, credential: ClientCredential?, scopes: ScopeSet, claims: Claims?
+  ) {
+    guard let endpoint = metadata.deviceAuthorizationEndpoint else { return nil }
+    self.endpoint = endpoint
+    self.clientID = clientID
+    self.scopes = scopes
+    self.claims = claims
+    authentication = ClientAuthentication(
+      clientID: clientID, credential: credential, placement: metadata.secretPlacement)
+  }
+
+  /// The form, its scopes decorated.
+  public var body: [UInt8] {
+    var form = FormBody()
+    authentication.begin(&form)
+    form.append("scope", scopes.decorated.description)
+    if let claims { form.append("claims", claims.text) }
+    authentication.end(&form)
+    return form.bytes
+  }
+
+  /// The request's fields beside `content-type`, names in lower case.
+  public var fields: [(name: String, value: String)] { authentication.fields }
+}

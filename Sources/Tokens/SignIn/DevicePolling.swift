@@ -1,0 +1,76 @@
+// Owns when to ask for the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
+
+/// The polling of one device code (RFC 8628 §3.4 and §3.5).
+public struct DevicePolling: Sendable, Equatable {
+  /// What to do next.
+  public enum Action: Sendable, Equatable {
+    /// Wait for seconds, then ask.
+    case ask(after: Int64)
+    /// Stop.
+    case end(End)
+  }
+
+  /// How it ends without tokens.
+  public enum End: Error, Sendable, Hashable {
+    /// The codes are no longer good.
+    case expired
+    /// The person said no.
+    case declined
+    /// The provider refuses for another reason.
+    case refused(TokenFailure)
+  }
+
+  /// Seconds between two requests, at present. It never becomes shorter.
+  public private(set) var interval: Int64
+  /// When the codes end.
+  public let expiresAt: UnixTime
+
+  /// Seconds that `slow_down` adds (RFC 8628 §3.5).
+  public static let slowDown: Int64 = 5
+  /// Seconds between two requests at most, when it is the provider's silence that makes them rarer.
+  public static let longestBackOff: Int64 = 60
+
+  /// The polling of codes that arrived now.
+  public init(_ reply: DeviceAuthorizationReply, now: UnixTime) {
+    interval = reply.interval
+    expiresAt = now + reply.expiresIn
+  }
+
+  /// What to do first. Nobody confirms a code at once, so this is a wait too.
+  public func begin(at now: UnixTime) -> Action {
+    ask(after: interval, now: now)
+  }
+
+  /// What to do after an answer without tokens.
+  public mutating func next(after failure: TokenFailure, now: UnixTime) -> Action {
+    guard case .refused(let reply) = failure.cause else {
+      // A reply that took the code and gave no usable token: asking again cannot give one.
+      if failure.cause != .unintelligible { return .end(.refused(failure)) }
+      return backOff(failure.retryAfter, now: now)
+    }
+    switch failure.errorClass {
+    case .pending: return ask(after: max(interval, failure.retryAfter ?? 0), now: now)
+    case .slowDown:
+      interval += Self.slowDown
+      return ask(after: max(interval, failure.retryAfter ?? 0), now: now)
+    case .transient: return backOff(failure.retryAfter, now: now)
+    case .declined: return .end(.declined)
+    case .configuration where ["expired_token", "code_expired"].contains(reply.error): return .end(.expired)
+    case .configuration, .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable: return .end(.refused(failure))
+    }
+  }
+
+  /// What to do after a request without an answer: ask less often, as RFC 8628 §3.5 wants after a time-out.
+  public mutating func nextWithoutAnswer(now: UnixTime) -> Action {
+    backOff(nil, now: now)
+  }
+
+  private mutating func backOff(_ retryAfter: Int64?, now: UnixTime) -> Action {
+    interval = max(interval, min(interval * 2, Self.longestBackOff))
+    return ask(after: max(interval, retryAfter ?? 0), now: now)
+  }
+
+  private func ask(after seconds: Int64, now: UnixTime) -> Action {
+    now + seconds < expiresAt ? .ask(after: seconds) : .end(.expired)
+  }
+}

@@ -1,0 +1,70 @@
+// Owns the rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), on top of the one for every JWT.
+
+/// Why an ID token is not believed.
+public enum IDTokenRejection: Error, Sendable, Hashable {
+  /// Signature, issuer, audience or times.
+  case token(JWTRejection)
+  /// Made for another sign-in, or for none.
+  case nonce
+  /// Meant for several applications, and asked for by another.
+  case authorizedParty(String?)
+  /// The person signed in too long ago, or it is not said when: a maximum age was asked for.
+  case age(authenticatedAt: UnixTime?)
+}
+
+/// What an ID token must be to be believed.
+public struct IDTokenValidation: Sendable {
+  /// Seconds that the provider's clock and ours may differ (msal-python's).
+  public static let leeway: Int64 = 120
+
+  /// The provider's issuer, as its metadata has it.
+  public var issuer: String
+  /// What kind of provider: Entra's issuers may be templates.
+  public var authority: Authority
+  /// The application: the only audience.
+  public var clientID: String
+  /// The sign-in's nonce; nil for device codes, which have none.
+  public var nonce: String?
+  /// The maximum age that was asked for, in seconds.
+  public var maxAge: Int64?
+
+  /// A rule.
+  public init(issuer: String, authority: Authority, clientID: String, nonce: String?, maxAge: Int64? = nil) {
+    self.issuer = issuer
+    self.authority = authority
+    self.clientID = clientID
+    self.nonce = nonce
+    self.maxAge = maxAge
+  }
+
+  /// The token's claims, now proven.
+  public func accept(
+    _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
+  ) throws(IDTokenRejection) -> JWTClaims {
+    let rule = JWTValidation(
+      issuer: expectedIssuer(of: token), audiences: [clientID], algorithms: [.rs256, .ps256], leeway: Self.leeway)
+    let claims: JWTClaims
+    do throws(JWTRejection) {
+      claims = try rule.accept(token, now: now, signature: signature)
+    } catch {
+      throw .token(error)
+    }
+    if let nonce, claims.nonce != nonce { throw .nonce }
+    if claims.audiences.count > 1, claims.application != clientID { throw .authorizedParty(claims.application) }
+    if let maxAge {
+      guard let at = claims.authenticatedAt, now <= at + maxAge + Self.leeway else {
+        throw .age(authenticatedAt: claims.authenticatedAt)
+      }
+    }
+    return claims
+  }
+
+  /// The issuer, its tenant filled in where Entra's metadata leaves that to the token. What the token says of its tenant is
+  /// believed only as far as the signature covers issuer and tenant together.
+  private func expectedIssuer(of token: SignedJWT) -> String {
+    guard case .entra = authority.kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {
+      return issuer
+    }
+    return issuer.replacing("{tenantid}", with: tenant)
+  }
+}

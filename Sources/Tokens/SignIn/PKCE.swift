@@ -1,0 +1,30 @@
+// Owns the proof that whoever redeems a code is who asked for it (RFC 7636), S256 only. Randomness and digest come from outside.
+
+/// A verifier and its challenge.
+public struct PKCE: Sendable, Equatable {
+  /// Kept until the code is redeemed: 43 to 128 unreserved characters.
+  public let verifier: Secret
+  /// Goes with the browser: the verifier's SHA-256 in base64url.
+  public let challenge: String
+
+  /// Bytes that a verifier is made of; they become 43 characters.
+  public static let byteCount = 32
+
+  /// A proof from fresh random bytes, `byteCount` of them.
+  /// - Parameter digest: SHA-256.
+  public init<Failure: Error>(
+    random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    precondition(bytes.count == Self.byteCount, "a verifier of \(bytes.count) bytes")
+    try self.init(verifier: Base64URL.encode(bytes), digest: digest)
+  }
+
+  /// A proof with a verifier that somebody else made.
+  /// - Parameter digest: SHA-256.
+  public init<Failure: Error>(
+    verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    challenge = Base64URL.encode(try digest(Array(verifier.utf8)))
+    self.verifier = Secret(verifier)
+  }
+}

@@ -1,0 +1,56 @@
+// Owns the reading of `application/x-www-form-urlencoded` text that strangers send: a redirect's query, a posted form.
+
+/// The members of a form.
+struct ReplyForm {
+  /// Why a text is not a form.
+  enum Problem: Error {
+    /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
+    case encoding
+    /// A member that stands there twice (RFC 6749 §3.1 forbids it).
+    case repeated
+  }
+
+  private var members: [String: String] = [:]
+
+  /// Reads a form; the text has no `?` in front.
+  init(_ text: [UInt8]) throws(Problem) {
+    for pair in text.split(separator: UInt8(ascii: "&")) {
+      let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = try Self.decoded(halves[0])
+      let value = halves.count == 2 ? try Self.decoded(halves[1]) : ""
+      guard members.updateValue(value, forKey: name) == nil else { throw .repeated }
+    }
+  }
+
+  /// A member's value. An empty one counts as absent.
+  subscript(_ name: String) -> String? {
+    members[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func decoded(_ text: ArraySlice<UInt8>) throws(Problem) -> String {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(0x20)
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+          throw .encoding
+        }
+        bytes.append(high << 4 | low)
+      default: bytes.append(byte)
+      }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .encoding }
+    return text
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

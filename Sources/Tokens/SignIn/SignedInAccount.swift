@@ -1,0 +1,44 @@
+// Owns what may be told of a person who is signed in: tenants, and how the tokens stand. Never a token.
+
+/// A person who is signed in, and what one application holds for them.
+public struct SignedInAccount: Sendable, Hashable {
+  /// One access token, without the token.
+  public struct TokenState: Sendable, Hashable {
+    /// The tenant it is filed under.
+    public var tenant: String
+    /// What it is for.
+    public var scopes: [String]
+    /// When it ends, or ended.
+    public var expiresAt: UnixTime
+
+    /// Whether a request could still carry it.
+    public func isUsable(at now: UnixTime) -> Bool { now < expiresAt }
+  }
+
+  /// Who it is.
+  public var account: CachedAccount
+  /// The application's access tokens for that person, expired ones too, by tenant and scopes.
+  public var tokens: [TokenState]
+  /// Whether the application can get new ones without the person: it holds a refresh token.
+  public var canRefresh: Bool
+}
+
+extension CacheDocument {
+  /// Everybody who is signed in at an authority, with what an application holds for them. Where several issuers share a host, only
+  /// those whom this one vouches for.
+  public func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
+    accounts(environments: authority.environments).compactMap { account in
+      let query = CacheQuery(
+        environments: authority.environments, realm: "", clientID: clientID, homeAccountID: account.homeAccountID)
+      if let issuer = authority.isolation, !isBound(query, to: issuer) { return nil }
+      let tokens = keys(.accessToken, clientID: clientID, homeAccountID: account.homeAccountID)
+        .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
+        .filter {
+          query.environments.contains($0.environment) && $0.isolation == authority.isolation && $0.isPlainBearer
+        }
+        .map { SignedInAccount.TokenState(tenant: $0.realm, scopes: $0.scopes, expiresAt: $0.expiresOn) }
+        .sorted { ($0.tenant, $0.scopes.joined(separator: " ")) < ($1.tenant, $1.scopes.joined(separator: " ")) }
+      return SignedInAccount(account: account, tokens: tokens, canRefresh: !refreshTokens(query).isEmpty)
+    }
+  }
+}

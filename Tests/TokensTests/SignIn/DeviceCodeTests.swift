@@ -1,0 +1,207 @@
+// Device codes: what is asked and answered, and when to ask again.
+
+import HTTP
+import Testing
+import Tokens
+
+@Suite struct DeviceCodeTests {
+  private static let now = UnixTime(1_700_000_000)
+
+  private static func reply(_ json: String, status: Int = 200) throws(TokenFailure) -> DeviceAuthorizationReply {
+    try DeviceAuthorizationReply(status: status, retryAfter: nil, body: Array(json.utf8), now: now)
+  }
+
+  private static func good(_ more: String = "", uri: String = "https://id.example/device") -> String {
+    #"{"device_code": "D", "user_code": "AB-CD", "verification_uri": "\#(uri)"\#(more)}"#
+  }
+
+  @Test(
+    arguments: [
+      ("", 1800, 5), (#", "expires_in": 900, "interval": 7"#, 900, 7),
+      (#", "expires_in": "900", "interval": "5""#, 900, 5),
+      (#", "interval": 0"#, 1800, 1), (#", "interval": null"#, 1800, 5),
+    ] as [(String, Int64, Int64)])
+  func `numbers may be strings or absent`(more: String, expiresIn: Int64, interval: Int64) throws {
+    let reply = try Self.reply(Self.good(more))
+    #expect(reply.expiresIn == expiresIn)
+    #expect(reply.interval == interval)
+    #expect(reply.deviceCode == Secret("D"))
+    #expect(reply.userCode == "AB-CD")
+  }
+
+  @Test func `addresses are kept where they are some`() throws {
+    let both = try Self.reply(Self.good(#", "verification_uri_complete": "https://id.example/device?c=AB-CD""#))
+    #expect(both.verificationURI == "https://id.example/device")
+    #expect(both.completeURI == "https://id.example/device?c=AB-CD")
+    #expect(try Self.reply(Self.good(#", "verification_uri_complete": "javascript:1""#)).completeURI == nil)
+    let older = #"{"device_code": "D", "user_code": "A", "verification_url": "https://g.example"}"#
+    #expect(try Self.reply(older).verificationURI == "https://g.example")
+  }
+
+  @Test(
+    arguments: [
+      ("<html>", 200, .unintelligible), ("{}", 200, .unintelligible), (good(), 500, .unintelligible),
+      (good(uri: "javascript:alert(1)"), 200, .unintelligible), (good(uri: "/device"), 200, .unintelligible),
+      (
+        #"{"device_code": "D", "user_code": "\u001b[2J", "verification_uri": "https://a.example"}"#, 200,
+        .unintelligible
+      ),
+      (good(#", "expires_in": 0"#), 200, .lifetime),
+      (#"{"error": "invalid_client"}"#, 400, .refused(TokenErrorReply(error: "invalid_client"))),
+      (#"{"error": "invalid_client"}"#, 200, .refused(TokenErrorReply(error: "invalid_client"))),
+    ] as [(String, Int, TokenFailure.Cause)])
+  func `an answer without usable codes is a failure`(json: String, status: Int, cause: TokenFailure.Cause) {
+    #expect(throws: TokenFailure(cause, status: status)) { try Self.reply(json, status: status) }
+  }
+
+  /// What a provider answers to one poll.
+  enum Answer: Sendable {
+    case error(String, status: Int = 400, retryAfter: Int64? = nil)
+    case other(TokenFailure.Cause, status: Int = 200)
+    case none
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var answers: [Answer]
+    var waits: [Int64]
+    var end: DevicePolling.End?
+    var expiresIn: Int64 = 900
+    var interval: Int64 = 5
+  }
+
+  private static func refused(_ error: String, _ status: Int = 400) -> DevicePolling.End {
+    .refused(TokenFailure(.refused(TokenErrorReply(error: error)), status: status))
+  }
+
+  // 82 device-slow-down
+  static let rows: [Row] = [
+    Row(
+      testDescription: "pending, then slower and slower",
+      answers: [
+        .error("authorization_pending"), .error("slow_down"), .error("authorization_pending"), .error("slow_down"),
+      ],
+      waits: [5, 5, 10, 10, 15]),
+    Row(
+      testDescription: "the provider's interval", answers: [.error("authorization_pending"), .error("slow_down")],
+      waits: [7, 7, 12], interval: 7),
+    Row(
+      testDescription: "pending with status 200", answers: [.error("authorization_pending", status: 200)],
+      waits: [5, 5]),
+    Row(testDescription: "expired", answers: [.error("expired_token")], waits: [5], end: .expired),
+    Row(testDescription: "expired, in another word", answers: [.error("code_expired")], waits: [5], end: .expired),
+    Row(testDescription: "declined", answers: [.error("authorization_declined")], waits: [5], end: .declined),
+    Row(
+      testDescription: "denied, with status 200", answers: [.error("access_denied", status: 200)], waits: [5],
+      end: .declined),
+    Row(
+      testDescription: "a code nobody gave out", answers: [.error("bad_verification_code")], waits: [5],
+      end: refused("bad_verification_code")),
+    Row(
+      testDescription: "an application refused", answers: [.error("invalid_client", status: 401)], waits: [5],
+      end: refused("invalid_client", 401)),
+    Row(
+      testDescription: "a device policy", answers: [.error("invalid_grant")], waits: [5], end: refused("invalid_grant")),
+    Row(
+      testDescription: "no answer: less often from then on", answers: [.none, .none, .error("authorization_pending")],
+      waits: [5, 10, 20, 20]),
+    Row(
+      testDescription: "never rarer than a minute", answers: [.none, .none, .none, .none], waits: [20, 40, 60, 60, 60],
+      interval: 20),
+    Row(testDescription: "a rarer interval stays", answers: [.none], waits: [90, 90], interval: 90),
+    Row(testDescription: "a busy provider", answers: [.error("slow_down", status: 503)], waits: [5, 10]),
+    Row(
+      testDescription: "a busy provider that says how long",
+      answers: [.error("temporarily_unavailable", status: 429, retryAfter: 30)],
+      waits: [5, 30]),
+    Row(
+      testDescription: "a proxy's page",
+      answers: [.other(.unintelligible, status: 502), .error("authorization_pending")], waits: [5, 10, 10]),
+    Row(
+      testDescription: "a token that cannot be used: the code is spent", answers: [.other(.tokenType)], waits: [5],
+      end: .refused(TokenFailure(.tokenType, status: 200))),
+    Row(
+      testDescription: "the codes end by the clock",
+      answers: [.error("authorization_pending"), .error("authorization_pending")],
+      waits: [5, 5], end: .expired, expiresIn: 15),
+    Row(
+      testDescription: "a second longer", answers: [.error("authorization_pending"), .error("authorization_pending")],
+      waits: [5, 5, 5], expiresIn: 16),
+    Row(testDescription: "codes too short for one poll", answers: [], waits: [], end: .expired, expiresIn: 5),
+  ]
+
+  @Test(arguments: rows) func `each answer says when to ask again, or that it is over`(row: Row) throws {
+    let codes = try Self.reply(Self.good(#", "expires_in": \#(row.expiresIn), "interval": \#(row.interval)"#))
+    var now = Self.now
+    var polling = DevicePolling(codes, now: now)
+    var waits: [Int64] = []
+    var end: DevicePolling.End?
+    func take(_ action: DevicePolling.Action) {
+      switch action {
+      case .ask(let seconds):
+        waits.append(seconds)
+        now = now + seconds
+      case .end(let reason): end = reason
+      }
+    }
+    take(polling.begin(at: now))
+    for answer in row.answers {
+      try #require(end == nil)
+      switch answer {
+      case .error(let error, let status, let retryAfter):
+        let failure = TokenFailure(.refused(TokenErrorReply(error: error)), status: status, retryAfter: retryAfter)
+        take(polling.next(after: failure, now: now))
+      case .other(let cause, let status): take(polling.next(after: TokenFailure(cause, status: status), now: now))
+      case .none: take(polling.nextWithoutAnswer(now: now))
+      }
+    }
+    #expect(waits == row.waits)
+    #expect(end == row.end)
+  }
+
+  @Test(.enabled(if: FlowVector.arePresent, "no ../shared/vectors/flows beside the package"))
+  func `requests and polls are msal-python's, its duplicate of the code aside`() throws {
+    let vector = try FlowVector("09-device-code")
+    let scopes = try ScopeSet(["https://graph.microsoft.com/User.Read"])
+    let begin = try #require(vector.calls[0].exchanges.first)
+    let request = try #require(
+      DeviceAuthorizationRequest(
+        metadata: vector.metadata, clientID: vector.clientID, credential: nil, scopes: scopes, claims: nil))
+    #expect(RecordedFlow.members(ofForm: request.body) == begin.form)
+    #expect(request.endpoint.description == begin.url)
+    let codes = try DeviceAuthorizationReply(status: begin.status, retryAfter: nil, body: begin.body, now: begin.at)
+    #expect(codes.userCode == "ABCD")
+
+    var polling = DevicePolling(codes, now: vector.calls[1].now)
+    // msal-python's first poll comes at once; from there on the waits are the same.
+    var due = vector.calls[1].now
+    for exchange in vector.calls[1].exchanges {
+      #expect(exchange.at == due)
+      var form = exchange.form
+      #expect(form.removeValue(forKey: "code") == "DC")
+      let token = TokenRequest(
+        metadata: vector.metadata, clientID: vector.clientID, credential: nil, grant: .deviceCode(codes.deviceCode),
+        scopes: .none, claims: nil)
+      #expect(RecordedFlow.members(ofForm: token.body) == form)
+      do throws(TokenFailure) {
+        let reply = try TokenReply(status: exchange.status, retryAfter: nil, body: exchange.body, now: exchange.at)
+        #expect(reply.accessToken == Secret("AT"))
+      } catch {
+        guard case .ask(let seconds) = polling.next(after: error, now: exchange.at) else {
+          Issue.record("the polling ended")
+          return
+        }
+        due = exchange.at + seconds
+      }
+    }
+    for (call, end) in [(4, DevicePolling.End.expired), (5, .declined)] {
+      let exchange = try #require(vector.calls[call - 1].exchanges.first)
+      do throws(TokenFailure) {
+        _ = try TokenReply(status: exchange.status, retryAfter: nil, body: exchange.body, now: exchange.at)
+        Issue.record("no error in \(call)")
+      } catch {
+        #expect(polling.next(after: error, now: exchange.at) == .end(end))
+      }
+    }
+  }
+}

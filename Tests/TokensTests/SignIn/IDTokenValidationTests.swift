@@ -1,0 +1,89 @@
+// When an ID token is believed: each condition alone.
+
+import Testing
+import Tokens
+
+@Suite("ID token validation") struct IDTokenValidationTests {
+  static let good = #"{"iss":"https://i","aud":"c","exp":2000,"nonce":"n","auth_time":1400}"#
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var claims = good
+    var alg = "RS256"
+    var authority = "https://i"
+    var issuer = "https://i"
+    var nonce: String? = "n"
+    var maxAge: Int64?
+    var now: Int64 = 1500
+    var verdict = SignatureVerdict.valid
+    var rejection: IDTokenRejection?
+  }
+
+  private static let entra = "https://login.microsoftonline.com/common"
+  private static let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
+  private static func entraClaims(_ issuer: String, tenant: String) -> String {
+    #"{"iss":"https://login.microsoftonline.com/\#(issuer)/v2.0","aud":"c","exp":2000,"nonce":"n","tid":"\#(tenant)"}"#
+  }
+
+  static let rows: [Row] = [
+    Row(testDescription: "all is well"), Row(testDescription: "PS256", alg: "PS256"),
+    Row(testDescription: "a device code has no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), nonce: nil),
+    Row(testDescription: "unsigned", alg: "none", rejection: .token(.algorithm("none"))),
+    Row(testDescription: "forged", verdict: .invalid, rejection: .token(.signature)),
+    Row(testDescription: "unknown key", verdict: .unknownKey, rejection: .token(.unknownKey(identifier: "k"))),
+    // 81 nonce
+    Row(testDescription: "another nonce", claims: good.replacing(#""n""#, with: #""N""#), rejection: .nonce),
+    Row(testDescription: "no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), rejection: .nonce),
+    Row(
+      testDescription: "another issuer", claims: good.replacing("https://i", with: "https://j"),
+      rejection: .token(.issuer("https://j"))),
+    Row(
+      testDescription: "another application", claims: good.replacing(#""c""#, with: #""d""#),
+      rejection: .token(.audience(["d"]))),
+    Row(
+      testDescription: "several applications, asked for by us",
+      claims: good.replacing(#""c""#, with: #"["d","c"],"azp":"c""#)),
+    Row(
+      testDescription: "several applications, asked for by another",
+      claims: good.replacing(#""c""#, with: #"["d","c"],"azp":"d""#), rejection: .authorizedParty("d")),
+    Row(
+      testDescription: "several applications, asked for by nobody",
+      claims: good.replacing(#""c""#, with: #"["d","c"]"#),
+      rejection: .authorizedParty(nil)),
+    Row(testDescription: "two minutes late", now: 2119),
+    Row(testDescription: "a second later", now: 2120, rejection: .token(.expired(at: UnixTime(2000)))),
+    Row(testDescription: "young enough", maxAge: 0, now: 1520),
+    Row(testDescription: "too old", maxAge: 0, now: 1521, rejection: .age(authenticatedAt: UnixTime(1400))),
+    Row(
+      testDescription: "of unknown age", claims: good.replacing(#","auth_time":1400"#, with: ""), maxAge: 3600,
+      rejection: .age(authenticatedAt: nil)),
+    Row(
+      testDescription: "Entra's template is filled with the token's tenant", claims: entraClaims("t-1", tenant: "t-1"),
+      authority: entra, issuer: template),
+    Row(
+      testDescription: "a tenant that is not the issuer's", claims: entraClaims("t-1", tenant: "t-2"), authority: entra,
+      issuer: template, rejection: .token(.issuer("https://login.microsoftonline.com/t-1/v2.0"))),
+    Row(
+      testDescription: "a tenant that is a path", claims: entraClaims("t/x", tenant: "t/x"), authority: entra,
+      issuer: template, rejection: .token(.issuer("https://login.microsoftonline.com/t/x/v2.0"))),
+    Row(
+      testDescription: "nobody else has templates", claims: entraClaims("t-1", tenant: "t-1"), authority: "https://i",
+      issuer: template, rejection: .token(.issuer("https://login.microsoftonline.com/t-1/v2.0"))),
+  ]
+
+  @Test(arguments: rows) func `a token is believed when every condition holds, else the reason is told`(row: Row) throws
+  {
+    let header = #"{"alg":"\#(row.alg)","kid":"k"}"#
+    let token = try SignedJWT("\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(row.claims.utf8))).AA")
+    let rule = IDTokenValidation(
+      issuer: row.issuer, authority: try Authority(row.authority), clientID: "c", nonce: row.nonce, maxAge: row.maxAge)
+    func accept() throws(IDTokenRejection) -> JWTClaims {
+      try rule.accept(token, now: UnixTime(row.now)) { _, _ in row.verdict }
+    }
+    if let rejection = row.rejection {
+      #expect(throws: rejection) { try accept() }
+    } else {
+      #expect(try accept() == token.claims)
+    }
+  }
+}
