@@ -11,6 +11,7 @@ extension AcquisitionError {
     case .providerUnavailable: "identity-provider-unavailable"
     case .rejected: "token-request-rejected"
     case .unusableMetadata: "authority-unusable"
+    case .interactionRequired: "interaction-required"
     }
   }
 
@@ -22,6 +23,8 @@ extension AcquisitionError {
     case .rejected(let reply, _): reply.detail
     case .unusableMetadata(.status(let status), _): "metadata answered with status \(status)"
     case .unusableMetadata(.document(let error), _): error.detail
+    case .interactionRequired(let required):
+      required.reply.map { "\(required.reason.rawValue): \($0.detail)" } ?? required.reason.rawValue
     }
   }
 }

@@ -12,20 +12,26 @@ public enum AcquisitionError: Error, Sendable, Hashable {
   case rejected(TokenErrorReply, retryAfter: Int64)
   /// What stands at the authority's address is no metadata of that authority: `502`.
   case unusableMetadata(MetadataTrouble, retryAfter: Int64)
+  /// A person has to sign in, choose, consent or prove more: `401`.
+  case interactionRequired(InteractionRequired)
 
   /// Seconds until something is sent again, at least 1.
   public var retryAfter: Int64 {
     switch self {
     case .providerUnavailable(_, let seconds), .rejected(_, let seconds), .unusableMetadata(_, let seconds): seconds
+    case .interactionRequired(let required): required.retryAfter
     }
   }
 
   /// The same with another pause: a remembered error is handed out later than it happened.
   func retrying(after seconds: Int64) -> AcquisitionError {
     switch self {
-    case .providerUnavailable(let trouble, _): .providerUnavailable(trouble, retryAfter: seconds)
-    case .rejected(let reply, _): .rejected(reply, retryAfter: seconds)
-    case .unusableMetadata(let trouble, _): .unusableMetadata(trouble, retryAfter: seconds)
+    case .providerUnavailable(let trouble, _): return .providerUnavailable(trouble, retryAfter: seconds)
+    case .rejected(let reply, _): return .rejected(reply, retryAfter: seconds)
+    case .unusableMetadata(let trouble, _): return .unusableMetadata(trouble, retryAfter: seconds)
+    case .interactionRequired(var required):
+      required.retryAfter = seconds
+      return .interactionRequired(required)
     }
   }
 }

@@ -5,7 +5,7 @@ internal import HTTPClient
 internal import Tokens
 
 /// A failed attempt, before anybody was told.
-enum AcquisitionFailure: Error {
+enum AcquisitionFailure: Error, Hashable {
   /// The request for metadata or token got no answer.
   case unreached(FetchError)
   /// The metadata's address answered, but not with metadata.
@@ -14,6 +14,8 @@ enum AcquisitionFailure: Error {
   case document(ProviderMetadataError)
   /// The token endpoint's answer held no token.
   case token(TokenFailure)
+  /// Nothing was asked, or the answer is of no use: a person has to come in.
+  case interaction(InteractionReason)
 
   /// How the key's pause is chosen.
   var errorClass: TokenErrorClass {
@@ -22,20 +24,21 @@ enum AcquisitionFailure: Error {
     case .metadata(let status, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
     case .token(let failure): failure.errorClass
+    case .interaction: .signInNeeded
     }
   }
 
   /// Seconds that the provider asked to be left alone.
   var retryAfter: Int64? {
     switch self {
-    case .unreached, .document: nil
+    case .unreached, .document, .interaction: nil
     case .metadata(_, let seconds): seconds
     case .token(let failure): failure.retryAfter
     }
   }
 
-  /// What callers are told.
-  func error(retryAfter seconds: Int64) -> AcquisitionError {
+  /// What callers are told. Only a person's subscription ever needs a person.
+  func error(for key: AcquisitionKey, retryAfter seconds: Int64) -> AcquisitionError {
     switch self {
     case .unreached(let error): .providerUnavailable(.unreached(error), retryAfter: seconds)
     case .metadata(let status, _) where Self.isTransient(status):
@@ -44,10 +47,33 @@ enum AcquisitionFailure: Error {
     case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
     case .token(let failure):
       if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
-        .rejected(reply, retryAfter: seconds)
+        key.subject != .application && isAboutRefreshToken
+          ? .interactionRequired(
+            InteractionRequired(InteractionReason(reply), key, reply: reply, retryAfter: seconds))
+          : .rejected(reply, retryAfter: seconds)
       } else {
         .providerUnavailable(.answered(status: failure.status), retryAfter: seconds)
       }
+    case .interaction(let reason):
+      .interactionRequired(InteractionRequired(reason, key, retryAfter: seconds))
+    }
+  }
+
+  /// Whether it is this refresh token, or the person behind it, that the provider does not take. Another one may still serve;
+  /// after every other failure it would fare no better.
+  var isAboutRefreshToken: Bool {
+    switch errorClass {
+    case .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable, .declined: true
+    case .configuration, .transient, .pending, .slowDown: false
+    }
+  }
+
+  /// Whether no provider was asked: the cache alone says so.
+  var isLocal: Bool {
+    switch self {
+    case .interaction(.userMismatch): false
+    case .interaction: true
+    case .unreached, .metadata, .document, .token: false
     }
   }
 

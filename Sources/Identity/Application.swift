@@ -38,26 +38,3 @@ public struct Application: Sendable {
     self.fetch = fetch
   }
 }
-
-/// A standing wish for tokens: what one or more routes want from one application.
-public struct TokenSubscription: Sendable {
-  /// Who asks.
-  public let application: Application
-  /// What is asked for, in full; equal keys share tokens and requests.
-  public let key: AcquisitionKey
-
-  /// A wish for tokens of the application's own (client credentials).
-  public init(application: Application, scopes: ScopeSet) {
-    self.application = application
-    key = AcquisitionKey(
-      authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,
-      subject: .application, scopes: scopes, claims: Claims(challenge: nil, capabilities: application.capabilities))
-  }
-
-  /// What can be offered for a token.
-  var grant: TokenGrant {
-    switch key.subject {
-    case .application: .clientCredentials
-    }
-  }
-}

@@ -14,19 +14,25 @@ public final class BearerValue: Sendable {
   public let lifetime: TokenLifetime
   /// What the provider granted; may be less than was asked for.
   public let scopes: ScopeSet
+  /// Whose it is and where it came from.
+  public let origin: TokenOrigin
   private let rendered: Secret
   // Seconds since 1970 from when on somebody may renew; the maximum while somebody does.
   private let refreshDue: Atomic<Int64>
+  // Seconds since 1970 until when it may be sent: the expiry, or the minimum once it is withdrawn.
+  private let usableUntil: Atomic<Int64>
 
   private static let lastID = Atomic<UInt64>(0)
 
   /// Renders a token that has arrived.
-  public init(_ token: Secret, lifetime: TokenLifetime, scopes: ScopeSet) {
+  public init(_ token: Secret, lifetime: TokenLifetime, scopes: ScopeSet, origin: TokenOrigin = TokenOrigin()) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.lifetime = lifetime
     self.scopes = scopes
+    self.origin = origin
     rendered = Secret(prefix: "Bearer ", token)
     refreshDue = Atomic(lifetime.refreshAt.seconds)
+    usableUntil = Atomic(lifetime.expiresAt.seconds)
   }
 
   /// The value of an `Authorization` field: `Bearer`, a space, the token (RFC 6750 §2.1).
@@ -45,9 +51,14 @@ public final class BearerValue: Sendable {
     String(rendered.revealed().dropFirst("Bearer ".utf8.count))
   }
 
-  /// Whether a request may carry it: until its expiry, not a second longer.
+  /// Whether a request may carry it: until its expiry, not a second longer, and not after it was withdrawn.
   public func isUsable(at now: UnixTime) -> Bool {
-    lifetime.freshness(at: now) != .expired
+    now.seconds < usableUntil.load(ordering: .relaxed) && lifetime.obtainedAt <= now
+  }
+
+  /// Ends its use everywhere at once, whoever still holds it: the account behind it is gone.
+  func withdraw() {
+    usableUntil.store(.min, ordering: .relaxed)
   }
 
   /// Whether the caller is the one to have it renewed now. True once; again only after a renewal failed and its pause is over.

@@ -42,6 +42,11 @@ actor ProviderDirectory {
     }
   }
 
+  /// The metadata of an application's provider, as far as it was ever fetched.
+  func knownMetadata(for application: Application) -> ProviderMetadata? {
+    entries[Name(authority: application.authority, trust: application.trust)]?.metadata
+  }
+
   private func fetch(_ name: Name, for application: Application) async -> Result<ProviderMetadata, AcquisitionFailure> {
     let result: Result<ProviderMetadata, AcquisitionFailure>
     do throws(AcquisitionFailure) {

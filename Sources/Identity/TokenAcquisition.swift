@@ -1,40 +1,114 @@
-// Owns one acquisition from metadata to token, with its one repetition. Remembers nothing.
+// Owns one acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their repetition.
+// Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
 
 internal import HTTPClient
 internal import Tokens
 
-/// What it takes to ask a provider for one token.
-struct TokenAcquisition {
+/// What it takes to get one token from a provider, or from whoever was faster.
+struct TokenAcquisition: Sendable {
   let subscription: TokenSubscription
   let directory: ProviderDirectory
+  let store: any TokenCacheStore
   let now: @Sendable () -> UnixTime
   /// Draws 0 up to 1.
   let jitter: @Sendable () -> Double
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
+  /// The instants of the token in hand. One of the cache is an answer only where it is newer.
+  let held: TokenLifetime?
 
-  /// Asks, and once more where that is worth it.
-  func run() async throws(AcquisitionFailure) -> BearerValue {
+  /// How it ended.
+  struct Report: Sendable {
+    var result: Result<BearerValue, AcquisitionFailure>
+    /// The refresh tokens that there were: what a failure is about.
+    var offered: [Secret] = []
+    /// Whether a provider was asked for a token, or for where to ask.
+    var wasSent = false
+  }
+
+  private var key: AcquisitionKey { subscription.key }
+
+  /// Gets the token. Only one process at a time does so for `lock`.
+  func run(lock: String) async -> Report {
+    await store.withRefreshLock(lock) { await attempt() }
+  }
+
+  private func attempt() async -> Report {
+    var report = Report(result: .failure(.interaction(.noTokens)))
     do throws(AcquisitionFailure) {
-      return try await attempt()
+      report.result = .success(try await token(&report))
     } catch {
-      guard subscription.grant.isRepeatable, let wait = error.repetition else { throw error }
-      if wait > 0 { await sleep(wait) }
-      return try await attempt()
+      report.result = .failure(error)
+    }
+    return report
+  }
+
+  private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
+    // Where nobody is signed in, or somebody else was faster, the provider need not be there.
+    var rights = await rights(realm: key.authority.knownRealm, &report)
+    if let found = adopted(rights) { return found }
+    if let reason = rights.means.reason { throw .interaction(reason) }
+    report.wasSent = true
+    let metadata = try await repeated { () async throws(AcquisitionFailure) in
+      try await directory.metadata(for: subscription.application)
+    }
+    rights = await self.rights(realm: metadata.realm, &report)
+    if let found = adopted(rights) {
+      report.wasSent = false
+      return found
+    }
+    switch rights.means {
+    case .nothing(let reason): throw .interaction(reason)
+    case .clientCredentials:
+      let reply = try await reply(to: .clientCredentials, metadata)
+      return await filed(reply, metadata)
+    case .refreshTokens(let tokens):
+      guard let account = rights.account else { throw .interaction(.noAccount) }
+      return try await redeemed(tokens, account, metadata)
     }
   }
 
-  private func attempt() async throws(AcquisitionFailure) -> BearerValue {
-    let application = subscription.application
-    let key = subscription.key
+  private func rights(realm: String?, _ report: inout Report) async -> CachedRights {
+    let rights = await store.snapshot().rights(for: key, realm: realm, now: now())
+    report.offered = rights.means.refreshTokens.map(\.secret)
+    return rights
+  }
+
+  /// The cache's token, where somebody else has brought a newer one than is in hand.
+  private func adopted(_ rights: CachedRights) -> BearerValue? {
+    guard subscription.readsCache, let token = rights.accessToken else { return nil }
+    let lifetime = token.lifetime(jitter: jitter())
+    if let held, held.freshness(at: now()) != .expired, !lifetime.isNewer(than: held) { return nil }
+    return BearerValue(token, lifetime: lifetime, key: key, account: rights.account)
+  }
+
+  /// Tries refresh tokens until one works. What the newest one met is what is told.
+  private func redeemed(
+    _ tokens: [HeldRefreshToken], _ account: CachedAccount, _ metadata: ProviderMetadata
+  ) async throws(AcquisitionFailure) -> BearerValue {
+    var first: AcquisitionFailure?
+    var tried: [Secret] = []
+    for token in tokens where !tried.contains(token.secret) {
+      tried.append(token.secret)
+      do throws(AcquisitionFailure) {
+        let reply = try await reply(to: .refreshToken(token.secret), metadata)
+        return try await filed(reply, for: account, redeeming: token, metadata)
+      } catch {
+        guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
+        if error.errorClass == .refreshTokenUnusable { await change { $0.drop(token) } }
+        first = first ?? error
+      }
+    }
+    throw first ?? .interaction(.noTokens)
+  }
+
+  private func reply(
+    to grant: TokenGrant, _ metadata: ProviderMetadata
+  ) async throws(AcquisitionFailure) -> TokenReply {
     let request = TokenRequest(
-      metadata: try await directory.metadata(for: application), clientID: application.clientID,
-      credential: application.credential, grant: subscription.grant, scopes: key.scopes, claims: key.claims)
-    let reply = try await send(request)
-    let lifetime = TokenLifetime(
-      expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter())
-    return BearerValue(
-      reply.accessToken, lifetime: lifetime, scopes: reply.grantedScopes(requested: key.scopes))
+      metadata: metadata, clientID: subscription.application.clientID, credential: subscription.application.credential,
+      grant: grant, scopes: key.scopes, claims: key.claims)
+    return try await repeated { () async throws(AcquisitionFailure) in try await send(request) }
   }
 
   private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
@@ -50,17 +124,123 @@ struct TokenAcquisition {
       return try TokenReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
     } catch {
-      throw .token(error.withoutEcho(of: request.credential))
+      throw .token(error.withoutEcho(of: request))
+    }
+  }
+
+  /// Does something, and once more where that is worth it. Every grant of silence may be sent twice: a refresh token that a
+  /// provider took without an answer is the only one there is, and sooner is better than later.
+  private func repeated<Answer: Sendable>(
+    _ body: () async throws(AcquisitionFailure) -> Answer
+  ) async throws(AcquisitionFailure) -> Answer {
+    do throws(AcquisitionFailure) {
+      return try await body()
+    } catch {
+      guard let wait = error.repetition else { throw error }
+      if wait > 0 { await sleep(wait) }
+      return try await body()
     }
   }
 }
 
+// MARK: Filing
+
+extension TokenAcquisition {
+  /// Files an application's own token.
+  private func filed(_ reply: TokenReply, _ metadata: ProviderMetadata) async -> BearerValue {
+    let arrival = now()
+    let issued = issued(reply, environment: key.authority.environments[0], metadata)
+    await change { $0.add(issued, now: arrival) }
+    return value(reply, arrival, metadata, account: nil)
+  }
+
+  /// Files a person's token. Nothing is filed, and nothing handed out, where it is somebody else's or the person signed out
+  /// while the provider was thinking.
+  private func filed(
+    _ reply: TokenReply, for account: CachedAccount, redeeming token: HeldRefreshToken, _ metadata: ProviderMetadata
+  ) async throws(AcquisitionFailure) -> BearerValue {
+    guard reply.identity.canBe(account) else { throw .interaction(.userMismatch) }
+    let arrival = now()
+    var issued = issued(reply, environment: token.environment, metadata)
+    issued.renewedFor = account.homeAccountID
+    let isFiled = await change { [issued] document in
+      guard document.add(issued, now: arrival) else { return false }
+      if let next = issued.reply.refreshToken { document.rotate(token, to: next, obtainedAt: arrival) }
+      return true
+    }
+    // A change that could not be written is kept by the store, so only a clear refusal counts.
+    if isFiled == false { throw .interaction(.noAccount) }
+    return value(reply, arrival, metadata, account: account)
+  }
+
+  private func issued(_ reply: TokenReply, environment: String, _ metadata: ProviderMetadata) -> IssuedTokens {
+    IssuedTokens(
+      reply, clientID: key.clientID, environment: environment, realm: metadata.realm,
+      authority: key.authority.accountAuthority, grantType: subscription.grantType, requested: key.scopes,
+      isolation: key.authority.isolation, isSignIn: false)
+  }
+
+  private func value(
+    _ reply: TokenReply, _ arrival: UnixTime, _ metadata: ProviderMetadata, account: CachedAccount?
+  ) -> BearerValue {
+    BearerValue(
+      reply.accessToken,
+      lifetime: TokenLifetime(
+        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: arrival, jitter: jitter()),
+      scopes: reply.grantedScopes(requested: key.scopes),
+      origin: TokenOrigin(
+        .identityProvider, authority: key.authority, realm: metadata.realm, account: account))
+  }
+
+  /// Changes the cache. A place that cannot be written keeps the change in memory and says so itself; the token is good either
+  /// way.
+  @discardableResult
+  private func change<Answer: Sendable>(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Answer
+  ) async -> Answer? {
+    do throws(CacheStoreError) {
+      return try await store.modify(change)
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension BearerValue {
+  /// A token of the cache.
+  convenience init(
+    _ token: HeldAccessToken, lifetime: TokenLifetime, key: AcquisitionKey, account: CachedAccount?
+  ) {
+    self.init(
+      token.secret, lifetime: lifetime, scopes: token.scopeSet ?? key.scopes,
+      origin: TokenOrigin(.cache, authority: key.authority, realm: token.realm, account: account))
+  }
+}
+
+extension TokenLifetime {
+  /// Whether a token arrived after another one, or outlives it.
+  func isNewer(than other: TokenLifetime) -> Bool {
+    obtainedAt > other.obtainedAt || expiresAt > other.expiresAt
+  }
+}
+
+extension AccountIdentity {
+  /// Whether a reply that says this may be an account's. A reply without `client_info` names the person by the subject alone,
+  /// which is no home account id; the object id then tells.
+  fileprivate func canBe(_ account: CachedAccount) -> Bool {
+    guard let homeAccountID, homeAccountID != account.homeAccountID else { return true }
+    return localAccountID.map { account.localAccountIDs.contains($0) } ?? false
+  }
+}
+
 extension TokenFailure {
-  /// The same without the provider's prose where that repeats the secret: it goes to the log.
-  fileprivate func withoutEcho(of credential: ClientCredential?) -> TokenFailure {
-    guard case .secret(let secret) = credential, case .refused(var reply) = cause,
-      let prose = reply.description, !secret.isEmpty, prose.contains(secret.revealed())
-    else { return self }
+  /// The same without the provider's prose where that repeats a secret of the request: it goes to the log.
+  fileprivate func withoutEcho(of request: TokenRequest) -> TokenFailure {
+    guard case .refused(var reply) = cause, let prose = reply.description else { return self }
+    var secrets: [Secret] = []
+    if case .secret(let secret) = request.credential { secrets.append(secret) }
+    if case .refreshToken(let token) = request.grant { secrets.append(token) }
+    guard secrets.contains(where: { !$0.isEmpty && prose.contains($0.revealed()) }) else { return self }
     reply.description = nil
     return TokenFailure(.refused(reply), status: status, retryAfter: retryAfter)
   }

@@ -18,8 +18,8 @@ public actor TokenBroker {
     public var sleep: @Sendable (Int64) async -> Void
     /// Hears of every acquisition that went to a provider.
     public var observe: @Sendable (TokenEvent) -> Void
-    /// Takes every new token, to hand it to the event loops.
-    public var publish: @Sendable (AcquisitionKey, BearerValue) -> Void
+    /// Takes every new token, to hand it to the event loops; nil where the one before is nobody's any more.
+    public var publish: @Sendable (AcquisitionKey, BearerValue?) -> Void
 
     /// Surroundings with a clock, the system's randomness and real waiting.
     public init(
@@ -27,7 +27,7 @@ public actor TokenBroker {
       jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
       sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep,
       observe: @escaping @Sendable (TokenEvent) -> Void = { _ in },
-      publish: @escaping @Sendable (AcquisitionKey, BearerValue) -> Void = { _, _ in }
+      publish: @escaping @Sendable (AcquisitionKey, BearerValue?) -> Void = { _, _ in }
     ) {
       self.now = now
       self.jitter = jitter
@@ -38,12 +38,15 @@ public actor TokenBroker {
   }
 
   private let surroundings: Surroundings
+  private let store: any TokenCacheStore
   private let directory: ProviderDirectory
   private var slots: [AcquisitionKey: TokenSlot] = [:]
+  private var turns: [String: Task<Void, Never>] = [:]
 
-  /// A broker that holds nothing yet.
-  public init(_ surroundings: Surroundings) {
+  /// A broker that keeps what it obtains in `store` and serves what it finds there.
+  public init(_ surroundings: Surroundings, store: any TokenCacheStore = MemoryCacheStore()) {
     self.surroundings = surroundings
+    self.store = store
     directory = ProviderDirectory(now: surroundings.now)
   }
 
@@ -56,13 +59,20 @@ public actor TokenBroker {
     }
   }
 
-  /// A usable token: the held one at once, or the provider's.
+  /// A usable token: the held one at once, the cache's, or the provider's.
   ///
   /// Callers of equal keys wait for the same request and get the same token or the same error. The wait is bounded by the
-  /// `Fetch` time limit: metadata and token, and one repetition of what failed quickly. Cancelling a caller does not end it.
+  /// `Fetch` time limit: metadata, each refresh token of the account, and one repetition of what failed quickly. Cancelling a
+  /// caller does not end it.
   public func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
+    let key = subscription.key
+    if let value = slots[key]?.value, value.isUsable(at: surroundings.now()) {
+      guard value.lifetime.freshness(at: surroundings.now()) == .aging else { return value }
+    } else if let flight = slots[key]?.flight {
+      return try await flight.value.get()
+    }
+    let slot = await look(subscription)
     let now = surroundings.now()
-    let slot = slots[subscription.key] ?? TokenSlot(subscription: subscription)
     switch slot.plan(at: now) {
     case .useCached:
       if let value = slot.value { return value }
@@ -73,6 +83,8 @@ public actor TokenBroker {
       }
     case .fail(let until):
       if let failure = slot.failure { throw failure.error.retrying(after: max(until - now, 1)) }
+    case .interactionRequired(let reason):
+      throw .interactionRequired(InteractionRequired(reason, key))
     case .request:
       break
     }
@@ -84,13 +96,21 @@ public actor TokenBroker {
     Task { await self.refresh(subscription) }
   }
 
-  /// Keeps a token at hand for every subscription until the task is cancelled: obtains it at the start, renews it when due,
-  /// and tries again after failures, so that a proxy without traffic becomes and stays ready by itself.
+  /// Keeps a token at hand for every application's own subscription until the task is cancelled: obtains it at the start, renews it
+  /// when due, and tries again after failures, so that a proxy without traffic becomes and stays ready by itself. People's tokens
+  /// are renewed while they are used, and not otherwise.
   public nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
     await withDiscardingTaskGroup { group in
-      for subscription in subscriptions {
+      for subscription in subscriptions where subscription.key.subject == .application {
         group.addTask { await self.keepReady(subscription) }
       }
+    }
+  }
+
+  /// Follows the cache until the task is cancelled: what others obtain is served, and what they sign out is not, from then on.
+  public func followCache() async {
+    for await _ in store.changes {
+      for subscription in slots.values.map(\.subscription) { await look(subscription) }
     }
   }
 
@@ -98,10 +118,42 @@ public actor TokenBroker {
   public func statuses() -> [TokenStatus] {
     slots.values.map { slot in
       TokenStatus(
-        application: slot.subscription.application.name, scopes: slot.subscription.key.scopes,
-        expiresAt: slot.value?.lifetime.expiresAt, failure: slot.failure)
+        application: slot.subscription.application.name, subject: slot.subscription.key.subject,
+        scopes: slot.subscription.key.scopes, account: slot.account, expiresAt: slot.value?.lifetime.expiresAt,
+        failure: slot.failure)
     }.sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
+
+  /// How the keys of these subscriptions stand. What nobody has asked for yet is looked up in the cache; no provider is asked.
+  public func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
+    for subscription in subscriptions where subscription.key.subject != .application { await look(subscription) }
+    return statuses()
+  }
+
+  // MARK: The cache
+
+  /// Brings a slot up to what the cache holds, and tells the loops what changed for them.
+  @discardableResult
+  private func look(_ subscription: TokenSubscription) async -> TokenSlot {
+    let key = subscription.key
+    var realm = key.authority.knownRealm
+    if realm == nil, key.authority.isolation == nil {
+      realm = await directory.knownMetadata(for: subscription.application)?.realm
+    }
+    let rights = await store.snapshot().rights(for: key, realm: realm, now: surroundings.now())
+    // No suspension from here on: what was read is written.
+    var slot = slots[key] ?? TokenSlot(subscription: subscription)
+    let change = slot.take(rights, now: surroundings.now(), jitter: surroundings.jitter)
+    slots[key] = slot
+    switch change {
+    case .none: break
+    case .adopted(let value): surroundings.publish(key, value)
+    case .withdrawn: surroundings.publish(key, nil)
+    }
+    return slot
+  }
+
+  // MARK: Requests
 
   /// The request in flight for a key, started where there is none.
   private func flight(
@@ -115,52 +167,72 @@ public actor TokenBroker {
   }
 
   private func acquire(_ subscription: TokenSubscription) async -> Result<BearerValue, AcquisitionError> {
-    let acquisition = TokenAcquisition(
-      subscription: subscription, directory: directory, now: surroundings.now, jitter: surroundings.jitter,
-      sleep: surroundings.sleep)
+    let key = subscription.key
     let start = ContinuousClock.now
-    var slot: TokenSlot
+    let turn = key.turn(of: slots[key]?.account)
+    let acquisition = TokenAcquisition(
+      subscription: subscription, directory: directory, store: store, now: surroundings.now,
+      jitter: surroundings.jitter, sleep: surroundings.sleep, held: slots[key]?.value?.lifetime)
+    let report = await inTurn(turn) { await acquisition.run(lock: turn) }
+    var slot = slots[key] ?? TokenSlot(subscription: subscription)
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
-    do throws(AcquisitionFailure) {
-      let value = try await acquisition.run()
-      slot = slots[subscription.key] ?? TokenSlot(subscription: subscription)
+    switch report.result {
+    case .success(let value):
       slot.take(value)
-      surroundings.publish(subscription.key, value)
+      surroundings.publish(key, value)
       outcome = .obtained(value.lifetime, granted: value.scopes)
       result = .success(value)
-    } catch {
-      slot = slots[subscription.key] ?? TokenSlot(subscription: subscription)
+    case .failure(let error):
       let now = surroundings.now()
-      let told = slot.take(error, now: now)
+      let told = slot.take(error, offered: report.offered, now: now)
       let held = slot.value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }
       outcome = .failed(told, error.errorClass, servedUntil: held)
       result = .failure(told)
     }
     slot.flight = nil
-    slots[subscription.key] = slot
-    surroundings.observe(
-      TokenEvent(
-        application: subscription.application.name, authority: subscription.key.authority,
-        scopes: subscription.key.scopes, grant: subscription.grant, duration: ContinuousClock.now - start,
-        outcome: outcome))
+    slots[key] = slot
+    if report.wasSent {
+      surroundings.observe(
+        TokenEvent(
+          application: subscription.application.name, authority: key.authority, scopes: key.scopes,
+          grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome))
+    }
+    // A sign-out between the filing and here has been told already, when this token was not held yet.
+    if key.subject != .application { await look(subscription) }
     return result
+  }
+
+  /// Runs `work` after all other work of one name. Some providers take the second use of one refresh token for theft.
+  private func inTurn<Answer: Sendable>(
+    _ name: String, _ work: @escaping @Sendable () async -> Answer
+  ) async -> Answer {
+    let previous = turns[name]
+    let task = Task {
+      await previous?.value
+      return await work()
+    }
+    let end = Task { _ = await task.value }
+    turns[name] = end
+    let answer = await task.value
+    if turns[name] == end { turns[name] = nil }
+    return answer
   }
 
   /// Renews where the plan agrees, and waits for it; says when to look again.
   @discardableResult
   private func refresh(_ subscription: TokenSubscription) async -> UnixTime {
     let key = subscription.key
-    let now = surroundings.now()
-    switch (slots[key] ?? TokenSlot(subscription: subscription)).plan(at: now) {
+    switch await look(subscription).plan(at: surroundings.now()) {
     case .useCachedAndRefreshBehind, .request:
       _ = await flight(for: subscription).value
-    case .useCached, .fail:
-      // Claimed by a loop whose clock is ahead of this one: nothing is sent, so the claim goes back.
+    case .useCached, .fail, .interactionRequired:
+      // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the claim goes back.
       slots[key]?.letRefreshBeClaimed()
     }
+    let now = surroundings.now()
     guard let slot = slots[key] else { return now }
-    return slot.throttle.pause(at: surroundings.now()) ?? slot.value?.lifetime.refreshAt ?? now
+    return slot.throttle.pause(at: now) ?? slot.value?.lifetime.refreshAt ?? now
   }
 
   private nonisolated func keepReady(_ subscription: TokenSubscription) async {
@@ -168,6 +240,18 @@ public actor TokenBroker {
       let due = await refresh(subscription)
       // Short naps: the wall clock may be set, and the machine may sleep.
       await surroundings.sleep(min(max(due - surroundings.now(), 1), 60))
+    }
+  }
+}
+
+extension AcquisitionKey {
+  /// What requests must not overlap with: others with the same refresh tokens, whatever their scopes; for an application's own
+  /// token, the same request of another process.
+  fileprivate func turn(of account: CachedAccount?) -> String {
+    let start = "\(authority) \(clientID)"
+    return switch subject {
+    case .application: "\(start) \(scopes) \(claims?.text ?? "")"
+    case .account: "\(start) \(account?.homeAccountID ?? "")"
     }
   }
 }

@@ -1,4 +1,4 @@
-// Owns what the broker remembers of one key, and how a success or a failure changes it.
+// Owns what the broker remembers of one key, and how the cache, a success or a failure changes it.
 
 internal import Tokens
 
@@ -8,21 +8,83 @@ struct TokenSlot {
   let subscription: TokenSubscription
   /// The held token, expired or not.
   private(set) var value: BearerValue?
+  /// What can be offered for a new one, as of the last look into the cache.
+  private(set) var means: AcquisitionMeans
+  /// Whose token it is, as of the last look into the cache.
+  private(set) var account: CachedAccount?
   /// When the next request may be sent.
   private(set) var throttle = Throttle()
   /// What is wrong since when; nil after a success.
   private(set) var failure: TokenStatus.Failure?
+  /// The refresh tokens that the last failure is about.
+  private var refused: [Secret] = []
   /// The request in flight.
   var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
 
   /// Nothing known yet.
   init(subscription: TokenSubscription) {
     self.subscription = subscription
+    means = subscription.key.subject == .application ? .clientCredentials : .nothing(.noAccount)
   }
 
   /// What to do for a caller now.
   func plan(at now: UnixTime) -> AcquisitionPlan {
-    AcquisitionPlan(held: value?.lifetime, grant: subscription.grant, throttle: throttle, now: now)
+    AcquisitionPlan(held: value?.lifetime, means: means, throttle: throttle, now: now)
+  }
+
+  /// What a look into the cache changed.
+  enum Change {
+    /// Nothing that the loops have to know.
+    case none
+    /// There is a newer token.
+    case adopted(BearerValue)
+    /// The held token is nobody's any more.
+    case withdrawn
+  }
+
+  /// Takes in what the cache holds now.
+  ///
+  /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten where they were about other refresh
+  /// tokens, or about nobody being there: somebody has signed in.
+  mutating func take(_ rights: CachedRights, now: UnixTime, jitter: () -> Double) -> Change {
+    means = rights.means
+    account = rights.account
+    var change = Change.none
+    if let old = value, subscription.key.subject != .application,
+      old.origin.account?.homeAccountID != rights.account?.homeAccountID
+    {
+      old.withdraw()
+      value = nil
+      change = .withdrawn
+    }
+    if subscription.readsCache, let found = rights.accessToken {
+      let lifetime = found.lifetime(jitter: jitter())
+      if isNews(lifetime, now: now) {
+        let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: rights.account)
+        take(new)
+        change = .adopted(new)
+      }
+    }
+    if let reason = rights.means.reason {
+      remember(.interactionRequired(InteractionRequired(reason, subscription.key)), now: now, until: now)
+    } else if failure != nil, isFree {
+      throttle.succeeded()
+      failure = nil
+      letRefreshBeClaimed()
+    }
+    return change
+  }
+
+  private func isNews(_ found: TokenLifetime, now: UnixTime) -> Bool {
+    guard found.freshness(at: now) != .expired else { return false }
+    guard let value, value.isUsable(at: now) else { return true }
+    return found.isNewer(than: value.lifetime)
+  }
+
+  /// Whether what failed last was not about what can be offered now.
+  private var isFree: Bool {
+    guard case .refreshTokens(let tokens) = means else { return false }
+    return tokens.contains { !refused.contains($0.secret) }
   }
 
   /// Takes a new token in.
@@ -30,16 +92,24 @@ struct TokenSlot {
     value = new
     throttle.succeeded()
     failure = nil
+    refused = []
   }
 
   /// Takes a failure in; says what callers are told. The held token stays, and may be claimed for renewal after the pause.
-  mutating func take(_ new: AcquisitionFailure, now: UnixTime) -> AcquisitionError {
-    throttle.failed(new.errorClass, retryAfter: new.retryAfter, now: now)
+  /// - Parameter offered: the refresh tokens that there were.
+  mutating func take(_ new: AcquisitionFailure, offered: [Secret], now: UnixTime) -> AcquisitionError {
+    refused = offered
+    // What nobody was asked about needs no pause: it is true until the cache changes.
+    if !new.isLocal { throttle.failed(new.errorClass, retryAfter: new.retryAfter, now: now) }
     let until = throttle.pause(at: now) ?? now + 1
-    let error = new.error(retryAfter: until - now)
-    failure = TokenStatus.Failure(error: error, since: failure?.since ?? now, retryAt: until)
+    let error = new.error(for: subscription.key, retryAfter: until - now)
+    remember(error, now: now, until: until)
     letRefreshBeClaimed()
     return error
+  }
+
+  private mutating func remember(_ error: AcquisitionError, now: UnixTime, until: UnixTime) {
+    failure = TokenStatus.Failure(error: error, since: failure?.since ?? now, retryAt: until)
   }
 
   /// Lets a caller claim the held token's renewal once more, when it is due and no pause is on.

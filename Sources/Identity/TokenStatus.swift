@@ -16,8 +16,12 @@ public struct TokenStatus: Sendable, Hashable {
 
   /// The application's name in the configuration.
   public var application: String
+  /// On whose behalf.
+  public var subject: TokenSubject
   /// What is asked for.
   public var scopes: ScopeSet
+  /// Whose token is held, or would be asked for.
+  public var account: CachedAccount?
   /// When the held token ends; nil where none was ever obtained.
   public var expiresAt: UnixTime?
   /// What is wrong, if something is. A held token may still serve.
@@ -45,8 +49,8 @@ public struct TokenEvent: Sendable {
   public var authority: Authority
   /// What was asked for.
   public var scopes: ScopeSet
-  /// What was offered.
-  public var grant: TokenGrant
+  /// The `grant_type` of what was offered.
+  public var grantType: String
   /// How long it took, discovery and repetition included.
   public var duration: Duration
   /// How it ended.

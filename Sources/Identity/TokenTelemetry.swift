@@ -18,7 +18,7 @@ public struct TokenMetrics: Sendable {
   public init(_ catalog: inout MetricsCatalog, applications: [String]) {
     var requests: [Label: Counter] = [:]
     for application in applications {
-      for grant in [TokenGrant.clientCredentials.type] {
+      for grant in ["client_credentials", "refresh_token"] {
         for result in TokenEvent.Outcome.results {
           requests[Label(application: application, grant: grant, result: result)] = catalog.counter(
             "bearer_proxy_token_requests_total", help: "Acquisitions that went to an identity provider.",
@@ -34,7 +34,7 @@ public struct TokenMetrics: Sendable {
 
   /// Counts an acquisition.
   public func count(_ event: TokenEvent, in writer: SharedMetricsWriter) {
-    let label = Label(application: event.application, grant: event.grant.type, result: event.outcome.result)
+    let label = Label(application: event.application, grant: event.grantType, result: event.outcome.result)
     if let counter = requests[label] { writer.add(counter) }
     let (seconds, attoseconds) = event.duration.components
     writer.observe(durations, nanoseconds: UInt64(clamping: seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
@@ -50,7 +50,7 @@ extension TokenEvent {
         "token obtained",
         [
           "application": .string(application), "authority": .string(authority.description),
-          "grant": .string(grant.type),
+          "grant": .string(grantType),
           "scopes": .string(scopes.description), "granted": .string(granted.description),
           "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
           "duration_ms": .milliseconds(duration),
@@ -61,7 +61,7 @@ extension TokenEvent {
         "token not renewed, the held one still serves",
         [
           "application": .string(application), "authority": .string(authority.description),
-          "grant": .string(grant.type),
+          "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
           "retry_after_s": .integer(Int(clamping: error.retryAfter)),
           "served_until": .integer(Int(clamping: servedUntil.seconds)), "duration_ms": .milliseconds(duration),
@@ -71,7 +71,7 @@ extension TokenEvent {
         "token not obtained",
         [
           "application": .string(application), "authority": .string(authority.description),
-          "grant": .string(grant.type),
+          "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
           "retry_after_s": .integer(Int(clamping: error.retryAfter)), "duration_ms": .milliseconds(duration),
         ])

@@ -76,8 +76,8 @@ public final class AdminServer: Sendable {
   private func readiness() async -> AdminAnswer {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
     let report = ReadinessReport(
-      await service.broker.statuses(), expected: Set(service.subscriptions.map(\.key)).count,
-      now: UnixTime(WallClock.now.seconds))
+      await service.broker.statuses(of: service.subscriptions),
+      expected: Set(service.subscriptions.map(\.key)).count, now: UnixTime(WallClock.now.seconds))
     return .text(report.isReady ? 200 : 503, report.text)
   }
 }

@@ -117,6 +117,9 @@ struct Exchange {
     if let seconds = problem.retryAfter {
       HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &scratch.responseOutput)
     }
+    if let interaction = problem.interaction {
+      HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &scratch.responseOutput)
+    }
     if case .methodNotAllowed = failure, let allow = route?.allow {
       HeadWriter.field("Allow", allow.span, into: &scratch.responseOutput)
     }

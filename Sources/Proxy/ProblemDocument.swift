@@ -18,6 +18,8 @@ struct ProblemDocument {
   var detail: String
   /// Seconds after which trying again may help.
   var retryAfter: Int64?
+  /// What a person has to bring, where that is what is missing.
+  var interaction: InteractionRequired?
 
   init(_ status: Int, _ kind: String, _ title: String, _ detail: String, retryAfter: Int64? = nil) {
     self.status = status
@@ -107,7 +109,14 @@ struct ProblemDocument {
       .init(
         502, "authority-unusable", "Authority unusable",
         "What stands at the authority of this route's application is not the metadata of that authority.")
+    case .interactionRequired(let required): Self.document(required)
     }
+  }
+
+  private static func document(_ required: InteractionRequired) -> ProblemDocument {
+    var document = ProblemDocument(401, "interaction-required", "Sign-in needed", required.words)
+    document.interaction = required
+    return document
   }
 
   /// The document as JSON. `route` and `requestID` are left out where empty.
@@ -115,8 +124,16 @@ struct ProblemDocument {
     var text = #"{"type":"urn:bearer-proxy:problem:\#(kind)","title":\#(Self.quoted(title)),"status":\#(status)"#
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }
+    if let interaction { text += Self.members(interaction) }
     if !requestID.isEmpty { text += #","request_id":\#(Self.quoted(requestID))"# }
     return Array((text + "}\n").utf8)
+  }
+
+  private static func members(_ required: InteractionRequired) -> String {
+    let scopes = required.scopes.words.map(quoted).joined(separator: ",")
+    var text = #","reason":"\#(required.reason.rawValue)","scopes":[\#(scopes)]"#
+    if let claims = required.claims { text += #","claims":\#(quoted(claims.text))"# }
+    return text
   }
 
   private static func quoted(_ text: String) -> String {

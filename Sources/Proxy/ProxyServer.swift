@@ -115,8 +115,8 @@ public final class ProxyServer: Sendable {
     }
   }
 
-  /// Hands a token to every loop, rendered as it is.
-  public func publish(_ value: BearerValue, slot: Int) {
+  /// Hands a token to every loop, rendered as it is; nil takes the one before away from them.
+  public func publish(_ value: BearerValue?, slot: Int) {
     for state in states {
       Task(executorPreference: state.loop) { state.value.bearers[slot] = value }
     }

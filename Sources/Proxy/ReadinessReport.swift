@@ -1,29 +1,53 @@
-// Owns what `/readyz` says: whether every token that routes need is at hand, and why not.
+// Owns what `/readyz` says: whether every token that needs no person is at hand, and why not; how accounts stand, beside it.
 
 internal import Identity
 internal import Tokens
 
 /// A verdict with its reasons, a line each.
 struct ReadinessReport {
-  /// Whether requests of every route can be served.
+  /// Whether the proxy should get requests. An account that is not signed in does not keep them away: callers are told what is
+  /// needed, and the sign-in may come in through the same door.
   let isReady: Bool
-  /// `ready`, or a line for each token that is missing.
+  /// `ready`, or a line for each token that is missing; then a line for each account's token.
   let text: String
 
   init(_ statuses: [TokenStatus], expected: Int, now: UnixTime) {
     var reasons: [String] = []
-    for status in statuses where !status.isReady(at: now) {
-      let subject = "application \(status.application), scopes \(status.scopes.description)"
-      if let failure = status.failure {
-        let ago = max(now - failure.since, 0)
-        let wait = max(failure.retryAt - now, 0)
-        reasons.append("\(subject): \(failure.error.reason) for \(ago) s, next attempt in \(wait) s")
-      } else {
-        reasons.append("\(subject): the first token has not arrived yet")
+    var accounts: [String] = []
+    for status in statuses {
+      if case .account(let name) = status.subject {
+        accounts.append("account \(Self.name(status, name)), \(Self.subject(status)): \(Self.account(status, now))")
+      } else if !status.isReady(at: now) {
+        reasons.append("\(Self.subject(status)): \(Self.missing(status, now))")
       }
     }
     if statuses.count < expected { reasons.append("tokens have not been asked for yet") }
     isReady = reasons.isEmpty
-    text = isReady ? "ready\n" : "not ready\n" + reasons.map { "- \($0)\n" }.joined()
+    text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts).map { "- \($0)\n" }.joined()
+  }
+
+  private static func subject(_ status: TokenStatus) -> String {
+    "application \(status.application), scopes \(status.scopes.description)"
+  }
+
+  private static func name(_ status: TokenStatus, _ written: String?) -> String {
+    let known = status.account.map { $0.username.isEmpty ? $0.homeAccountID : $0.username }
+    return written ?? known ?? "(the only one)"
+  }
+
+  private static func missing(_ status: TokenStatus, _ now: UnixTime) -> String {
+    guard let failure = status.failure else { return "the first token has not arrived yet" }
+    let ago = max(now - failure.since, 0)
+    let wait = max(failure.retryAt - now, 0)
+    return "\(failure.error.reason) for \(ago) s, next attempt in \(wait) s"
+  }
+
+  private static func account(_ status: TokenStatus, _ now: UnixTime) -> String {
+    if status.isReady(at: now), let end = status.expiresAt { return "token held, \(end - now) s left" }
+    switch status.failure?.error {
+    case .interactionRequired(let required)?: return "sign-in needed: \(required.reason.rawValue)"
+    case .some: return missing(status, now)
+    case nil: return "signed in, token obtained on demand"
+    }
   }
 }

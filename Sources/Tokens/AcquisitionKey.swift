@@ -4,6 +4,8 @@
 public enum TokenSubject: Sendable, Hashable {
   /// The application's own.
   case application
+  /// A person's who is signed in: by user name or an id, as somebody wrote it down; nil is the only one there is.
+  case account(String?)
 }
 
 /// The whole of what a token was obtained with. Leaving any part out would hand a token to somebody it is not for.

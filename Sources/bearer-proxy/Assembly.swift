@@ -105,7 +105,7 @@ final class Publications: Sendable {
     self.server.withLock { $0 = server }
   }
 
-  func publish(_ key: AcquisitionKey, _ value: BearerValue) {
+  func publish(_ key: AcquisitionKey, _ value: BearerValue?) {
     guard let server = server.withLock({ $0 }) else { return }
     for slot in slots[key] ?? [] { server.publish(value, slot: slot) }
   }

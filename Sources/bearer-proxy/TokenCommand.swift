@@ -55,7 +55,7 @@ struct TokenCommand {
         reveal: options.reveal)
       return Answer(text: options.form == .json ? report.json : report.text, status: .done)
     } catch {
-      return Answer(text: failure(error, subscription), status: .failed)
+      return Answer(text: failure(error, subscription), status: error.exitStatus)
     }
   }
 
@@ -84,12 +84,29 @@ struct TokenCommand {
   private func failure(_ error: AcquisitionError, _ subscription: TokenSubscription) -> String {
     switch options.form {
     case .text: "bearer-proxy: error: no token for route '\(options.route)': \(error.reason): \(error.detail)\n"
-    case .json:
-      JSONValue.object([
-        "route": .string(options.route), "application": .string(subscription.application.name),
-        "authority": .string(subscription.key.authority.description), "error": .string(error.reason),
-        "detail": .string(error.detail), "retry_after": .integer(error.retryAfter),
-      ]).canonicalText() + "\n"
+    case .json: JSONValue.object(members(error, subscription)).canonicalText() + "\n"
     }
+  }
+
+  private func members(_ error: AcquisitionError, _ subscription: TokenSubscription) -> [String: JSONValue] {
+    var members: [String: JSONValue] = [
+      "route": .string(options.route), "application": .string(subscription.application.name),
+      "authority": .string(subscription.key.authority.description), "error": .string(error.reason),
+      "detail": .string(error.detail), "retry_after": .integer(error.retryAfter),
+    ]
+    if case .interactionRequired(let required) = error {
+      members["reason"] = .string(required.reason.rawValue)
+      members["scopes"] = .array(required.scopes.words.map(JSONValue.string))
+      members["claims"] = required.claims.map { .string($0.text) }
+      members["account"] = required.accountName.map(JSONValue.string)
+    }
+    return members
+  }
+}
+
+extension AcquisitionError {
+  /// How a command ends that met this.
+  var exitStatus: ExitStatus {
+    if case .interactionRequired = self { .interactionRequired } else { .failed }
   }
 }

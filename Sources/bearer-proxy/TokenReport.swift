@@ -12,12 +12,7 @@ struct TokenReport {
   let now: UnixTime
   let reveal: Bool
 
-  private var tenant: String? {
-    switch subscription.key.authority.kind {
-    case .entra(.specific(let tenant), _), .b2c(let tenant, _), .ciam(let tenant): tenant
-    case .entra, .adfs, .issuer: nil
-    }
-  }
+  private var origin: TokenOrigin { value.origin }
 
   private var expiresIn: Int64 { value.lifetime.expiresAt - now }
 
@@ -34,9 +29,15 @@ struct TokenReport {
       "authority": .string(subscription.key.authority.description), "token_type": .string("Bearer"),
       "scopes": .array(value.scopes.words.map(JSONValue.string)),
       "expires_on": .integer(value.lifetime.expiresAt.seconds), "expires_in": .integer(expiresIn),
-      "token_source": .string("identity_provider"),
+      "token_source": .string(origin.source.rawValue),
     ]
-    members["tenant"] = tenant.map(JSONValue.string)
+    members["tenant"] = origin.tenant.map(JSONValue.string)
+    members["account"] = origin.account.map { account in
+      .object([
+        "username": .string(account.username), "home_account_id": .string(account.homeAccountID),
+        "environment": .string(account.environment),
+      ])
+    }
     if reveal { members["access_token"] = .string(value.revealedToken()) }
     return JSONValue.object(members).canonicalText() + "\n"
   }
@@ -47,10 +48,13 @@ struct TokenReport {
       ("route", route), ("application", subscription.application.name),
       ("authority", subscription.key.authority.description),
     ]
-    if let tenant { rows.append(("tenant", tenant)) }
+    if let tenant = origin.tenant { rows.append(("tenant", tenant)) }
+    if let account = origin.account {
+      rows.append(("account", account.username.isEmpty ? account.homeAccountID : account.username))
+    }
     rows.append(("scopes", value.scopes.isEmpty ? "(none stated)" : value.scopes.description))
     rows.append(("expires", "\(expiryDate) (in \(expiresIn) s)"))
-    rows.append(("source", "identity provider"))
+    rows.append(("source", origin.source == .cache ? "cache" : "identity provider"))
     if reveal { rows.append(("token", value.revealedToken())) }
     return rows.map { name, fact in
       name + ":" + String(repeating: " ", count: 12 - name.count) + fact + "\n"

@@ -5,8 +5,8 @@
 public struct CacheQuery: Sendable, Hashable {
   /// Hosts that serve the same accounts (`Authority.environments`).
   public var environments: [String]
-  /// The tenant.
-  public var realm: String
+  /// The tenant; nil is any, which is enough where `isolation` names the issuer and finds nothing where it does not.
+  public var realm: String?
   /// The application.
   public var clientID: String
   /// The account; nil for the application's own tokens.
@@ -16,7 +16,7 @@ public struct CacheQuery: Sendable, Hashable {
 
   /// A query of these parts.
   public init(
-    environments: [String], realm: String, clientID: String, homeAccountID: String?, isolation: String? = nil
+    environments: [String], realm: String?, clientID: String, homeAccountID: String?, isolation: String? = nil
   ) {
     self.environments = environments.map { $0.lowercased() }
     self.realm = realm
@@ -30,11 +30,12 @@ extension CacheDocument {
   /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the one
   /// that lives longest. Expired tokens, and those filed in the future, are not found; nothing is removed.
   public func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {
+    guard query.realm != nil || query.isolation != nil else { return nil }
     let wanted = Set(scopes.words.map { $0.lowercased() })
     var best: (token: HeldAccessToken, size: Int)?
     for key in keys(.accessToken, clientID: query.clientID, homeAccountID: query.homeAccountID) {
       guard let token = HeldAccessToken(key: key, entry: entry(.accessToken, key)), token.isPlainBearer,
-        token.isolation == query.isolation, token.realm == query.realm, query.environments.contains(token.environment),
+        token.isolation == query.isolation, query.realm.map({ $0 == token.realm }) ?? true, query.environments.contains(token.environment),
         token.expiresOn > now, (token.cachedAt ?? now) <= now
       else { continue }
       let held = Set(token.scopes.map { $0.lowercased() })
@@ -61,13 +62,13 @@ extension CacheDocument {
     return own.sorted(by: HeldRefreshToken.isTriedBefore) + siblings.sorted(by: HeldRefreshToken.isTriedBefore)
   }
 
-  /// Whether every ID token of an account names this issuer, and there is one: what binds refresh tokens of a host with several
-  /// issuers to one of them.
-  public func isBound(_ query: CacheQuery, to issuer: String) -> Bool {
+  /// Whether every ID token of an account names this authority as its issuer, and there is one: what binds refresh tokens of a host
+  /// with several issuers to one of them.
+  public func isBound(_ query: CacheQuery, to authority: Authority) -> Bool {
     let issuers = keys(.idToken, clientID: query.clientID, homeAccountID: query.homeAccountID)
       .compactMap { entry(.idToken, $0) }
       .filter { query.environments.contains($0["environment"]?.lowercased() ?? "") }
       .map { AccountIdentity(clientInfo: nil, idToken: $0.secret?.revealed()).issuer }
-    return !issuers.isEmpty && issuers.allSatisfy { $0 == issuer }
+    return !issuers.isEmpty && issuers.allSatisfy { $0.map(authority.accepts) ?? false }
   }
 }

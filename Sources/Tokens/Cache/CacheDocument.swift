@@ -22,6 +22,8 @@ public struct CacheDocument: Sendable {
 
   private var sections: [CacheSection: [String: CacheEntry]] = [:]
   private var owned: [CacheSection: [Owner: Set<String>]] = [:]
+  /// The keys of the accounts that go by a name or a local id, in lower case.
+  private var called: [String: Set<String>] = [:]
   /// Members of the document that are no known section, or a known one that is no object.
   private var foreignSections: [String: JSONValue] = [:]
   /// Entries that are no objects.
@@ -104,6 +106,18 @@ public struct CacheDocument: Sendable {
     owned[section]?[Owner(clientID: clientID, homeAccountID: homeAccountID)] ?? []
   }
 
+  /// Everybody who has an account.
+  var homeAccountIDs: [String] {
+    (owned[.account] ?? [:]).keys.compactMap { $0.clientID.isEmpty ? $0.homeAccountID : nil }
+  }
+
+  /// Those of them whom a user name, a local id or a home id may mean.
+  func homeAccountIDs(called name: String) -> Set<String> {
+    var homes = Set((called[name.lowercased()] ?? []).compactMap { entry(.account, $0)?["home_account_id"] })
+    if !keys(.account, clientID: "", homeAccountID: name).isEmpty { homes.insert(name) }
+    return homes
+  }
+
   /// Puts an entry under a key, instead of what stands there.
   mutating func set(_ section: CacheSection, _ key: String, _ entry: CacheEntry) {
     if let old = sections[section]?[key] { disown(section, key, old) }
@@ -112,6 +126,8 @@ public struct CacheDocument: Sendable {
     foreignEntries[section]?[key] = nil
     sections[section, default: [:]][key] = entry
     owned[section, default: [:]][Self.owner(entry), default: []].insert(key)
+    guard section == .account else { return }
+    for name in Self.names(entry) { called[name, default: []].insert(key) }
   }
 
   /// Takes an entry out.
@@ -124,6 +140,15 @@ public struct CacheDocument: Sendable {
     let owner = Self.owner(entry)
     owned[section]?[owner]?.remove(key)
     if owned[section]?[owner]?.isEmpty == true { owned[section]?[owner] = nil }
+    guard section == .account else { return }
+    for name in Self.names(entry) {
+      called[name]?.remove(key)
+      if called[name]?.isEmpty == true { called[name] = nil }
+    }
+  }
+
+  private static func names(_ entry: CacheEntry) -> [String] {
+    [entry["username"], entry["local_account_id"]].compactMap { $0 }.filter { !$0.isEmpty }.map { $0.lowercased() }
   }
 
   private static func owner(_ entry: CacheEntry) -> Owner {

@@ -45,26 +45,49 @@ public enum AccountChoice: Sendable, Hashable {
 extension CacheDocument {
   /// Everybody who is signed in at hosts, one account for each person, by user name.
   public func accounts(environments: [String]) -> [CachedAccount] {
+    people(homeAccountIDs, environments: environments)
+  }
+
+  /// Those of them whom a name of the configuration means. Takes no longer where there are many others.
+  public func accounts(called name: String, environments: [String]) -> [CachedAccount] {
+    people(homeAccountIDs(called: name), environments: environments).filter { $0.isCalled(name) }
+  }
+
+  private func people(_ homes: some Sequence<String>, environments: [String]) -> [CachedAccount] {
     let hosts = Set(environments.map { $0.lowercased() })
-    var found: [String: CachedAccount] = [:]
-    for (_, entry) in self[.account].sorted(by: { $0.key < $1.key }) {
-      let environment = entry["environment"]?.lowercased() ?? ""
-      guard let home = entry["home_account_id"], !home.isEmpty, hosts.contains(environment) else { continue }
-      let username = entry["username"] ?? ""
-      let local = entry["local_account_id"]
-      var account =
-        found[home]
-        ?? CachedAccount(
-          homeAccountID: home, environment: environment, username: username, usernames: [], localAccountIDs: [],
-          realms: [])
-      // The object id of the home tenant is the first half of the home account id: that name is the person's own.
-      let isHome = local.map { !$0.isEmpty && home.hasPrefix($0 + ".") } ?? false
-      if isHome || account.username.isEmpty { account.username = username }
-      if !username.isEmpty { account.usernames.insert(username) }
-      if let local, !local.isEmpty { account.localAccountIDs.insert(local) }
-      if let realm = entry["realm"] { account.realms.insert(realm) }
-      found[home] = account
+    return homes.compactMap { account(home: $0, hosts: hosts) }
+      .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
+  }
+
+  private func account(home: String, hosts: Set<String>) -> CachedAccount? {
+    var account: CachedAccount?
+    for key in keys(.account, clientID: "", homeAccountID: home).sorted() {
+      guard let entry = entry(.account, key), let environment = entry["environment"]?.lowercased(),
+        hosts.contains(environment)
+      else { continue }
+      account = (account ?? CachedAccount(home: home, environment: environment)).adding(entry)
     }
-    return found.values.sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
+    return account
+  }
+}
+
+extension CachedAccount {
+  fileprivate init(home: String, environment: String) {
+    self.init(
+      homeAccountID: home, environment: environment, username: "", usernames: [], localAccountIDs: [], realms: [])
+  }
+
+  /// The account with what one of its entries says.
+  fileprivate func adding(_ entry: CacheEntry) -> CachedAccount {
+    var result = self
+    let username = entry["username"] ?? ""
+    let local = entry["local_account_id"] ?? ""
+    // The object id of the home tenant is the first half of the home account id: that name is the person's own.
+    let isHome = !local.isEmpty && homeAccountID.hasPrefix(local + ".")
+    if isHome || result.username.isEmpty { result.username = username }
+    if !username.isEmpty { result.usernames.insert(username) }
+    if !local.isEmpty { result.localAccountIDs.insert(local) }
+    if let realm = entry["realm"] { result.realms.insert(realm) }
+    return result
   }
 }

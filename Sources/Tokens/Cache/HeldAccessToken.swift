@@ -42,6 +42,15 @@ public struct HeldAccessToken: Sendable {
     isPlainBearer = !isMarked && (type.isEmpty || type.lowercased() == "bearer")
   }
 
+  /// What it is for as a set; nil where somebody wrote what is no scope.
+  public var scopeSet: ScopeSet? {
+    do throws(ScopeSetError) {
+      return try ScopeSet(scopes)
+    } catch {
+      return nil
+    }
+  }
+
   /// What Microsoft's libraries for Apple leave in the place of a deleted token.
   static let tombstone = Secret("<tombstone>")
 

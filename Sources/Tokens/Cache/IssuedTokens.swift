@@ -28,13 +28,15 @@ public struct IssuedTokens: Sendable {
   public var usernameHint: String?
   /// Keeps the tokens apart from plain ones of the same host and tenant (`ext_cache_key`); nil for plain ones.
   public var isolation: String?
+  /// Whose account they were renewed for. The reply to a refresh may not say it again; nil is whom the reply names.
+  public var renewedFor: String?
   /// Whether a person just signed in. A silent refresh never brings an account back that was removed meanwhile.
   public var isSignIn: Bool
 
   /// A reply and its circumstances.
   public init(
     _ reply: TokenReply, clientID: String, environment: String, realm: String, authority: AccountAuthority = .standard,
-    grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil, isSignIn: Bool = true
+    grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil, renewedFor: String? = nil, isSignIn: Bool = true
   ) {
     self.reply = reply
     self.clientID = clientID
@@ -45,11 +47,12 @@ public struct IssuedTokens: Sendable {
     self.requested = requested
     self.usernameHint = usernameHint
     self.isolation = isolation
+    self.renewedFor = renewedFor
     self.isSignIn = isSignIn
   }
 
   /// Whether the application asked for itself: the only tokens that may stand in a cache without an owner.
   var isApplicationOnly: Bool { grantType == TokenGrant.clientCredentials.type }
-  var home: String? { reply.identity.homeAccountID }
+  var home: String? { renewedFor ?? reply.identity.homeAccountID }
   var target: String { reply.grantedScopes(requested: requested).description }
 }

@@ -136,7 +136,7 @@ import Tokens
     }
     var document = CacheDocument()
     let query = Fixture.query("uid-a", realm: "realms", environments: ["idp.example"])
-    #expect(!document.isBound(query, to: "https://idp.example/realms/alpha"))
+    #expect(!document.isBound(query, to: try Authority("https://idp.example/realms/alpha")))
     for (realm, issuer) in [("a", "alpha"), ("b", "alpha")] {
       let issued = try Fixture.issued(
         "AT", scopes: "A", uid: nil, extra: token("https://idp.example/realms/\(issuer)"), host: "idp.example",
@@ -144,12 +144,12 @@ import Tokens
       let isFiled = document.add(issued, now: Fixture.now)
       #expect(isFiled)
     }
-    #expect(document.isBound(query, to: "https://idp.example/realms/alpha"))
-    #expect(!document.isBound(query, to: "https://idp.example/realms/beta"))
+    #expect(document.isBound(query, to: try Authority("https://idp.example/realms/alpha")))
+    #expect(!document.isBound(query, to: try Authority("https://idp.example/realms/beta")))
     let other = try Fixture.issued(
       "AT", scopes: "A", uid: nil, extra: token("https://idp.example/realms/beta"), host: "idp.example", realm: "c")
     document.add(other, now: Fixture.now)
-    #expect(!document.isBound(query, to: "https://idp.example/realms/alpha"))
+    #expect(!document.isBound(query, to: try Authority("https://idp.example/realms/alpha")))
   }
 
   @Test(

@@ -1,0 +1,47 @@
+// Owns what routes and programs want from an application: whose token, and for what.
+
+public import Tokens
+
+/// A standing wish for tokens: what one or more routes want from one application.
+public struct TokenSubscription: Sendable {
+  /// Who asks.
+  public let application: Application
+  /// What is asked for, in full; equal keys share tokens and requests.
+  public let key: AcquisitionKey
+  /// Whether a token from before the wish does not count: an API or the provider has asked for more than those prove.
+  public let isChallenged: Bool
+
+  /// A wish for tokens of the application's own (client credentials).
+  public init(application: Application, scopes: ScopeSet) {
+    self.init(application: application, subject: .application, scopes: scopes)
+  }
+
+  /// A wish for tokens in the name of a person who is signed in. `account`: a user name or an id; nil is the only one there is.
+  public init(application: Application, account: String?, scopes: ScopeSet, challenge: Claims? = nil) {
+    self.init(application: application, subject: .account(account), scopes: scopes, challenge: challenge)
+  }
+
+  /// A wish for tokens.
+  /// - Parameter challenge: what a token has to prove; cached ones do not count then.
+  public init(application: Application, subject: TokenSubject, scopes: ScopeSet, challenge: Claims? = nil) {
+    self.application = application
+    isChallenged = challenge != nil
+    key = AcquisitionKey(
+      authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,
+      subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
+  }
+
+  /// The `grant_type` of what can be offered: the label under which acquisitions are counted.
+  var grantType: String {
+    switch key.subject {
+    case .application: "client_credentials"
+    case .account: "refresh_token"
+    }
+  }
+
+  /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's that
+  /// were obtained with a credential which was replaced while this process ran are not served under the new one.
+  var readsCache: Bool {
+    !isChallenged && (key.subject != .application || key.credential == CredentialVersion(0))
+  }
+}

@@ -1,0 +1,72 @@
+// Owns what a cache has to offer for one request: whose account it is, the access token that serves, the refresh tokens that may
+// bring a new one. Decides nothing; `AcquisitionPlan` does.
+
+/// What a cache holds for a request.
+public struct CachedRights: Sendable {
+  /// Whose tokens; nil for an application's own, and where the account cannot be told.
+  public var account: CachedAccount?
+  /// The access token to use.
+  public var accessToken: HeldAccessToken?
+  /// What can be offered for a new one.
+  public var means: AcquisitionMeans
+}
+
+extension CacheDocument {
+  /// What there is for a request.
+  /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are filed under
+  ///   their issuer.
+  public func rights(for key: AcquisitionKey, realm: String?, now: UnixTime) -> CachedRights {
+    let authority = key.authority
+    var query = CacheQuery(
+      environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,
+      isolation: authority.isolation)
+    guard case .account(let name) = key.subject else {
+      return CachedRights(
+        account: nil, accessToken: accessToken(query, scopes: key.scopes, now: now), means: .clientCredentials)
+    }
+    switch account(named: name, authority: authority, clientID: key.clientID) {
+    case .none: return CachedRights(means: .nothing(.noAccount))
+    case .ambiguous: return CachedRights(means: .nothing(.accountAmbiguous))
+    case .chosen(let account):
+      query.homeAccountID = account.homeAccountID
+      let tokens = isTrusted(query, authority) ? refreshTokens(query) : []
+      return CachedRights(
+        account: account, accessToken: accessToken(query, scopes: key.scopes, now: now),
+        means: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
+    }
+  }
+
+  /// The account that a name means, or the only one where none is named.
+  ///
+  /// One file may serve many applications. Where the accounts that fit are several, those that this application holds something
+  /// of come first: somebody who is signed in elsewhere only does not make the choice ambiguous.
+  public func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
+    let known = accounts(authority: authority, clientID: clientID, named: name)
+    let own = known.filter { isOwned($0, by: clientID) }
+    return AccountChoice(own.isEmpty ? known : own, named: nil)
+  }
+
+  /// Everybody who is signed in at an authority, by user name. Issuers that share a host do not share accounts.
+  /// - Parameter name: only those whom this means; nil is everybody.
+  public func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
+    let found = name.map { accounts(called: $0, environments: authority.environments) }
+    return (found ?? accounts(environments: authority.environments)).filter { account in
+      authority.isolation == nil
+        || isTrusted(
+          CacheQuery(
+            environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID),
+          authority)
+    }
+  }
+
+  private func isOwned(_ account: CachedAccount, by clientID: String) -> Bool {
+    [CacheSection.refreshToken, .accessToken, .idToken].contains {
+      !keys($0, clientID: clientID, homeAccountID: account.homeAccountID).isEmpty
+    }
+  }
+
+  /// Whether what is filed for an account of this host is this authority's.
+  private func isTrusted(_ query: CacheQuery, _ authority: Authority) -> Bool {
+    authority.isolation == nil || isBound(query, to: authority)
+  }
+}
