@@ -21,7 +21,8 @@ public struct InteractionRequired: Sendable, Hashable {
 
   /// A need for a person.
   public init(
-    reason: InteractionReason, scopes: ScopeSet, claims: Claims? = nil, accountName: String? = nil, authority: Authority,
+    reason: InteractionReason, scopes: ScopeSet, claims: Claims? = nil, accountName: String? = nil,
+    authority: Authority,
     reply: TokenErrorReply? = nil, retryAfter: Int64 = 1
   ) {
     self.reason = reason

@@ -128,8 +128,7 @@ struct TokenAcquisition: Sendable {
     }
   }
 
-  /// Does something, and once more where that is worth it. Every grant of silence may be sent twice: a refresh token that a
-  /// provider took without an answer is the only one there is, and sooner is better than later.
+  /// Does something, and once more where that is worth it. Every grant of silence may be sent twice (`TokenGrant.isRepeatable`).
   private func repeated<Answer: Sendable>(
     _ body: () async throws(AcquisitionFailure) -> Answer
   ) async throws(AcquisitionFailure) -> Answer {

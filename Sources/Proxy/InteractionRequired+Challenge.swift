@@ -31,9 +31,11 @@ extension InteractionRequired {
       case .consentRequired: "The account of this route has not consented to what the route needs."
       case .passwordExpired: "The password of this route's account has to be changed."
       case .basicAction: "The identity provider wants the account of this route to prove more, such as a second factor."
-      case .additionalAction: "The identity provider wants something done outside the sign-in first, such as enrolling a device."
+      case .additionalAction:
+        "The identity provider wants something done outside the sign-in first, such as enrolling a device."
       case .messageOnly: "The identity provider has a message for the account of this route."
-      case .protectionPolicyRequired: "A device policy keeps the account of this route out; signing in alone does not change that."
+      case .protectionPolicyRequired:
+        "A device policy keeps the account of this route out; signing in alone does not change that."
       case .signInRequired: "The account of this route has to sign in again."
       }
     let remedy =

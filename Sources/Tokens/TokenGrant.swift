@@ -23,11 +23,12 @@ public enum TokenGrant: Sendable, Equatable {
   }
 
   /// Whether a request of unknown fate may be sent again. A grant that the provider takes once must not be: the first
-  /// request may have used it up. So may refresh tokens be, where a provider rotates them and takes a second use for theft.
+  /// request may have used it up. A refresh token may be used up too, where a provider rotates them; but it is the only one there
+  /// is, the next caller would send it anyway, and providers that look for theft forgive a second use within seconds.
   public var isRepeatable: Bool {
     switch self {
-    case .clientCredentials: true
-    case .authorizationCode, .deviceCode, .refreshToken: false
+    case .clientCredentials, .refreshToken: true
+    case .authorizationCode, .deviceCode: false
     }
   }
 

@@ -20,9 +20,16 @@ extension Settings {
   func subscription(
     of route: RouteSettings, fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
-    guard case .application(let name, let scopes) = route.token, let application = application(named: name) else {
-      return nil
+    switch route.token {
+    case .none: nil
+    case .application(let name, let scopes):
+      application(named: name).map {
+        TokenSubscription(application: Application($0, fetch: fetch($0)), scopes: scopes)
+      }
+    case .account(let name, let account, let scopes):
+      application(named: name).map {
+        TokenSubscription(application: Application($0, fetch: fetch($0)), account: account, scopes: scopes)
+      }
     }
-    return TokenSubscription(application: Application(application, fetch: fetch(application)), scopes: scopes)
   }
 }

@@ -45,6 +45,7 @@ struct RunCommand {
     }
     server.start()
     let tokens = Task { await assembly.broker.keepReady(assembly.subscriptions) }
+    let cache = Task { await assembly.broker.followCache() }
     for listener in listeners.traffic {
       assembly.log.info("serving", ["address": .string(listener.address?.description ?? "")])
     }
@@ -53,6 +54,7 @@ struct RunCommand {
     assembly.log.info("draining", ["limit_ms": .milliseconds(settings.shutdown.limit)])
     admin?.drain()
     tokens.cancel()
+    cache.cancel()
     let cutOff = await server.drain(limit: TimeSpan(settings.shutdown.limit))
     listeners.removeAdminSocketFile()
     assembly.log.info("ended", ["connections_cut_off": .integer(cutOff)])

@@ -131,11 +131,12 @@ struct Bench {
 
 /// What was published.
 final class Published: Sendable {
-  private let values = Mutex<[BearerValue]>([])
+  private let values = Mutex<[BearerValue?]>([])
 
-  var tokens: [String] { values.withLock { $0.map { $0.revealedToken() } } }
+  /// The tokens in order; `-` where the one before was taken back.
+  var tokens: [String] { values.withLock { $0.map { $0?.revealedToken() ?? "-" } } }
 
-  func take(_ key: AcquisitionKey, _ value: BearerValue) {
+  func take(_ key: AcquisitionKey, _ value: BearerValue?) {
     values.withLock { $0.append(value) }
   }
 }

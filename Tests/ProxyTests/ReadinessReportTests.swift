@@ -11,7 +11,8 @@ import Tokens
 
   private static func status(_ expiresAt: Int64?, failedSince: Int64? = nil, retryAt: Int64 = 0) throws -> TokenStatus {
     var status = TokenStatus(
-      application: "contoso", scopes: try ScopeSet(["orders/.default"]), expiresAt: expiresAt.map { UnixTime($0) })
+      application: "contoso", subject: .application, scopes: try ScopeSet(["orders/.default"]),
+      expiresAt: expiresAt.map { UnixTime($0) })
     if let failedSince {
       status.failure = TokenStatus.Failure(
         error: .providerUnavailable(.answered(status: 500), retryAfter: 5), since: UnixTime(failedSince),
@@ -38,6 +39,38 @@ import Tokens
         - application contoso, scopes orders/.default: the first token has not arrived yet
         - application contoso, scopes orders/.default: identity-provider-unavailable for 10 s, next attempt in 4 s
         - tokens have not been asked for yet
+
+        """)
+  }
+
+  private static func account(
+    _ name: String?, expiresAt: Int64? = nil, failure: AcquisitionError? = nil
+  ) throws -> TokenStatus {
+    var status = TokenStatus(
+      application: "contoso", subject: .account(name), scopes: try ScopeSet(["User.Read"]),
+      expiresAt: expiresAt.map { UnixTime($0) })
+    status.failure = failure.map { TokenStatus.Failure(error: $0, since: UnixTime(990), retryAt: UnixTime(1010)) }
+    return status
+  }
+
+  @Test func `accounts are told of, and keep nobody away`() throws {
+    let needed = AcquisitionError.interactionRequired(
+      InteractionRequired(
+        reason: .accountAmbiguous, scopes: .none, authority: try Authority("https://id.example/realm")))
+    let report = ReadinessReport(
+      [
+        try Self.account("alice@contoso.example", expiresAt: 1300), try Self.account(nil, failure: needed),
+        try Self.account("bob", failure: .providerUnavailable(.answered(status: 500), retryAfter: 5)),
+        try Self.account("carol", expiresAt: 1000),
+      ], expected: 4, now: Self.now)
+    #expect(report.isReady)
+    #expect(
+      report.text == """
+        ready
+        - account alice@contoso.example, application contoso, scopes User.Read: token held, 300 s left
+        - account (the only one), application contoso, scopes User.Read: sign-in needed: account_ambiguous
+        - account bob, application contoso, scopes User.Read: identity-provider-unavailable for 10 s, next attempt in 10 s
+        - account carol, application contoso, scopes User.Read: signed in, token obtained on demand
 
         """)
   }

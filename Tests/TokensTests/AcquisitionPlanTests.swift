@@ -13,31 +13,73 @@ import Tokens
     return throttle
   }
 
-  static let cases: [(held: TokenLifetime?, pausedUntil: Int64?, at: Int64, expected: AcquisitionPlan)] = [
-    (nil, nil, 0, .request(.clientCredentials)),
-    (nil, 30, 0, .fail(until: now + 30)),
-    (nil, 30, 29, .fail(until: now + 30)),
-    (nil, 30, 30, .request(.clientCredentials)),
-    (held, nil, 0, .useCached),
-    (held, nil, 3299, .useCached),
-    (held, nil, 3300, .useCachedAndRefreshBehind(.clientCredentials)),
-    (held, nil, 3599, .useCachedAndRefreshBehind(.clientCredentials)),
-    (held, nil, 3600, .request(.clientCredentials)),
-    (held, 3350, 3349, .useCached),
-    (held, 3350, 3350, .useCachedAndRefreshBehind(.clientCredentials)),
-    (held, 3620, 3599, .useCached),
-    (held, 3620, 3600, .fail(until: now + 3620)),
-    (held, 3620, 3620, .request(.clientCredentials)),
-    (held, nil, -1, .request(.clientCredentials)),
-  ]
+  /// What is offered, as a row can be compared by it.
+  enum Offer: Sendable {
+    case credential, refreshTokens
+    case nothing(InteractionReason)
 
-  @Test(arguments: cases)
-  func `what is held, what failed and what time it is decide`(
-    held: TokenLifetime?, pausedUntil: Int64?, at offset: Int64, expected: AcquisitionPlan
-  ) {
-    let throttle = pausedUntil.map(Self.paused) ?? Throttle()
-    #expect(
-      AcquisitionPlan(held: held, grant: .clientCredentials, throttle: throttle, now: Self.now + offset) == expected)
+    func means() throws -> AcquisitionMeans {
+      switch self {
+      case .credential: return .clientCredentials
+      case .nothing(let reason): return .nothing(reason)
+      case .refreshTokens:
+        var document = CacheDocument()
+        document.add(try CacheFixture.issued("AT", scopes: "A", refreshToken: "RT"), now: now)
+        return .refreshTokens(document.refreshTokens(CacheFixture.query()))
+      }
+    }
+  }
+
+  typealias Row = (held: TokenLifetime?, offer: Offer, pausedUntil: Int64?, at: Int64, expected: AcquisitionPlan)
+
+  /// Every row of the table, second by second where one row ends and the next begins; the same for both offers.
+  static let renewable: [Row] = [Offer.credential, .refreshTokens].flatMap { offer in
+    [
+      (nil, offer, nil, 0, .request),
+      (nil, offer, 30, 0, .fail(until: now + 30)),
+      (nil, offer, 30, 29, .fail(until: now + 30)),
+      (nil, offer, 30, 30, .request),
+      (held, offer, nil, 0, .useCached),
+      (held, offer, nil, 3299, .useCached),
+      (held, offer, nil, 3300, .useCachedAndRefreshBehind),
+      (held, offer, nil, 3301, .useCachedAndRefreshBehind),
+      (held, offer, nil, 3599, .useCachedAndRefreshBehind),
+      (held, offer, nil, 3600, .request),
+      (held, offer, 3350, 3299, .useCached),
+      (held, offer, 3350, 3349, .useCached),
+      (held, offer, 3350, 3350, .useCachedAndRefreshBehind),
+      (held, offer, 3620, 3599, .useCached),
+      (held, offer, 3620, 3600, .fail(until: now + 3620)),
+      (held, offer, 3620, 3619, .fail(until: now + 3620)),
+      (held, offer, 3620, 3620, .request),
+      (held, offer, nil, -1, .request),
+    ] as [Row]
+  }
+
+  static let withoutOffer: [Row] =
+    [
+      (held, .nothing(.noTokens), nil, 0, .useCached),
+      (held, .nothing(.noTokens), nil, 3300, .useCached),
+      (held, .nothing(.noTokens), nil, 3599, .useCached),
+      (held, .nothing(.noTokens), nil, 3600, .interactionRequired(.noTokens)),
+      (held, .nothing(.noTokens), 3700, 3600, .interactionRequired(.noTokens)),
+      (nil, .nothing(.noTokens), nil, 0, .interactionRequired(.noTokens)),
+    ]
+    + [.noAccount, .accountAmbiguous].flatMap { (reason: InteractionReason) in
+      [
+        (nil, .nothing(reason), nil, 0, .interactionRequired(reason)),
+        (nil, .nothing(reason), 30, 0, .interactionRequired(reason)),
+        (held, .nothing(reason), nil, 0, .interactionRequired(reason)),
+        (held, .nothing(reason), nil, 3599, .interactionRequired(reason)),
+      ] as [Row]
+    }
+
+  @Test(arguments: renewable + withoutOffer)
+  func `what is held, what is offered, what failed and what time it is decide`(row: Row) throws {
+    let throttle = row.pausedUntil.map(Self.paused) ?? Throttle()
+    let plan = AcquisitionPlan(
+      held: row.held, means: try row.offer.means(), throttle: throttle, now: Self.now + row.at)
+    #expect(plan == row.expected)
   }
 }
 

@@ -35,7 +35,8 @@ extension CacheDocument {
     var best: (token: HeldAccessToken, size: Int)?
     for key in keys(.accessToken, clientID: query.clientID, homeAccountID: query.homeAccountID) {
       guard let token = HeldAccessToken(key: key, entry: entry(.accessToken, key)), token.isPlainBearer,
-        token.isolation == query.isolation, query.realm.map({ $0 == token.realm }) ?? true, query.environments.contains(token.environment),
+        token.isolation == query.isolation, query.realm.map({ $0 == token.realm }) ?? true,
+        query.environments.contains(token.environment),
         token.expiresOn > now, (token.cachedAt ?? now) <= now
       else { continue }
       let held = Set(token.scopes.map { $0.lowercased() })

@@ -36,7 +36,8 @@ public struct IssuedTokens: Sendable {
   /// A reply and its circumstances.
   public init(
     _ reply: TokenReply, clientID: String, environment: String, realm: String, authority: AccountAuthority = .standard,
-    grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil, renewedFor: String? = nil, isSignIn: Bool = true
+    grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil,
+    renewedFor: String? = nil, isSignIn: Bool = true
   ) {
     self.reply = reply
     self.clientID = clientID
