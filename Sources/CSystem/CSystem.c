@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stddef.h>
@@ -9,7 +10,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,3 +80,37 @@ void csystem_release_text_pages(void) {
 }
 
 void csystem_trim_heap(void) { malloc_trim(0); }
+
+int csystem_unnamed_file(int directory) { return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }
+
+int csystem_name_file(int file, int directory, const char *name) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
+}
+
+int csystem_try_lock_byte(int file, int64_t offset) {
+  struct flock region = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+  return fcntl(file, F_OFD_SETLK, &region);
+}
+
+int csystem_set_modified(int file, int64_t seconds, uint32_t nanoseconds) {
+  struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
+  return futimens(file, times);
+}
+
+int csystem_is_remote(int directory) {
+  struct statfs system;
+  if (fstatfs(directory, &system) != 0) return 0;
+  switch ((uint32_t)system.f_type) {
+    case 0x6969:      // NFS
+    case 0xff534d42:  // CIFS
+    case 0xfe534d42:  // SMB2
+    case 0x517b:      // SMB
+    case 0x65735546:  // FUSE
+    case 0x01021997:  // 9P
+    case 0x00c36400:  // Ceph
+      return 1;
+    default: return 0;
+  }
+}

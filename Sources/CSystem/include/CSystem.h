@@ -1,5 +1,5 @@
-// What Linux offers an event loop and Swift's Glibc module does not export: epoll, eventfd, timerfd, accept4, peer
-// credentials. Only types of <stdint.h> cross this header, so that it never disagrees with Glibc's own.
+// What Linux offers and Swift's Glibc module does not export: for event loops epoll, eventfd, timerfd, accept4 and peer
+// credentials, for shared files locks that end with a descriptor, and files without a name. Only types of <stdint.h> cross this header, so that it never disagrees with Glibc's own.
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
@@ -40,5 +40,16 @@ int csystem_processor_count(void);
 void csystem_release_text_pages(void);
 /// Gives free heap back to the system.
 void csystem_trim_heap(void);
+
+/// Creates an empty file, mode 0600, that has no name in the directory yet.
+int csystem_unnamed_file(int directory);
+/// Gives such a file its name; fails with EEXIST where there is one.
+int csystem_name_file(int file, int directory, const char *name);
+/// Tries to lock one byte of a file for this open descriptor (not for the process, as POSIX locks are).
+int csystem_try_lock_byte(int file, int64_t offset);
+/// Sets the time of the last writing, and leaves that of the last reading.
+int csystem_set_modified(int file, int64_t seconds, uint32_t nanoseconds);
+/// Whether a directory is on a file system that other machines write too, so that inotify does not tell everything.
+int csystem_is_remote(int directory);
 
 #endif

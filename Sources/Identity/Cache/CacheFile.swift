@@ -1,0 +1,111 @@
+// Owns the cache as it stands in its file: reading it only when it changed, and writing over what stands there now. Every call
+// waits for the disk; FileCacheStore makes them, one at a time, where that does not matter.
+
+internal import Network
+internal import Tokens
+
+/// What a look at the file showed.
+enum CacheFileLook: Sendable, Hashable {
+  /// What was known.
+  case same
+  /// Something else, which is known now.
+  case different
+  /// What may be half of somebody's write: a moment later it may be whole.
+  case torn
+}
+
+/// The file, as far as it is known.
+struct CacheFile: Sendable {
+  private struct Seen {
+    var identity: FileIdentity
+    var digest: Int
+    /// Whether any further write must show in the identity.
+    var isSettled: Bool
+  }
+
+  private let file: SharedFile
+  /// What the file held when it was last read or written.
+  private(set) var document = CacheDocument()
+  private var seen: Seen?
+  private var damage: (digest: Int, error: CacheDocumentError)?
+
+  init(path: String) {
+    file = SharedFile(path: path)
+  }
+
+  /// Reads the file, unless it is the one that is known.
+  ///
+  /// - Parameter isLast: whether to believe a text that is no cache, or empty where there was something.
+  mutating func look(isLast: Bool) throws(CacheStoreError) -> CacheFileLook {
+    let contents: SharedFile.Contents?
+    do throws(SharedFileError) {
+      let identity = try file.identity()
+      if let seen, seen.isSettled, seen.identity == identity { return .same }
+      contents = try identity == nil ? nil : file.read()
+    } catch .changedWhileRead where !isLast {
+      return .torn
+    } catch {
+      throw .file(error)
+    }
+    guard let contents else { return forget() }
+    return try read(contents, isLast: isLast)
+  }
+
+  /// Without a file the cache is empty.
+  private mutating func forget() -> CacheFileLook {
+    defer {
+      seen = nil
+      damage = nil
+      document = CacheDocument()
+    }
+    return seen == nil ? .same : .different
+  }
+
+  private mutating func read(_ contents: SharedFile.Contents, isLast: Bool) throws(CacheStoreError) -> CacheFileLook {
+    let digest = Self.digest(of: contents.bytes)
+    let found = Seen(
+      identity: contents.identity, digest: digest, isSettled: contents.identity.isSettled(at: WallClock.now))
+    if digest == seen?.digest {
+      seen = found
+      return .same
+    }
+    if let damage, damage.digest == digest { throw .damaged(damage.error) }
+    // MSAL for Python empties the file before it writes it.
+    if contents.bytes.isEmpty, seen != nil, !isLast { return .torn }
+    do throws(CacheDocumentError) {
+      document = try CacheDocument(text: contents.bytes)
+    } catch {
+      if !isLast { return .torn }
+      damage = (digest, error)
+      throw .damaged(error)
+    }
+    damage = nil
+    seen = found
+    return .different
+  }
+
+  /// Puts `document` into the file, in the place of what `look` showed last. Call with the lock held, and right after a look.
+  ///
+  /// - Returns: bytes written; 0 where the file holds this text already.
+  mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {
+    let text = document.text()
+    let digest = Self.digest(of: text)
+    guard digest != seen?.digest else { return 0 }
+    do throws(SharedFileError) {
+      let identity = try file.replace(with: text, old: seen?.identity)
+      // The time of the new file is one that no clock shows for any other: the identity is enough to know it by.
+      seen = Seen(identity: identity, digest: digest, isSettled: true)
+    } catch {
+      throw .file(error)
+    }
+    self.document = document
+    return text.count
+  }
+
+  /// Tells texts apart within this process; nobody can aim at it from outside.
+  private static func digest(of bytes: [UInt8]) -> Int {
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+}

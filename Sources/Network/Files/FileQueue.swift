@@ -1,0 +1,20 @@
+// Owns where calls run that may wait for a disk: a serial Dispatch queue, never a loop and never the threads of Swift's tasks.
+
+internal import Dispatch
+
+/// A queue for blocking calls, one after the other in the order given.
+public final class FileQueue: Sendable {
+  private let queue: DispatchQueue
+
+  /// A queue; `name` shows in debuggers.
+  public init(_ name: StaticString) {
+    queue = DispatchQueue(label: "bearer-proxy.\(name)")
+  }
+
+  /// Runs `work` on the queue and waits for it without holding a thread.
+  public func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: work()) }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// Owns the lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's lock on it.
+// Some libraries go by the one, some by the other; this takes both.
+
+internal import CSystem
+internal import Glibc
+
+/// Why a lock was not taken.
+public enum LockFileError: Error, Sendable, Hashable {
+  /// Somebody held it until the time was over; nil where the file does not say who.
+  case held(LockHolder?)
+  /// The system refused.
+  case system(SystemError)
+}
+
+/// A lock file at a path.
+public struct LockFile: Sendable {
+  private let place: FilePlace
+  private let holder: LockHolder
+  private let queue: FileQueue
+
+  /// The lock file at a path, to be taken in this process's name. It is looked at on `queue`.
+  public init(path: String, name: String, queue: FileQueue) {
+    place = FilePlace(path)
+    holder = LockHolder(process: getpid(), name: name)
+    self.queue = queue
+  }
+
+  /// Takes the lock, trying again about every 100 ms. One that a process left behind is taken over after 10 s.
+  public func take(within limit: TimeSpan = .seconds(5)) async throws(LockFileError) -> HeldLockFile {
+    let deadline = MonotonicTime.now + limit
+    while true {
+      let result = await queue.run { () -> Result<Attempt, SystemError> in
+        do throws(SystemError) { return .success(try attempt()) } catch { return .failure(error) }
+      }
+      switch result {
+      case .success(.taken(let held)): return held
+      case .success(.busy(let holder)):
+        if MonotonicTime.now >= deadline { throw .held(holder) }
+      case .failure(let error): throw .system(error)
+      }
+      // A cancelled task does not wait, so it must not try again either.
+      do { try await Task.sleep(for: .milliseconds(Int.random(in: 50...150))) } catch { throw .held(nil) }
+    }
+  }
+
+  private enum Attempt: Sendable {
+    case taken(HeldLockFile)
+    case busy(LockHolder?)
+  }
+
+  private func attempt() throws(SystemError) -> Attempt {
+    let directory = try Directory(place.directory)
+    if try directory.identity(of: place.name) == nil, let held = try make(in: directory) { return .taken(held) }
+    let (holder, isGone) = try examine(in: directory)
+    if isGone, let held = try make(in: directory) { return .taken(held) }
+    return .busy(holder)
+  }
+
+  /// Makes the file, complete and locked from its first moment where the file system can do that.
+  private func make(in directory: borrowing Directory) throws(SystemError) -> HeldLockFile? {
+    let unnamed = csystem_unnamed_file(directory.descriptor)
+    guard unnamed >= 0 else { return try makeNamed(in: directory) }
+    let held = HeldLockFile(place, unnamed)
+    // Neither can fail for being held: nobody else has the file.
+    guard flock(unnamed, LOCK_EX | LOCK_NB) == 0 else { throw SystemError("flock") }
+    try sign(unnamed)
+    if csystem_name_file(unnamed, directory.descriptor, place.name) == 0 { return held }
+    if errno == EEXIST { return nil }
+    return try makeNamed(in: directory)
+  }
+
+  private func makeNamed(in directory: borrowing Directory) throws(SystemError) -> HeldLockFile? {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = openat(directory.descriptor, place.name, flags, 0o600)
+    guard descriptor >= 0 else {
+      if errno == EEXIST { return nil }
+      throw SystemError("openat")
+    }
+    let held = HeldLockFile(place, descriptor)
+    // One that goes by the kernel's lock may have opened the file before we lock it. It removes it when it is done.
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      held.abandon()
+      return nil
+    }
+    guard try directory.identity(of: place.name)?.isSameFile(as: .of(descriptor)) == true else { return nil }
+    try sign(descriptor)
+    return held
+  }
+
+  private func sign(_ descriptor: Int32) throws(SystemError) {
+    let contents = holder.contents
+    guard write(descriptor, contents, contents.count) == contents.count else { throw SystemError("write") }
+  }
+
+  /// Who is in the way, and whether they are gone, or were and have been removed.
+  private func examine(in directory: borrowing Directory) throws(SystemError) -> (holder: LockHolder?, isGone: Bool) {
+    let descriptor = openat(directory.descriptor, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT: return (nil, true)
+      case EACCES: return (nil, false)
+      default: throw SystemError("openat")
+      }
+    }
+    defer { close(descriptor) }
+    let identity = try FileIdentity.of(descriptor)
+    var contents = [UInt8](repeating: 0, count: 256)
+    let count = read(descriptor, &contents, contents.count)
+    let holder = LockHolder(contents[..<max(count, 0)])
+    var stale = StaleLock(
+      holder: holder, holderLives: holder.map { Self.lives($0.process) } ?? false, isUnlocked: true,
+      age: identity.modified.age(at: WallClock.now))
+    guard stale.isProved else { return (holder, false) }
+    // Whoever else examines it must not remove it under us: the lock on it is ours until it is gone.
+    stale.isUnlocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    guard stale.isProved else { return (holder, false) }
+    try directory.remove(place.name, ifStill: identity)
+    return (holder, true)
+  }
+
+  private static func lives(_ process: Int32) -> Bool {
+    // Somebody else's process lives too, though it may not be signalled.
+    kill(process, 0) == 0 || errno != ESRCH
+  }
+}
+
+extension WallClock.Instant {
+  /// Time passed until `now`; none where that is earlier.
+  func age(at now: WallClock.Instant) -> TimeSpan {
+    let nanoseconds = (now.seconds - seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(self.nanoseconds)
+    return TimeSpan(nanoseconds: UInt64(max(nanoseconds, 0)))
+  }
+}

@@ -1,0 +1,53 @@
+// Owns locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves nothing behind.
+
+internal import CSystem
+internal import Glibc
+
+/// A file whose bytes are locks. Nothing is ever written to it, and it is never removed.
+public struct RegionLock: Sendable {
+  private let place: FilePlace
+  private let queue: FileQueue
+
+  /// The locks in the file at a path. It is opened on `queue`.
+  public init(path: String, queue: FileQueue) {
+    place = FilePlace(path)
+    self.queue = queue
+  }
+
+  /// Takes lock number `index`, trying again about every 25 ms; nil where somebody held it until the time was over.
+  public func take(_ index: UInt64, within limit: TimeSpan) async throws(SystemError) -> HeldRegion? {
+    let deadline = MonotonicTime.now + limit
+    let opened = await queue.run { () -> Result<HeldRegion, SystemError> in
+      do throws(SystemError) { return .success(try open()) } catch { return .failure(error) }
+    }
+    let region = try opened.get()
+    // An offset has 63 bits.
+    while csystem_try_lock_byte(region.descriptor, Int64(index >> 1)) != 0 {
+      guard errno == EAGAIN || errno == EACCES else { throw SystemError("fcntl") }
+      guard MonotonicTime.now < deadline else { return nil }
+      do { try await Task.sleep(for: .milliseconds(Int.random(in: 15...35))) } catch { return nil }
+    }
+    return region
+  }
+
+  private func open() throws(SystemError) -> HeldRegion {
+    let directory = try Directory(place.directory)
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = openat(directory.descriptor, place.name, flags, 0o600)
+    guard descriptor >= 0 else { throw SystemError("openat") }
+    return HeldRegion(descriptor)
+  }
+}
+
+/// A lock that is held as long as the object lives.
+public final class HeldRegion: Sendable {
+  let descriptor: Int32
+
+  init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    close(descriptor)
+  }
+}

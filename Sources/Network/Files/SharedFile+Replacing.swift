@@ -1,0 +1,88 @@
+// Owns the atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to us.
+
+internal import CSystem
+internal import Glibc
+
+extension SharedFile {
+  /// How far in the future the new file is dated. Readers compare its time with their own clock's at their last reading, and one
+  /// that reads while we rename must not believe that it has the new contents.
+  private static let lead = TimeSpan.milliseconds(200)
+
+  /// Puts a file with these bytes in the place of the old one, which must be the one given: the new one has its owner and its mode,
+  /// or is our own and 0600 where there was none. Call with the lock held: there is one temporary file for all.
+  ///
+  /// - Returns: the new file's state.
+  public func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
+    let directory = try openDirectory()
+    do throws(SystemError) {
+      return try replace(with: bytes, old: old, in: directory)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  // Hidden, next to the file, and under one name, so that a process that was killed leaves at most one copy, until the next write.
+  private var temporaryName: String { ".\(place.name).bearer-proxy" }
+
+  private func replace(
+    with bytes: [UInt8], old: FileIdentity?, in directory: borrowing Directory
+  ) throws(SystemError) -> FileIdentity {
+    if unlinkat(directory.descriptor, temporaryName, 0) != 0, errno != ENOENT { throw SystemError("unlinkat") }
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = openat(directory.descriptor, temporaryName, flags, 0o600)
+    guard descriptor >= 0 else { throw SystemError("openat") }
+    defer { close(descriptor) }
+    let created = try FileIdentity.of(descriptor)
+    do throws(SystemError) {
+      if let old { try adopt(old, created, descriptor) }
+      try write(bytes, to: descriptor)
+      guard fsync(descriptor) == 0 else { throw SystemError("fsync") }
+      try date(descriptor)
+      // Our own, still: another writer whose lock was taken over may have begun to write here.
+      guard try directory.identity(of: temporaryName)?.isSameFile(as: created) == true else {
+        throw SystemError("renameat", ESTALE)
+      }
+      guard renameat(directory.descriptor, temporaryName, directory.descriptor, place.name) == 0 else {
+        throw SystemError("renameat")
+      }
+    } catch {
+      // Where this fails too, the next write tries again.
+      do throws(SystemError) { try directory.remove(temporaryName, ifStill: created) } catch {}
+      throw error
+    }
+    // Again, as the moment that readers must not take for an earlier one is that of the renaming.
+    try date(descriptor)
+    try directory.synchronize()
+    return try FileIdentity.of(descriptor)
+  }
+
+  private func adopt(_ old: FileIdentity, _ new: FileIdentity, _ descriptor: Int32) throws(SystemError) {
+    if old.owner != new.owner || old.group != new.group {
+      guard fchown(descriptor, old.owner, old.group) == 0 else { throw SystemError("fchown") }
+    }
+    guard fchmod(descriptor, old.mode & 0o777) == 0 else { throw SystemError("fchmod") }
+  }
+
+  private func date(_ descriptor: Int32) throws(SystemError) {
+    let time = WallClock.now.advanced(by: Self.lead)
+    guard csystem_set_modified(descriptor, time.seconds, time.nanoseconds) == 0 else { throw SystemError("futimens") }
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+    var failure: SystemError?
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let chunk = UnsafeRawBufferPointer(rebasing: rest)
+        let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
+        if count >= 0 {
+          rest = rest.dropFirst(count)
+        } else if errno != EINTR {
+          failure = SystemError("write")
+          return
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+}

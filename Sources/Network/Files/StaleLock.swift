@@ -1,0 +1,22 @@
+// Owns the proof that a lock file's process is gone. A rule; looking is LockFile's.
+
+/// What was found out about a lock file that is in the way.
+struct StaleLock: Sendable, Hashable {
+  /// Who it names; nil where it names nobody.
+  var holder: LockHolder?
+  /// Whether that process lives. In a container's own numbering it may, though it is not found: hence the other proofs.
+  var holderLives: Bool
+  /// Whether nobody has the file itself locked.
+  var isUnlocked: Bool
+  /// Time since it was made.
+  var age: TimeSpan
+
+  /// How old a lock is before it can be stale. Nobody holds one for longer than a second.
+  static let leastAge = TimeSpan.seconds(10)
+
+  /// Whether it may be removed. A file that names nobody was left in the moment between its making and its writing: every
+  /// library writes its process id at once.
+  var isProved: Bool {
+    (holder == nil || !holderLives) && isUnlocked && Self.leastAge < age
+  }
+}
