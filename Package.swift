@@ -45,7 +45,10 @@ let package = Package(
     .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
-      name: "IdentityTests", dependencies: ["Identity", "HTTPClient", "Tokens", "HTTP", "Telemetry"],
+      name: "IdentityTests",
+      dependencies: [
+        "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport", "cache-writer",
+      ],
       swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network", "TestSupport"], swiftSettings: strict),
     .testTarget(
@@ -54,7 +57,11 @@ let package = Package(
       name: "ProxyTests",
       dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport"],
       swiftSettings: strict),
-    .target(name: "TestSupport", dependencies: ["Network"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["Network", "Tokens"], path: "Tests/TestSupport", swiftSettings: strict),
+    .executableTarget(
+      name: "cache-writer", dependencies: ["Identity", "Network", "Tokens", "TestSupport"], path: "Tests/CacheWriter",
+      swiftSettings: strict),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",

@@ -27,6 +27,7 @@ enum Key: String, CaseIterable {
   case defaults
   case exchange
   case fieldCount = "field_count"
+  case file
   case format
   case headBytes = "head_bytes"
   case host
@@ -101,7 +102,7 @@ extension SectionShape {
   /// The whole file.
   static let file = SectionShape([
     (.listeners, .sections(listener)), (.loops, .value), (.admin, .section(admin)), (.log, .section(log)),
-    (.cache, .section(SectionShape([(.memory, .value)]))), (.limits, .section(limits)),
+    (.cache, .section(SectionShape([(.file, .value), (.memory, .value)]))), (.limits, .section(limits)),
     (.shutdown, .section(SectionShape([(.limit, .value)]))), (.applications, .namedSections(application)),
     (.defaults, .section(defaults)), (.routes, .sections(route)),
   ])

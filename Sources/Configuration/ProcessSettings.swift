@@ -30,6 +30,9 @@ public struct LogSettings: Sendable, Hashable {
 public enum CacheSettings: Sendable, Hashable {
   /// In this process, until it ends.
   case memory
+  /// In a file that every MSAL on this machine may share, an absolute path or one relative to the working directory. Whether it
+  /// can be used is found out by who opens it.
+  case file(Located<String>)
 }
 
 /// Bounds on what callers may send.

@@ -12,8 +12,16 @@ extension SettingsDecoder {
 
   mutating func cache(_ file: Section) -> CacheSettings {
     guard let section = section(file, .cache) else { return .memory }
-    if boolean(section, .memory) == false, let node = section[.memory] {
-      report(node.place, "\(section.path(.memory)): this version keeps tokens in memory only")
+    let memory = boolean(section, .memory)
+    let file = path(section, .file)
+    if let file {
+      if let memory = section.members[.memory] {
+        report(memory.place, "\(section.path) has both 'file' and 'memory'; keep one")
+      }
+      return .file(file)
+    }
+    if memory == false, section.members[.file] == nil, let node = section[.memory] {
+      report(node.place, "\(section.path(.memory)) is true, or 'file' says where tokens are kept instead")
     }
     return .memory
   }

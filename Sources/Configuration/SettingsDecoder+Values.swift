@@ -144,6 +144,16 @@ extension SettingsDecoder {
     return contents(of: scalar, limit: 4 << 20).map { scalar.located($0.path) }
   }
 
+  /// The path of a file that need not be there yet.
+  mutating func path(_ section: Section, _ key: Key) -> Located<String>? {
+    guard let scalar = scalar(section, key) else { return nil }
+    if scalar.text.hasSuffix("/") {
+      report(scalar.place, "\(scalar.key) names a file, not a directory: '\(scalar.written)'")
+      return nil
+    }
+    return scalar.located(resolved(scalar.text))
+  }
+
   /// A secret, given in place or in a file. The file's trailing line ends are not part of it.
   mutating func secret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
     if section.members[key] != nil, let other = section.members[fileKey] {
@@ -172,8 +182,9 @@ extension SettingsDecoder {
     }
   }
 
-  /// Paths in the file are relative to the file.
+  /// Paths in the file are relative to the file, or to the home directory behind `~/`.
   private func resolved(_ path: String) -> String {
+    if path.hasPrefix("~/"), let home = environment["HOME"], !home.isEmpty { return home + path.dropFirst() }
     guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
     return file[...slash] + path
   }

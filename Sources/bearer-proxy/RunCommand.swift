@@ -20,6 +20,7 @@ struct RunCommand {
     do throws(ConfigurationError) {
       let settings = try Settings.load(file: options.configuration, environment: environment)
       let contexts = try TLSContexts(settings)
+      try checkCache(settings.cache)
       let loopCount = options.loops ?? settings.loops ?? Machine.processorCount
       let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount)
       guard let loops = startLoops(loopCount) else { return .failed }

@@ -117,7 +117,10 @@ import Testing
     ),
     ("log: {format: jsn}", ["log.format is one of json, text, not 'jsn'; did you mean 'json'?"]),
     ("log:", ["log takes keys of its own (level: …, format: …, access: …)"]),
-    ("cache: {memory: false}", ["cache.memory: this version keeps tokens in memory only"]),
+    ("cache: {memory: false}", ["cache.memory is true, or 'file' says where tokens are kept instead"]),
+    ("cache: {memory: true, file: tokens.json}", ["cache has both 'file' and 'memory'; keep one"]),
+    ("cache: {file: tokens/}", ["cache.file names a file, not a directory: 'tokens/'"]),
+    ("cache: {fil: tokens.json}", ["unknown key 'fil' in cache; did you mean 'file'?"]),
     ("limits: {head_bytes: 32}", ["limits.head_bytes is a size such as 512B, 64KiB or 1MiB, not '32'"]),
     ("limits: {head_bytes: 1KiB}", ["limits.head_bytes is from 4KiB to 1MiB, not '1KiB'"]),
     (

@@ -23,7 +23,10 @@ import Testing
     let root = try #require(YAMLNode.read(bytes, file: "full.yaml", issues: &issues))
     var places: [String: Place] = [:]
     collect(root, shape: .file, prefix: "", into: &places)
-    #expect(Set(places.keys) == Set(SectionShape.file.paths()))
+    // Of two keys that exclude one another, one is in use and the other a comment.
+    #expect(Set(SectionShape.file.paths()).subtracting(places.keys) == ["cache.memory"])
+    #expect(Set(places.keys).isSubset(of: SectionShape.file.paths()))
+    #expect(lines.contains("  # memory: true"))
     for (path, place) in places {
       let above = lines[place.line - 2].drop { $0 == " " || $0 == "-" }
       #expect(above.hasPrefix("#"), "\(path) on line \(place.line) has no comment above it")
@@ -60,7 +63,7 @@ import Testing
       #expect(changed.cache == base.cache, "\(path)")
     }
     // Every key of these sections has a default, so a new one cannot be forgotten in the schema.
-    for path in SectionShape.file.paths() {
+    for path in SectionShape.file.paths() where path != "cache.file" {
       let sections = ["log.", "cache.", "limits.", "shutdown.", "defaults.timeouts.", "defaults.pool."]
       if sections.contains(where: { path.hasPrefix($0) }) {
         #expect(defaults[path] != nil, "\(path) has no default in the schema")

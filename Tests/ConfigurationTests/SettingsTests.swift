@@ -143,6 +143,23 @@ import Tokens
     #expect(!dumped.contains("hunter2") && !dumped.contains("s3cr3t") && dumped.contains("[secret]"))
   }
 
+  static let caches: [(yaml: String, path: String?)] = [
+    ("", nil),
+    ("cache: {memory: true}", nil),
+    ("cache: {file: tokens.json}", "dir/tokens.json"),
+    ("cache: {file: /srv/tokens.json}", "/srv/tokens.json"),
+    ("cache: {file: ~/.azure/tokens.json}", "/home/alice/.azure/tokens.json"),
+    ("cache: {file: \"${CLIENT}.json\"}", "dir/client-7.json"),
+  ]
+
+  @Test(arguments: caches)
+  func `tokens are kept in memory, or in the file that is named`(yaml: String, path: String?) throws {
+    switch try decoded(Self.smallest + "\n" + yaml).cache {
+    case .memory: #expect(path == nil)
+    case .file(let file): #expect((file.value, file.key) == (path, "cache.file"))
+    }
+  }
+
   @Test func `what is said outside the file replaces what the file says`() throws {
     let settings = try decoded(Self.smallest + "\nloops: 2\nlog: {level: error, format: text}")
     let same = settings.overridden(loops: nil, logLevel: nil, logFormat: nil)
@@ -166,7 +183,7 @@ import Tokens
 func decoded(_ text: String) throws(ConfigurationError) -> Settings {
   try Settings.decode(
     yaml: Array(text.utf8), file: "dir/f.yaml",
-    environment: ["CLIENT": "client-7", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"],
+    environment: ["CLIENT": "client-7", "HOME": "/home/alice", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"],
     readFile: { path, limit throws(FileReadError) in
       switch path {
       case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)

@@ -16,6 +16,9 @@ public enum CacheStoreError: Error, Sendable, Hashable {
 }
 
 extension CacheStoreError {
+  /// Every word of `reason`.
+  static let reasons = ["damaged", "system", "changing", "refused", "locked"]
+
   /// A word for metrics.
   public var reason: String {
     switch self {

@@ -1,0 +1,67 @@
+// Owns what log and metrics say about the cache's file.
+
+public import Telemetry
+
+/// The counters of a cache's file.
+public struct CacheMetrics: Sendable {
+  private let reads: Counter
+  private let writes: Counter
+  private let failures: [String: Counter]
+  private let unwritten: Gauge
+
+  /// Adds the metrics to a process's catalogue.
+  public init(_ catalog: inout MetricsCatalog) {
+    reads = catalog.counter(
+      "bearer_proxy_cache_reads_total", help: "Readings of the token cache's file after others had changed it.")
+    writes = catalog.counter("bearer_proxy_cache_writes_total", help: "Replacements of the token cache's file.")
+    var failures: [String: Counter] = [:]
+    for reason in CacheStoreError.reasons {
+      failures[reason] = catalog.counter(
+        "bearer_proxy_cache_failures_total", help: "Attempts to read or write the token cache's file that failed.",
+        labels: ["reason": reason])
+    }
+    self.failures = failures
+    unwritten = catalog.gauge(
+      "bearer_proxy_cache_unwritten_changes",
+      help: "Changes that only this process knows, until the file can be written.")
+  }
+
+  /// Counts an event.
+  public func count(_ event: CacheStoreEvent, in writer: SharedMetricsWriter) {
+    switch event {
+    case .read: writer.add(reads)
+    case .written(_, bytes: 0, _): writer.set(unwritten, 0)
+    case .written:
+      writer.add(writes)
+      writer.set(unwritten, 0)
+    case .failed(let error, let kept, _):
+      if let counter = failures[error.reason] { writer.add(counter) }
+      writer.set(unwritten, Int64(kept))
+    case .recovered: writer.set(unwritten, 0)
+    }
+  }
+}
+
+extension CacheStoreEvent {
+  /// Writes a record. A failure is told once, however often it comes; its end, too.
+  /// - Parameter path: the cache's file.
+  public func write(to log: Log, path: String) {
+    switch self {
+    case .read(let duration):
+      log.debug("token cache read", ["file": .string(path), "duration_ms": .milliseconds(duration)])
+    case .written(let changes, let bytes, let duration):
+      log.debug(
+        "token cache written",
+        [
+          "file": .string(path), "changes": .integer(changes), "bytes": .integer(bytes),
+          "duration_ms": .milliseconds(duration),
+        ])
+    case .failed(let error, let kept, isNews: true):
+      log.error(
+        "token cache cannot be used, serving from memory",
+        ["reason": .string(error.reason), "detail": .string(error.description(path: path)), "kept": .integer(kept)])
+    case .failed: break
+    case .recovered: log.info("token cache can be used again", ["file": .string(path)])
+    }
+  }
+}

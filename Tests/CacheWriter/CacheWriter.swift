@@ -1,0 +1,99 @@
+// A process that writes a shared cache through the store, for tests that need several of them. Not part of the product.
+//
+//   cache-writer refresh PATH PERSON COUNT     signs PERSON in (or takes up where the cache is) and renews COUNT times;
+//                                              prints each generation that is in the file
+//   cache-writer add PATH PREFIX COUNT         signs COUNT people in, PREFIX-0 and so on
+//   cache-writer flight PATH KEY SCOPE         renews a token unless another process just did, under the refresh lock
+
+import FoundationEssentials
+import Glibc
+import Identity
+import Network
+import TestSupport
+import Tokens
+
+@main
+struct CacheWriter {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard arguments.count == 4, let task = Task(rawValue: arguments[0]) else {
+      say("usage: cache-writer refresh|add|flight PATH NAME COUNT")
+      exit(2)
+    }
+    let store = await FileCacheStore.open(path: arguments[1], lockWait: .seconds(60)) { event in
+      if case .failed(let error, _, _) = event { say("trouble \(error.description(path: arguments[1]))") }
+    }
+    let count = Int(arguments[3]) ?? 1
+    do {
+      switch task {
+      case .refresh: try await refresh(SignedInPerson(arguments[2]), count, in: store)
+      case .add: try await add(arguments[2], count, to: store)
+      case .flight: try await fly(SignedInPerson(arguments[2]), to: count, in: store)
+      }
+      say("done")
+    } catch {
+      say("failed \(error)")
+      exit(1)
+    }
+  }
+
+  private enum Task: String {
+    case refresh, add, flight
+  }
+
+  private static var now: UnixTime { UnixTime(WallClock.now.seconds) }
+
+  private static func refresh(_ person: SignedInPerson, _ count: Int, in store: FileCacheStore) async throws {
+    var generation = person.generation(in: await store.snapshot()) ?? -1
+    if generation < 0 {
+      let first = try person.issued(generation: 0, now: now)
+      try await store.modify { document in _ = document.add(first, now: now) }
+      generation = 0
+      say("0")
+    }
+    for _ in 0..<count {
+      guard let held = await store.snapshot().refreshTokens(person.query).first else { throw Lost() }
+      let next = try person.issued(generation: generation + 1, isSignIn: false, now: now)
+      guard let token = next.reply.refreshToken else { throw Lost() }
+      try await store.modify { document in
+        document.add(next, now: now)
+        document.rotate(held, to: token, obtainedAt: now)
+      }
+      generation += 1
+      say("\(generation)")
+    }
+  }
+
+  private struct Lost: Error {}
+
+  private static func add(_ prefix: String, _ count: Int, to store: FileCacheStore) async throws {
+    for index in 0..<count {
+      let issued = try SignedInPerson("\(prefix)\(index)").issued(generation: 0, now: now)
+      try await store.modify { document in _ = document.add(issued, now: now) }
+    }
+  }
+
+  /// Renews once, unless the cache has the generation by now.
+  private static func fly(_ person: SignedInPerson, to generation: Int, in store: FileCacheStore) async throws {
+    let next = try person.issued(generation: generation, now: now)
+    let error = await store.withRefreshLock(person.home) { () -> (any Error)? in
+      if person.generation(in: await store.snapshot()) == generation { return nil }
+      say("request")
+      do {
+        // As long as a token request takes.
+        try await _Concurrency.Task.sleep(for: .milliseconds(300))
+        try await store.modify { document in _ = document.add(next, now: now) }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// One write, so that a kill finds whole lines.
+  private static func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(STDOUT_FILENO, bytes, bytes.count)
+  }
+}

@@ -1,0 +1,251 @@
+// The store and its file: what it reads, what it writes over, and what it does when it cannot.
+
+import FoundationEssentials
+import Glibc
+import Identity
+import Network
+import TestSupport
+import Testing
+import Tokens
+
+@Suite(.timeLimit(.minutes(2)))
+struct FileCacheStoreTests {
+  static let now = UnixTime(1_700_000_000)
+  let directory: TemporaryDirectory
+  let path: String
+  let failures = Locked<[(error: CacheStoreError, kept: Int, isNews: Bool)]>([])
+  let recoveries = Locked(0)
+  let alice = SignedInPerson("alice")
+  let bob = SignedInPerson("bob")
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.file("cache.json")
+  }
+
+  private func open(lockWait: TimeSpan = .milliseconds(500)) async -> FileCacheStore {
+    await FileCacheStore.open(path: path, lockWait: lockWait) { [failures, recoveries] event in
+      switch event {
+      case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
+      case .recovered: recoveries.withLock { $0 += 1 }
+      case .read, .written: break
+      }
+    }
+  }
+
+  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: FileCacheStore) async throws {
+    let issued = try person.issued(generation: generation, now: Self.now)
+    try await store.modify { document in _ = document.add(issued, now: Self.now) }
+  }
+
+  private func onDisk() throws -> CacheDocument {
+    try CacheDocument(text: Array(directory.read("cache.json").utf8))
+  }
+
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+  }
+
+  @Test func `what one store writes, another one reads, with mode 0600 and no lock left`() async throws {
+    let one = await open()
+    try await add(alice, to: one)
+    #expect(alice.generation(in: try onDisk()) == 0)
+    #expect(alice.generation(in: await open().snapshot()) == 0)
+    #expect(try names == ["cache.json"])
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test(
+    "missing-empty-partial: a file that is not there or holds nothing is an empty cache",
+    arguments: [nil, "", " \n", "{}"])
+  func missingEmpty(text: String?) async throws {
+    if let text { try directory.write(text, to: "cache.json") }
+    let store = await open()
+    #expect(await store.snapshot().accounts(environments: [SignedInPerson.environment]).isEmpty)
+    #expect(store.trouble == nil)
+    try await add(alice, to: store)
+    #expect(alice.generation(in: try onDisk()) == 0)
+  }
+
+  @Test("missing-empty-partial: a file that is no cache is reported with its place, and left alone")
+  func partial() async throws {
+    let half = "{\n    \"AccessToken\": {\n        \"a\": {\"secret\": \"x"
+    try directory.write(half, to: "cache.json")
+    let began = MonotonicTime.now
+    let store = await open()
+    #expect(MonotonicTime.now - began >= .milliseconds(200))
+    let trouble = try #require(store.trouble)
+    #expect(trouble.description(path: "F") == "F:3:27: the text ends too early")
+    await #expect(throws: trouble) { try await add(alice, to: store) }
+    #expect(directory.read("cache.json") == half)
+    #expect(try names == ["cache.json"])
+    // Served from memory, and written as soon as somebody has seen to the file.
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+    #expect(failures.withLock { $0.count { $0.isNews } } == 1)
+    try directory.write("{\"Unknown\": {\"kept\": 1}}", to: "cache.json")
+    #expect(try await eventually { alice.generation(in: try onDisk()) == 0 })
+    #expect(directory.read("cache.json").contains("kept"))
+    #expect(try await eventually { store.trouble == nil })
+    #expect(try await eventually { recoveries.withLock { $0 } == 1 })
+  }
+
+  @Test func `half a write that is whole a moment later is no trouble`() async throws {
+    let whole =
+      #"{"Account": {"k": {"home_account_id": "h", "environment": "login.microsoftonline.com", "realm": "r"}}}"#
+    let store = await open()
+    try directory.write(String(whole.prefix(30)), to: "cache.json")
+    try await Task.sleep(for: .milliseconds(60))
+    try directory.write(whole, to: "cache.json")
+    #expect(
+      try await eventually { await !store.snapshot().accounts(environments: [SignedInPerson.environment]).isEmpty })
+    #expect(failures.withLock { $0.isEmpty })
+  }
+
+  @Test func `a file emptied before it is written again signs nobody out meanwhile`() async throws {
+    let store = await open()
+    try await add(alice, to: store)
+    let text = directory.read("cache.json")
+    try directory.write("", to: "cache.json")
+    for _ in 0..<10 {
+      #expect(alice.generation(in: await store.snapshot()) == 0)
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try directory.write(text, to: "cache.json")
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+  }
+
+  @Test("external-sign-in: what another process writes is seen within a second, however it writes")
+  func externalChanges() async throws {
+    let store = await open()
+    let stream = store.changes
+    let other = await open()
+    try await add(alice, to: other)
+    let limit = Duration.seconds(1)
+    #expect(try await eventually(within: limit) { alice.generation(in: await store.snapshot()) == 0 })
+    var changes = stream.makeAsyncIterator()
+    await changes.next()
+    // In place, as msal-extensions does.
+    let replaced = directory.read("cache.json").replacing("rt-alice-0", with: "rt-alice-7")
+    try directory.write(replaced, to: "cache.json")
+    #expect(try await eventually(within: limit) { alice.generation(in: await store.snapshot()) == 7 })
+    await changes.next()
+    // Deleted, as `az account clear` does.
+    unlink(path)
+    #expect(try await eventually(within: limit) { alice.generation(in: await store.snapshot()) == nil })
+  }
+
+  @Test func `a directory that comes back is watched again`() async throws {
+    let inner = directory.file("inner")
+    mkdir(inner, 0o700)
+    let store = await FileCacheStore.open(path: inner + "/cache.json") { _ in }
+    try await add(alice, to: store)
+    try FileManager.default.removeItem(atPath: inner)
+    // It may be a mount that went away: the people in it are still served.
+    #expect(try await eventually { store.trouble == .file(.noDirectory) })
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+    mkdir(inner, 0o700)
+    let other = await FileCacheStore.open(path: inner + "/cache.json") { _ in }
+    try await add(bob, to: other)
+    #expect(try await eventually(within: .seconds(2)) { bob.generation(in: await store.snapshot()) == 0 })
+  }
+
+  @Test func `what others wrote is merged, though this process has not heard of it`() async throws {
+    let store = await open()
+    try await add(alice, to: store)
+    // Written and at once changed: no event can have arrived.
+    let other = try CacheDocument(text: Array(directory.read("cache.json").utf8))
+    var changed = other
+    _ = changed.add(try bob.issued(generation: 0, now: Self.now), now: Self.now)
+    try Data(changed.text()).write(to: URL(filePath: path))
+    try await add(alice, 1, to: store)
+    #expect(bob.generation(in: try onDisk()) == 0)
+    #expect(alice.generation(in: try onDisk()) == 1)
+  }
+
+  @Test func `changes that come together are written together`() async throws {
+    let written = Locked<[Int]>([])
+    let store = await FileCacheStore.open(path: path) { event in
+      if case .written(let changes, _, _) = event { written.withLock { $0.append(changes) } }
+    }
+    try await withThrowingTaskGroup { group in
+      for index in 0..<100 {
+        group.addTask { try await add(SignedInPerson("p\(index)"), to: store) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try onDisk().accounts(environments: [SignedInPerson.environment]).count == 100)
+    let counts = written.withLock { $0 }
+    #expect(counts.reduce(0, +) == 100)
+    #expect(counts.count < 20)
+  }
+
+  @Test func `a change that changes nothing leaves the file as it is`() async throws {
+    let store = await open()
+    try await add(alice, to: store)
+    let before = try #require(try SharedFile(path: path).identity())
+    try await store.modify { _ in }
+    #expect(try SharedFile(path: path).identity() == before)
+  }
+
+  @Test("stale-lock of a live process: the change is kept in memory, and written when the lock is free")
+  func lockedOut() async throws {
+    try directory.write("\(getpid()) somebody", to: "cache.json.lockfile")
+    let store = await open()
+    let reason = CacheStoreError.locked(LockHolder(process: getpid(), name: "somebody"))
+    await #expect(throws: reason) { try await add(alice, to: store) }
+    await #expect(throws: reason) { try await add(bob, to: store) }
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+    #expect(failures.withLock { $0.map(\.isNews) } == [true, false])
+    #expect(failures.withLock { $0.map(\.kept) } == [1, 2])
+    unlink(directory.file("cache.json.lockfile"))
+    try await add(SignedInPerson("carol"), to: store)
+    #expect(store.trouble == nil)
+    #expect(try onDisk().accounts(environments: [SignedInPerson.environment]).count == 3)
+    #expect(recoveries.withLock { $0 } == 1)
+  }
+
+  @Test func `a file that others can write is not read, and not written`() async throws {
+    let store = await open()
+    try await add(alice, to: store)
+    chmod(path, 0o666)
+    let reason = CacheStoreError.file(.untrusted(.writable(mode: 0o666)))
+    await #expect(throws: reason) { try await add(bob, to: store) }
+    #expect(bob.generation(in: try onDisk()) == nil)
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+    chmod(path, 0o600)
+    #expect(try await eventually { bob.generation(in: try onDisk()) == 0 })
+  }
+
+  @Test func `a directory that is not there costs nothing but the file`() async throws {
+    let store = await FileCacheStore.open(path: directory.file("later/cache.json")) { _ in }
+    await #expect(throws: CacheStoreError.self) { try await add(alice, to: store) }
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+    mkdir(directory.file("later"), 0o700)
+    #expect(try await eventually { textOfFile(directory.file("later/cache.json")).contains("rt-alice-0") })
+  }
+
+  @Test func `the refresh lock lets one in at a time, for each key, and shows what the other left`() async throws {
+    let stores = [await open(), await open(), await open()]
+    let requests = Locked(0)
+    try await withThrowingTaskGroup { group in
+      for store in stores {
+        group.addTask {
+          try await store.withRefreshLock(alice.home) { () -> Result<Void, any Error> in
+            do {
+              if alice.generation(in: await store.snapshot()) == 1 { return .success(()) }
+              requests.withLock { $0 += 1 }
+              try await Task.sleep(for: .milliseconds(100))
+              return .success(try await add(alice, 1, to: store))
+            } catch {
+              return .failure(error)
+            }
+          }.get()
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(requests.withLock { $0 } == 1)
+    #expect(await stores[0].withRefreshLock("other key") { 7 } == 7)
+  }
+}
