@@ -27,10 +27,9 @@ extension CacheDocument {
   /// Everybody who is signed in at an authority, with what an application holds for them. Where several issuers share a host, only
   /// those whom this one vouches for.
   public func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
-    accounts(environments: authority.environments).compactMap { account in
+    accounts(authority: authority, clientID: clientID).map { account in
       let query = CacheQuery(
-        environments: authority.environments, realm: "", clientID: clientID, homeAccountID: account.homeAccountID)
-      if let issuer = authority.isolation, !isBound(query, to: issuer) { return nil }
+        environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID)
       let tokens = keys(.accessToken, clientID: clientID, homeAccountID: account.homeAccountID)
         .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
         .filter {

@@ -1,10 +1,6 @@
-// Owns under which names a provider's tokens stand in the unified cache, as far as the authority alone tells.
+// Owns under which tenant a provider's tokens stand in the unified cache, as far as the authority alone tells.
 
 extension Authority {
-  /// Keeps an OpenID Connect issuer's access tokens apart from those of other issuers on its host, which are filed under the same
-  /// host and tenant (`ext_cache_key`); nil for Microsoft's products, whose tenants are told apart anyway.
-  public var isolation: String? { kind == .issuer ? description : nil }
-
   /// The tenant that tokens are filed under, where that can be said without the provider's metadata: not for a domain name, which
   /// the metadata turns into the tenant's id.
   public var knownRealm: String? {
@@ -17,9 +13,6 @@ extension Authority {
     case .b2c, .ciam, .issuer: nil
     }
   }
-
-  /// Which product's accounts it has.
-  public var accountAuthority: AccountAuthority { kind == .adfs ? .federationServices : .standard }
 }
 
 extension String {
