@@ -1,5 +1,7 @@
 // When a lock file is a dead process's, and what it says of its holder.
 
+import Glibc
+import TestSupport
 import Testing
 
 @testable import Network
@@ -15,11 +17,31 @@ import Testing
     (StaleLock(holder: nil, holderLives: false, isUnlocked: true, age: .seconds(11)), true),
     (StaleLock(holder: nil, holderLives: false, isUnlocked: true, age: .seconds(9)), false),
     (StaleLock(holder: nil, holderLives: false, isUnlocked: false, age: .seconds(11)), false),
+    (ours(lives: false, isUnlocked: true), true),
+    (ours(lives: true, isUnlocked: true), false),
+    (ours(lives: false, isUnlocked: false), false),
   ]
+
+  private static func ours(lives: Bool, isUnlocked: Bool) -> StaleLock {
+    StaleLock(
+      holder: LockHolder(process: 4711, name: "bearer-proxy"), holderLives: lives, isUnlocked: isUnlocked, age: .zero,
+      isLockedFromTheStart: true)
+  }
 
   @Test(arguments: proofs)
   func `only all three proofs together make a lock stale`(lock: StaleLock, isProved: Bool) {
     #expect(lock.isProved == isProved)
+  }
+
+  @Test func `a process that ended lives no longer, waited for or not`() async throws {
+    #expect(LockHolder(process: getpid(), name: "").lives)
+    let directory = try TemporaryDirectory()
+    let child = try ChildProcess("true", ["true"], in: directory)
+    let holder = LockHolder(process: child.identifier, name: "")
+    // Nobody has waited for it before `wait` does.
+    #expect(try await eventually { !holder.lives })
+    _ = try await child.wait()
+    #expect(!holder.lives)
   }
 
   static let contents: [(text: String, holder: LockHolder?)] = [

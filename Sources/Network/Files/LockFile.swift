@@ -108,8 +108,9 @@ public struct LockFile: Sendable {
     let count = read(descriptor, &contents, contents.count)
     let holder = LockHolder(contents[..<max(count, 0)])
     var stale = StaleLock(
-      holder: holder, holderLives: holder.map { Self.lives($0.process) } ?? false, isUnlocked: true,
-      age: identity.modified.age(at: WallClock.now))
+      holder: holder, holderLives: holder?.lives ?? false, isUnlocked: true,
+      age: identity.modified.age(at: WallClock.now),
+      isLockedFromTheStart: holder?.name == self.holder.name && csystem_is_remote(directory.descriptor) == 0)
     guard stale.isProved else { return (holder, false) }
     // Whoever else examines it must not remove it under us: the lock on it is ours until it is gone.
     stale.isUnlocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
@@ -118,10 +119,6 @@ public struct LockFile: Sendable {
     return (holder, true)
   }
 
-  private static func lives(_ process: Int32) -> Bool {
-    // Somebody else's process lives too, though it may not be signalled.
-    kill(process, 0) == 0 || errno != ESRCH
-  }
 }
 
 extension WallClock.Instant {

@@ -1,5 +1,7 @@
 // Owns who holds a lock file, as the file says.
 
+internal import Glibc
+
 /// The process that a lock file names: `PID NAME`, or the PID alone.
 public struct LockHolder: Sendable, Hashable {
   /// The process id.
@@ -23,4 +25,20 @@ public struct LockHolder: Sendable, Hashable {
   }
 
   var contents: [UInt8] { Array("\(process) \(name)".utf8) }
+
+  /// Whether the process is there and has not ended. One that nobody has waited for yet has.
+  var lives: Bool {
+    // Somebody else's process may not be signalled, and is there.
+    guard kill(process, 0) == 0 || errno != ESRCH else { return false }
+    let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return true }
+    defer { close(descriptor) }
+    var text = [UInt8](repeating: 0, count: 512)
+    let count = read(descriptor, &text, text.count)
+    // `PID (NAME) STATE …`, and the name may hold anything.
+    guard let bracket = text[..<max(count, 0)].lastIndex(of: UInt8(ascii: ")")), bracket + 2 < count else {
+      return true
+    }
+    return text[bracket + 2] != UInt8(ascii: "Z")
+  }
 }
