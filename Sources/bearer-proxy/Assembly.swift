@@ -20,8 +20,8 @@ struct Assembly {
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
 
-  /// Puts everything together.
-  init(_ settings: Settings, contexts: TLSContexts, options: RunOptions, loops: [EventLoop]) {
+  /// Puts everything together. The cache's file is read before this returns.
+  init(_ settings: Settings, contexts: TLSContexts, options: RunOptions, loops: [EventLoop]) async {
     let format: LogFormat = (options.logFormat ?? settings.log.format) == .json ? .json : .text
     let log = Log(level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
@@ -36,9 +36,14 @@ struct Assembly {
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: programVersion)
     let tokenMetrics = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
+    let cacheMetrics = settings.cache.path.map { _ in CacheMetrics(&catalog) }
     let registry = MetricsRegistry(catalog, writers: loops.count)
     registry.shared.set(metrics.buildInfo, 1)
 
+    let store = await openCache(settings.cache) { event in
+      event.write(to: log, path: settings.cache.path ?? "")
+      cacheMetrics?.count(event, in: registry.shared)
+    }
     let publications = Publications(plan.subscriptions)
     let broker = TokenBroker(
       TokenBroker.Surroundings(
@@ -47,7 +52,7 @@ struct Assembly {
           event.write(to: log)
           tokenMetrics.count(event, in: registry.shared)
         },
-        publish: { key, value in publications.publish(key, value) }))
+        publish: { key, value in publications.publish(key, value) }), store: store)
 
     self.loops = loops
     self.log = log

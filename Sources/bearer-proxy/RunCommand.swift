@@ -24,7 +24,7 @@ struct RunCommand {
       let loopCount = options.loops ?? settings.loops ?? Machine.processorCount
       let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount)
       guard let loops = startLoops(loopCount) else { return .failed }
-      await serve(settings, Assembly(settings, contexts: contexts, options: options, loops: loops), listeners)
+      await serve(settings, await Assembly(settings, contexts: contexts, options: options, loops: loops), listeners)
       return .done
     } catch {
       complain(error.description + "\n")

@@ -25,6 +25,13 @@ func openCache(
   }
 }
 
+extension CacheSettings {
+  /// The cache's file; nil where there is none.
+  var path: String? {
+    if case .file(let path) = self { path.value } else { nil }
+  }
+}
+
 extension SharedFileError {
   /// The reason as the end of a sentence that begins with the path.
   fileprivate var sentence: String {

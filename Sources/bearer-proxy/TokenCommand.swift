@@ -38,6 +38,7 @@ struct TokenCommand {
     let fetch: (ApplicationSettings) -> Fetch
     do throws(ConfigurationError) {
       settings = try Settings.load(file: options.configuration, environment: environment)
+      try checkCache(settings.cache)
       fetch = try providers(settings)
     } catch {
       return Answer(text: "\(error)\n", status: .usage)
@@ -48,7 +49,13 @@ struct TokenCommand {
     guard let subscription = settings.subscription(of: route, fetch: fetch) else {
       return usage("route '\(route.name)' adds no token")
     }
-    let broker = TokenBroker(TokenBroker.Surroundings(now: now))
+    let path = settings.cache.path ?? ""
+    let store = await openCache(settings.cache) { event in
+      if case .failed(let error, _, isNews: true) = event {
+        complain("bearer-proxy: warning: \(error.description(path: path))\n")
+      }
+    }
+    let broker = TokenBroker(TokenBroker.Surroundings(now: now), store: store)
     do throws(AcquisitionError) {
       let report = TokenReport(
         route: route.name, subscription: subscription, value: try await broker.bearer(for: subscription), now: now(),
