@@ -1,7 +1,7 @@
-// Owns the two kinds of numbers that carry their unit in the file: durations and sizes.
+// Owns the two kinds of numbers that carry their unit: durations and sizes.
 
 /// Reads `500ms`, `30s`, `5m` or `2h`: a whole number and its unit. `nil` for anything else, and for more than a year.
-func parsedDuration(_ text: String) -> Duration? {
+public func parsedDuration(_ text: String) -> Duration? {
   guard let (number, unit) = numberAndUnit(text) else { return nil }
   let factor: Int64
   switch unit {

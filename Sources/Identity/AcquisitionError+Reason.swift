@@ -30,7 +30,8 @@ extension AcquisitionError {
 }
 
 extension TokenErrorReply {
-  fileprivate var detail: String {
+  /// The provider's codes and words.
+  var detail: String {
     var words = [error]
     if let suberror { words.append(suberror) }
     words += codes.map { "AADSTS\($0)" }

@@ -231,16 +231,3 @@ extension AccountIdentity {
     return localAccountID.map { account.localAccountIDs.contains($0) } ?? false
   }
 }
-
-extension TokenFailure {
-  /// The same without the provider's prose where that repeats a secret of the request: it goes to the log.
-  fileprivate func withoutEcho(of request: TokenRequest) -> TokenFailure {
-    guard case .refused(var reply) = cause, let prose = reply.description else { return self }
-    var secrets: [Secret] = []
-    if case .secret(let secret) = request.credential { secrets.append(secret) }
-    if case .refreshToken(let token) = request.grant { secrets.append(token) }
-    guard secrets.contains(where: { !$0.isEmpty && prose.contains($0.revealed()) }) else { return self }
-    reply.description = nil
-    return TokenFailure(.refused(reply), status: status, retryAfter: retryAfter)
-  }
-}

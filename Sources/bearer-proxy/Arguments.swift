@@ -2,12 +2,14 @@
 // no file and prints nothing.
 
 import Configuration
+import Tokens
 
 /// The words behind the program's name, read.
 struct Arguments {
   private let environment: [String: String]
   private var given: Set<Option> = []
   private var values: [Option: (source: String, text: String)] = [:]
+  private var repeated: [Option: [String]] = [:]
 
   /// Reads a command line. Without a command word, the command is `run`.
   static func command(
@@ -49,13 +51,14 @@ struct Arguments {
       let equals = word.hasPrefix("--") ? word.firstIndex(of: "=") : nil
       let spelling = String(word[..<(equals ?? word.endIndex)])
       let option = try option(spelling, of: command)
-      if !given.insert(option).inserted { throw .repeated(spelling) }
+      if !given.insert(option).inserted, !option.isRepeatable { throw .repeated(spelling) }
       let attached = equals.map { String(word[word.index(after: $0)...]) }
       if option.valueName == nil {
         if attached != nil { throw .unexpectedValue(spelling) }
       } else {
         guard let value = attached ?? rest.popFirst(), !value.isEmpty else { throw .missingValue(spelling) }
         values[option] = (spelling, value)
+        repeated[option, default: []].append(value)
       }
     }
   }
@@ -84,9 +87,61 @@ struct Arguments {
       return .token(
         TokenOptions(
           configuration: try text(.config), route: try text(.route), form: form, reveal: given.contains(.reveal)))
+    case .login:
+      return .login(try login())
+    case .accounts:
+      return .accounts(configuration: try text(.config), form)
+    case .logout:
+      return .logout(configuration: try text(.config), account: try text(.account))
     case .version:
       return .version(form)
     }
+  }
+
+  private func login() throws(UsageError) -> LoginOptions {
+    var options = LoginOptions(configuration: try text(.config), target: try target(), way: try way())
+    do throws(ScopeSetError) {
+      options.extraScopes = try ScopeSet(repeated[.extraScope] ?? [])
+    } catch {
+      guard case .word(let word) = error else { return options }
+      throw .badValue(source: "--extra-scope", value: word, expected: "one scope without blanks, quotes, backslashes")
+    }
+    if let reserved = options.extraScopes.firstReserved {
+      throw .badValue(source: "--extra-scope", value: reserved, expected: "an API's scope")
+    }
+    if let claims = value(.claims) {
+      do throws(ClaimsError) {
+        options.claims = try Claims(json: claims.text)
+      } catch {
+        throw .badValue(source: claims.source, value: claims.text, expected: "a JSON object of at most 16 KiB")
+      }
+    }
+    if let timeout = value(.timeout) {
+      guard let span = parsedDuration(timeout.text), span >= .seconds(1), span <= .seconds(3600) else {
+        throw .badValue(source: timeout.source, value: timeout.text, expected: "a time from 1s to 1h, such as 5m")
+      }
+      options.timeout = UInt64(span.components.seconds)
+    }
+    return options
+  }
+
+  private func target() throws(UsageError) -> LoginOptions.Target {
+    switch (value(.application)?.text, value(.route)?.text) {
+    case (let application?, nil): return .application(application)
+    case (nil, let route?): return .route(route)
+    case (nil, nil): throw .missingOneOf(.application, .route)
+    case (.some, .some): throw .together(.application, .route)
+    }
+  }
+
+  private func way() throws(UsageError) -> LoginOptions.Way {
+    guard given.contains(.deviceCode) else {
+      return .browser(prompt: try choice(.prompt), hint: value(.loginHint)?.text)
+    }
+    for option in [Option.prompt, .loginHint, .timeout] where given.contains(option) {
+      throw .together(.deviceCode, option)
+    }
+    return .deviceCode
   }
 
   /// The option's value, or the variable's; an empty variable counts as unset.

@@ -27,6 +27,12 @@ struct BearerProxy {
       say(helpText(name))
     case .run(let options):
       return await RunCommand(options: options, environment: environment).perform()
+    case .login(let options):
+      return await LoginCommand(options: options, environment: environment).perform()
+    case .accounts(let configuration, let form):
+      return await AccountsCommand(configuration: configuration, form: form, environment: environment).perform()
+    case .logout(let configuration, let account):
+      return await LogoutCommand(configuration: configuration, name: account, environment: environment).perform()
     case .token(let options):
       return await TokenCommand(options: options, environment: environment).perform()
     }

@@ -1,6 +1,7 @@
 // Owns what the process was asked to do, as data.
 
 import Configuration
+import Tokens
 
 /// What to do, complete and checked as far as that is possible without reading a file.
 enum Command: Equatable {
@@ -8,6 +9,12 @@ enum Command: Equatable {
   case run(RunOptions)
   /// Validate the configuration.
   case check(configuration: String)
+  /// Have somebody sign in.
+  case login(LoginOptions)
+  /// List who is signed in.
+  case accounts(configuration: String, OutputForm)
+  /// Sign somebody out.
+  case logout(configuration: String, account: String)
   /// Show what silent acquisition gives a route.
   case token(TokenOptions)
   /// Say the version.
@@ -46,4 +53,39 @@ struct TokenOptions: Equatable {
   var form: OutputForm
   /// Whether the token itself may be shown.
   var reveal: Bool
+}
+
+/// What `login` was told.
+struct LoginOptions: Equatable {
+  /// What is signed in to.
+  enum Target: Equatable {
+    /// An application, and every route of its first account.
+    case application(String)
+    /// What one route needs.
+    case route(String)
+  }
+
+  /// Where the person signs in.
+  enum Way: Equatable {
+    /// In a browser on this machine. The prompt is what is shown there, and the hint who is expected.
+    case browser(prompt: Prompt?, hint: String?)
+    /// In a browser anywhere, which a code leads to.
+    case deviceCode
+  }
+
+  /// The configuration file.
+  var configuration: String
+  /// What is signed in to.
+  var target: Target
+  /// Where.
+  var way = Way.browser(prompt: nil, hint: nil)
+  /// What else is consented to.
+  var extraScopes = ScopeSet.none
+  /// What else is to be proved.
+  var claims: Claims?
+  /// Seconds that the person may take in the browser.
+  var timeout: UInt64 = LoginOptions.patience
+
+  /// The same where nothing is said.
+  static let patience: UInt64 = 300
 }

@@ -5,6 +5,9 @@
 enum CommandName: String, CaseIterable {
   case run
   case check
+  case login
+  case accounts
+  case logout
   case token
   case version
 
@@ -13,6 +16,12 @@ enum CommandName: String, CaseIterable {
     switch self {
     case .run: [.config, .logLevel, .logFormat, .loops]
     case .check: [.config]
+    case .login:
+      [
+        .config, .application, .route, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
+      ]
+    case .accounts: [.config, .json]
+    case .logout: [.config, .account]
     case .token: [.config, .route, .json, .reveal]
     case .version: [.json]
     }
@@ -28,6 +37,14 @@ enum Option: String, CaseIterable {
   case route
   case json
   case reveal
+  case application
+  case deviceCode = "device-code"
+  case prompt
+  case loginHint = "login-hint"
+  case extraScope = "extra-scope"
+  case claims
+  case timeout
+  case account
   case help
 
   /// `-c` for `--config`.
@@ -47,9 +64,19 @@ enum Option: String, CaseIterable {
     case .logFormat: "FORMAT"
     case .loops: "NUMBER"
     case .route: "NAME"
-    case .json, .reveal, .help: nil
+    case .application: "NAME"
+    case .prompt: "PROMPT"
+    case .loginHint: "USERNAME"
+    case .extraScope: "SCOPE"
+    case .claims: "JSON"
+    case .timeout: "TIME"
+    case .account: "ACCOUNT"
+    case .json, .reveal, .deviceCode, .help: nil
     }
   }
+
+  /// Whether it may stand several times, each with a value of its own.
+  var isRepeatable: Bool { self == .extraScope }
 
   /// The environment variable that stands in for the option.
   var variable: String? {
@@ -58,7 +85,10 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .json, .reveal, .help: nil
+    case .route, .json, .reveal, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
+      .account,
+      .help:
+      nil
     }
   }
 }

@@ -42,6 +42,9 @@ extension CommandName {
     switch self {
     case .run: "Serve. The default command."
     case .check: "Validate a configuration and start nothing."
+    case .login: "Have somebody sign in, so that routes get tokens in their name."
+    case .accounts: "List who is signed in, and how their tokens stand."
+    case .logout: "Sign somebody out."
     case .token: "Show what silent acquisition gives a route."
     case .version: "Show the version."
     }
@@ -51,6 +54,9 @@ extension CommandName {
     switch self {
     case .run: "bearer-proxy [run] -c FILE [OPTIONS]"
     case .check: "bearer-proxy check -c FILE"
+    case .login: "bearer-proxy login -c FILE --application NAME | --route NAME [--device-code] [OPTIONS]"
+    case .accounts: "bearer-proxy accounts -c FILE [--json]"
+    case .logout: "bearer-proxy logout -c FILE --account ACCOUNT"
     case .token: "bearer-proxy token -c FILE --route NAME [--json] [--reveal]"
     case .version: "bearer-proxy version [--json]"
     }
@@ -62,6 +68,18 @@ extension CommandName {
       "Listens where the configuration says, until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
     case .check:
       "Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0."
+    case .login:
+      """
+      Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the cache's file.
+      A proxy that runs notices within a second. Exits 3 where the provider or the person says no, 1 for every other end.
+      """
+    case .accounts:
+      "Reads the cache; asks no provider. Never shows a token."
+    case .logout:
+      """
+      Removes the account and its tokens from the cache, as every MSAL does. A proxy that runs notices within a second. The
+      sign-in of the person's browser at the provider is another one and stays.
+      """
     case .token:
       "Asks the identity provider as the proxy would for this route. Exits 3 where a person has to sign in first."
     case .version:
@@ -84,7 +102,16 @@ extension Option {
       case .logLevel: "debug, info, warning or error, instead of the file's."
       case .logFormat: "json or text, instead of the file's."
       case .loops: "Event loops, 1 to 256, instead of the file's."
-      case .route: "The route, by its name in the configuration."
+      case .route:
+        command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
+      case .application: "Sign in to this application, for all its routes of one account."
+      case .deviceCode: "Show a code to type in on any device, instead of opening a browser here."
+      case .prompt: "What to show: select_account, consent, login, or none to succeed or fail at once."
+      case .loginHint: "Who is expected, instead of the route's account."
+      case .extraScope: "Consent to this scope of another API too. May be repeated."
+      case .claims: "What else to prove, as an API's challenge says it."
+      case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
+      case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
       case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
       case .reveal: "Show the token itself. Whoever sees it can use it."
       case .help: "Show this."

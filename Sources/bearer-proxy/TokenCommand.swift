@@ -67,7 +67,7 @@ struct TokenCommand {
   }
 
   /// One loop, and the trust of each application.
-  private static func network(_ settings: Settings) throws(ConfigurationError) -> (ApplicationSettings) -> Fetch {
+  static func network(_ settings: Settings) throws(ConfigurationError) -> (ApplicationSettings) -> Fetch {
     let contexts = try TLSContexts(settings)
     let loop: EventLoop
     do throws(SystemError) {

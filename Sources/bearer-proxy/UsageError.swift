@@ -12,6 +12,9 @@ enum UsageError: Error, Equatable {
   /// `source` is the option or the variable.
   case badValue(source: String, value: String, expected: String)
   case missing(Option)
+  case missingOneOf(Option, Option)
+  /// The two mean nothing together.
+  case together(Option, Option)
 
   /// One sentence.
   var message: String {
@@ -26,6 +29,9 @@ enum UsageError: Error, Equatable {
     case .missing(let option):
       option.variable.map { "no \(option.rawValue) given: use --\(option.rawValue) or set \($0)" }
         ?? "no \(option.rawValue) given: use --\(option.rawValue)"
+    case .missingOneOf(let one, let other):
+      "neither \(one.rawValue) nor \(other.rawValue) given: use --\(one.rawValue) or --\(other.rawValue)"
+    case .together(let one, let other): "--\(one.rawValue) and --\(other.rawValue) do not go together"
     }
   }
 

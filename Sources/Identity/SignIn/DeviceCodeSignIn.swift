@@ -1,0 +1,88 @@
+// Owns the sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
+
+internal import HTTPClient
+public import Tokens
+
+/// Signs somebody in by a device code.
+public struct DeviceCodeSignIn: Sendable {
+  private let request: SignInRequest
+  private let exchange: SignInExchange
+  private let sleep: @Sendable (Int64) async -> Void
+
+  /// A sign-in by device code.
+  /// - Parameters:
+  ///   - store: where the tokens are filed.
+  ///   - now: the wall clock.
+  ///   - sleep: waits for seconds, or until the task is cancelled.
+  public init(
+    _ request: SignInRequest, store: any TokenCacheStore, now: @escaping @Sendable () -> UnixTime,
+    sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep
+  ) {
+    self.request = request
+    self.sleep = sleep
+    exchange = SignInExchange(request: request, store: store, now: now)
+  }
+
+  /// Gets a code, has it shown, and asks for the tokens until the person confirmed it (MSAL's
+  /// `acquire_token_by_device_flow`).
+  ///
+  /// Cancelling the task ends the wait with `cancelled`.
+  /// - Parameter present: shows the person where to type in what.
+  public func acquireToken(
+    present: (DeviceAuthorizationReply) async -> Void
+  ) async throws(SignInError) -> AuthenticationResult {
+    let metadata = try await exchange.metadata()
+    let codes = try await codes(metadata)
+    await present(codes)
+    let grant = TokenGrant.deviceCode(codes.deviceCode)
+    let reply = try await poll(codes, grant, metadata)
+    return try await exchange.finish(reply, grant, nonce: nil, metadata)
+  }
+
+  private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
+    let application = request.application
+    let asked = DeviceAuthorizationRequest(
+      metadata: metadata, clientID: application.clientID, credential: application.credential,
+      scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
+    guard let asked else { throw .unsupported(.deviceCode) }
+    let response: FetchResponse
+    do throws(FetchError) {
+      response = try await exchange.post(asked.body) { FetchRequest($0, asked.endpoint, fields: asked.fields) }
+    } catch {
+      throw exchange.failure(.unreached(error))
+    }
+    do throws(TokenFailure) {
+      return try DeviceAuthorizationReply(
+        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+        now: exchange.now())
+    } catch {
+      throw exchange.failure(.token(error))
+    }
+  }
+
+  private func poll(
+    _ codes: DeviceAuthorizationReply, _ grant: TokenGrant, _ metadata: ProviderMetadata
+  ) async throws(SignInError) -> TokenReply {
+    var polling = DevicePolling(codes, now: exchange.now())
+    var action = polling.begin(at: exchange.now())
+    // Named again only where the code is for several APIs: the token is for the first.
+    let scopes = request.extraScopes.isEmpty ? ScopeSet.none : request.scopes
+    while true {
+      switch action {
+      case .ask(let seconds): await sleep(seconds)
+      case .end(.expired): throw .codeExpired
+      case .end(.declined): throw .declined(TokenErrorReply(error: "access_denied"))
+      case .end(.refused(let failure)): throw exchange.failure(.token(failure))
+      }
+      if Task.isCancelled { throw .cancelled }
+      do throws(AcquisitionFailure) {
+        return try await exchange.redeem(grant, scopes: scopes, metadata)
+      } catch {
+        switch error {
+        case .token(let failure): action = polling.next(after: failure, now: exchange.now())
+        case .unreached, .metadata, .document, .interaction: action = polling.nextWithoutAnswer(now: exchange.now())
+        }
+      }
+    }
+  }
+}

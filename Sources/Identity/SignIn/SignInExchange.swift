@@ -1,0 +1,117 @@
+// Owns what both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID token
+// that is believed, and everything filed in the cache.
+
+internal import HTTPClient
+internal import Tokens
+
+/// The requests of one sign-in.
+struct SignInExchange {
+  let request: SignInRequest
+  let store: any TokenCacheStore
+  let now: @Sendable () -> UnixTime
+
+  private var application: Application { request.application }
+
+  /// The provider's metadata.
+  func metadata() async throws(SignInError) -> ProviderMetadata {
+    do throws(AcquisitionFailure) {
+      return try await ProviderDirectory(now: now).metadata(for: application)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Posts a form to the provider.
+  func post(
+    _ body: [UInt8], to fetchRequest: (FetchRequest.Method) -> FetchRequest
+  ) async throws(FetchError) -> FetchResponse {
+    try await application.fetch(fetchRequest(.post(contentType: TokenRequest.contentType, body: body)))
+  }
+
+  /// Asks for tokens, once: whether a request of unknown fate used the grant up, nobody can tell.
+  func redeem(
+    _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
+  ) async throws(AcquisitionFailure) -> TokenReply {
+    let token = TokenRequest(
+      metadata: metadata, clientID: application.clientID, credential: application.credential, grant: grant,
+      scopes: scopes, claims: request.mergedClaims)
+    let response: FetchResponse
+    do throws(FetchError) {
+      response = try await post(token.body) { FetchRequest($0, token.endpoint, fields: token.fields) }
+    } catch {
+      throw .unreached(error)
+    }
+    do throws(TokenFailure) {
+      return try TokenReply(
+        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
+    } catch {
+      throw .token(error.withoutEcho(of: token))
+    }
+  }
+
+  /// Believes the ID token and files everything.
+  func finish(
+    _ reply: TokenReply, _ grant: TokenGrant, nonce: String?, _ metadata: ProviderMetadata
+  ) async throws(SignInError) -> AuthenticationResult {
+    let claims = try await provenClaims(of: reply, nonce: nonce, metadata)
+    guard let home = reply.identity.homeAccountID else { throw .withoutAccount }
+    let authority = application.authority
+    let (clientID, type, requested, arrival) = (application.clientID, grant.type, request.scopes, now())
+    let account: CachedAccount?
+    do throws(CacheStoreError) {
+      account = try await store.modify { document -> CachedAccount? in
+        let issued = IssuedTokens(
+          reply, clientID: clientID, environment: document.environment(ofAccount: home, at: authority),
+          realm: metadata.realm, authority: authority.accountAuthority, grantType: type, requested: requested,
+          isolation: authority.isolation)
+        guard document.add(issued, now: arrival) else { return nil }
+        return document.accounts(environments: authority.environments).first { $0.homeAccountID == home }
+      }
+    } catch {
+      throw .store(error)
+    }
+    guard let account else { throw .withoutAccount }
+    return AuthenticationResult(
+      accessToken: reply.accessToken, tokenType: reply.tokenType, scopes: reply.grantedScopes(requested: requested),
+      expiresOn: arrival + reply.expiresIn, tenantID: claims.tenant, account: account, idTokenClaims: claims)
+  }
+
+  private func provenClaims(
+    of reply: TokenReply, nonce: String?, _ metadata: ProviderMetadata
+  ) async throws(SignInError) -> JWTClaims {
+    guard let text = reply.idToken else { throw .idToken(.absent) }
+    let token: SignedJWT
+    do throws(JWTFormatError) {
+      token = try SignedJWT(text.revealed())
+    } catch {
+      throw .idToken(.format(error))
+    }
+    let keys: SigningKeys
+    do throws(AcquisitionFailure) {
+      keys = try await SigningKeys.fetch(application, metadata, now: now())
+    } catch {
+      throw failure(error)
+    }
+    let rule = IDTokenValidation(
+      issuer: metadata.issuer, authority: application.authority, clientID: application.clientID, nonce: nonce,
+      maxAge: nonce == nil ? nil : request.maxAge)
+    do throws(IDTokenRejection) {
+      return try rule.accept(token, now: now()) { keys.verdict($0, $1) }
+    } catch {
+      throw .idToken(.rejected(error))
+    }
+  }
+
+  /// What a failed request means to the person who waits for it.
+  func failure(_ failure: AcquisitionFailure) -> SignInError {
+    if case .token(let answer) = failure, case .refused(let reply) = answer.cause {
+      switch answer.errorClass {
+      case .declined: return .declined(reply)
+      case .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable: return .refused(reply)
+      case .configuration, .transient, .pending, .slowDown: break
+      }
+    }
+    let own = TokenSubscription(application: application, scopes: .none).key
+    return .provider(failure.error(for: own, retryAfter: failure.retryAfter ?? 1))
+  }
+}

@@ -1,0 +1,31 @@
+// Owns what a sign-in is asked for, whichever way the person goes.
+
+public import Tokens
+
+/// A wish to have somebody sign in.
+public struct SignInRequest: Sendable {
+  /// Which application they sign in to.
+  public var application: Application
+  /// What the first token is for: one API's scopes, none of the reserved ones.
+  public var scopes: ScopeSet
+  /// Scopes of other APIs to consent to at once, so that nobody has to be asked when their tokens are wanted.
+  public var extraScopes: ScopeSet
+  /// Claims to satisfy, of a challenge.
+  public var claims: Claims?
+  /// What the person is shown; nil leaves that to the provider. Device codes have no prompt.
+  public var prompt: Prompt?
+  /// Who is expected. Device codes have no hint.
+  public var loginHint: String?
+  /// Seconds for which an earlier sign-in still counts. Device codes have no such limit.
+  public var maxAge: Int64?
+
+  /// A wish of these parts; the rest are options.
+  public init(application: Application, scopes: ScopeSet, extraScopes: ScopeSet = .none) {
+    self.application = application
+    self.scopes = scopes
+    self.extraScopes = extraScopes
+  }
+
+  /// The challenge's claims and the application's capabilities, merged.
+  var mergedClaims: Claims? { Claims(challenge: claims, capabilities: application.capabilities) }
+}

@@ -1,0 +1,62 @@
+// Owns a provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no longer.
+
+internal import HTTPClient
+internal import Network
+internal import Tokens
+
+/// The keys behind `jwks_uri`.
+struct SigningKeys {
+  private let set: JWKSet
+
+  init(_ set: JWKSet) {
+    self.set = set
+  }
+
+  /// Fetches an application's provider's keys.
+  static func fetch(
+    _ application: Application, _ metadata: ProviderMetadata, now: UnixTime
+  ) async throws(AcquisitionFailure) -> SigningKeys {
+    guard let url = metadata.keysURL else { throw .document(.missing(member: "jwks_uri")) }
+    let response: FetchResponse
+    do throws(FetchError) {
+      response = try await application.fetch(FetchRequest(.get, url))
+    } catch {
+      throw .unreached(error)
+    }
+    guard response.status == 200 else {
+      let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
+      throw .metadata(status: response.status, retryAfter: wait)
+    }
+    do throws(JWKSetError) {
+      return SigningKeys(try JWKSet(json: response.body))
+    } catch {
+      throw .document(.notJSON)
+    }
+  }
+
+  /// Whether one of the keys made a token's signature. A key that is none, or too small, makes none.
+  func verdict(_ token: SignedJWT, _ algorithm: JWTAlgorithm) -> SignatureVerdict {
+    let candidates = set.candidates(for: token.header)
+    if candidates.isEmpty { return .unknownKey }
+    for key in candidates {
+      do throws(CryptoError) {
+        let key = try RSAPublicKey(modulus: key.modulus, exponent: key.exponent)
+        if try key.verifies(token.signature.span, of: token.signingInput.span, RSASignatureAlgorithm(algorithm)) {
+          return .valid
+        }
+      } catch {
+        continue
+      }
+    }
+    return .invalid
+  }
+}
+
+extension RSASignatureAlgorithm {
+  init(_ algorithm: JWTAlgorithm) {
+    switch algorithm {
+    case .rs256: self = .rs256
+    case .ps256: self = .ps256
+    }
+  }
+}

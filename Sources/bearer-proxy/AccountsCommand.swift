@@ -1,0 +1,90 @@
+// Owns `accounts`: who is signed in, for people and for programs. No token passes through here.
+
+import Configuration
+import Identity
+import Network
+import Tokens
+
+/// Lists the people of every application.
+struct AccountsCommand {
+  let configuration: String
+  let form: OutputForm
+  let environment: [String: String]
+  var open = openCommandCache
+  /// The wall clock.
+  var now: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
+
+  func perform() async -> ExitStatus {
+    await answer().perform()
+  }
+
+  func answer() async -> CommandAnswer {
+    do throws(ConfigurationError) {
+      let settings = try Settings.load(file: configuration, environment: environment)
+      try checkCache(settings.cache)
+      let store = await open(settings.cache)
+      var rows: [(ApplicationSettings, [SignedInAccount])] = []
+      for application in settings.applications {
+        rows.append((application, await SignedInAccounts(Application(offline: application), store: store).accounts()))
+      }
+      return CommandAnswer(text: form == .json ? json(rows) : text(rows), status: .done)
+    } catch {
+      return CommandAnswer(text: "\(error)\n", status: .usage)
+    }
+  }
+
+  private func text(_ rows: [(ApplicationSettings, [SignedInAccount])]) -> String {
+    var lines: [String] = []
+    for (application, accounts) in rows {
+      lines.append("application \(application.name), \(application.authority.value)")
+      if accounts.isEmpty { lines.append("  nobody is signed in") }
+      for account in accounts { lines += text(account) }
+    }
+    return lines.isEmpty ? "no applications\n" : lines.joined(separator: "\n") + "\n"
+  }
+
+  private func text(_ account: SignedInAccount) -> [String] {
+    let name = account.account.username.isEmpty ? "(no user name)" : account.account.username
+    var lines = [
+      "  \(name)", "    id:      \(account.account.homeAccountID)",
+      "    tenants: \(account.account.realms.sorted().joined(separator: ", "))",
+      "    renewal: "
+        + (account.canRefresh ? "tokens are renewed silently" : "this application has no refresh token: sign in"),
+    ]
+    for token in account.tokens {
+      let left = token.expiresAt - now()
+      lines.append(
+        "    token:   \(token.scopes.joined(separator: " ")) (\(token.tenant)), "
+          + (left > 0 ? "good for \(left) s" : "expired"))
+    }
+    return lines
+  }
+
+  private func json(_ rows: [(ApplicationSettings, [SignedInAccount])]) -> String {
+    let applications = rows.map { application, accounts in
+      JSONValue.object([
+        "application": .string(application.name), "authority": .string(application.authority.value.description),
+        "accounts": .array(accounts.map(json)),
+      ])
+    }
+    return JSONValue.object(["applications": .array(applications)]).canonicalText() + "\n"
+  }
+
+  private func json(_ account: SignedInAccount) -> JSONValue {
+    .object([
+      "username": .string(account.account.username), "home_account_id": .string(account.account.homeAccountID),
+      "local_account_ids": .array(account.account.localAccountIDs.sorted().map(JSONValue.string)),
+      "environment": .string(account.account.environment),
+      "tenants": .array(account.account.realms.sorted().map(JSONValue.string)),
+      "can_refresh": .bool(account.canRefresh),
+      "tokens": .array(
+        account.tokens.map { token in
+          .object([
+            "tenant": .string(token.tenant), "scopes": .array(token.scopes.map(JSONValue.string)),
+            "expires_on": .integer(token.expiresAt.seconds), "expires_in": .integer(max(token.expiresAt - now(), 0)),
+            "usable": .bool(token.isUsable(at: now())),
+          ])
+        }),
+    ])
+  }
+}

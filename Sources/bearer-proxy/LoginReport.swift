@@ -1,0 +1,37 @@
+// Owns what is said of a sign-in that succeeded: who, for what, and what of it does not fit the configuration.
+
+import Identity
+import Tokens
+
+/// A sign-in and what it was for.
+struct LoginReport {
+  let result: AuthenticationResult
+  let plan: LoginPlan
+  let authority: Authority
+  let path: String
+
+  private var who: String {
+    result.account.username.isEmpty ? result.account.homeAccountID : result.account.username
+  }
+
+  /// A few lines, never a token.
+  var text: String {
+    var lines = ["\(who) is signed in to \(plan.application)", "id:      \(result.account.homeAccountID)"]
+    if let tenant = result.tenantID { lines.append("tenant:  \(tenant)") }
+    lines.append("granted: \(result.scopes.isEmpty ? "(nothing stated)" : result.scopes.description)")
+    let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
+    if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
+    lines.append("cache:   \(path)")
+    if let wanted = plan.account, !result.account.isCalled(wanted) {
+      lines.append("note:    the configuration names the account \(wanted), which is not the one that signed in")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Whether a scope was granted. Providers answer with full names for short ones and with the API's own for `.default`.
+  private func isCovered(_ word: String) -> Bool {
+    if word.hasSuffix("/.default") { return true }
+    let name = word.lowercased()
+    return result.scopes.words.contains { $0.lowercased() == name || $0.lowercased().hasSuffix("/" + name) }
+  }
+}

@@ -1,0 +1,63 @@
+// Owns `logout`: one person, out of every application of the configuration.
+
+import Configuration
+import Identity
+import Network
+import Tokens
+
+/// Signs somebody out.
+struct LogoutCommand {
+  let configuration: String
+  /// Who, as written on the command line.
+  let name: String
+  let environment: [String: String]
+  var open = openCommandCache
+
+  func perform() async -> ExitStatus {
+    await answer().perform()
+  }
+
+  func answer() async -> CommandAnswer {
+    let settings: Settings
+    do throws(ConfigurationError) {
+      settings = try Settings.load(file: configuration, environment: environment)
+      try checkCache(settings.cache)
+    } catch {
+      return CommandAnswer(text: "\(error)\n", status: .usage)
+    }
+    let store = await open(settings.cache)
+    let applications = settings.applications.map { Application(offline: $0) }
+    var named: [CachedAccount] = []
+    for application in applications {
+      for known in await SignedInAccounts(application, store: store).accounts() where known.account.isCalled(name) {
+        let isNew = named.allSatisfy { $0.homeAccountID != known.account.homeAccountID }
+        if isNew { named.append(known.account) }
+      }
+    }
+    guard let account = named.first else {
+      return .failure("nobody called '\(name)' is signed in; 'bearer-proxy accounts' lists who is")
+    }
+    guard named.count == 1 else {
+      let ids = named.map(\.homeAccountID).sorted().joined(separator: ", ")
+      return .failure("'\(name)' is several accounts; use one of their ids: \(ids)")
+    }
+    return await remove(account, from: applications, store, path: settings.cache.path)
+  }
+
+  /// Every application of the account's cloud is told, for each has refresh tokens of its own.
+  private func remove(
+    _ account: CachedAccount, from applications: [Application], _ store: any TokenCacheStore, path: String?
+  ) async -> CommandAnswer {
+    let concerned = applications.filter { $0.authority.environments.contains(account.environment) }
+    for application in concerned {
+      do throws(CacheStoreError) {
+        try await SignedInAccounts(application, store: store).remove(account: account)
+      } catch {
+        return .failure("the cache cannot be written: \(error.description(path: path ?? "cache"))")
+      }
+    }
+    let who = account.username.isEmpty ? account.homeAccountID : account.username
+    return CommandAnswer(
+      text: "\(who) is signed out of \(concerned.map(\.name).joined(separator: ", "))\n", status: .done)
+  }
+}

@@ -1,0 +1,311 @@
+// Signing in through a browser: what is asked, which answers count, what is filed, and every bad end.
+
+import HTTP
+import HTTPClient
+import Network
+import Testing
+import TestSupport
+import Tokens
+
+@testable import Identity
+
+@Suite struct InteractiveSignInTests {
+  private let provider = SignInProvider()
+  private let store = MemoryCacheStore()
+
+  private func signIn(
+    timeout: TimeSpan = .seconds(20), store: (any TokenCacheStore)? = nil,
+    _ change: (inout SignInRequest) throws -> Void = { _ in },
+    browser: @escaping @Sendable (BrowserAtLoopback) async throws -> Void
+  ) async throws -> AuthenticationResult {
+    var request = SignInRequest(
+      application: try await provider.application(capabilities: ["cp1"]), scopes: try ScopeSet(["api://orders/read"]))
+    try change(&request)
+    let (provider, store) = (provider, store ?? self.store)
+    let loop = try EventLoop()
+    defer { loop.shutDown() }
+    return try await InteractiveSignIn(request, store: store, loop: loop, timeout: timeout, now: { SignInProvider.now })
+      .acquireToken { address in
+        do {
+          let asked = try BrowserAtLoopback(address)
+          await provider.see(nonce: asked.asked["nonce"])
+          try await browser(asked)
+        } catch {
+          Issue.record(error)
+        }
+      }
+  }
+
+  @Test(arguments: ["query", "form_post"])
+  func `a code becomes tokens, and the person is filed`(mode: String) async throws {
+    await provider.change { $0.responseModes = [mode] }
+    let result = try await signIn { asked in
+      #expect(asked.asked["response_mode"] == (mode == "query" ? nil : mode))
+      #expect(asked.asked["scope"] == "api://orders/read offline_access openid profile")
+      #expect(asked.asked["code_challenge_method"] == "S256")
+      #expect(asked.asked["claims"] == #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#)
+      #expect(asked.asked["prompt"] == nil)
+      let page = try await asked.bring("code=C%2F1&state=\(asked.state)&session_state=x")
+      #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(page.contains("Content-Security-Policy: default-src 'none';"))
+      #expect(page.contains("Cache-Control: no-store\r\n"))
+      #expect(page.contains("You can close this window"))
+      #expect(!page.contains("C/1") && !page.contains("C%2F1"))
+    }
+    #expect(result.accessToken == Secret("AT-1"))
+    #expect(result.scopes.description == "api://orders/read openid")
+    #expect(result.expiresOn == SignInProvider.now + 3600)
+    #expect(result.account.username == "ann@example.org")
+    #expect(result.account.homeAccountID == "ann-1")
+    #expect(result.idTokenClaims.subject == "ann-1")
+
+    let form = try #require(await provider.forms.first)
+    #expect(form["grant_type"] == "authorization_code")
+    #expect(form["code"] == "C/1")
+    #expect(form["code_verifier"]?.count == 43)
+    #expect(form["scope"] == "api://orders/read offline_access openid profile")
+    #expect(form["claims"] == #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#)
+    let application = try await provider.application()
+    let people = await SignedInAccounts(application, store: store).accounts()
+    #expect(people.map(\.account.username) == ["ann@example.org"])
+    #expect(people.map(\.canRefresh) == [true])
+    #expect(people.first?.tokens.map(\.scopes) == [["api://orders/read", "openid"]])
+
+    // What was filed is what silence looks for.
+    let broker = TokenBroker(TokenBroker.Surroundings(now: { SignInProvider.now }), store: store)
+    let wish = TokenSubscription(
+      application: application, account: "Ann@Example.org", scopes: try ScopeSet(["api://orders/read"]))
+    #expect(try await broker.bearer(for: wish).revealedToken() == "AT-1")
+    #expect(await provider.forms.count == 1)
+
+    try await SignedInAccounts(application, store: store).remove(account: result.account)
+    #expect(await SignedInAccounts(application, store: store).accounts().isEmpty)
+    let left = await store.snapshot()
+    #expect(left[.refreshToken].isEmpty && left[.accessToken].isEmpty && left[.idToken].isEmpty)
+  }
+
+  @Test func `PS256 is believed too`() async throws {
+    await provider.change { $0.algorithm = .ps256 }
+    let result = try await signIn { try await $0.bring("code=C&state=\($0.state)") }
+    #expect(result.idTokenClaims.audiences == [SignInProvider.client])
+  }
+
+  @Test func `options go with the browser, extra scopes with it alone`() async throws {
+    _ = try await signIn {
+      $0.extraScopes = try ScopeSet(["api://ledger/post"])
+      $0.prompt = .consent
+      $0.loginHint = "ann@example.org"
+      $0.claims = try Claims(json: #"{"access_token":{"nbf":{"essential":true}}}"#)
+    } browser: { asked in
+      #expect(asked.asked["scope"] == "api://ledger/post api://orders/read offline_access openid profile")
+      #expect(asked.asked["prompt"] == "consent")
+      #expect(asked.asked["login_hint"] == "ann@example.org")
+      #expect(asked.asked["claims"]?.contains("nbf") == true)
+      try await asked.bring("code=C&state=\(asked.state)")
+    }
+    let form = try #require(await provider.forms.first)
+    #expect(form["scope"] == "api://orders/read offline_access openid profile")
+    #expect(form["claims"] == #"{"access_token":{"nbf":{"essential":true},"xms_cc":{"values":["cp1"]}}}"#)
+  }
+
+  @Test func `two sign-ins share no state, nonce or challenge`() async throws {
+    let seen = Locked<[String]>([])
+    for _ in 0..<2 {
+      _ = try await signIn { asked in
+        let values = ["state", "nonce", "code_challenge"].compactMap { asked.asked[$0] }
+        #expect(values.map(\.count) == [22, 64, 43])
+        seen.withLock { $0 += values }
+        try await asked.bring("code=C&state=\(asked.state)")
+      }
+    }
+    #expect(Set(seen.withLock { $0 }).count == 6)
+  }
+
+  struct BadAnswer: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    /// `STATE` stands for the right one.
+    var form: String
+    var error: SignInError
+    var needsInteraction = false
+  }
+
+  static let badAnswers: [BadAnswer] = [
+    BadAnswer(testDescription: "wrong state", form: "code=C&state=evil", error: .answer(.state)),
+    BadAnswer(testDescription: "no state", form: "code=C", error: .answer(.state)),
+    BadAnswer(testDescription: "neither code nor error", form: "state=STATE", error: .answer(.withoutCode)),
+    BadAnswer(
+      testDescription: "another issuer", form: "code=C&state=STATE&iss=https://evil.example", error: .answer(.issuer)),
+    BadAnswer(testDescription: "two codes", form: "code=C&code=D&state=STATE", error: .answer(.malformed)),
+    BadAnswer(
+      testDescription: "denied consent", form: "error=access_denied&error_description=AADSTS65004&state=STATE",
+      error: .declined(TokenErrorReply(error: "access_denied", description: "AADSTS65004")), needsInteraction: true),
+    BadAnswer(
+      testDescription: "nothing could be shown", form: "error=interaction_required&state=STATE",
+      error: .refused(TokenErrorReply(error: "interaction_required")), needsInteraction: true),
+    BadAnswer(
+      testDescription: "an unknown scope", form: "error=invalid_scope&state=STATE",
+      error: .refused(TokenErrorReply(error: "invalid_scope"))),
+  ]
+
+  @Test(arguments: badAnswers) func `an answer that is none ends the sign-in before any token request`(bad: BadAnswer)
+    async throws
+  {
+    let error = await #expect(throws: SignInError.self) {
+      try await signIn { asked in
+        let page = try await asked.bring(bad.form.replacing("STATE", with: asked.state))
+        #expect(page.hasPrefix("HTTP/1.1 400 "))
+        #expect(page.contains("<h1>Not signed in</h1>"))
+      }
+    }
+    switch (error, bad.error) {
+    case (.declined(let found), .declined(let expected)), (.refused(let found), .refused(let expected)):
+      #expect(found.error == expected.error)
+    default: #expect(error == bad.error)
+    }
+    #expect(error?.needsInteraction == bad.needsInteraction)
+    #expect(await provider.forms.isEmpty)
+    #expect(await store.snapshot()[.account].isEmpty)
+  }
+
+  static let refusals: [(status: Int, json: String, needsInteraction: Bool, word: String)] = [
+    (
+      400, #"{"error":"invalid_grant","error_description":"AADSTS54005: the code C-9 was redeemed already"}"#, true,
+      "invalid_grant"
+    ),
+    (400, #"{"error":"invalid_grant","suberror":"consent_required"}"#, true, "consent_required"),
+    (401, #"{"error":"invalid_client"}"#, false, "token-request-rejected: invalid_client"),
+    (503, "busy", false, "identity-provider-unavailable: answered with status 503"),
+    (200, #"{"error":"access_denied"}"#, true, "declined"), (200, "{}", false, "identity-provider-unavailable"),
+  ]
+
+  @Test(arguments: refusals) func `a code that is not taken is sent once and ends the sign-in`(
+    status: Int, json: String, needsInteraction: Bool, word: String
+  ) async throws {
+    await provider.change { $0.tokens = [(status, json)] }
+    let error = await #expect(throws: SignInError.self) {
+      try await signIn { try await $0.bring("code=C-9&state=\($0.state)") }
+    }
+    #expect(error?.needsInteraction == needsInteraction)
+    let message = try #require(error?.message())
+    #expect(message.contains(word))
+    #expect(!message.contains("C-9"))
+    #expect(await provider.forms.count == 1)
+  }
+
+  @Test(arguments: SignInProvider.Flaw.allCases)
+  func `an ID token that is not believed files nothing`(flaw: SignInProvider.Flaw) async throws {
+    await provider.change { $0.flaw = flaw }
+    let error = await #expect(throws: SignInError.self) {
+      try await signIn { try await $0.bring("code=C&state=\($0.state)") }
+    }
+    let expected: SignInError =
+      switch flaw {
+      case .absent: .idToken(.absent)
+      case .garbage: .idToken(.format(.parts))
+      case .otherKey: .idToken(.rejected(.token(.signature)))
+      case .otherNonce: .idToken(.rejected(.nonce))
+      case .otherIssuer: .idToken(.rejected(.token(.issuer("https://evil.example"))))
+      case .otherAudience: .idToken(.rejected(.token(.audience(["client-2"]))))
+      case .expired: .idToken(.rejected(.token(.expired(at: SignInProvider.now - 200))))
+      case .noSubject: .withoutAccount
+      }
+    #expect(error == expected)
+    #expect(error?.needsInteraction == false)
+    let document = await store.snapshot()
+    #expect(document[.account].isEmpty && document[.accessToken].isEmpty && document[.refreshToken].isEmpty)
+  }
+
+  @Test func `a provider without keys, or that signs nobody in, is said to be so`() async throws {
+    await provider.change { $0.keys = 404 }
+    await #expect(throws: SignInError.provider(.unusableMetadata(.status(404), retryAfter: 1))) {
+      try await signIn { try await $0.bring("code=C&state=\($0.state)") }
+    }
+    await provider.change { $0.hasAuthorization = false }
+    await #expect(throws: SignInError.unsupported(.browser)) {
+      try await signIn { _ in Issue.record("nobody is to be shown an address") }
+    }
+  }
+
+  @Test func `nobody comes back in time`() async throws {
+    let error = await #expect(throws: SignInError.timedOut(seconds: 1)) {
+      try await signIn(timeout: .seconds(1)) { _ in }
+    }
+    #expect(error?.message() == "nobody came back from the browser within 1 s")
+    #expect(error?.needsInteraction == false)
+  }
+
+  @Test func `giving up ends the wait, and the port is free`() async throws {
+    let (addresses, seen) = AsyncStream.makeStream(of: Int.self)
+    let waiting = Task { try await signIn { seen.yield($0.port) } }
+    var iterator = addresses.makeAsyncIterator()
+    let port = try #require(await iterator.next())
+    waiting.cancel()
+    await #expect(throws: SignInError.cancelled) { try await waiting.value }
+    #expect(throws: TestSupportError.self) { try RawConnection(port: port) }
+  }
+
+  @Test func `other requests are sent away, and the sign-in goes on`() async throws {
+    let result = try await signIn { asked in
+      // A browser opens connections that it never uses; they hold nobody up.
+      let idle = try RawConnection(port: asked.port)
+      let form = "code=C&state=\(asked.state)"
+      let rows: [(String, Int)] = [
+        ("GET /?\(form) HTTP/1.1\r\nHost: evil.example:\(asked.port)\r\n\r\n", 421),
+        ("GET /?\(form) HTTP/1.1\r\nHost: localhost\r\n\r\n", 421),
+        ("GET /?\(form) HTTP/1.1\r\nHost: localhost:1\r\n\r\n", 421),
+        ("GET /favicon.ico HTTP/1.1\r\nHost: localhost:\(asked.port)\r\n\r\n", 404),
+        ("GET / HTTP/1.1\r\nHost: localhost:\(asked.port)\r\n\r\n", 404),
+        ("HEAD /?\(form) HTTP/1.1\r\nHost: localhost:\(asked.port)\r\n\r\n", 405),
+        ("OPTIONS * HTTP/1.1\r\nHost: localhost:\(asked.port)\r\n\r\n", 405),
+        (
+          "POST / HTTP/1.1\r\nHost: localhost:\(asked.port)\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx",
+          404
+        ),
+        (
+          "POST / HTTP/1.1\r\nHost: localhost:\(asked.port)\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            + "Content-Length: 99999\r\n\r\n", 413
+        ),
+        ("no request at all\r\n\r\n", 404),
+      ]
+      for (request, status) in rows {
+        let page = try await asked.send(request)
+        #expect(statusOf(page) == status, "\(request)")
+        #expect(page.contains("Content-Security-Policy: default-src 'none'"))
+      }
+      let page = try await asked.send(
+        "GET /?\(form) HTTP/1.1\r\nHost: 127.0.0.1:\(asked.port)\r\nSec-Fetch-Site: cross-site\r\n\r\n")
+      #expect(statusOf(page) == 200)
+      #expect(try await idle.isClosedByPeer())
+    }
+    #expect(result.account.homeAccountID == "ann-1")
+  }
+
+  @Test func `a cache that cannot be written is said to be so`() async throws {
+    let error = await #expect(throws: SignInError.store(.locked(nil))) {
+      try await signIn(store: LockedStore()) { try await $0.bring("code=C&state=\($0.state)") }
+    }
+    #expect(error?.message(cachePath: "/c.json").contains("/c.json.lockfile: held by another process") == true)
+  }
+
+  @Test func `Entra's account has the home that client_info names`() async throws {
+    let info = Base64URL.encode(Array(#"{"uid":"u1","utid":"t1"}"#.utf8))
+    await provider.change { $0.clientInfo = info }
+    let result = try await signIn { try await $0.bring("code=C&state=\($0.state)") }
+    #expect(result.account.homeAccountID == "u1.t1")
+  }
+}
+
+/// A store that nobody can write.
+private struct LockedStore: TokenCacheStore {
+  func snapshot() async -> CacheDocument { CacheDocument() }
+
+  func modify<Result: Sendable>(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Result
+  ) async throws(CacheStoreError) -> Result { throw .locked(nil) }
+
+  func withRefreshLock<Result: Sendable>(_ key: String, _ body: @Sendable () async -> Result) async -> Result {
+    await body()
+  }
+
+  var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
+}
