@@ -40,13 +40,6 @@ let openCommandCache: OpenCache = { settings in
   }
 }
 
-extension CacheSettings {
-  /// The cache's file, where there is one.
-  var path: String? {
-    if case .file(let path) = self { path.value } else { nil }
-  }
-}
-
 extension Application {
   /// The application for work on the cache alone: its provider is out of reach.
   init(offline settings: ApplicationSettings) {
