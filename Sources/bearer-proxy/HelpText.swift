@@ -70,15 +70,16 @@ extension CommandName {
       "Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0."
     case .login:
       """
-      Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the cache's file.
-      A proxy that runs notices within a second. Exits 3 where the provider or the person says no, 1 for every other end.
+      Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the
+      cache's file. A proxy that runs notices within a second. Exits 3 where the provider or the person says no, 1 for
+      every other bad end.
       """
     case .accounts:
       "Reads the cache; asks no provider. Never shows a token."
     case .logout:
       """
-      Removes the account and its tokens from the cache, as every MSAL does. A proxy that runs notices within a second. The
-      sign-in of the person's browser at the provider is another one and stays.
+      Removes the account and its tokens from the cache, as every MSAL does. A proxy that runs notices within a second.
+      The sign-in of the person's browser at the provider is another one and stays.
       """
     case .token:
       "Asks the identity provider as the proxy would for this route. Exits 3 where a person has to sign in first."
