@@ -3,6 +3,8 @@
 //   cache-writer refresh PATH PERSON COUNT     signs PERSON in (or takes up where the cache is) and renews COUNT times;
 //                                              prints each generation that is in the file
 //   cache-writer add PATH PREFIX COUNT         signs COUNT people in, PREFIX-0 and so on
+//   cache-writer measure PATH PREFIX COUNT     makes a cache of COUNT people with tokens of real length, and says how long
+//                                              reading it, a look-up in it and one renewal take
 //   cache-writer flight PATH KEY SCOPE         renews a token unless another process just did, under the refresh lock
 
 import FoundationEssentials
@@ -17,7 +19,7 @@ struct CacheWriter {
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     guard arguments.count == 4, let task = Task(rawValue: arguments[0]) else {
-      say("usage: cache-writer refresh|add|flight PATH NAME COUNT")
+      say("usage: cache-writer refresh|add|flight|measure PATH NAME COUNT")
       exit(2)
     }
     let store = await FileCacheStore.open(path: arguments[1], lockWait: .seconds(60)) { event in
@@ -28,6 +30,7 @@ struct CacheWriter {
       switch task {
       case .refresh: try await refresh(SignedInPerson(arguments[2]), count, in: store)
       case .add: try await add(arguments[2], count, to: store)
+      case .measure: try await measure(arguments[2], count, at: arguments[1], in: store)
       case .flight: try await fly(SignedInPerson(arguments[2]), to: count, in: store)
       }
       say("done")
@@ -38,7 +41,7 @@ struct CacheWriter {
   }
 
   private enum Task: String {
-    case refresh, add, flight
+    case refresh, add, flight, measure
   }
 
   private static var now: UnixTime { UnixTime(WallClock.now.seconds) }
@@ -89,6 +92,40 @@ struct CacheWriter {
       }
     }
     if let error { throw error }
+  }
+
+  private static func measure(_ prefix: String, _ count: Int, at path: String, in store: FileCacheStore) async throws {
+    // Entra's tokens have about as many bytes; an environment variable says otherwise.
+    let padding = ProcessInfo.processInfo.environment["PADDING"].flatMap { Int($0) } ?? 1500
+    let issued = try (0..<count).map {
+      try SignedInPerson("\(prefix)\($0)").issued(generation: 0, padding: padding, now: now)
+    }
+    try await store.modify { document in for one in issued { document.add(one, now: now) } }
+    let clock = ContinuousClock()
+    for _ in 0..<5 {
+      let began = clock.now
+      let other = await FileCacheStore.open(path: path) { _ in }
+      say("read_ms \(milliseconds(clock.now - began))")
+      withExtendedLifetime(other) {}
+    }
+    let person = SignedInPerson("\(prefix)\(count / 2)")
+    let scopes = try ScopeSet(["User.Read"])
+    let time = await clock.measure {
+      for _ in 0..<100_000 {
+        guard await store.snapshot().accessToken(person.query, scopes: scopes, now: now) != nil else { return }
+      }
+    }
+    say("look_up_ns \(time.components.attoseconds / 100_000 / 1_000_000_000)")
+    for generation in 1...5 {
+      let next = try person.issued(generation: generation, isSignIn: false, padding: padding, now: now)
+      let time = try await clock.measure { try await store.modify { document in _ = document.add(next, now: now) } }
+      say("renewal_ms \(milliseconds(time))")
+    }
+    say("file_bytes \(try SharedFile(path: path).identity()?.size ?? 0)")
+  }
+
+  private static func milliseconds(_ time: Duration) -> Int64 {
+    time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
   }
 
   /// One write, so that a kill finds whole lines.

@@ -20,7 +20,7 @@ struct KilledWriterTests {
   }
 
   @Test func `a kill at a random moment tears nothing and loses nothing`() async throws {
-    let renewals = ProcessInfo.processInfo.environment["BEARER_PROXY_SOAK"].flatMap { Int($0) } ?? 60
+    let renewals = ProcessInfo.processInfo.environment["BEARER_PROXY_SOAK"].flatMap { Int($0) } ?? 400
     let directory = try TemporaryDirectory()
     let path = directory.file("cache.json")
     func start(_ person: SignedInPerson, _ life: Int) throws -> ChildProcess {

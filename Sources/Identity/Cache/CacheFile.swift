@@ -18,7 +18,7 @@ enum CacheFileLook: Sendable, Hashable {
 struct CacheFile: Sendable {
   private struct Seen {
     var identity: FileIdentity
-    var digest: Int
+    var digest: ContentDigest
     /// Whether any further write must show in the identity.
     var isSettled: Bool
   }
@@ -27,7 +27,7 @@ struct CacheFile: Sendable {
   /// What the file held when it was last read or written.
   private(set) var document = CacheDocument()
   private var seen: Seen?
-  private var damage: (digest: Int, error: CacheDocumentError)?
+  private var damage: (digest: ContentDigest, error: CacheDocumentError)?
 
   init(path: String) {
     file = SharedFile(path: path)
@@ -62,7 +62,7 @@ struct CacheFile: Sendable {
   }
 
   private mutating func read(_ contents: SharedFile.Contents, isLast: Bool) throws(CacheStoreError) -> CacheFileLook {
-    let digest = Self.digest(of: contents.bytes)
+    let digest = ContentDigest(of: contents.bytes)
     let found = Seen(
       identity: contents.identity, digest: digest, isSettled: contents.identity.isSettled(at: WallClock.now))
     if digest == seen?.digest {
@@ -89,7 +89,7 @@ struct CacheFile: Sendable {
   /// - Returns: bytes written; 0 where the file holds this text already.
   mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {
     let text = document.text()
-    let digest = Self.digest(of: text)
+    let digest = ContentDigest(of: text)
     guard digest != seen?.digest else { return 0 }
     do throws(SharedFileError) {
       let identity = try file.replace(with: text, old: seen?.identity)
@@ -100,12 +100,5 @@ struct CacheFile: Sendable {
     }
     self.document = document
     return text.count
-  }
-
-  /// Tells texts apart within this process; nobody can aim at it from outside.
-  private static func digest(of bytes: [UInt8]) -> Int {
-    var hasher = Hasher()
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return hasher.finalize()
   }
 }
