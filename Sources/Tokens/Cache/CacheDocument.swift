@@ -21,9 +21,9 @@ public struct CacheDocument: Sendable {
   }
 
   private var sections: [CacheSection: [String: CacheEntry]] = [:]
-  private var owned: [CacheSection: [Owner: Set<String>]] = [:]
+  private var owned: [CacheSection: [Owner: [String]]] = [:]
   /// The keys of the accounts that go by a name or a local id, in lower case.
-  private var called: [String: Set<String>] = [:]
+  private var called: [String: [String]] = [:]
   /// Members of the document that are no known section, or a known one that is no object.
   private var foreignSections: [String: JSONValue] = [:]
   /// Entries that are no objects.
@@ -53,14 +53,33 @@ public struct CacheDocument: Sendable {
         foreignSections[name] = try reader.value()
         return
       }
+      var entries = sections[section] ?? [:]
       try reader.members { key, reader throws(JSONTextError) in
         if try reader.isAtObject() {
-          set(section, key, try CacheEntry(&reader))
+          entries[key] = try CacheEntry(&reader)
+          foreignEntries[section]?[key] = nil
         } else {
+          entries[key] = nil
           foreignEntries[section, default: [:]][key] = try reader.value()
         }
       }
+      foreignSections[name] = nil
+      sections[section] = entries.isEmpty ? nil : entries
+      index(section, entries)
     }
+  }
+
+  /// Indexes a section at once: one by one would cost as much as reading it.
+  private mutating func index(_ section: CacheSection, _ entries: [String: CacheEntry]) {
+    var owned: [Owner: [String]] = [:]
+    owned.reserveCapacity(entries.count)
+    if section == .account { called = [:] }
+    for (key, entry) in entries {
+      owned[Self.owner(entry), default: []].append(key)
+      guard section == .account else { continue }
+      for name in Self.names(entry) { called[name, default: []].append(key) }
+    }
+    self.owned[section] = owned
   }
 
   /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order.
@@ -102,7 +121,7 @@ public struct CacheDocument: Sendable {
   }
 
   /// The keys of an owner's entries.
-  func keys(_ section: CacheSection, clientID: String, homeAccountID: String?) -> Set<String> {
+  func keys(_ section: CacheSection, clientID: String, homeAccountID: String?) -> [String] {
     owned[section]?[Owner(clientID: clientID, homeAccountID: homeAccountID)] ?? []
   }
 
@@ -125,9 +144,9 @@ public struct CacheDocument: Sendable {
     foreignSections[section.rawValue] = nil
     foreignEntries[section]?[key] = nil
     sections[section, default: [:]][key] = entry
-    owned[section, default: [:]][Self.owner(entry), default: []].insert(key)
+    owned[section, default: [:]][Self.owner(entry), default: []].append(key)
     guard section == .account else { return }
-    for name in Self.names(entry) { called[name, default: []].insert(key) }
+    for name in Self.names(entry) { called[name, default: []].append(key) }
   }
 
   /// Takes an entry out.
@@ -138,11 +157,11 @@ public struct CacheDocument: Sendable {
 
   private mutating func disown(_ section: CacheSection, _ key: String, _ entry: CacheEntry) {
     let owner = Self.owner(entry)
-    owned[section]?[owner]?.remove(key)
+    owned[section]?[owner]?.removeAll { $0 == key }
     if owned[section]?[owner]?.isEmpty == true { owned[section]?[owner] = nil }
     guard section == .account else { return }
     for name in Self.names(entry) {
-      called[name]?.remove(key)
+      called[name]?.removeAll { $0 == key }
       if called[name]?.isEmpty == true { called[name] = nil }
     }
   }
