@@ -13,6 +13,8 @@ struct SpawnError: Error {
 enum ChildOutput {
   /// Into this file, which is emptied first.
   case file(String)
+  /// Behind what this file holds.
+  case endOfFile(String)
   /// Back to us, through a pipe.
   case pipe
 }
@@ -34,6 +36,8 @@ final class ChildProcess: Sendable {
     switch output {
     case .file(let path):
       posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    case .endOfFile(let path):
+      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     case .pipe:
       guard Glibc.pipe(&ends) == 0 else {
         throw SpawnError(program: words[0], reason: String(cString: strerror(errno)))

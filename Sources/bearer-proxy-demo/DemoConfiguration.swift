@@ -10,6 +10,9 @@ struct DemoPlaces {
 
   var configurationPath: String { "\(directory)/bearer-proxy.yaml" }
   var logPath: String { "\(directory)/bearer-proxy.log" }
+  var cachePath: String { "\(directory)/msal_token_cache.json" }
+  /// The cookies of the person who signs in.
+  var cookiePath: String { "\(directory)/browser-cookies" }
   var proxyOrigin: String { "http://127.0.0.1:\(proxyPort)" }
   var adminOrigin: String { "http://127.0.0.1:\(adminPort)" }
 }
@@ -43,7 +46,18 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       tls:
         ca_file: demo-ca.pem
 
-  # The API's certificate is verified against the demonstration's own authority.
+    # A public application: it keeps no secret, and people sign in to it.
+    desk:
+      authority: \(issuer)
+      client_id: \(DemoDirectory.Sample.desk)
+      tls:
+        ca_file: demo-ca.pem
+
+  # Tokens and accounts, in the file that every MSAL reads and writes.
+  cache:
+    file: msal_token_cache.json
+
+  # The APIs' certificate is verified against the demonstration's own authority.
   defaults:
     tls:
       ca_file: demo-ca.pem
@@ -60,6 +74,17 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       upstream: \(apiOrigin)/api/
       application: visitor
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
+    # With the token of a person who has signed in once: another one for each API.
+    - name: my-orders
+      path: /my/orders/
+      upstream: \(apiOrigin)/api/
+      application: desk
+      token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ordersURI)/Orders.Read"]}
+    - name: my-ledger
+      path: /my/ledger/
+      upstream: \(apiOrigin)/ledger/
+      application: desk
+      token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ledgerURI)/Ledger.Read"]}
 
   """
 }

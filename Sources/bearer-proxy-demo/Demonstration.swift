@@ -51,7 +51,11 @@ final class Demonstration: Sendable {
     for exchange in log.take() { terminal.indented(ExchangeLog.text(exchange), .quiet) }
 
     var tour = Tour(
-      terminal, places, services, trustPath: settings.authorityPath, proxyPath: proxyPath, log: log)
+      terminal, places, services, trustPath: settings.authorityPath, proxyPath: proxyPath, log: log
+    ) { () throws(SpawnError) in
+      self.proxy.withLock { $0 }?.terminate()
+      return try self.becomesReady(proxyPath, places, log: .endOfFile(places.logPath))
+    }
     do throws(SpawnError) {
       try tour.walk()
     } catch {
@@ -88,6 +92,15 @@ final class Demonstration: Sendable {
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       throw .folder(path)
+    }
+    // Whoever signed in at an earlier demonstration did so with a provider that is gone.
+    for name in ["msal_token_cache.json", "browser-cookies"]
+    where FileManager.default.fileExists(atPath: "\(path)/\(name)") {
+      do {
+        try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+      } catch {
+        throw .folder("\(path)/\(name)")
+      }
     }
     return DemoSettings(directory: path)
   }
@@ -160,7 +173,11 @@ final class Demonstration: Sendable {
       if attempt == 1 {
         terminal.line("  $ \(quoted(path)) run -c \(quoted(places.configurationPath))", .command)
       }
-      if try becomesReady(path, places) { return places }
+      do throws(SpawnError) {
+        if try becomesReady(path, places, log: .file(places.logPath)) { return places }
+      } catch {
+        throw .spawn(error)
+      }
       let log = FileManager.default.contents(atPath: places.logPath) ?? Data()
       let lastWords = String(decoding: log.suffix(2000), as: UTF8.self)
       guard lastWords.contains("Address already in use"), attempt < 3 else {
@@ -172,20 +189,16 @@ final class Demonstration: Sendable {
   }
 
   /// Whether the proxy, started now, is ready within ten seconds.
-  private func becomesReady(_ path: String, _ places: DemoPlaces) throws(DemonstrationError) -> Bool {
-    do throws(SpawnError) {
-      let child = try ChildProcess([path, "run", "-c", places.configurationPath], .file(places.logPath))
-      proxy.withLock { $0 = child }
-      let probe = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "\(places.adminOrigin)/readyz"]
-      for _ in 0..<500 where child.poll() == nil {
-        if try CommandRun.run(probe).text == "200" { return true }
-        usleep(20_000)
-      }
-      child.terminate()
-      return false
-    } catch {
-      throw .spawn(error)
+  private func becomesReady(_ path: String, _ places: DemoPlaces, log: ChildOutput) throws(SpawnError) -> Bool {
+    let child = try ChildProcess([path, "run", "-c", places.configurationPath], log)
+    proxy.withLock { $0 = child }
+    let probe = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "\(places.adminOrigin)/readyz"]
+    for _ in 0..<500 where child.poll() == nil {
+      if try CommandRun.run(probe).text == "200" { return true }
+      usleep(20_000)
     }
+    child.terminate()
+    return false
   }
 
   // MARK: Staying up

@@ -11,14 +11,17 @@ struct Tour {
   let trustPath: String
   let proxyPath: String
   let log: ExchangeLog
+  /// Ends the proxy and starts it again; whether it became ready.
+  let restart: () throws(SpawnError) -> Bool
   private var records: AccessRecords
   private(set) var steps = 0
   private(set) var failures = 0
 
   init(
     _ terminal: Terminal, _ places: DemoPlaces, _ services: DemoServices, trustPath: String, proxyPath: String,
-    log: ExchangeLog
+    log: ExchangeLog, restart: @escaping () throws(SpawnError) -> Bool
   ) {
+    self.restart = restart
     self.terminal = terminal
     self.places = places
     self.services = services
@@ -39,6 +42,7 @@ struct Tour {
     try foreignPage()
     try tokenCommand()
     try readiness()
+    try people()
   }
 
   private mutating func withoutProxy() throws(SpawnError) {
@@ -122,18 +126,18 @@ struct Tour {
 
   // MARK: Showing
 
-  private var lastExchanges: [DemoExchange] = []
+  private(set) var lastExchanges: [DemoExchange] = []
   /// What the proxy logged of the last command, where it was one of the proxy's.
-  private var lastRecord: AccessRecord?
+  private(set) var lastRecord: AccessRecord?
 
-  private mutating func begin(_ text: String) {
+  mutating func begin(_ text: String) {
     steps += 1
     terminal.line()
     terminal.line("\(steps). \(text)", .heading)
   }
 
   /// Runs a command and shows it, what the services saw of it, and what it printed.
-  private mutating func run(_ words: [String], showsArrivals: Bool = false) throws(SpawnError) -> CommandRun {
+  mutating func run(_ words: [String], showsArrivals: Bool = false) throws(SpawnError) -> CommandRun {
     terminal.line()
     terminal.line("  $ " + words.map(quoted).joined(separator: " "), .command)
     _ = log.take()
@@ -151,7 +155,7 @@ struct Tour {
     return run
   }
 
-  private mutating func expect(_ holds: Bool, _ text: String) {
+  mutating func expect(_ holds: Bool, _ text: String) {
     if holds {
       terminal.line("  ✓ \(text)", .good)
     } else {
@@ -162,9 +166,11 @@ struct Tour {
 }
 
 /// What of the API's report the tour looks at.
-private struct Seen: Decodable {
+struct Seen: Decodable {
   struct Caller: Decodable {
     var application: String?
+    var user: String?
+    var scopes: [String]?
   }
 
   struct Token: Decodable {
@@ -200,7 +206,7 @@ private func milliseconds(_ duration: Duration) -> Int64 {
 
 extension String {
   /// The text without line ends behind it.
-  fileprivate var trimmed: Substring {
+  var trimmed: Substring {
     self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)]
   }
 }

@@ -12,7 +12,7 @@ import Testing
       [binary("bearer-proxy-demo"), "--once", "--directory", directory.path, "--proxy", binary()],
       within: .seconds(90))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("All 9 steps went as expected."))
+    #expect(result.output.contains("All 15 steps went as expected."))
     #expect(!result.output.contains("\u{1B}"), "colours on what is no terminal")
     let secret = directory.read("client-secret")
     try #require(secret.count == 32)
