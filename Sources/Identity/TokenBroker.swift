@@ -109,9 +109,14 @@ public actor TokenBroker {
 
   /// Follows the cache until the task is cancelled: what others obtain is served, and what they sign out is not, from then on.
   public func followCache() async {
-    for await _ in store.changes {
-      for subscription in slots.values.map(\.subscription) { await look(subscription) }
-    }
+    let changes = store.changes
+    // What changed before the stream was there is looked at once.
+    await lookAtAll()
+    for await _ in changes { await lookAtAll() }
+  }
+
+  private func lookAtAll() async {
+    for subscription in slots.values.map(\.subscription) { await look(subscription) }
   }
 
   /// How every key stands that was ever asked for, by application and scopes.

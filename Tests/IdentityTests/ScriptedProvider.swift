@@ -29,11 +29,17 @@ actor ScriptedProvider {
   private var tokenScript: [Answer] = []
   private var issued = 0
   private let lifetime: Int64
+  private let metadata: String
+  private let endpoint: String
   private var isHolding = false
   private var held: [CheckedContinuation<Void, Never>] = []
 
-  init(lifetime: Int64 = 3600) {
+  init(
+    lifetime: Int64 = 3600, metadata: String = ScriptedProvider.metadata, endpoint: String = "https://id.example/token"
+  ) {
     self.lifetime = lifetime
+    self.metadata = metadata
+    self.endpoint = endpoint
   }
 
   /// What the next metadata and token requests are answered with.
@@ -67,10 +73,10 @@ actor ScriptedProvider {
     switch request.method {
     case .get:
       metadataRequests += 1
-      return metadataScript.isEmpty ? .json(200, Self.metadata) : metadataScript.removeFirst()
+      return metadataScript.isEmpty ? .json(200, metadata) : metadataScript.removeFirst()
     case .post(let contentType, let body):
       #expect(contentType == "application/x-www-form-urlencoded")
-      #expect(request.url.description == "https://id.example/token")
+      #expect(request.url.description == endpoint)
       forms.append(String(decoding: body, as: UTF8.self))
       let scripted = tokenScript.isEmpty ? nil : tokenScript.removeFirst()
       if isHolding { await withCheckedContinuation { held.append($0) } }

@@ -1,0 +1,113 @@
+// What others do to the shared cache while a proxy runs: it is served, and it is not served any more.
+
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite struct CacheFollowingTests {
+  private typealias Bench = AccountBench
+
+  /// Runs `body` while the broker follows its cache.
+  private func following(_ bench: AccountBench, _ body: () async throws -> Void) async throws {
+    let follower = Task { await bench.broker.followCache() }
+    defer { follower.cancel() }
+    try await body()
+  }
+
+  /// Waits for what the follower does, ten seconds at most.
+  private func eventually(_ condition: () -> Bool) async throws {
+    for _ in 0..<1000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(condition())
+  }
+
+  // external-sign-in
+  @Test func `somebody who signs in elsewhere is served with the next request`() async throws {
+    let bench = Bench()
+    let subscription = try bench.subscription()
+    #expect(await bench.need(subscription)?.reason == .noAccount)
+    try await bench.signIn(Bench.alice, scopes: "A", token: "AT-alice", refreshToken: "RT")
+    #expect(try await bench.token(subscription) == "AT-alice")
+    let status = try #require(await bench.broker.statuses().first)
+    #expect(status.failure == nil && status.account?.username == Bench.alice.username)
+  }
+
+  @Test func `a sign-out takes the token away from everybody who holds it`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    let value = try await bench.broker.bearer(for: subscription)
+    try await following(bench) {
+      #expect(value.isUsable(at: bench.clock.now))
+      try await bench.signOut(Bench.alice)
+      try await eventually { bench.published.tokens == ["AT-alice", "-"] }
+      #expect(!value.isUsable(at: bench.clock.now))
+      #expect(await bench.need(subscription)?.reason == .noAccount)
+    }
+  }
+
+  @Test func `a second person makes the only one ambiguous, and takes the token away`() async throws {
+    let bench = try Bench.signedIn()
+    let (only, named) = (try bench.subscription(), try bench.subscription(account: Bench.alice.username))
+    let value = try await bench.broker.bearer(for: only)
+    #expect(try await bench.token(named) == "AT-alice")
+    try await following(bench) {
+      try await bench.signIn(Bench.bob, scopes: "A", token: "AT-bob", refreshToken: "RT-bob")
+      try await eventually { !value.isUsable(at: bench.clock.now) }
+      #expect(await bench.need(only)?.reason == .accountAmbiguous)
+      #expect(try await bench.token(named) == "AT-alice")
+    }
+  }
+
+  @Test func `a token that another process has renewed is taken over`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    _ = try await bench.broker.bearer(for: subscription)
+    try await following(bench) {
+      bench.clock.advance(1000)
+      try await bench.signIn(Bench.alice, scopes: "A", token: "AT-theirs", refreshToken: "RT")
+      try await eventually { bench.published.tokens.last == "AT-theirs" }
+      #expect(try await bench.token(subscription) == "AT-theirs")
+      #expect(await bench.provider.forms.isEmpty)
+    }
+  }
+
+  @Test func `whoever gets the lock second finds the token of the first`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    let (provider, clock) = (bench.provider, bench.clock)
+    let other = TokenBroker(TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }), store: bench.store)
+    bench.clock.advance(3600)
+    await provider.script(tokens: [Bench.tokens("AT-2", refreshToken: "RT-2")])
+    #expect(try await other.bearer(for: subscription).revealedToken() == "AT-2")
+    #expect(try await bench.token(subscription) == "AT-2")
+    #expect(await provider.forms.count == 1)
+  }
+
+  @Test func `an application's token outlives the process, and is nobody else's`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = TokenSubscription(
+      application: try bench.application(secret: "s3cret"), scopes: try ScopeSet(["A"]))
+    await bench.provider.script(tokens: [Bench.tokens("AT-app", person: nil)])
+    #expect(try await bench.token(subscription) == "AT-app")
+    let clock = bench.clock
+    let restarted = TokenBroker(TokenBroker.Surroundings(now: { clock.now }), store: bench.store)
+    #expect(try await restarted.bearer(for: subscription).revealedToken() == "AT-app")
+    #expect(try await restarted.bearer(for: try bench.subscription()).revealedToken() == "AT-alice")
+    #expect(await bench.provider.forms.count == 1)
+  }
+
+  @Test func `how accounts stand is told without a request`() async throws {
+    let bench = try Bench.signedIn()
+    let statuses = await bench.broker.statuses(of: [
+      try bench.subscription(), try bench.subscription("B"), try bench.subscription(account: "carol"),
+    ])
+    #expect(statuses.filter { $0.isReady(at: bench.clock.now) }.map(\.scopes.words) == [["A"]])
+    let missing = try #require(statuses.first { $0.subject == .account("carol") })
+    guard case .interactionRequired(let required) = missing.failure?.error else {
+      Issue.record("carol is not missed")
+      return
+    }
+    #expect(required.reason == .noAccount)
+    #expect(await bench.provider.metadataRequests == 0)
+  }
+}
