@@ -17,6 +17,13 @@ let strictAndSafe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 let package = Package(
   name: "bearer-proxy",
+  products: [
+    // For other Swift programs that need tokens: README, "Embedding".
+    .library(name: "Identity", targets: ["Identity"]),
+    .library(name: "Tokens", targets: ["Tokens"]),
+    .executable(name: "bearer-proxy", targets: ["bearer-proxy"]),
+    .executable(name: "bearer-proxy-demo", targets: ["bearer-proxy-demo"]),
+  ],
   targets: [
     .target(name: "CSystem"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -72,7 +79,7 @@ let package = Package(
       dependencies: ["DemoProvider", "bearer-proxy-demo", "bearer-proxy", "Network", "HTTP", "Tokens", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy"], swiftSettings: strict),
+      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy", "DemoProvider"], swiftSettings: strict),
   ]
 )
 

@@ -15,6 +15,11 @@ public enum AcquisitionError: Error, Sendable, Hashable {
   /// A person has to sign in, choose, consent or prove more: `401`.
   case interactionRequired(InteractionRequired)
 
+  /// Whether a person can help, by signing in (MSAL's "UI required").
+  public var isInteractionRequired: Bool {
+    if case .interactionRequired = self { true } else { false }
+  }
+
   /// Seconds until something is sent again, at least 1.
   public var retryAfter: Int64 {
     switch self {

@@ -46,9 +46,14 @@ public final class BearerValue: Sendable {
     }
   }
 
+  /// The token without its scheme.
+  public var token: Secret {
+    bytes.extracting(droppingFirst: "Bearer ".utf8.count).withUnsafeBufferPointer { Secret($0) }
+  }
+
   /// The token without its scheme as text, for a person who asked to see it.
   public func revealedToken() -> String {
-    String(rendered.revealed().dropFirst("Bearer ".utf8.count))
+    token.revealed()
   }
 
   /// Whether a request may carry it: until its expiry, not a second longer, and not after it was withdrawn.

@@ -91,6 +91,24 @@ public actor TokenBroker {
     return try await flight(for: subscription).value.get()
   }
 
+  /// As `bearer`, after a look into the cache: for programs that ask now and then and do not follow it.
+  public func currentBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
+    await look(subscription)
+    return try await bearer(for: subscription)
+  }
+
+  /// A token from the provider, whatever is held (MSAL's `force_refresh`). Callers at the same time share one request, and where
+  /// the provider wants to be left alone, that is respected.
+  public func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
+    let slot = await look(subscription)
+    let now = surroundings.now()
+    if let reason = slot.means.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
+    if let until = slot.throttle.pause(at: now), let failure = slot.failure {
+      throw failure.error.retrying(after: max(until - now, 1))
+    }
+    return try await flight(for: subscription).value.get()
+  }
+
   /// Has a token renewed without anybody waiting: what a loop calls when `BearerValue.claimsRefresh` told it to.
   public nonisolated func refreshBehind(_ subscription: TokenSubscription) {
     Task { await self.refresh(subscription) }

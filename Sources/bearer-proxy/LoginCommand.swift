@@ -72,7 +72,7 @@ struct LoginCommand {
     } catch {
       return .failure(
         "nobody is signed in to '\(plan.application)': \(error.message(cachePath: path))",
-        error.needsInteraction ? .interactionRequired : .failed)
+        error.isInteractionRequired ? .interactionRequired : .failed)
     }
   }
 

@@ -10,19 +10,16 @@ struct LoginReport {
   let authority: Authority
   let path: String
 
-  private var who: String {
-    result.account.username.isEmpty ? result.account.homeAccountID : result.account.username
-  }
-
   /// A few lines, never a token.
   var text: String {
-    var lines = ["\(who) is signed in to \(plan.application)", "id:      \(result.account.homeAccountID)"]
+    var lines = ["\(result.account?.name ?? "(no name)") is signed in to \(plan.application)"]
+    if let account = result.account { lines.append("id:      \(account.homeAccountID)") }
     if let tenant = result.tenantID { lines.append("tenant:  \(tenant)") }
     lines.append("granted: \(result.scopes.isEmpty ? "(nothing stated)" : result.scopes.description)")
     let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
     if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
     lines.append("cache:   \(path)")
-    if let wanted = plan.account, !result.account.isCalled(wanted) {
+    if let wanted = plan.account, result.account?.isCalled(wanted) == false {
       lines.append("note:    the configuration names the account \(wanted), which is not the one that signed in")
     }
     return lines.joined(separator: "\n") + "\n"

@@ -56,8 +56,7 @@ struct LogoutCommand {
         return .failure("the cache cannot be written: \(error.description(path: path ?? "cache"))")
       }
     }
-    let who = account.username.isEmpty ? account.homeAccountID : account.username
     return CommandAnswer(
-      text: "\(who) is signed out of \(concerned.map(\.name).joined(separator: ", "))\n", status: .done)
+      text: "\(account.name) is signed out of \(concerned.map(\.name).joined(separator: ", "))\n", status: .done)
   }
 }

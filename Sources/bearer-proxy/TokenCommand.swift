@@ -114,6 +114,6 @@ struct TokenCommand {
 extension AcquisitionError {
   /// How a command ends that met this.
   var exitStatus: ExitStatus {
-    if case .interactionRequired = self { .interactionRequired } else { .failed }
+    isInteractionRequired ? .interactionRequired : .failed
   }
 }

@@ -49,9 +49,7 @@ struct TokenReport {
       ("authority", subscription.key.authority.description),
     ]
     if let tenant = origin.tenant { rows.append(("tenant", tenant)) }
-    if let account = origin.account {
-      rows.append(("account", account.username.isEmpty ? account.homeAccountID : account.username))
-    }
+    if let account = origin.account { rows.append(("account", account.name)) }
     rows.append(("scopes", value.scopes.isEmpty ? "(none stated)" : value.scopes.description))
     rows.append(("expires", "\(expiryDate) (in \(expiresIn) s)"))
     rows.append(("source", origin.source == .cache ? "cache" : "identity provider"))

@@ -59,7 +59,7 @@ public final class FileCacheStore: TokenCacheStore {
   /// A store that has read the file at `path`, and hears of its changes. Where there is no file, the cache is empty; where it
   /// cannot be read, too, and `observe` is told.
   public static func open(
-    path: String, lockWait: TimeSpan = lockWait, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+    path: String, lockWait: TimeSpan = lockWait, observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> FileCacheStore {
     let store = FileCacheStore(path: path, lockWait: lockWait, observe: observe)
     // First the watch: what is written between the two is heard of.

@@ -1,12 +1,12 @@
-// Owns what a sign-in leaves in the hands of whoever asked for it. The cache holds the same, and the refresh token.
+// Owns what whoever asked for a token is given: the token, and what is known of it. The cache holds the same, and the refresh token.
 
 public import Tokens
 
 /// A token and whose it is, in MSAL's words.
 public struct AuthenticationResult: Sendable {
-  /// The access token.
+  /// The access token; `revealed()` shows it.
   public let accessToken: Secret
-  /// `Bearer`.
+  /// `Bearer`, as the provider spells it.
   public let tokenType: String
   /// What was granted; may be less than was asked for.
   public let scopes: ScopeSet
@@ -14,8 +14,20 @@ public struct AuthenticationResult: Sendable {
   public let expiresOn: UnixTime
   /// The tenant signed in to, which need not be the person's home; nil where the provider has none.
   public let tenantID: String?
-  /// Who signed in.
-  public let account: CachedAccount
-  /// The ID token's claims, proven.
-  public let idTokenClaims: JWTClaims
+  /// Whose it is; nil for an application's own.
+  public let account: CachedAccount?
+  /// Whether the provider was asked for it.
+  public let tokenSource: TokenOrigin.Source
+  /// The ID token's claims, proven; nil where nobody just signed in.
+  public let idTokenClaims: JWTClaims?
+}
+
+extension AuthenticationResult {
+  /// The result of silent acquisition.
+  init(_ value: BearerValue) {
+    self.init(
+      accessToken: value.token, tokenType: "Bearer", scopes: value.scopes, expiresOn: value.lifetime.expiresAt,
+      tenantID: value.origin.tenant, account: value.origin.account, tokenSource: value.origin.source,
+      idTokenClaims: nil)
+  }
 }

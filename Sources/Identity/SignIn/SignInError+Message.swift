@@ -6,7 +6,7 @@ internal import Tokens
 extension SignInError {
   /// Whether a person can do something about it by signing in again, differently or more fully. The rest is trouble of machines,
   /// settings or time.
-  public var needsInteraction: Bool {
+  public var isInteractionRequired: Bool {
     switch self {
     case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
     case .declined: true

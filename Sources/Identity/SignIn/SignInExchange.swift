@@ -73,7 +73,8 @@ struct SignInExchange {
     guard let account else { throw .withoutAccount }
     return AuthenticationResult(
       accessToken: reply.accessToken, tokenType: reply.tokenType, scopes: reply.grantedScopes(requested: requested),
-      expiresOn: arrival + reply.expiresIn, tenantID: claims.tenant, account: account, idTokenClaims: claims)
+      expiresOn: arrival + reply.expiresIn, tenantID: claims.tenant, account: account,
+      tokenSource: .identityProvider, idTokenClaims: claims)
   }
 
   private func provenClaims(

@@ -15,6 +15,9 @@ public struct CachedAccount: Sendable, Hashable {
   /// The tenants it is signed in to, as filed.
   public var realms: Set<String>
 
+  /// What to call it: its user name, or its id where it has none.
+  public var name: String { username.isEmpty ? homeAccountID : username }
+
   /// Whether a name of the configuration means this account: a user name in any letter case, or an id.
   public func isCalled(_ name: String) -> Bool {
     homeAccountID == name || localAccountIDs.contains(name)

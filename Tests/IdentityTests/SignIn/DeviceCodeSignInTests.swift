@@ -46,7 +46,7 @@ import Tokens
     }
     #expect(shown.withLock { $0 } == ["AB-CD", "https://id.example/device", "1800"])
     #expect(waits.withLock { $0 } == [5, 5, 10, 10])
-    #expect(result.account.username == "ann@example.org")
+    #expect(result.account?.username == "ann@example.org")
     let forms = await provider.forms
     #expect(forms.count == 5)
     let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
@@ -92,7 +92,7 @@ import Tokens
     await provider.change { $0.tokens = answers }
     let found = await #expect(throws: SignInError.self) { try await signIn() }
     #expect(found == error)
-    #expect(found?.needsInteraction == needsInteraction)
+    #expect(found?.isInteractionRequired == needsInteraction)
     #expect(await store.snapshot()[.account].isEmpty)
   }
 

@@ -1,0 +1,123 @@
+// Owns what an application of another program consists of: the same parts that the proxy is assembled from, with an event loop of
+// its own for the few requests to its provider.
+
+internal import HTTP
+internal import HTTPClient
+internal import Network
+internal import Tokens
+
+/// The parts behind a `PublicClientApplication` or a `ConfidentialClientApplication`.
+public struct ClientApplicationBase: Sendable {
+  let application: Application
+  let cache: any TokenCacheStore
+  let surroundings: TokenBroker.Surroundings
+  let broker: TokenBroker
+  let loop: EventLoop
+
+  init(_ application: Application, cache: any TokenCacheStore, surroundings: TokenBroker.Surroundings, loop: EventLoop)
+  {
+    self.application = application
+    self.cache = cache
+    self.surroundings = surroundings
+    self.loop = loop
+    broker = TokenBroker(surroundings, store: cache)
+  }
+
+  init(
+    clientID: String, credential: ClientCredential?, authority text: String, capabilities: [String], caFile: String?,
+    cache: any TokenCacheStore
+  ) throws(ClientApplicationError) {
+    let authority = try Self.authority(text)
+    let loop = try Self.loop()
+    let trust = authority.url.scheme == .https ? try Self.trust(caFile) : nil
+    self.init(
+      Application(
+        name: clientID, authority: authority, clientID: clientID, credential: credential, capabilities: capabilities,
+        trust: caFile ?? "", fetch: Fetcher(loop: loop, resolver: Resolver()).bound(tls: trust)),
+      cache: cache, surroundings: TokenBroker.Surroundings(now: { UnixTime(WallClock.now.seconds) }), loop: loop)
+  }
+
+  var people: SignedInAccounts { SignedInAccounts(application, store: cache) }
+
+  /// Whether the provider is asked where a token is cached.
+  enum Renewal {
+    case whenDue, forced
+  }
+
+  func acquire(
+    _ subject: TokenSubject, _ scopes: ScopeSet, renewal: Renewal, claims: Claims?
+  ) async throws(ClientApplicationError) -> AuthenticationResult {
+    let subscription = TokenSubscription(application: application, subject: subject, scopes: scopes, challenge: claims)
+    do throws(AcquisitionError) {
+      let value =
+        switch renewal {
+        case .whenDue where claims == nil: try await broker.currentBearer(for: subscription)
+        case .whenDue, .forced: try await broker.renewedBearer(for: subscription)
+        }
+      return AuthenticationResult(value)
+    } catch {
+      throw .acquisition(error)
+    }
+  }
+
+  func signIn(
+    _ scopes: [String], _ extraScopes: [String], _ claims: Claims?
+  ) throws(ClientApplicationError) -> SignInRequest {
+    var request = SignInRequest(
+      application: application, scopes: try accountScopes(scopes), extraScopes: try Self.words(extraScopes))
+    request.claims = claims
+    return request
+  }
+
+  func accountScopes(_ words: [String]) throws(ClientApplicationError) -> ScopeSet {
+    let scopes = try Self.words(words)
+    do throws(AccountScopeError) {
+      try application.authority.checkForAccount(scopes)
+      return scopes
+    } catch {
+      throw .accountScopes(error)
+    }
+  }
+
+  func applicationScopes(_ words: [String]) throws(ClientApplicationError) -> ScopeSet {
+    let scopes = try Self.words(words)
+    do throws(ScopeRuleError) {
+      try application.authority.checkForApplication(scopes)
+      return scopes
+    } catch {
+      throw .applicationScopes(error)
+    }
+  }
+
+  private static func words(_ words: [String]) throws(ClientApplicationError) -> ScopeSet {
+    do throws(ScopeSetError) {
+      return try ScopeSet(words)
+    } catch {
+      throw .scope(error)
+    }
+  }
+
+  private static func authority(_ text: String) throws(ClientApplicationError) -> Authority {
+    do throws(AuthorityError) {
+      return try Authority(text)
+    } catch {
+      throw .authority(error)
+    }
+  }
+
+  private static func loop() throws(ClientApplicationError) -> EventLoop {
+    do throws(SystemError) {
+      return try EventLoop()
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  private static func trust(_ caFile: String?) throws(ClientApplicationError) -> TLSContext {
+    do throws(TLSConfigurationError) {
+      return try TLSContext.client(trustPath: caFile)
+    } catch {
+      throw .trust(error)
+    }
+  }
+}

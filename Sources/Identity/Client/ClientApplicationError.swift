@@ -1,0 +1,57 @@
+// Owns how asking for a token ends badly for a program that embeds this module, and the one distinction that it has to make.
+
+public import Network
+public import Tokens
+
+/// Why a program has no token, or no application to ask with.
+public enum ClientApplicationError: Error, Sendable, Hashable {
+  /// The authority is none.
+  case authority(AuthorityError)
+  /// The certificates to trust the authority by cannot be used.
+  case trust(TLSConfigurationError)
+  /// The system gives no event loop.
+  case system(SystemError)
+  /// A word that cannot be a scope.
+  case scope(ScopeSetError)
+  /// Scopes that cannot be asked for in a person's name.
+  case accountScopes(AccountScopeError)
+  /// Scopes that an application cannot ask for itself.
+  case applicationScopes(ScopeRuleError)
+  /// Silence, or the application's own request, brought no token.
+  case acquisition(AcquisitionError)
+  /// Nobody signed in.
+  case signIn(SignInError)
+  /// The cache could not be written.
+  case cache(CacheStoreError)
+
+  /// Whether a person can help, by signing in: MSAL's "UI required". Everything else is trouble of programs, machines or time.
+  public var isInteractionRequired: Bool {
+    switch self {
+    case .acquisition(let error): error.isInteractionRequired
+    case .signIn(let error): error.isInteractionRequired
+    case .authority, .trust, .system, .scope, .accountScopes, .applicationScopes, .cache: false
+    }
+  }
+
+  /// What a sign-in has to bring, where silence was not enough: the claims go into the interactive request.
+  public var interactionRequired: InteractionRequired? {
+    if case .acquisition(.interactionRequired(let required)) = self { required } else { nil }
+  }
+}
+
+extension ClientApplicationError: CustomStringConvertible {
+  /// A sentence for a log, without a secret.
+  public var description: String {
+    switch self {
+    case .authority(let error): "not an authority: \(error)"
+    case .trust(let error): "the trusted certificates cannot be used: \(error)"
+    case .system(let error): "no event loop: \(error.description)"
+    case .scope(.word(let word)): "not a scope: '\(word)'"
+    case .accountScopes(let error): "scopes that cannot be asked for in a person's name: \(error)"
+    case .applicationScopes(let error): "scopes that an application cannot ask for itself: \(error)"
+    case .acquisition(let error): "\(error.reason): \(error.detail)"
+    case .signIn(let error): error.message()
+    case .cache(let error): "the cache cannot be written: \(error.description(path: "cache"))"
+    }
+  }
+}
