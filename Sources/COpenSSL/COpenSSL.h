@@ -49,6 +49,34 @@ static inline long copenssl_set_read_ahead(SSL_CTX *context) {
   return SSL_CTX_set_read_ahead(context, 1);
 }
 
+// Writes the names a verified peer's certificate is for, one on a line: its subject (RFC 2253) and its alternative names with their
+// kind in front. A name with a control byte is left out: no line of it could be told from another name. Returns 0 without a certificate.
+static inline int copenssl_write_peer_names(const SSL *ssl, BIO *output) {
+  X509 *certificate = SSL_get0_peer_certificate(ssl);
+  if (certificate == NULL || SSL_get_verify_result(ssl) != X509_V_OK) return 0;
+  X509_NAME_print_ex(output, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253);
+  BIO_write(output, "\n", 1);
+  GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  for (int index = 0; index < sk_GENERAL_NAME_num(names); index++) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    const char *kind = name->type == GEN_DNS ? "DNS:" : name->type == GEN_URI ? "URI:" : name->type == GEN_EMAIL ? "email:" : NULL;
+    if (kind == NULL) continue;
+    const unsigned char *text = ASN1_STRING_get0_data(name->d.ia5);
+    int length = ASN1_STRING_length(name->d.ia5), isPlain = length > 0;
+    for (int at = 0; at < length; at++) isPlain = isPlain && text[at] > 0x20 && text[at] < 0x7F;
+    if (!isPlain) continue;
+    BIO_puts(output, kind);
+    BIO_write(output, text, length);
+    BIO_write(output, "\n", 1);
+  }
+  GENERAL_NAMES_free(names);
+  return 1;
+}
+
+static inline long copenssl_memory(BIO *bio, char **bytes) {
+  return BIO_get_mem_data(bio, bytes);
+}
+
 static inline void copenssl_bio_set_retry_read(BIO *bio) {
   BIO_set_retry_read(bio);
 }

@@ -9,14 +9,17 @@ enum Key: String, CaseIterable {
   case admin
   case allowPlaintext = "allow_plaintext"
   case anyone
+  case audiences
   case application
   case applications
   case `as`
   case authority
+  case bearer
   case bodyBytes = "body_bytes"
   case caFile = "ca_file"
   case cache
   case callers
+  case certificate
   case certificateFile = "certificate_file"
   case clientCapabilities = "client_capabilities"
   case clientID = "client_id"
@@ -29,7 +32,9 @@ enum Key: String, CaseIterable {
   case fieldCount = "field_count"
   case file
   case format
+  case gids
   case headBytes = "head_bytes"
+  case header
   case host
   case hosts
   case idle
@@ -45,6 +50,7 @@ enum Key: String, CaseIterable {
   case memory
   case methods
   case name
+  case origins
   case path
   case pool
   case preserveHost = "preserve_host"
@@ -54,10 +60,15 @@ enum Key: String, CaseIterable {
   case scopes
   case serverName = "server_name"
   case shutdown
+  case subjects
   case timeouts
   case tls
   case token
+  case uids
+  case unix
   case upstream
+  case value
+  case valueFile = "value_file"
 }
 
 /// What may stand under a key.
@@ -112,9 +123,16 @@ extension SectionShape {
     (.tls, .section(SectionShape([(.certificateFile, .value), (.keyFile, .value)]))),
   ])
 
-  static let callers = SectionShape([(.anyone, .value)])
+  static let callers = SectionShape([
+    (.anyone, .value), (.origins, .value), (.unix, .section(SectionShape([(.uids, .value), (.gids, .value)]))),
+    (.header, .section(SectionShape([(.name, .value), (.value, .value), (.valueFile, .value)]))),
+    (.certificate, .section(SectionShape([(.caFile, .value), (.subjects, .value)]))),
+    (.bearer, .section(SectionShape([(.authority, .value), (.audiences, .value), (.caFile, .value)]))),
+  ])
 
-  static let admin = SectionShape([(.address, .value), (.callers, .section(callers))])
+  static let admin = SectionShape([
+    (.address, .value), (.callers, .section(SectionShape([(.anyone, .value)]))),
+  ])
 
   static let log = SectionShape([(.level, .value), (.format, .value), (.access, .value)])
 

@@ -16,15 +16,6 @@ public enum ListenerAddress: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Who may call a listener.
-public enum CallerRule: Sendable, Hashable {
-  /// No rule was given: the listener is a loopback address or a unix socket, and a request that a browser marks as
-  /// cross-site is refused.
-  case sameMachine
-  /// `anyone: true`: whoever can connect.
-  case anyone
-}
-
 /// `Host` values that a listener accepts besides its own address.
 public enum AcceptedHosts: Sendable, Hashable {
   /// These names, in lower case, without a port.
@@ -43,21 +34,21 @@ public struct CertificateFiles: Sendable, Hashable {
 }
 
 /// One place where traffic is accepted.
-public struct ListenerSettings: Sendable, Hashable {
+public struct ListenerSettings: Sendable, Equatable {
   /// Where.
   public let address: Located<ListenerAddress>
   /// `Host` values accepted besides the address.
   public let hosts: AcceptedHosts
   /// Who may call.
-  public let callers: CallerRule
+  public let callers: CallerSettings
   /// The certificate of a listener that speaks TLS; `nil` is plain HTTP.
   public let tls: CertificateFiles?
 }
 
 /// The place where health, metrics and status are served.
-public struct AdminSettings: Sendable, Hashable {
+public struct AdminSettings: Sendable, Equatable {
   /// Where.
   public let address: Located<ListenerAddress>
   /// Who may call.
-  public let callers: CallerRule
+  public let callers: CallerSettings
 }

@@ -33,7 +33,7 @@ extension SettingsDecoder {
       clientCapabilities: capabilities)
   }
 
-  private mutating func authority(_ section: Section) -> Located<Authority>? {
+  mutating func authority(_ section: Section) -> Located<Authority>? {
     guard let scalar = requiredScalar(section, .authority) else { return nil }
     do throws(AuthorityError) {
       return scalar.located(try Authority(scalar.text))

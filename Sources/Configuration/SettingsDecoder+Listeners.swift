@@ -22,15 +22,15 @@ extension SettingsDecoder {
   private mutating func listener(_ section: Section) -> ListenerSettings? {
     let address = self.address(section)
     let hosts = acceptedHosts(section)
-    let callers = callerRule(section, address: address)
     let tls = self.section(section, .tls).flatMap { certificateFiles($0, isRequired: true) }
+    let callers = callerRules(section, address: address)
     return address.map { ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls) }
   }
 
   mutating func admin(_ file: Section, besides listeners: [ListenerSettings]) -> AdminSettings? {
     guard let section = section(file, .admin) else { return nil }
     let address = self.address(section)
-    let callers = callerRule(section, address: address)
+    let callers = callerRules(section, address: address)
     guard let address else { return nil }
     reportRepetition(of: address, among: listeners.map(\.address))
     return AdminSettings(address: address, callers: callers)
@@ -78,16 +78,17 @@ extension SettingsDecoder {
     return nil
   }
 
-  private mutating func callerRule(_ section: Section, address: Located<ListenerAddress>?) -> CallerRule {
-    let callers = self.section(section, .callers)
-    if let callers, boolean(callers, .anyone) == true { return .anyone }
-    if let address, !address.value.isOfThisMachine {
+  private mutating func callerRules(_ section: Section, address: Located<ListenerAddress>?) -> CallerSettings {
+    let hasTLS = section.has(.tls) && section.members[.tls] != nil
+    let callers = self.callers(section, address: address?.value, hasTLS: hasTLS)
+    if let address, !address.value.isOfThisMachine, !callers.admitsOtherMachines {
+      let rules = section.has(.tls) ? "a header, a certificate, a bearer token, or anyone: true" : "anyone: true"
       issues.append(
         address.issue(
-          "\(address.value) can be reached from other machines: say who may call (callers: {anyone: true}), or listen at "
+          "\(address.value) can be reached from other machines: say under callers who may call (\(rules)), or listen at "
             + "a loopback address or a unix socket"))
     }
-    return .sameMachine
+    return callers
   }
 
   /// Both files, or neither.

@@ -2,6 +2,11 @@
 // comparison decides. Nothing is allocated and nothing is lowered in place.
 
 extension FieldName {
+  /// Whether a text may be a field's name: a token (RFC 9110 §5.1).
+  public static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { ByteClass.of($0, ByteClass.token) }
+  }
+
   /// The name that `bytes` spell in any case. `bytes` is a token: the parsers have checked that before.
   public init(_ bytes: Span<UInt8>) {
     let length = bytes.count

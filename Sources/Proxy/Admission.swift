@@ -17,11 +17,13 @@ struct Admission {
   /// The method.
   let method: RequestMethod
 
-  /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form where that differs. `found` is the
+  /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form where that differs; `reader`, the origin of
+  /// the other site whose page may read the answer. `found` is the
   /// route, also where the request is refused after it was found.
   init(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
-    table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?
+    table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?,
+    reader: inout ByteBuffer
   ) throws(ExchangeFailure) {
     let bytes = input.bytes
     let framing: BodyFraming
@@ -30,6 +32,10 @@ struct Admission {
     } catch {
       throw .framing(error)
     }
+    let isForAnotherSite = callers.answersAnotherSite(head, bytes)
+    if isForAnotherSite, let origin = head.fields.first(.origin) { reader.append(bytes.extracting(origin.value)) }
+    // A preflight carries no secret yet: browsers leave them out (Fetch §4.8).
+    if isForAnotherSite, SiteSharing.isPreflight(head, bytes), callers.isNamed(head, bytes) { throw .preflight }
     if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
     if head.method == .connect || head.method == .trace { throw .methodRefused }
     if head.target.form == .asterisk { throw .targetRefused }

@@ -1,5 +1,5 @@
-// Owns who may call, as far as the request itself tells: the host it was sent to, and whether a browser says that another
-// site is behind it. A proxy on loopback is within reach of every page in every browser on the machine.
+// Owns who may call, as far as the request itself tells: the host it was sent to, whether a browser says that another site is behind
+// it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on the machine.
 
 internal import HTTP
 
@@ -9,27 +9,37 @@ enum CallerRefusal: Error, Sendable, Hashable {
   case unknownHost
   /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` that is not the host).
   case crossSite
+  /// The process runs as none of the listener's users and groups.
+  case unknownPeer
+  /// The certificate has none of the listener's subjects.
+  case unknownCertificate
+  /// The field with the secret is not there, is there twice, or has another value.
+  case missingSecret
+  /// The caller's own token is not there, or not one to be believed.
+  case untrustedToken
 }
 
-/// The names a listener answers to and whether browsers are checked.
+/// The names a listener answers to and the rules for its callers.
 public struct CallerCheck: Sendable {
   private let names: [[UInt8]]?
-  private let refusesCrossSite: Bool
+  let rules: CallerRules
 
   /// `names`: hosts accepted, in lower case and without port; `nil` accepts any.
-  public init(names: [String]?, refusesCrossSite: Bool = true) {
+  public init(names: [String]?, rules: CallerRules = CallerRules()) {
     self.names = names?.map { Array($0.utf8) }
-    self.refusesCrossSite = refusesCrossSite
+    self.rules = rules
   }
 
   /// Judges a request head.
   func judge(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
-    if let names, !isNamed(names, head, bytes) { return .unknownHost }
-    if refusesCrossSite, isCrossSite(head, bytes) { return .crossSite }
-    return nil
+    if !isNamed(head, bytes) { return .unknownHost }
+    if rules.refusesCrossSite, isCrossSite(head, bytes), !isAllowedOrigin(head, bytes) { return .crossSite }
+    return rules.judgeHeader(head, bytes)
   }
 
-  private func isNamed(_ names: [[UInt8]], _ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+  /// Whether the host is one of the listener's names.
+  func isNamed(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard let names else { return true }
     // Only HTTP/1.0 can leave the host out, which no browser does: there is no name that could have been rebound.
     if head.authority.isEmpty { return true }
     let text = bytes.extracting(head.authority)
@@ -53,5 +63,16 @@ public struct CallerCheck: Sendable {
     }
     guard start + 3 <= origin.count else { return true }
     return !origin.extracting(droppingFirst: start + 3).equalsIgnoringCase(bytes.extracting(head.authority))
+  }
+
+  /// Whether the other site is one whose pages may call. It says so itself, but a page cannot make a browser lie (Fetch §3.2).
+  private func isAllowedOrigin(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard head.fields.count(of: .origin) == 1, let line = head.fields.first(.origin) else { return false }
+    return rules.allows(origin: bytes.extracting(line.value))
+  }
+
+  /// Whether the answer to a request is for a page of another site that may read it (Fetch §3.3).
+  func answersAnotherSite(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    !rules.origins.isEmpty && isAllowedOrigin(head, bytes)
   }
 }

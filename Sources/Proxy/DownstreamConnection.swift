@@ -18,6 +18,8 @@ final class DownstreamConnection {
   let waiter: Waiter
   let context: ListenerContext
   let ingress: Ingress
+  /// Why the connection's requests are refused, whatever they say.
+  @exclusivity(unchecked) private(set) var refusal: CallerRefusal?
   @exclusivity(unchecked) private var isIdle = false
 
   /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches it
@@ -30,7 +32,7 @@ final class DownstreamConnection {
     self.state = state
     self.context = context
     let host = if case .unix = peer.kind { "" } else { peer.host }
-    ingress = Ingress(peer: Array(host.utf8), isTLS: context.tls != nil)
+    ingress = Ingress(peer: Array(host.utf8), isTLS: context.tls != nil, rules: context.callers.rules)
   }
 
   private var limits: ServiceLimits { state.service.limits }
@@ -38,7 +40,12 @@ final class DownstreamConnection {
   /// Serves the connection to its end.
   func serve() async {
     state.opened(self)
-    if await shakeHands() { await serveRequests() }
+    if await shakeHands() {
+      // The certificate is known only now.
+      refusal = context.callers.rules.judge(
+        peer: PeerCredentials(of: stream.channel), certificateNames: stream.tls?.peerNames ?? [])
+      await serveRequests()
+    }
     stream.close()
     waiter.close()
     state.closed(self)
@@ -91,6 +98,7 @@ final class DownstreamConnection {
     let start = state.loop.now
     let deadline = start + limits.requestHead
     scratch.requestParser.reset()
+    scratch.reader.removeAll()
     while true {
       if !scratch.requestInput.isEmpty {
         switch scratch.requestInput.withBytes({ scratch.requestParser.parse($0, limits: limits.head) }) {

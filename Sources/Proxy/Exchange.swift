@@ -30,10 +30,14 @@ struct Exchange {
     let goesOn: Bool
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)
+      try await judgeCallerToken(connection, scratch)
       let bearer = try await bearer(for: admission.route, state)
       goesOn = try await relay(admission, bearer, connection, scratch)
     } catch {
       let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !state.isDraining
+      if case .preflight = error {
+        return await answerPreflight(connection, scratch, keepsConnection: keepsConnection)
+      }
       if keepsConnection { scratch.requestInput.consume(headBytes) }
       return await answer(error, connection, scratch, keepsConnection: keepsConnection)
     }
@@ -56,9 +60,10 @@ struct Exchange {
     let service = connection.state.service
     scratch.path.removeAll()
     defer { record.route = route?.index }
+    if let refusal = connection.refusal { throw .caller(refusal) }
     let admission = try Admission(
       scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers, table: service.table,
-      bodyLimit: service.limits.bodyBytes, normalPath: &scratch.path, found: &route)
+      bodyLimit: service.limits.bodyBytes, normalPath: &scratch.path, found: &route, reader: &scratch.reader)
     if let limit = admission.route.timeouts.whole { whole = start + limit }
     return admission
   }
@@ -120,6 +125,12 @@ struct Exchange {
     if let interaction = problem.interaction {
       HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &scratch.responseOutput)
     }
+    if !scratch.reader.isEmpty {
+      scratch.reader.withBytes { SiteSharing.writeGrant(origin: $0, into: &scratch.responseOutput) }
+    }
+    if case .caller(.untrustedToken) = failure {
+      HeadWriter.field("WWW-Authenticate", #"Bearer realm="bearer-proxy""#, into: &scratch.responseOutput)
+    }
     if case .methodNotAllowed = failure, let allow = route?.allow {
       HeadWriter.field("Allow", allow.span, into: &scratch.responseOutput)
     }
@@ -139,7 +150,7 @@ struct Exchange {
   }
 
   /// Whether everything was sent.
-  private mutating func flush(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
+  mutating func flush(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
     let deadline = connection.state.loop.now + connection.state.service.limits.idle
     while !scratch.responseOutput.isEmpty {
       switch scratch.responseOutput.send(to: connection.stream) {
@@ -161,7 +172,7 @@ struct Exchange {
   // MARK: Afterwards
 
   /// Counts and records the request.
-  private mutating func finish(_ state: LoopState, _ scratch: Scratch, _ connection: DownstreamConnection) {
+  mutating func finish(_ state: LoopState, _ scratch: Scratch, _ connection: DownstreamConnection) {
     record.total = (state.loop.now - start).nanoseconds
     let metrics = state.service.metrics
     let row = metrics.row(record.route)

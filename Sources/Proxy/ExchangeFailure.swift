@@ -23,6 +23,10 @@ enum ExchangeFailure: Error {
   case expectation
   /// The caller is not let in.
   case caller(CallerRefusal)
+  /// Another site's page asks whether it may call, and it may.
+  case preflight
+  /// The keys of callers' tokens cannot be had.
+  case callerIssuerUnavailable
   /// No route has this host and path.
   case noRoute
   /// The route does not take this method.
@@ -62,7 +66,8 @@ extension ExchangeFailure {
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .noRoute, .methodNotAllowed, .token, .unreachable, .upstreamClosed, .upstreamMalformed, .upstreamStalled,
+    case .preflight, .noRoute, .methodNotAllowed, .token, .unreachable, .upstreamClosed, .upstreamMalformed,
+      .upstreamStalled,
       .exchangeTimedOut:
       true
     default: false

@@ -25,6 +25,8 @@ final class LoopState {
   @exclusivity(unchecked) private var clock = (
     monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
   )
+  /// Callers' tokens that were believed, by their digests, and until when.
+  @exclusivity(unchecked) var believedTokens: [[UInt8]: UnixTime] = [:]
   /// The value of `Date`, as of the last `refreshDate`.
   @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
   @exclusivity(unchecked) private var dateSecond: Int64 = -1

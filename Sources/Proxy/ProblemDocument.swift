@@ -51,6 +51,29 @@ struct ProblemDocument {
       self.init(
         403, "cross-site-request", "Cross-site request refused",
         "A browser says that another site is behind this request.")
+    case .caller(.unknownPeer):
+      self.init(
+        403, "caller-refused", "Caller refused",
+        "The calling process runs as none of the users and groups in callers.unix of this listener.")
+    case .caller(.unknownCertificate):
+      self.init(
+        403, "caller-refused", "Caller refused",
+        "The caller's certificate has none of the subjects in callers.certificate of this listener.")
+    case .caller(.missingSecret):
+      self.init(
+        403, "caller-refused", "Caller refused",
+        "The field that callers.header of this listener demands is missing, repeated, or has another value.")
+    case .caller(.untrustedToken):
+      self.init(
+        401, "caller-not-authenticated", "Caller not authenticated",
+        "This listener demands a bearer token of the caller's own; callers.bearer says whose and for which audience.")
+    case .callerIssuerUnavailable:
+      self.init(
+        503, "caller-issuer-unavailable", "Issuer of callers' tokens unavailable",
+        "The keys of the authority in callers.bearer of this listener cannot be had now, so no token can be checked.",
+        retryAfter: 5)
+    case .preflight:
+      self.init(204, "preflight", "Preflight", "")
     case .noRoute:
       self.init(404, "no-route", "No route", "No route has this host and path.")
     case .methodNotAllowed:

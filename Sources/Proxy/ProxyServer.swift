@@ -11,9 +11,9 @@ public struct ServerListener: Sendable {
   let context: ListenerContext
 
   /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any.
-  public init(_ sockets: [BoundSocket], names: [String]?, refusesCrossSite: Bool, tls: TLSContext?) {
+  public init(_ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tls: TLSContext?) {
     self.sockets = sockets
-    context = ListenerContext(callers: CallerCheck(names: names, refusesCrossSite: refusesCrossSite), tls: tls)
+    context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls)
   }
 
   /// The address listened on.

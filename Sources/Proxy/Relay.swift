@@ -235,7 +235,7 @@ struct Relay {
     connection.state.refreshDate()
     ResponseRewriting.write(
       scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
-      date: connection.state.dateText, into: &scratch.responseOutput)
+      date: connection.state.dateText, reader: scratch.reader, into: &scratch.responseOutput)
     scratch.responseInput.consume(byteCount)
     response = BodyPump(framing, writesChunks: plan.writesChunks)
     return nil

@@ -9,6 +9,8 @@ struct Ingress {
   var peer: [UInt8]
   /// Whether the caller spoke TLS.
   var isTLS: Bool
+  /// What its listener demands of callers.
+  var rules = CallerRules()
 }
 
 /// Renders request heads for upstreams.
@@ -48,6 +50,7 @@ enum RequestRewriting {
       let line = head.fields[index]
       // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
       if line.known == .tracestate, isTraceNew { continue }
+      if ingress.rules.consumes(line, bytes) { continue }
       if passes(line, replacesAuthorization: bearer != nil), HopByHop.forwards(line, head.connection, in: bytes) {
         run.add(line, from: bytes, into: &output)
       }

@@ -28,16 +28,18 @@ struct ResponsePlan {
 
 /// Renders response heads for callers.
 enum ResponseRewriting {
-  /// Appends the caller's response head to `output`. `input` begins with the upstream's head; `date` is used where the upstream sent none (RFC 9110 §6.6.1).
+  /// Appends the caller's response head to `output`. `input` begins with the upstream's head; `date` is used where the upstream sent none (RFC 9110 §6.6.1);
+  /// `reader` is the origin of the other site whose page may read it, empty where there is none.
   static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, plan: ResponsePlan, version: HTTPVersion,
-    date: borrowing ByteBuffer, into output: inout ByteBuffer
+    date: borrowing ByteBuffer, reader: borrowing ByteBuffer, into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
+      if !reader.isEmpty, SiteSharing.isVerdict(line, bytes) { continue }
       if passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) {
         run.add(line, from: bytes, into: &output)
       }
@@ -45,6 +47,7 @@ enum ResponseRewriting {
     run.finish(from: bytes, into: &output)
     if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
+    if !reader.isEmpty { SiteSharing.writeGrant(origin: reader.bytes, into: &output) }
     HeadWriter.field("Via", head.version == .http11 ? "1.1 bearer-proxy" : "1.0 bearer-proxy", into: &output)
     if plan.closes {
       output.append("Connection: close\r\n")

@@ -18,6 +18,8 @@ final class Scratch {
   @exclusivity(unchecked) var responseOutput = ByteBuffer(capacity: 8 * 1024)
   /// The normal path where it differs from the one sent, and small texts of one exchange.
   @exclusivity(unchecked) var path = ByteBuffer(capacity: 256)
+  /// The origin of the other site whose page may read the answer; empty where there is none.
+  @exclusivity(unchecked) var reader = ByteBuffer(capacity: 64)
   /// Request id, trace parent and trace id, one behind the other.
   @exclusivity(unchecked) var identity = ByteBuffer(capacity: 256)
   /// Method, host and path for the access record, copied before the head's bytes go.
@@ -44,6 +46,7 @@ final class Scratch {
     responseInput.removeAll()
     responseOutput.removeAll()
     path.removeAll()
+    reader.removeAll()
     identity.removeAll()
     recorded.removeAll()
     requestParser.reset()

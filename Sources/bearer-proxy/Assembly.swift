@@ -21,13 +21,15 @@ struct Assembly {
   let publications: Publications
 
   /// Puts everything together. The cache's file is read before this returns.
-  init(_ settings: Settings, contexts: TLSContexts, options: RunOptions, loops: [EventLoop]) async {
+  init(
+    _ settings: Settings, contexts: TLSContexts, options: RunOptions, loops: [EventLoop], resolver: Resolver,
+    fetcher: Fetcher
+  ) async {
     let format: LogFormat = (options.logFormat ?? settings.log.format) == .json ? .json : .text
     let log = Log(level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
-    let resolver = Resolver()
-    let providers = Providers(settings, contexts: contexts, fetcher: Fetcher(loop: loops[0], resolver: resolver))
+    let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, contexts.routes) {
       plan.add(route, tls: tls, subscription: settings.subscription(of: route, fetch: providers.fetch))

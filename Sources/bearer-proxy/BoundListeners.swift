@@ -2,6 +2,7 @@
 // and then nothing stays bound.
 
 import Configuration
+import Identity
 import Network
 import Proxy
 
@@ -16,7 +17,11 @@ struct BoundListeners {
   let traffic: [ServerListener]
   let admin: Admin?
 
-  init(_ settings: Settings, contexts: TLSContexts, loops: Int) throws(ConfigurationError) {
+  /// Binds. `tokenCheck` makes what judges the tokens that callers of a listener bring.
+  init(
+    _ settings: Settings, contexts: TLSContexts, loops: Int,
+    tokenCheck: (CallerSettings.BearerRule) -> CallerTokenCheck
+  ) throws(ConfigurationError) {
     var issues: [ConfigurationIssue] = []
     var traffic: [ServerListener] = []
     for (listener, tls) in zip(settings.listeners, contexts.listeners) {
@@ -24,11 +29,11 @@ struct BoundListeners {
       traffic.append(
         ServerListener(
           sockets, names: Self.names(listener.hosts, listener.address.value),
-          refusesCrossSite: listener.callers == .sameMachine, tls: tls))
+          rules: CallerRules(listener.callers, tokenCheck: tokenCheck), tls: tls))
     }
     admin = settings.admin.flatMap { admin in
       Self.bind(admin.address, count: 1, &issues)?.first.map {
-        Admin(socket: $0, names: admin.callers == .anyone ? nil : Self.names(.names([]), admin.address.value))
+        Admin(socket: $0, names: admin.callers.isOpen ? nil : Self.names(.names([]), admin.address.value))
       }
     }
     self.traffic = traffic

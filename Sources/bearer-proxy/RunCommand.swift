@@ -1,6 +1,7 @@
 // Owns `run`: read, bind, serve, and end in good order when told to.
 
 import Configuration
+import HTTPClient
 import Identity
 import Network
 import Proxy
@@ -22,9 +23,15 @@ struct RunCommand {
       let contexts = try TLSContexts(settings)
       try checkCache(settings.cache)
       let loopCount = options.loops ?? settings.loops ?? Machine.processorCount
-      let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount)
       guard let loops = startLoops(loopCount) else { return .failed }
-      await serve(settings, await Assembly(settings, contexts: contexts, options: options, loops: loops), listeners)
+      let resolver = Resolver()
+      let fetcher = Fetcher(loop: loops[0], resolver: resolver)
+      let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount) { rule in
+        CallerTokenCheck(rule, fetcher: fetcher, tls: contexts.callerIssuers[rule.caFile?.value])
+      }
+      let assembly = await Assembly(
+        settings, contexts: contexts, options: options, loops: loops, resolver: resolver, fetcher: fetcher)
+      await serve(settings, assembly, listeners)
       return .done
     } catch {
       complain(error.description + "\n")

@@ -14,12 +14,14 @@ struct TLSContexts {
   let routes: [TLSContext?]
   /// By the application's position; `nil` for an http authority.
   let applications: [TLSContext?]
+  /// For the authorities of callers' tokens, by their CA file.
+  let callerIssuers: [String?: TLSContext]
 
   /// Loads every file once. Routes and applications with the same settings share a context.
   init(_ settings: Settings) throws(ConfigurationError) {
     var loader = TLSContextLoader()
     listeners = settings.listeners.map { listener in
-      listener.tls.flatMap { loader.server($0) }
+      listener.tls.flatMap { loader.server($0, callers: listener.callers.certificate?.caFile) }
     }
     routes = settings.routes.map { route in
       route.upstream.value.scheme == .https
@@ -29,6 +31,12 @@ struct TLSContexts {
       application.authority.value.url.scheme == .https
         ? loader.client(caFile: application.caFile, certificate: nil, user: application.authority) : nil
     }
+    var callerIssuers: [String?: TLSContext] = [:]
+    for rule in settings.listeners.compactMap(\.callers.bearer) where rule.authority.value.url.scheme == .https {
+      callerIssuers[rule.caFile?.value] = loader.client(
+        caFile: rule.caFile, certificate: nil, user: rule.authority)
+    }
+    self.callerIssuers = callerIssuers
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
   }
 }
@@ -43,11 +51,11 @@ private struct TLSContextLoader {
   private var clients: [Files: TLSContext?] = [:]
   var issues: [ConfigurationIssue] = []
 
-  mutating func server(_ files: CertificateFiles) -> TLSContext? {
+  mutating func server(_ files: CertificateFiles, callers: Located<String>?) -> TLSContext? {
     do throws(TLSConfigurationError) {
-      return try TLSContext.server(TLSIdentity(files))
+      return try TLSContext.server(TLSIdentity(files), callerTrustPath: callers?.value)
     } catch {
-      report(error, certificate: files, caFile: nil, elsewhere: files.certificateFile)
+      report(error, certificate: files, caFile: callers, elsewhere: files.certificateFile)
       return nil
     }
   }

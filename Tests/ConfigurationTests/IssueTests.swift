@@ -65,21 +65,65 @@ import Testing
     (
       "address: 10.0.0.1:80",
       [
-        "address: 10.0.0.1:80 can be reached from other machines: say who may call (callers: {anyone: true}), or listen "
-          + "at a loopback address or a unix socket"
+        "address: 10.0.0.1:80 can be reached from other machines: say under callers who may call (a header, a certificate, a "
+          + "bearer token, or anyone: true), or listen at a loopback address or a unix socket"
       ]
     ),
     (
       "address: '[::]:80', callers: {anyone: false}",
       [
-        "address: [::]:80 can be reached from other machines: say who may call (callers: {anyone: true}), or listen at "
-          + "a loopback address or a unix socket"
+        "address: [::]:80 can be reached from other machines: say under callers who may call (a header, a certificate, a "
+          + "bearer token, or anyone: true), or listen at a loopback address or a unix socket"
       ]
     ),
     ("address: 127.0.0.1:80, hosts: localhost", ["hosts takes a list of at least one value: [a, b]"]),
     ("address: 127.0.0.1:80, hosts: ['a:80']", ["hosts[0]: 'a:80' is not a host name (no scheme, no port)"]),
     ("address: 127.0.0.1:80, hosts: [a, a]", ["hosts[1] repeats 'a'"]),
     ("address: 127.0.0.1:80, callers: {anyone: yes}", ["callers.anyone is true or false, not 'yes'"]),
+    (
+      "address: 127.0.0.1:80, callers: {unix: {uids: [0]}}",
+      ["callers.unix is for a unix socket; other callers show no user"]
+    ),
+    (
+      "address: 'unix:/x', callers: {unix: {uids: [root], gids: [-1]}}",
+      [
+        "callers.unix.uids[0] is a user's or group's number, not 'root'",
+        "callers.unix.gids[0] is a user's or group's number, not '-1'",
+      ]
+    ),
+    ("address: 'unix:/x', callers: {unix: {}}", ["callers.unix needs 'uids'"]),
+    ("address: 127.0.0.1:80, callers: {header: {}}", ["callers.header needs 'name'", "callers.header needs 'value'"]),
+    (
+      "address: 127.0.0.1:80, callers: {header: {name: Host, value: 0123456789abcdef}}",
+      ["callers.header.name: 'Host' has another meaning already; take a name such as X-Proxy-Key"]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {header: {name: 'a b', value: 0123456789abcdef}}",
+      ["callers.header.name: 'a b' is not a field name"]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {header: {name: X-Key, value: short}}",
+      ["callers.header: the secret is at least 16 visible ASCII characters"]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {certificate: {ca_file: cert.pem}}",
+      ["callers.certificate needs a listener that speaks TLS: give it 'tls'"]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {bearer: {authority: 'https://id.example/'}}",
+      ["callers.bearer needs 'audiences'"]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {anyone: true, header: {name: X-Key, value: 0123456789abcdef}}",
+      ["callers has both 'anyone' and 'header'; keep one"]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {origins: ['https://app.example/x', '*']}",
+      [
+        "callers.origins[0]: 'https://app.example/x' is not an origin such as https://app.example",
+        "callers.origins[1]: '*' begins neither with https:// nor with http://",
+      ]
+    ),
     ("address: 127.0.0.1:80, tls: {certificate_file: cert.pem}", ["tls needs 'key_file'"]),
     (
       "address: 127.0.0.1:80, tls: {certificate_file: gone.pem, key_file: locked}",

@@ -18,7 +18,7 @@ import Tokens
     let settings = try decoded(Self.smallest)
     #expect(settings.listeners.map(\.address.value) == [.tcp(host: "127.0.0.1", port: 8080)])
     #expect(settings.listeners[0].hosts == .names([]))
-    #expect(settings.listeners[0].callers == .sameMachine)
+    #expect(settings.listeners[0].callers == .none)
     #expect(settings.listeners[0].tls == nil)
     #expect(settings.loops == nil)
     #expect(settings.admin == nil)
@@ -90,7 +90,7 @@ import Tokens
     #expect(
       settings.listeners.map(\.address.value.description) == ["0.0.0.0:8443", "[::1]:0", "unix:/run/p.sock"])
     #expect(settings.listeners.map(\.hosts) == [.names(["proxy.example", "::1"]), .any, .names([])])
-    #expect(settings.listeners[0].callers == .anyone)
+    #expect(settings.listeners[0].callers.isOpen)
     let tls = try #require(settings.listeners[0].tls)
     #expect(tls.certificateFile.value == "dir/cert.pem")
     #expect(tls.keyFile.value == "/abs/key.pem")

@@ -40,6 +40,24 @@ import Testing
     // A stranger learns nothing of the routes.
     Row(request: "GET /nowhere HTTP/1.1\nHost: evil.example", expected: "421 unknown-host"),
     Row(request: "GET /nowhere HTTP/1.1\nSec-Fetch-Site: cross-site", expected: "403 cross-site-request"),
+    // A page of a site that may call is let in, and its browser may ask first; no other site's is.
+    Row(request: "GET /a/x HTTP/1.1\nSec-Fetch-Site: cross-site\nOrigin: https://app.example", expected: "route0"),
+    Row(request: "GET /a/x HTTP/1.1\nOrigin: HTTPS://APP.EXAMPLE", expected: "route0"),
+    Row(
+      request: "OPTIONS /a/x HTTP/1.1\nOrigin: https://app.example\nAccess-Control-Request-Method: PUT",
+      expected: "204 preflight"),
+    Row(request: "OPTIONS /a/x HTTP/1.1\nOrigin: https://app.example", expected: "route0"),
+    Row(
+      request: "OPTIONS /a/x HTTP/1.1\nOrigin: https://evil.example\nAccess-Control-Request-Method: PUT",
+      expected: "403 cross-site-request"),
+    Row(
+      request:
+        "OPTIONS /a/ HTTP/1.1\nHost: evil.example\nOrigin: https://app.example\nAccess-Control-Request-Method: PUT",
+      expected: "421 unknown-host"),
+    Row(
+      request: "GET /a/x HTTP/1.1\nOrigin: https://app.example\nOrigin: https://evil.example",
+      expected: "403 cross-site-request"),
+    Row(request: "GET /a/x HTTP/1.1\nOrigin: https://app.example.evil.example", expected: "403 cross-site-request"),
   ]
 
   @Test(arguments: rows) func `a request is admitted to a route or refused for a reason`(row: Row) throws {
@@ -50,10 +68,12 @@ import Testing
     let verdict = try withRequest(text) { head, input in
       var path = ByteBuffer(capacity: 16)
       var found: Route?
+      var reader = ByteBuffer(capacity: 16)
       do throws(ExchangeFailure) {
         let admission = try Admission(
-          head, input, callers: CallerCheck(names: ["localhost"]), table: table, bodyLimit: 10, normalPath: &path,
-          found: &found)
+          head, input, callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
+          table: table, bodyLimit: 10, normalPath: &path,
+          found: &found, reader: &reader)
         #expect(found === admission.route)
         return admission.route.name + (admission.usesNormalPath ? " " + path.text : "")
       } catch {

@@ -45,7 +45,7 @@ import Testing
     let lines = fields.isEmpty ? "" : fields + "\r\n"
     try withRequest("POST / HTTP/1.1\r\nHost: localhost:8080\r\n\(lines)\r\n") { head, input in
       #expect(Self.check.judge(head, input.bytes) == (isAllowed ? nil : .crossSite))
-      let open = CallerCheck(names: nil, refusesCrossSite: false)
+      let open = CallerCheck(names: nil, rules: CallerRules(refusesCrossSite: false))
       #expect(open.judge(head, input.bytes) == nil)
     }
   }

@@ -53,7 +53,7 @@ struct ProxyFixture {
     address = sockets[0].address
     server = ProxyServer(
       service, loops: try (0..<count).map { try EventLoop(index: $0) },
-      listeners: [ServerListener(sockets, names: nil, refusesCrossSite: true, tls: tls)])
+      listeners: [ServerListener(sockets, names: nil, tls: tls)])
     server.start()
   }
 }

@@ -33,6 +33,7 @@ import Testing
     var method = RequestMethod.get
     var version = HTTPVersion.http11
     var closes = false
+    var reader = ""
     var expected: String
     var testDescription: String { name }
   }
@@ -74,6 +75,18 @@ import Testing
       name: "the length of a 304 stays", response: "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"",
       expected: "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"\nDate: now\nVia: 1.1 bearer-proxy"),
     Row(
+      name: "another site's page may read the answer, whatever the upstream thinks of sharing",
+      response:
+        "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nAccess-Control-Allow-Credentials: true\nAccess-Control-: x\n"
+        + "Content-Length: 1", reader: "https://app.example",
+      expected: "HTTP/1.1 200 OK\nAccess-Control-: x\nContent-Length: 1\nDate: now\n"
+        + "Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\nVary: Origin\nVia: 1.1 bearer-proxy"
+    ),
+    Row(
+      name: "without another site the upstream's word passes",
+      response: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1",
+      expected: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
       name: "a challenge passes",
       response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0",
       expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0\n"
@@ -89,8 +102,10 @@ import Testing
       let plan = ResponsePlan(framing: framing, version: row.version, closes: row.closes)
       var date = ByteBuffer(capacity: 16)
       date.append("now")
+      var reader = ByteBuffer(capacity: 16)
+      reader.append(Array(row.reader.utf8).span)
       var output = ByteBuffer(capacity: 16)
-      ResponseRewriting.write(head, input, plan: plan, version: row.version, date: date, into: &output)
+      ResponseRewriting.write(head, input, plan: plan, version: row.version, date: date, reader: reader, into: &output)
       return output.text
     }
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")

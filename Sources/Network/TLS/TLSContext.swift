@@ -85,12 +85,27 @@ public final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// The listener side.
-  public static func server(_ identity: TLSIdentity) throws(TLSConfigurationError) -> TLSContext {
+  /// The listener side. `callerTrustPath`: certification authorities, of one of which callers must show a certificate.
+  public static func server(
+    _ identity: TLSIdentity, callerTrustPath: String? = nil
+  ) throws(TLSConfigurationError) -> TLSContext {
     let context = try TLSContext(.server)
     try context.use(identity)
+    if let callerTrustPath { try context.demandCertificates(trustPath: callerTrustPath) }
     SSL_CTX_set_alpn_select_cb(context.handle, selectHTTP11, nil)
     return context
+  }
+
+  private func demandCertificates(trustPath: String) throws(TLSConfigurationError) {
+    ERR_clear_error()
+    guard SSL_CTX_load_verify_file(handle, trustPath) == 1, let names = SSL_load_client_CA_file(trustPath) else {
+      throw .trust(path: trustPath, TLSFailure())
+    }
+    SSL_CTX_set_client_CA_list(handle, names)
+    SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    // Sessions are resumed only where they were made for this very purpose (SSL_CTX_set_session_id_context(3)); none are.
+    _ = copenssl_set_session_cache_mode(handle, Int(SSL_SESS_CACHE_OFF))
+    SSL_CTX_set_options(handle, SSL_OP_NO_TICKET_)
   }
 
   private func use(_ identity: TLSIdentity) throws(TLSConfigurationError) {
@@ -122,6 +137,7 @@ extension TLSFailure {
 
 // Macros of shapes that Swift does not import.
 private let SSL_OP_NO_COMPRESSION_: UInt64 = 1 << 17
+private let SSL_OP_NO_TICKET_: UInt64 = 1 << 14
 private let SSL_OP_NO_RENEGOTIATION_: UInt64 = 1 << 30
 
 /// Chooses HTTP/1.1 where the peer offers it; otherwise goes on without ALPN (RFC 7301 §3.2 leaves that to us).

@@ -76,6 +76,19 @@ public final class TLSSession: @unchecked Sendable {
     return SSL_SESSION_is_resumable(session) == 1 ? resumption : nil
   }
 
+  /// The names that the peer's verified certificate is for: its subject (RFC 2253), then its alternative names as `DNS:…`, `URI:…`
+  /// and `email:…`. Empty where it showed none.
+  public var peerNames: [String] {
+    guard let output = BIO_new(BIO_s_mem()) else { return [] }
+    defer { BIO_free(output) }
+    guard copenssl_write_peer_names(handle, output) == 1 else { return [] }
+    var start: UnsafeMutablePointer<CChar>?
+    let count = copenssl_memory(output, &start)
+    guard let start, count > 0 else { return [] }
+    let text = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    return text.split(separator: "\n").map(String.init)
+  }
+
   /// Whether the handshake was an abbreviated one.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 

@@ -42,6 +42,7 @@ actor SignInProvider {
   }
 
   private(set) var forms: [[String: String]] = []
+  private(set) var keyRequests = 0
   private var habits = Habits()
   private var nonce: String?
 
@@ -74,6 +75,7 @@ actor SignInProvider {
     switch (request.url.target, request.method) {
     case ("/realms/demo/.well-known/openid-configuration", .get): return json(200, metadata)
     case ("/keys", .get):
+      keyRequests += 1
       return json(habits.keys, String(decoding: try JSONEncoder().encode(JWKSet(keys: [try jwk()])), as: UTF8.self))
     case ("/device", .post(_, let body)):
       forms.append(Self.members(body))
@@ -118,7 +120,7 @@ actor SignInProvider {
     return JSONValue.object(members).canonicalText()
   }
 
-  private func idToken() throws -> String? {
+  func idToken() throws -> String? {
     var claims: [String: JSONValue] = [
       "iss": .string(Self.issuer), "aud": .string(Self.client), "sub": .string("ann-1"),
       "exp": .integer(Self.now.seconds + 3600), "preferred_username": .string("ann@example.org"),

@@ -1,0 +1,119 @@
+// Owns what the callers sections mean: rules by which a listener tells its callers from others.
+
+import HTTP
+import Tokens
+
+extension SettingsDecoder {
+  /// Who may call a listener at `address`, which speaks TLS or not.
+  mutating func callers(_ section: Section, address: ListenerAddress?, hasTLS: Bool) -> CallerSettings {
+    var settings = CallerSettings.none
+    guard let callers = self.section(section, .callers) else { return settings }
+    if boolean(callers, .anyone) == true { settings.isOpen = true }
+    guard callers.has(.header) else { return settings }
+    settings.peers = peerRule(callers, address: address)
+    settings.header = headerRule(callers)
+    settings.certificate = certificateRule(callers, hasTLS: hasTLS)
+    settings.bearer = bearerRule(callers)
+    settings.origins = origins(callers)
+    reportContradiction(callers, settings)
+    return settings
+  }
+
+  /// Whoever may be anyone need not be somebody.
+  private mutating func reportContradiction(_ callers: Section, _ settings: CallerSettings) {
+    guard settings.isOpen, let anyone = callers.members[.anyone] else { return }
+    let others = [Key.unix, .header, .certificate, .bearer].filter { callers.members[$0] != nil }
+    guard let other = others.first else { return }
+    report(anyone.place, "\(callers.path) has both 'anyone' and '\(other.rawValue)'; keep one")
+  }
+
+  private mutating func peerRule(_ callers: Section, address: ListenerAddress?) -> CallerSettings.PeerRule? {
+    guard let section = self.section(callers, .unix) else { return nil }
+    if case .tcp? = address {
+      report(section.place, "\(section.path) is for a unix socket; other callers show no user")
+    }
+    let users = identifiers(section, .uids)
+    let groups = identifiers(section, .gids)
+    if section.members[.uids] == nil, section.members[.gids] == nil { reportMissing(.uids, in: section) }
+    return CallerSettings.PeerRule(users: users, groups: groups)
+  }
+
+  private mutating func identifiers(_ section: Section, _ key: Key) -> Set<UInt32> {
+    var identifiers: Set<UInt32> = []
+    for scalar in list(section, key) ?? [] {
+      if let identifier = UInt32(scalar.text) {
+        identifiers.insert(identifier)
+      } else {
+        report(scalar.place, "\(scalar.key) is a user's or group's number, not '\(scalar.written)'")
+      }
+    }
+    return identifiers
+  }
+
+  private mutating func headerRule(_ callers: Section) -> CallerSettings.HeaderRule? {
+    guard let section = self.section(callers, .header) else { return nil }
+    let name = requiredScalar(section, .name)
+    let value = secret(section, .value, file: .valueFile)
+    if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
+    guard let name, let value else { return nil }
+    guard FieldName.isName(name.text) else {
+      report(name.place, "\(name.key): '\(name.written)' is not a field name")
+      return nil
+    }
+    // A field with a meaning of its own would lose it: this one is taken out before the request goes on.
+    guard FieldName(Array(name.text.utf8).span) == .other else {
+      report(name.place, "\(name.key): '\(name.written)' has another meaning already; take a name such as X-Proxy-Key")
+      return nil
+    }
+    guard 16 <= value.count, isFieldValue(value.bytes) else {
+      report(section.place, "\(section.path): the secret is at least 16 visible ASCII characters")
+      return nil
+    }
+    return CallerSettings.HeaderRule(name: name.text, value: value)
+  }
+
+  private func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
+    for index in bytes.indices where bytes[index] <= 0x20 || 0x7F <= bytes[index] { return false }
+    return true
+  }
+
+  private mutating func certificateRule(_ callers: Section, hasTLS: Bool) -> CallerSettings.CertificateRule? {
+    guard let section = self.section(callers, .certificate) else { return nil }
+    if !hasTLS { report(section.place, "\(section.path) needs a listener that speaks TLS: give it 'tls'") }
+    let subjects = Set((list(section, .subjects) ?? []).map(\.text))
+    guard let caFile = readableFile(section, .caFile) else {
+      reportMissing(.caFile, in: section)
+      return nil
+    }
+    return CallerSettings.CertificateRule(caFile: caFile, subjects: subjects)
+  }
+
+  private mutating func bearerRule(_ callers: Section) -> CallerSettings.BearerRule? {
+    guard let section = self.section(callers, .bearer) else { return nil }
+    let authority = self.authority(section)
+    let audiences = Set((list(section, .audiences) ?? []).map(\.text))
+    reportMissing(.audiences, in: section)
+    let caFile = readableFile(section, .caFile)
+    guard let authority, !audiences.isEmpty else { return nil }
+    return CallerSettings.BearerRule(authority: authority, audiences: audiences, caFile: caFile)
+  }
+
+  private mutating func origins(_ callers: Section) -> Set<String> {
+    var origins: Set<String> = []
+    for scalar in list(callers, .origins) ?? [] {
+      let text = scalar.text.lowercased()
+      do throws(HTTPURLError) {
+        // An origin is a URL's beginning: without path, and without the scheme's own port (RFC 6454 §6.2).
+        let url = try HTTPURL(text)
+        if url.origin == text {
+          origins.insert(text)
+        } else {
+          report(scalar.place, "\(scalar.key): '\(scalar.written)' is not an origin such as \(url.origin)")
+        }
+      } catch {
+        report(scalar.place, "\(scalar.key): \(urlReason(error, written: scalar.written))")
+      }
+    }
+    return origins
+  }
+}

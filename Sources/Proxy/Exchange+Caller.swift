@@ -1,0 +1,68 @@
+// Owns the part of an exchange that is about the caller alone: their own token, and the preflights of their browsers.
+
+internal import HTTP
+internal import Identity
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+extension Exchange {
+  /// How many tokens a loop remembers to have believed.
+  private static let rememberedTokens = 4096
+
+  /// Judges the caller's own token where the listener demands one. A loop asks about each token once.
+  func judgeCallerToken(_ connection: DownstreamConnection, _ scratch: Scratch) async throws(ExchangeFailure) {
+    guard let check = connection.ingress.rules.bearer else { return }
+    let state = connection.state
+    guard let text = scratch.requestInput.withBytes({ Self.bearerToken(scratch.requestParser.head, $0) }) else {
+      throw .caller(.untrustedToken)
+    }
+    let digest: [UInt8]
+    do throws(CryptoError) {
+      // Listeners may trust different issuers, so the digest is of both.
+      digest = try SHA256.digest(of: Array("\(ObjectIdentifier(check).hashValue) \(text)".utf8))
+    } catch {
+      throw .callerIssuerUnavailable
+    }
+    let now = UnixTime(state.wallClock().seconds)
+    if let until = state.believedTokens[digest], now < until { return }
+    do throws(CallerTokenRefusal) {
+      let until = try await check.accept(text)
+      if state.believedTokens.count >= Self.rememberedTokens { state.believedTokens = [:] }
+      state.believedTokens[digest] = until
+    } catch {
+      throw error == .untrusted ? .caller(.untrustedToken) : .callerIssuerUnavailable
+    }
+  }
+
+  /// The token of the one `Authorization` field, where its scheme is `Bearer` (RFC 6750 §2.1).
+  private static func bearerToken(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
+    guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
+    let text = bytes.extracting(line.value).text
+    guard text.prefix(7).lowercased() == "bearer " else { return nil }
+    return String(text.dropFirst(7))
+  }
+
+  /// Tells a browser that a page of another site may go on.
+  mutating func answerPreflight(
+    _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool
+  ) async -> Bool {
+    HeadWriter.statusLine(204, into: &scratch.responseOutput)
+    connection.state.refreshDate()
+    connection.state.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
+    scratch.requestInput.withBytes { bytes in
+      scratch.reader.withBytes { origin in
+        SiteSharing.writePreflightGrant(
+          scratch.requestParser.head, bytes, origin: origin, into: &scratch.responseOutput)
+      }
+    }
+    if keepsConnection { scratch.requestInput.consume(headBytes) }
+    if !keepsConnection { HeadWriter.field("Connection", "close", into: &scratch.responseOutput) }
+    HeadWriter.end(into: &scratch.responseOutput)
+    record.status = 204
+    record.outcome = .answeredByProxy
+    let isDelivered = await flush(connection, scratch)
+    finish(connection.state, scratch, connection)
+    return isDelivered && keepsConnection
+  }
+}

@@ -1,0 +1,148 @@
+// Who is let in by the rules under `callers`, with curl and openssl as callers and Authlib as the issuer of their tokens.
+
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct CallerTests {
+  /// What Authlib's tokens are for.
+  private static let audience = "https://orders.example"
+
+  /// A proxy with one listener, its settings given, in front of an upstream that shows what arrives.
+  private func proxy(
+    _ directory: TemporaryDirectory, to upstream: ScriptedUpstream, address: String, port: Int, _ settings: String
+  ) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory, port: address.hasPrefix("unix:") ? nil : port,
+      """
+      listeners:
+        - address: "\(address)"
+          \(settings)
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+  }
+
+  @Test func `a unix socket is for the users and groups of its rule`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let identifier = try await succeed(["id", "-u"]).split(separator: "\n")[0]
+    for (rule, status) in [("uids: [\(identifier)]", 200), ("uids: [4242]", 403), ("gids: [4242]", 403)] {
+      let socket = directory.file("proxy-\(status)-\(rule.prefix(4)).sock")
+      let proxy = try await proxy(
+        directory, to: upstream, address: "unix:\(socket)", port: 0, "callers: {unix: {\(rule)}}")
+      let answer = try await curl(["--unix-socket", socket, "http://localhost/seen"])
+      #expect(answer.status == status)
+      #expect((status == 403) == answer.body.contains("caller-refused"))
+      try await proxy.process.stop()
+    }
+    #expect(upstream.requests.count == 1)
+  }
+
+  @Test func `a secret in a field lets callers in, and goes no further`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    let secret = "correct-horse-battery-staple"
+    let file = try directory.write(secret + "\n", to: "key")
+    let proxy = try await proxy(
+      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
+      "callers: {header: {name: X-Proxy-Key, value_file: \(file)}}")
+    #expect(try await proxy.get("/seen").status == 403)
+    #expect(try await proxy.get("/seen", ["-H", "X-Proxy-Key: correct-horse-battery-stable"]).status == 403)
+    let answer = try await proxy.get("/seen", ["-H", "X-Proxy-Key: \(secret)", "-H", "X-Other: kept"])
+    #expect(answer.status == 200)
+    #expect(answer.body.contains("X-Other: kept") && !answer.body.lowercased().contains("x-proxy-key"))
+    #expect(upstream.requests.count == 1)
+    #expect(!proxy.everythingWritten.contains(secret))
+  }
+
+  @Test func `a certificate of the right authority and subject lets callers in`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let (authority, stranger) = (
+      try await CertificateAuthority(in: directory), try await CertificateAuthority("stranger", in: directory)
+    )
+    let listener = try await authority.issue("listener")
+    let app = try await authority.issue("legacy-app", for: ["URI:spiffe://contoso/app"])
+    let other = try await authority.issue("other-app", for: ["URI:spiffe://contoso/other"])
+    let forged = try await stranger.issue("forged", for: ["URI:spiffe://contoso/app"])
+    let port = try freePort()
+    let proxy = try await proxy(
+      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
+      """
+      tls: {certificate_file: \(listener.certificateFile), key_file: \(listener.keyFile)}
+          callers: {certificate: {ca_file: \(authority.file), subjects: ["URI:spiffe://contoso/app", "CN=by-name"]}}
+      """)
+    func status(_ certificate: CertificateAuthority.Certificate?) async throws -> Int {
+      let shown = certificate.map { ["--cert", $0.certificateFile, "--key", $0.keyFile] } ?? []
+      return try await curl(["--cacert", authority.file] + shown + ["https://localhost:\(port)/seen"]).status
+    }
+    #expect(try await status(app) == 200)
+    #expect(try await status(try await authority.issue("by-name")) == 200)
+    #expect(try await status(other) == 403)
+    // TLS itself ends these: there is no request to answer.
+    #expect(try await status(nil) == 0)
+    #expect(try await status(forged) == 0)
+    #expect(upstream.requests.count == 2)
+    withExtendedLifetime(proxy) {}
+  }
+
+  @Test func `a token of the caller's own lets it in, and goes no further`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let (provider, stranger) = (try await OpenIDProvider(in: directory), try await OpenIDProvider(in: directory))
+    let port = try freePort()
+    func token(of provider: OpenIDProvider) async throws -> String {
+      let reply = try await curl([
+        "-u", "\(OpenIDProvider.client):\(OpenIDProvider.secret)", "-d", "grant_type=client_credentials",
+        "-d", "scope=orders.read", "\(provider.issuer)/token",
+      ])
+      let tail = try #require(reply.body.split(separator: "\"access_token\":").last)
+      return String(tail.split(separator: "\"").first { $0.contains(".") } ?? "")
+    }
+    let own = try await token(of: provider)
+    ProxyLedger.current?.add(secret: own)
+    let proxy = try await proxy(
+      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
+      "callers: {bearer: {authority: \(provider.issuer), audiences: [\"\(Self.audience)\"]}}")
+    let without = try await proxy.get("/seen")
+    #expect(without.status == 401 && without["www-authenticate"]?.hasPrefix("Bearer realm=\"bearer-proxy\"") == true)
+    #expect(try await proxy.get("/seen", ["-H", "Authorization: Bearer \(own)x"]).status == 401)
+    #expect(
+      try await proxy.get("/seen", ["-H", "Authorization: Bearer \(try await token(of: stranger))"]).status == 401)
+    #expect(try await proxy.get("/seen", ["-H", "Authorization: Basic YTpi"]).status == 401)
+    for _ in 0..<3 {
+      let answer = try await proxy.get("/seen", ["-H", "Authorization: Bearer \(own)"])
+      #expect(answer.status == 200)
+      #expect(!answer.body.lowercased().contains("authorization"))
+    }
+    #expect(upstream.requests.count == 3)
+  }
+
+  @Test func `pages of a site that may call are let in, and browsers are told so`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    let proxy = try await proxy(
+      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
+      "callers: {origins: [\"https://app.example\"]}")
+    let preflight = try await proxy.get(
+      "/seen",
+      [
+        "-X", "OPTIONS", "-H", "Origin: https://app.example", "-H", "Sec-Fetch-Site: cross-site",
+        "-H", "Access-Control-Request-Method: PUT", "-H", "Access-Control-Request-Headers: x-a, x-b",
+      ])
+    #expect(preflight.status == 204)
+    #expect(preflight["access-control-allow-origin"] == "https://app.example")
+    #expect(preflight["access-control-allow-methods"] == "PUT")
+    #expect(preflight["access-control-allow-headers"] == "x-a, x-b")
+    #expect(upstream.requests.isEmpty)
+    let call = try await proxy.get("/seen", ["-H", "Origin: https://app.example", "-H", "Sec-Fetch-Site: cross-site"])
+    #expect(call.status == 200 && call["access-control-allow-origin"] == "https://app.example")
+    let foreign = try await proxy.get(
+      "/seen", ["-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site"])
+    #expect(foreign.status == 403 && foreign["access-control-allow-origin"] == nil)
+    #expect(upstream.requests.count == 1)
+  }
+}
