@@ -71,7 +71,12 @@ public actor TokenBroker {
     } else if let flight = slots[key]?.flight {
       return try await flight.value.get()
     }
-    let slot = await look(subscription)
+    var slot = await look(subscription)
+    if case .interactionRequired = slot.plan(at: surroundings.now()) {
+      // Whoever has just signed in is not told to sign in.
+      await store.look()
+      slot = await look(subscription)
+    }
     let now = surroundings.now()
     switch slot.plan(at: now) {
     case .useCached:

@@ -1,5 +1,6 @@
 // What others do to the shared cache while a proxy runs: it is served, and it is not served any more.
 
+import TestSupport
 import Testing
 import Tokens
 
@@ -30,6 +31,22 @@ import Tokens
     #expect(try await bench.token(subscription) == "AT-alice")
     let status = try #require(await bench.broker.statuses().first)
     #expect(status.failure == nil && status.account?.username == Bench.alice.username)
+  }
+
+  @Test func `a sign-in of another process is seen by the very next request, before anybody hears of it`() async throws
+  {
+    let directory = try TemporaryDirectory()
+    let (ours, theirs) = (
+      await FileCacheStore.open(path: directory.file("cache.json")) { _ in },
+      await FileCacheStore.open(path: directory.file("cache.json")) { _ in }
+    )
+    let bench = Bench()
+    let broker = TokenBroker(TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }), store: ours)
+    let subscription = try bench.subscription()
+    await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
+    let document = try CacheDocument.ofAlice()
+    try await theirs.modify { $0 = document }
+    #expect(try await broker.bearer(for: subscription).revealedToken() == "AT-alice")
   }
 
   @Test func `a sign-out takes the token away from everybody who holds it`() async throws {

@@ -73,6 +73,11 @@ public final class FileCacheStore: TokenCacheStore {
     state.withLock { $0.document }
   }
 
+  /// Reads the file if it is another than the one that is known.
+  public func look() async {
+    _ = await reread()
+  }
+
   /// What keeps the store from its file; nil where nothing does.
   public var trouble: CacheStoreError? {
     state.withLock { $0.readTrouble ?? $0.writeTrouble }

@@ -22,6 +22,9 @@ public final class MemoryCacheStore: TokenCacheStore {
     state.withLock { $0.document }
   }
 
+  /// Nobody else can change the document.
+  public func look() async {}
+
   /// Applies `change`. Never throws.
   public func modify<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) -> Result

@@ -8,6 +8,10 @@ public protocol TokenCacheStore: Sendable {
   /// The document as last seen. Never waits for a disk or a lock.
   func snapshot() async -> CacheDocument
 
+  /// Looks now whether others have changed the document, instead of waiting to hear of it. For those who would otherwise turn somebody
+  /// away who has just signed in.
+  func look() async
+
   /// Reads again what others may have written, applies `change` to that, and writes the result, all under the lock that every
   /// writer takes. Returns what `change` returned.
   ///

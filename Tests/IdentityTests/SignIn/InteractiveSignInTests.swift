@@ -297,6 +297,8 @@ import Tokens
 
 /// A store that nobody can write.
 private struct LockedStore: TokenCacheStore {
+  func look() async {}
+
   func snapshot() async -> CacheDocument { CacheDocument() }
 
   func modify<Result: Sendable>(
