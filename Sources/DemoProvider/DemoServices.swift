@@ -86,7 +86,8 @@ public final class DemoServices: Sendable {
       let apis = try SampleAPI.Kind.allCases.map { kind throws(CryptoError) in
         try SampleAPI(
           kind, issuers: [sample.tenant, sample.fabrikam].map(provider.issuer), keySet: provider.keySet,
-          authorizationURI: "\(origin)/\(sample.tenant)/oauth2/v2.0/authorize")
+          authorizationURI: "\(origin)/\(sample.tenant)/oauth2/v2.0/authorize",
+          countFrom: provider.tokensCountFrom)
       }
       servers = [
         DemoServer(DemoService(provider), providerSocket, tls: tls, loop: loop, clock: clock, log: log),

@@ -19,10 +19,13 @@ enum DemoFixture {
     try IdentityProvider(origin: origin, directory: .sample(secret: Secret("s3cret+&=")), key: key.get())
   }
 
-  static func api(_ kind: SampleAPI.Kind = .orders) throws -> SampleAPI {
-    try SampleAPI(
-      kind, issuers: [issuer, "\(origin)/\(Sample.fabrikam)/v2.0"], keySet: provider().keySet,
-      authorizationURI: "\(origin)/\(Sample.tenant)/oauth2/v2.0/authorize")
+  /// An API; one that evaluates tokens continuously where it is told of a provider to hear of events from.
+  static func api(_ kind: SampleAPI.Kind = .orders, of told: IdentityProvider? = nil) throws -> SampleAPI {
+    let provider = try told ?? provider()
+    return try SampleAPI(
+      kind, issuers: [issuer, "\(origin)/\(Sample.fabrikam)/v2.0"], keySet: provider.keySet,
+      authorizationURI: "\(origin)/\(Sample.tenant)/oauth2/v2.0/authorize",
+      countFrom: provider.tokensCountFrom)
   }
 
   /// A request to the token endpoint with a form body.

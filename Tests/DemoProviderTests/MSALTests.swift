@@ -18,10 +18,11 @@ struct MSALTests {
     let result = try await run(
       [
         pinnedPython(), testsDirectory + "/peers/msal_client.py", "--ca", settings.authorityPath, "--origin",
-        services.providerOrigin,
+        services.providerOrigin, "--api", services.apiOrigin,
       ], within: .seconds(90))
     await services.stop()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: still one account"))
+    #expect(result.output.contains("ok: and of every refresh after it"))
   }
 }

@@ -98,12 +98,18 @@ final class PersonAtBrowser {
     try press("sign-in", on: page, ["user": user, "password": password])
   }
 
-  /// A sign-in with consent, from the request to its code.
+  /// Types the one-time code that the page shows in place of a telephone.
+  func verify(on page: DemoAnswer, code: String? = nil) throws -> DemoAnswer {
+    try press("verify", on: page, ["code": code ?? #require(page.between("the code is ", "</footer>"))])
+  }
+
+  /// A sign-in with all that is asked for on the way, from the request to its code.
   func code(
     _ user: String = Sample.alice, _ change: [String: String] = [:], tenant: String = Sample.tenant
   ) throws -> String {
     var answer = try authorize(change, tenant: tenant)
     if answer.heading == "Sign in" { answer = try signIn(user, on: answer) }
+    if answer.heading == "Verify that it is you" { answer = try verify(on: answer) }
     if answer.heading?.hasSuffix("asks for your permission") == true { answer = try press("accept", on: answer) }
     return try #require(Reply(answer)?["code"], "\(answer.text)")
   }
@@ -133,9 +139,10 @@ final class PersonAtBrowser {
 
   /// Redeems a refresh token.
   func refresh(
-    _ token: String, scope: String = "api://orders/Orders.Read", tenant: String = Sample.tenant
+    _ token: String, scope: String = "api://orders/Orders.Read", claims: String = "", tenant: String = Sample.tenant
   ) throws -> (answer: DemoAnswer, document: [String: any Sendable]) {
-    try self.token(["grant_type": "refresh_token", "refresh_token": token, "scope": scope], tenant: tenant)
+    try self.token(
+      ["grant_type": "refresh_token", "refresh_token": token, "scope": scope, "claims": claims], tenant: tenant)
   }
 
   /// Does a task of the testing endpoint.

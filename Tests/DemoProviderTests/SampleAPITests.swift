@@ -97,10 +97,11 @@ import Tokens
       }, status: 200, path: "/api/list"),
     Row(
       testDescription: "role not granted", authorization: { "Bearer \(try token())" }, status: 403,
-      challenge: ", error=\"insufficient_scope\", scope=\"Orders.Approve\"", method: "POST", path: "/api/approvals"),
+      challenge: ", error=\"insufficient_scope\", scope=\"api://orders/Orders.Approve\"", method: "POST",
+      path: "/api/approvals"),
     Row(
       testDescription: "no roles at all", authorization: { "Bearer \(try DemoFixture.token(client: Sample.visitor))" },
-      status: 403, challenge: ", error=\"insufficient_scope\", scope=\"Orders.Read\"", path: "/api/list"),
+      status: 403, challenge: ", error=\"insufficient_scope\", scope=\"api://orders/Orders.Read\"", path: "/api/list"),
     Row(
       testDescription: "the other API's token",
       authorization: { "Bearer \(try token { $0.audiences = [Sample.ledgerAPI] })" },
@@ -137,7 +138,7 @@ import Tokens
     let post = api.answer(DemoRequest(method: "POST", path: "/ledger/approvals", fields: fields), now: DemoFixture.now)
     #expect(post.status == 403)
     #expect(post.field("www-authenticate")?.hasPrefix("Bearer realm=\"ledger\"") == true)
-    #expect(post.field("www-authenticate")?.hasSuffix("scope=\"Ledger.Post\"") == true)
+    #expect(post.field("www-authenticate")?.hasSuffix("scope=\"api://ledger/Ledger.Post\"") == true)
     #expect(
       api.answer(DemoRequest(method: "GET", path: "/api/list", fields: fields), now: DemoFixture.now).status == 404)
   }

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """The real msal package as a client of the demonstration's identity provider; ends with 0 where everything holds.
 
-    msal_client.py --ca FILE --origin https://localhost:PORT
+    msal_client.py --ca FILE --origin https://localhost:PORT --api https://localhost:PORT
 """
 
 import argparse
+import base64
 import json
 import os
+import re
+import ssl
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
-import ssl
 
 import msal
 
@@ -32,8 +36,8 @@ def check(holds, what, seen=None):
 
 
 class Scene:
-    def __init__(self, ca, origin):
-        self.ca, self.origin = ca, origin
+    def __init__(self, ca, origin, api):
+        self.ca, self.origin, self.api = ca, origin, api
 
     def testing(self, task, document=None):
         request = urllib.request.Request(
@@ -41,6 +45,18 @@ class Scene:
         context = ssl.create_default_context(cafile=self.ca)
         with urllib.request.urlopen(request, context=context, timeout=30) as answer:
             return json.load(answer)
+
+    def visit(self, path, tokens):
+        """What the API answers: the status, and the claims of its challenge."""
+        request = urllib.request.Request(self.api + path, headers={"Authorization": "Bearer " + tokens["access_token"]})
+        try:
+            with urllib.request.urlopen(
+                    request, context=ssl.create_default_context(cafile=self.ca), timeout=30) as answer:
+                return answer.status, None
+        except urllib.error.HTTPError as answer:
+            with answer:
+                found = re.search(r'claims="([^"]*)"', answer.headers.get("WWW-Authenticate", ""))
+                return answer.code, base64.b64decode(found[1]).decode() if found else None
 
     def person(self, user, declines=False):
         return Person(self.ca, user, PASSWORD, declines)
@@ -157,21 +173,63 @@ def guest(scene):
           "still one account")
 
 
+def challenges(scene):
+    """Claims challenges as an API sends them: one healed in silence, one that takes the person."""
+    scene.testing("behaviour", {})
+    app = scene.application(client_capabilities=["CP1"])
+    person = scene.person("alice@contoso.example")
+
+    def sign_in(claims=None):
+        flow = app.initiate_auth_code_flow(
+            ["api://orders/Orders.Read"], redirect_uri="http://localhost:50126", claims_challenge=claims)
+        _, parameters, _ = person.authorize(flow["auth_uri"])
+        return app.acquire_token_by_auth_code_flow(flow, parameters)
+
+    first = sign_in()
+    account, = app.get_accounts()
+    status, _ = scene.visit("/api/list", first)
+    check(status == 200, "the API takes the token", status)
+    scene.testing("critical-event", {"user": "alice@contoso.example"})
+    status, claims = scene.visit("/api/list", first)
+    check(status == 401 and "nbf" in claims, "after the event it challenges", (status, claims))
+    healed = app.acquire_token_silent(["api://orders/Orders.Read"], account, claims_challenge=claims)
+    status, _ = scene.visit("/api/list", healed)
+    check(status == 200, "msal, given the claims, heals it in silence", status)
+
+    status, claims = scene.visit("/api/payouts", healed)
+    check(status == 401 and "acrs" in claims, "a payout takes a second factor", (status, claims))
+    silent = app.acquire_token_silent_with_error(["api://orders/Orders.Read"], account, claims_challenge=claims)
+    check(silent["error"] == "interaction_required" and silent["classification"] == "basic_action"
+          and json.loads(silent["claims"]) == json.loads(claims), "silence cannot give it", silent)
+    person.headings = []
+    stepped = sign_in(silent["claims"])
+    check(person.headings == ["Verify that it is you"], "the person is asked for the code alone", person.headings)
+    status, _ = scene.visit("/api/payouts", stepped)
+    check(status == 200, "the API takes the token of the step-up", status)
+    # A token counts by the second: one of the event's own second would be too old.
+    time.sleep(1.1)
+    kept = app.acquire_token_silent(["api://orders/Orders.Read"], account, force_refresh=True)
+    status, _ = scene.visit("/api/payouts", kept)
+    check(status == 200, "and of every refresh after it", status)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ca", required=True)
     parser.add_argument("--origin", required=True)
+    parser.add_argument("--api", required=True)
     options = parser.parse_args()
     # In requests, these beat verify=; and nothing here is behind a forward proxy.
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
         os.environ.pop(name, None)
     os.environ["NO_PROXY"] = "*"
-    scene = Scene(options.ca, options.origin)
+    scene = Scene(options.ca, options.origin, options.api)
     device_flow(scene)
     code_flow(scene, "query")
     code_flow(scene, "form_post")
     discovery(scene)
     guest(scene)
+    challenges(scene)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ import urllib.request
 
 
 class Forms(html.parser.HTMLParser):
-    """The forms of a page: where they go, their fields, their buttons; and the page's heading and alert."""
+    """The forms of a page: where they go, their fields, their buttons; and the page's heading, alert and footer."""
 
     def __init__(self, text):
         super().__init__()
-        self.forms, self.heading, self.alert, self._in = [], "", "", None
+        self.forms, self.heading, self.alert, self.footer, self._in = [], "", "", "", None
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -40,9 +40,11 @@ class Forms(html.parser.HTMLParser):
             self._in = "heading"
         elif attributes.get("role") == "alert":
             self._in = "alert"
+        elif tag == "footer":
+            self._in = "footer"
 
     def handle_endtag(self, tag):
-        if tag in ("h1", "p"):
+        if tag in ("h1", "p", "footer"):
             self._in = None
 
     def handle_data(self, data):
@@ -96,7 +98,7 @@ class Person:
             self.headings.append(" ".join(read.heading.split()))
             if read.alert:
                 sys.exit("the page says: " + read.alert)
-            form = self.choose(read.forms)
+            form = self.choose(read.forms, read.footer)
             if form is None:
                 return None
             target = urllib.parse.urljoin(url, form["action"])
@@ -106,13 +108,16 @@ class Person:
         target, _, query = location.partition("?")
         return target, dict(urllib.parse.parse_qsl(query)), "GET"
 
-    def choose(self, forms):
-        """The form to send, filled in; None where the page has none."""
+    def choose(self, forms, footer):
+        """The form to send, filled in; None where the page has none. The footer shows what a telephone would."""
         for form in forms:
             fields, buttons = form["fields"], [value for _, value in form["buttons"]]
             if "password" in fields:
                 return {"action": form["action"], "fields": {
                     **fields, "user": self.user, "password": self.password, "action": "sign-in"}}
+            if "verify" in buttons:
+                return {"action": form["action"], "fields": {
+                    **fields, "code": footer.split()[-1], "action": "verify"}}
             if "accept" in buttons:
                 return {"action": form["action"], "fields": {
                     **fields, "action": "decline" if self.declines else "accept"}}

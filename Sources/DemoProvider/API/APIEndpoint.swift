@@ -12,6 +12,10 @@ enum APIEndpoint: CaseIterable {
   case upload
   /// Something that neither the sample application nor, of itself, a user's consent to the rest was granted.
   case approval
+  /// Something that a sign-in with a second factor must stand behind: an authentication context of Entra's.
+  case payout
+  /// Something that takes a recent sign-in with a second factor: the standard's way to say so (RFC 9470).
+  case statement
 
   /// The endpoint of a method and a path below the API's root; nil: none.
   init?(method: String, path: String) {
@@ -32,12 +36,15 @@ enum APIEndpoint: CaseIterable {
     case .ticks: "/ticks"
     case .upload: "/uploads"
     case .approval: "/approvals"
+    case .payout: "/payouts"
+    case .statement: "/statements"
     }
   }
 
   var methods: [String] {
     switch self {
-    case .me, .list, .ticks: ["GET", "HEAD"]
+    case .me, .list, .ticks, .statement: ["GET", "HEAD"]
+    case .payout: ["GET", "HEAD", "POST"]
     case .upload: ["POST", "PUT"]
     case .approval: ["POST"]
     }
@@ -46,12 +53,21 @@ enum APIEndpoint: CaseIterable {
   /// The app role, or delegated scope, that the caller's token must hold; nil: any valid token will do.
   func permission(_ kind: SampleAPI.Kind) -> String? {
     switch (self, kind) {
-    case (.me, _): nil
+    case (.me, _), (.payout, _), (.statement, _): nil
     case (.list, .orders), (.ticks, .orders): "Orders.Read"
     case (.upload, .orders): "Orders.Write"
     case (.approval, .orders): "Orders.Approve"
     case (.list, .ledger), (.ticks, .ledger): "Ledger.Read"
     case (.upload, .ledger), (.approval, .ledger): "Ledger.Post"
+    }
+  }
+
+  /// What the sign-in behind the token must have been.
+  func assurance(maximumAge: Int?) -> RequiredAssurance {
+    switch self {
+    case .me, .list, .ticks, .upload, .approval: .any
+    case .payout: .context("c1")
+    case .statement: .recent(level: Authentication.twofold, seconds: Int64(max(maximumAge ?? 600, 0)))
     }
   }
 }

@@ -1,5 +1,7 @@
-// Owns the sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1).
+// Owns the sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's claims
+// challenges).
 
+internal import FoundationEssentials
 internal import Tokens
 
 /// What the API decides about a request before it does anything else.
@@ -10,13 +12,20 @@ enum AccessDecision {
   case withoutToken
   /// There is one, and it is not believed.
   case invalidToken(reason: String)
-  /// It is believed, and lacks the permission.
-  case insufficientScope(permission: String)
+  /// It is believed, and lacks the permission, which is to be asked for by `scope`.
+  case insufficientScope(permission: String, scope: String)
+  /// It is believed, and must be replaced by one with these claims: JSON text. Only capable applications are told which.
+  case insufficientClaims(String, isCapable: Bool)
+  /// It is older than the event since which tokens count. Only capable applications are told what would help.
+  case overtaken(since: UnixTime, isCapable: Bool)
+  /// The sign-in behind it must have been at this level, at most so long ago.
+  case insufficientAuthentication(level: String, seconds: Int64)
 
   /// Judges the value of an `Authorization` field. There is a rule per issuer; the token says which it wants to be
   /// judged by, and the rule says whether it is right.
   init(
-    authorization: String?, permission: String?, rules: [JWTValidation], now: UnixTime,
+    authorization: String?, permission: (name: String, scope: String)?, assurance: RequiredAssurance,
+    rules: [JWTValidation], now: UnixTime, countFrom: (_ object: String) -> UnixTime?,
     signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) {
     guard let authorization, authorization.lowercased().hasPrefix("bearer ") else {
@@ -36,10 +45,13 @@ enum AccessDecision {
     }
     do throws(JWTRejection) {
       let claims = try rule.accept(token, now: now, signature: signature)
-      if let permission, !claims.roles.contains(permission), !claims.scopes.contains(permission) {
-        self = .insufficientScope(permission: permission)
+      let own = AssuranceClaims(token)
+      if let since = claims.object.flatMap(countFrom), claims.notBefore.map({ $0 < since }) ?? true {
+        self = .overtaken(since: since, isCapable: own.isCapable)
+      } else if let permission, !claims.roles.contains(permission.name), !claims.scopes.contains(permission.name) {
+        self = .insufficientScope(permission: permission.name, scope: permission.scope)
       } else {
-        self = .allowed(token)
+        self = assurance.lack(own, authenticatedAt: claims.authenticatedAt, now: now) ?? .allowed(token)
       }
     } catch {
       self = .invalidToken(reason: Self.reason(error, now: now))
@@ -72,11 +84,36 @@ enum AccessDecision {
         401, "Bearer \(challengeParameters), error=\"invalid_token\", error_description=\"\(reason)\"",
         "invalid_token: \(reason)"
       )
-    case .insufficientScope(let permission):
+    case .insufficientScope(let permission, let scope):
       (
-        403, "Bearer \(challengeParameters), error=\"insufficient_scope\", scope=\"\(permission)\"",
+        403, "Bearer \(challengeParameters), error=\"insufficient_scope\", scope=\"\(scope)\"",
         "insufficient_scope: \(permission) is needed"
+      )
+    case .overtaken(let since, isCapable: true):
+      AccessDecision.insufficientClaims(
+        #"{"access_token":{"nbf":{"essential":true,"value":"\#(since.seconds)"}}}"#, isCapable: true
+      ).refusal(challengeParameters: challengeParameters)
+    case .overtaken(_, isCapable: false):
+      AccessDecision.invalidToken(reason: "the token was revoked").refusal(challengeParameters: challengeParameters)
+    case .insufficientClaims(let claims, isCapable: true):
+      (
+        401,
+        "Bearer \(challengeParameters), error=\"insufficient_claims\", claims=\"\(Self.base64(claims))\"",
+        "insufficient_claims: \(claims)"
+      )
+    case .insufficientClaims(_, isCapable: false):
+      // There is nothing that such an application could do about it, so no 401 that asks it to try.
+      (403, "Bearer \(challengeParameters), error=\"insufficient_claims\"", "the application has no capability cp1")
+    case .insufficientAuthentication(let level, let seconds):
+      (
+        401,
+        "Bearer \(challengeParameters), error=\"insufficient_user_authentication\", "
+          + "error_description=\"a more recent or stronger sign-in is needed\", acr_values=\"\(level)\", max_age=\"\(seconds)\"",
+        "insufficient_user_authentication: \(level), at most \(seconds) seconds old"
       )
     }
   }
+
+  /// Standard base64, which Entra's challenges use.
+  private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 }

@@ -1,6 +1,5 @@
 // Owns what the sample API tells about whom it saw: facts of the token and the request, never the token.
 
-internal import FoundationEssentials
 internal import Tokens
 
 /// The API's account of one request.
@@ -41,7 +40,8 @@ struct CallerReport: Codable, Hashable {
   init(_ jwt: SignedJWT, _ request: DemoRequest, now: UnixTime) {
     let claims = jwt.claims
     caller = Caller(
-      kind: claims.scopes.isEmpty ? "application" : "user", user: Self.userName(jwt), application: claims.application,
+      kind: claims.scopes.isEmpty ? "application" : "user", user: AssuranceClaims(jwt).userName,
+      application: claims.application,
       object: claims.object,
       tenant: claims.tenant, roles: claims.roles.isEmpty ? nil : claims.roles,
       scopes: claims.scopes.isEmpty ? nil : claims.scopes)
@@ -54,18 +54,5 @@ struct CallerReport: Codable, Hashable {
     }
     self.request = Request(
       method: request.method, path: request.path, query: request.query.isEmpty ? nil : request.query, fields: fields)
-  }
-
-  private static func userName(_ jwt: SignedJWT) -> String? {
-    struct Named: Decodable {
-      var preferred_username: String?
-    }
-    let payload = jwt.signingInput.split(separator: UInt8(ascii: "."))[1]
-    do {
-      let bytes = try Base64URL.decode(String(decoding: payload, as: UTF8.self))
-      return try JSONDecoder().decode(Named.self, from: Data(bytes)).preferred_username
-    } catch {
-      return nil
-    }
   }
 }

@@ -17,17 +17,22 @@ public struct SampleAPI: Sendable {
   private let rules: [JWTValidation]
   private let keys: [(key: JWK, verifier: RSAPublicKey)]
   private let challengeParameters: String
+  private let uri: String
+  private let countFrom: @Sendable (_ object: String) -> UnixTime?
 
-  /// An API that trusts `issuers` and the keys they publish. `leeway` is how many seconds clocks may differ.
+  /// An API that trusts `issuers` and the keys they publish. `leeway` is how many seconds clocks may differ; `countFrom`
+  /// tells since when tokens about somebody count, where they do not all.
   public init(
-    _ kind: Kind, issuers: [String], keySet: JWKSet, authorizationURI: String, leeway: Int64 = 60
+    _ kind: Kind, issuers: [String], keySet: JWKSet, authorizationURI: String, leeway: Int64 = 60,
+    countFrom: @escaping @Sendable (_ object: String) -> UnixTime? = { _ in nil }
   ) throws(CryptoError) {
     self.kind = kind
+    self.countFrom = countFrom
     let sample = DemoDirectory.Sample.self
     let audiences: Set<String>
     switch kind {
-    case .orders: (root, audiences) = ("/api", [sample.ordersAPI, sample.ordersURI])
-    case .ledger: (root, audiences) = ("/ledger", [sample.ledgerAPI, sample.ledgerURI])
+    case .orders: (root, uri, audiences) = ("/api", sample.ordersURI, [sample.ordersAPI, sample.ordersURI])
+    case .ledger: (root, uri, audiences) = ("/ledger", sample.ledgerURI, [sample.ledgerAPI, sample.ledgerURI])
     }
     rules = issuers.map { JWTValidation(issuer: $0, audiences: audiences, leeway: leeway) }
     var keys: [(JWK, RSAPublicKey)] = []
@@ -49,10 +54,14 @@ public struct SampleAPI: Sendable {
       return unknown(request)
     }
     let decision = AccessDecision(
-      authorization: request["authorization"], permission: endpoint.permission(kind), rules: rules, now: now,
-      signature: verdict)
+      authorization: request["authorization"],
+      permission: endpoint.permission(kind).map { ($0, "\(uri)/\($0)") },
+      assurance: endpoint.assurance(maximumAge: request.queryNumber("max_age")), rules: rules, now: now,
+      countFrom: countFrom, signature: verdict)
     if let refusal = decision.refusal(challengeParameters: challengeParameters) {
-      var answer = DemoAnswer(status: refusal.status, json: ["error": refusal.error])
+      // Some APIs say 401 where RFC 6750 says 403: to order.
+      let status = request.queryNumber("status") == 401 ? 401 : refusal.status
+      var answer = DemoAnswer(status: status, json: ["error": refusal.error])
       answer.fields.append(("www-authenticate", refusal.challenge))
       answer.note = refusal.error
       return answer
@@ -66,7 +75,7 @@ public struct SampleAPI: Sendable {
 
   private func answer(_ endpoint: APIEndpoint, _ request: DemoRequest, _ report: CallerReport) -> DemoAnswer {
     switch endpoint {
-    case .me, .approval:
+    case .me, .approval, .payout, .statement:
       return DemoAnswer(status: 200, json: report)
     case .list:
       return switch kind {

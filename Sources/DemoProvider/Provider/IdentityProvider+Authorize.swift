@@ -45,8 +45,7 @@ extension IdentityProvider {
       guard let person = directory.person(userName: form["user"] ?? ""),
         person.user.password == Secret(form["password"] ?? "")
       else {
-        var answer = page(
-          .signIn(userName: form["user"], problem: .wrongPassword), name, interaction)
+        var answer = try page(.signIn(userName: form["user"], problem: .wrongPassword), name, &state)
         answer.note = "AADSTS\(ProviderError.wrongPassword.code), wrong password"
         return answer
       }
@@ -62,6 +61,20 @@ extension IdentityProvider {
       interaction.person = person.user.object
       interaction.hasTypedPassword = true
       cookie = Browser.cookie(renamed)
+    case "verify":
+      // A code serves once: right or wrong, the next page has another.
+      let sent = interaction.oneTimeCode
+      interaction.oneTimeCode = nil
+      state.interactions[name] = interaction
+      guard case .secondFactor(let person, _) = step(interaction, state, now: now), let sent else {
+        throw .noSuchInteraction
+      }
+      guard form["code"]?.filter(\.isNumber) == sent else {
+        var answer = try page(.secondFactor(person, problem: .wrongCode), name, &state)
+        answer.note = "AADSTS\(ProviderError.wrongCode.code), wrong code"
+        return answer
+      }
+      state.browsers[interaction.browser]?.confirm(person.user.object)
     case "account":
       guard let chosen = form["account"], state.browsers[interaction.browser]?.session(chosen) != nil else {
         throw .noSuchInteraction
@@ -87,11 +100,10 @@ extension IdentityProvider {
     _ name: String, _ state: inout ProviderState, _ identifiers: RequestIdentifiers, now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
     guard let interaction = state.interactions[name] else { throw .noSuchInteraction }
-    let browser = state.browsers[interaction.browser] ?? Browser()
-    let step = SignInStep(interaction, browser, directory, state.consents, now: now)
+    let step = step(interaction, state, now: now)
     switch step {
-    case .signIn, .choose, .consent:
-      return page(step, name, interaction)
+    case .signIn, .secondFactor, .choose, .consent:
+      return try page(step, name, &state)
     case .refuse(let error):
       state.interactions[name] = nil
       guard let request = interaction.request else { throw error }
@@ -100,9 +112,17 @@ extension IdentityProvider {
       state.interactions[name] = nil
       let authorization = Authorization(
         person: person.user.object, tenant: tenant.identifier, client: interaction.client, scopes: interaction.scopes,
-        nonce: interaction.request?.nonce, authenticatedAt: browser.session(person.user.object)?.at ?? now)
+        nonce: interaction.request?.nonce,
+        authentication: state.browsers[interaction.browser]?.session(person.user.object)?.authentication
+          ?? Authentication(at: now))
       return try finish(interaction, authorization, person, &state, now: now)
     }
+  }
+
+  private func step(_ interaction: Interaction, _ state: ProviderState, now: UnixTime) -> SignInStep {
+    SignInStep(
+      interaction, state.browsers[interaction.browser] ?? Browser(), directory, state.consents,
+      SecondFactorRule(state.behaviour), now: now)
   }
 
   private func finish(
@@ -133,10 +153,10 @@ extension IdentityProvider {
     _ name: String, _ interaction: Interaction, _ state: inout ProviderState, _ identifiers: RequestIdentifiers,
     now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
-    let browser = state.browsers[interaction.browser] ?? Browser()
     // Asked again, so that only a page that was due is accepted.
-    let step = SignInStep(interaction, browser, directory, state.consents, now: now)
-    guard case .consent(let person, let tenant, let scopes) = step else { throw .noSuchInteraction }
+    guard case .consent(let person, let tenant, let scopes) = step(interaction, state, now: now) else {
+      throw .noSuchInteraction
+    }
     state.consents.grant(
       scopes,
       Consents.Party(person: person.user.object, client: interaction.client, tenant: tenant.identifier))
@@ -166,19 +186,24 @@ extension IdentityProvider {
     _ error: ProviderError, to address: ReplyAddress, _ identifiers: RequestIdentifiers, now: UnixTime
   ) -> DemoAnswer {
     let document = ErrorDocument(error, identifiers, now: now)
-    var answer = pages.reply(
-      to: address, [("error", document.error), ("error_description", document.error_description)])
+    var told = [("error", document.error), ("error_description", document.error_description)]
+    if let claims = document.claims { told.append(("claims", claims)) }
+    var answer = pages.reply(to: address, told)
     answer.note = "AADSTS\(error.code) \(error.name)"
     return answer
   }
 
-  private func page(_ step: SignInStep, _ name: String, _ interaction: Interaction) -> DemoAnswer {
-    pages.step(
+  private func page(
+    _ step: SignInStep, _ name: String, _ state: inout ProviderState
+  ) throws(ProviderError) -> DemoAnswer {
+    if case .secondFactor = step { state.interactions[name]?.oneTimeCode = try OpaqueText.oneTimeCode() }
+    guard let interaction = state.interactions[name] else { throw .noSuchInteraction }
+    return pages.step(
       step,
       .init(
         name: name, action: ProviderEndpoint.interaction(tenant: interaction.segment).path,
         application: applicationName(interaction), returnsTo: interaction.request?.address.redirectURI,
-        userCode: interaction.userCode, hint: directory.signInHint))
+        userCode: interaction.userCode, oneTimeCode: interaction.oneTimeCode, hint: directory.signInHint))
   }
 
   private func applicationName(_ interaction: Interaction) -> String {

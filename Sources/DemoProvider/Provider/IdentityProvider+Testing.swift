@@ -2,16 +2,19 @@
 // this machine are kept out here.
 
 internal import FoundationEssentials
+public import Tokens
 
 /// Whom a task is about.
 private struct TestingSubject: Decodable {
-  var user: String
+  var user: String?
+  /// A `client_id`. Of a critical event only.
+  var application: String?
 }
 
 extension IdentityProvider {
   /// Does a task.
   func testing(
-    _ task: TestingTask, _ request: DemoRequest, _ state: inout ProviderState
+    _ task: TestingTask, _ request: DemoRequest, _ state: inout ProviderState, now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
     // No page of a browser, not even one of ours.
     if request["origin"] != nil || request["sec-fetch-site"] != nil { throw .crossSite }
@@ -24,16 +27,36 @@ extension IdentityProvider {
       state.behaviour = try Self.decoded(request)
     case .revoke:
       state.revokeSessions(of: try person(request))
+    case .criticalEvent:
+      // A token of this very second is older than the event, one of the next is not.
+      for object in try objects(request) { state.tokensCountFrom[object] = now + 1 }
     case .withdraw:
       state.consents.withdraw(person: try person(request))
     }
     return DemoAnswer(status: 200, json: ["done": task.rawValue])
   }
 
-  private func person(_ request: DemoRequest) throws(ProviderError) -> String {
+  /// Since when the access tokens about `object` count; nil: since ever. This is what an API learns of critical events.
+  public func tokensCountFrom(object: String) -> UnixTime? { withState { $0.tokensCountFrom[object] } }
+
+  private func person(_ request: DemoRequest) throws(ProviderError) -> String { try known(request).user.object }
+
+  private func known(_ request: DemoRequest) throws(ProviderError) -> Person {
     let subject: TestingSubject = try Self.decoded(request)
-    guard let person = directory.person(userName: subject.user) else { throw .unsupportedParameter("user") }
-    return person.user.object
+    guard let person = subject.user.flatMap(directory.person(userName:)) else { throw .unsupportedParameter("user") }
+    return person
+  }
+
+  /// What tokens call a person, or an application, in every tenant.
+  private func objects(_ request: DemoRequest) throws(ProviderError) -> [String] {
+    let subject: TestingSubject = try Self.decoded(request)
+    guard let client = subject.application else {
+      let person = try known(request)
+      return directory.tenants.compactMap { person.object(in: $0) }
+    }
+    let objects = directory.tenants.compactMap { $0.application(client)?.object }
+    if objects.isEmpty { throw .unsupportedParameter("application") }
+    return objects
   }
 
   private static func decoded<Value: Decodable>(_ request: DemoRequest) throws(ProviderError) -> Value {

@@ -10,18 +10,24 @@ extension IdentityProvider {
   ) throws(ProviderError) -> DemoAnswer {
     guard request.method == "POST" else { throw .postOnly(received: request.method) }
     if let failure = state.behaviour.takeFailure() { throw .ordered(failure) }
-    let asked = try TokenEndpointRequest(body: request.body.bytes, authorization: request["authorization"])
+    var asked = try TokenEndpointRequest(body: request.body.bytes, authorization: request["authorization"])
     if case .clientCredentials = asked.grant {
       guard let tenant = directory.tenant(segment) else { throw .tenantNotSpecific }
-      return try issue(ClientCredentialsGrant.claims(for: asked, in: tenant), in: tenant, state.behaviour, now: now)
+      return try issue(
+        ClientCredentialsGrant.claims(for: asked, in: tenant), asked.claims, in: tenant, state.behaviour, now: now)
     }
     let (application, _) = try directory.application(asked.client.clientIdentifier, segment: segment)
     try asked.client.prove(application)
     let authorization = try authorization(asked, application.clientIdentifier, segment: segment, &state, now: now)
     let grant = try DelegatedGrant(
       authorization, scopes: asked.scopes, segment: segment, directory, state.consents)
+    try SecondFactorRule(state.behaviour).check(grant.person, authorization.authentication, asked.claims)
     let refreshToken = try refreshToken(asked.grant, authorization, grant, &state, now: now)
-    var document = try document(grant, state.behaviour, now: now)
+    // A sign-in is newer than any event before it, be it of the same second.
+    if !asked.isRefresh, let since = state.tokensCountFrom[grant.object] {
+      asked.claims.notBefore = max(asked.claims.notBefore ?? since, since)
+    }
+    var document = try document(grant, asked.claims, state.behaviour, now: now)
     document.refresh_token = refreshToken
     if asked.wantsClientInfo { document.client_info = grant.clientInfo }
     var answer = DemoAnswer(status: 200, json: document)
@@ -70,12 +76,13 @@ extension IdentityProvider {
   }
 
   private func document(
-    _ grant: DelegatedGrant, _ behaviour: ProviderBehaviour, now: UnixTime
+    _ grant: DelegatedGrant, _ asked: ClaimsAsked, _ behaviour: ProviderBehaviour, now: UnixTime
   ) throws(ProviderError) -> TokenDocument {
     let lifetime = behaviour.accessTokenLifetime
     do throws(CryptoError) {
-      var access = try grant.accessClaims(provider: origin)
+      var access = try grant.accessClaims(provider: origin, capabilities: asked.capabilities)
       try stamp(&access.claims, in: grant.tenant, lifetime: lifetime, now: now)
+      access.claims.notBefore = asked.start(now: now)
       var document = try TokenDocument(signer.token(access), lifetime: lifetime, refreshIn: behaviour.refreshIn)
       document.scope = grant.scope
       guard grant.openID.contains("openid") else { return document }
@@ -89,22 +96,24 @@ extension IdentityProvider {
   }
 
   private func issue(
-    _ granted: JWTClaims, in tenant: Tenant, _ behaviour: ProviderBehaviour, now: UnixTime
+    _ granted: JWTClaims, _ asked: ClaimsAsked, in tenant: Tenant, _ behaviour: ProviderBehaviour, now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
     var claims = granted
     let lifetime = behaviour.accessTokenLifetime
     let document: TokenDocument
     do throws(CryptoError) {
       try stamp(&claims, in: tenant, lifetime: lifetime, now: now)
-      document = try TokenDocument(signer.token(claims), lifetime: lifetime, refreshIn: behaviour.refreshIn)
+      claims.notBefore = asked.start(now: now)
+      let application = ApplicationClaims(claims: claims, xms_cc: asked.capabilities)
+      document = try TokenDocument(signer.token(application), lifetime: lifetime, refreshIn: behaviour.refreshIn)
     } catch {
       throw .signing(error)
     }
     var answer = DemoAnswer(status: 200, json: document)
-    let application = claims.application.flatMap(tenant.application)?.displayName ?? "?"
+    let name = claims.application.flatMap(tenant.application)?.displayName ?? "?"
     let api = claims.audiences.first.flatMap(tenant.api)?.identifierURI ?? "?"
     let roles = claims.roles.isEmpty ? "no roles" : claims.roles.joined(separator: " ")
-    answer.note = "token for \(application) at \(api): \(roles)"
+    answer.note = "token for \(name) at \(api): \(roles)"
     return answer
   }
 

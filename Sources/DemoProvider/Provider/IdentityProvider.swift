@@ -52,6 +52,9 @@ public final class IdentityProvider: Sendable {
     return answer
   }
 
+  /// Looks at the memory.
+  func withState<Result>(_ look: (ProviderState) -> Result) -> Result { state.withLock { look($0) } }
+
   private func refusal(
     _ error: ProviderError, of endpoint: ProviderEndpoint?, _ identifiers: RequestIdentifiers, now: UnixTime
   ) -> DemoAnswer {
@@ -94,7 +97,7 @@ public final class IdentityProvider: Sendable {
     case .logout:
       return logout(request, &state)
     case .testing(let task):
-      return try testing(task, request, &state)
+      return try testing(task, request, &state, now: now)
     }
   }
 

@@ -21,6 +21,14 @@ enum OpaqueText {
     return "\(code.prefix(4))-\(code.suffix(4))"
   }
 
+  /// Six digits.
+  static func oneTimeCode() throws(ProviderError) -> String {
+    // 32 bits over a million: no digit is noticeably likelier.
+    let number = try bytes(4).reduce(0) { $0 << 8 | Int($1) } % 1_000_000
+    let digits = String(number)
+    return String(repeating: "0", count: 6 - digits.count) + digits
+  }
+
   private static func bytes(_ count: Int) throws(ProviderError) -> [UInt8] {
     do throws(CryptoError) {
       return try RandomBytes.make(count)

@@ -34,6 +34,8 @@ public struct ProviderBehaviour: Sendable, Hashable {
   public var deviceInterval: Int64 = 5
   /// Seconds for which a device code is valid.
   public var deviceCodeLifetime: Int64 = 900
+  /// User names of those who must type a one-time code, whatever they sign in to.
+  public var secondFactorUsers: [String] = []
   /// What the token endpoint answers next.
   public var failure: Failure?
 
@@ -51,7 +53,7 @@ public struct ProviderBehaviour: Sendable, Hashable {
 extension ProviderBehaviour: Decodable {
   private enum Name: String, CodingKey {
     case access_token_lifetime, refresh_in, refresh_token_lifetime, refresh_rotation, refuse_replaced, device_interval
-    case device_code_lifetime, fail
+    case device_code_lifetime, second_factor, fail
   }
 
   /// Reads a behaviour.
@@ -67,6 +69,7 @@ extension ProviderBehaviour: Decodable {
     try read(.refuse_replaced, &refusesReplacedTokens)
     try read(.device_interval, &deviceInterval)
     try read(.device_code_lifetime, &deviceCodeLifetime)
+    try read(.second_factor, &secondFactorUsers)
     failure = try members.decodeIfPresent(Failure.self, forKey: .fail)
   }
 }

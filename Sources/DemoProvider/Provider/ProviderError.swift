@@ -60,6 +60,10 @@ enum ProviderError: Error, Hashable {
   case wrongPassword
   /// The user is neither at home in the tenant nor its guest.
   case notInTenant(String, tenant: String)
+  /// The one-time code is another one.
+  case wrongCode
+  /// A one-time code is needed, and nobody may be asked.
+  case stepUpNotAskedFor
   /// The user said no.
   case declined
   /// The sign-in is over, or was begun in another browser.
@@ -83,6 +87,8 @@ enum ProviderError: Error, Hashable {
   case otherTenant
   /// The user did not consent to the scopes.
   case consentRequired(String)
+  /// The user signed in without what is needed now: a sign-in with these claims brings it.
+  case stepUpRequired(claims: String)
   /// The refresh token was not used for too long.
   case refreshTokenExpired
   /// The user's sessions were revoked.
@@ -130,6 +136,8 @@ enum ProviderError: Error, Hashable {
     case .severalAccounts: 16000
     case .consentNotAskedFor, .consentRequired: 65001
     case .wrongPassword: 50126
+    case .wrongCode: 500121
+    case .stepUpNotAskedFor, .stepUpRequired: 50076
     case .notInTenant: 50020
     case .declined, .deviceDeclined: 65004
     case .noSuchInteraction: 50089
@@ -163,10 +171,10 @@ enum ProviderError: Error, Hashable {
     case .signing: "temporarily_unavailable"
     case .unsupportedResponseType: "unsupported_response_type"
     case .signInRequired: "login_required"
-    case .severalAccounts: "interaction_required"
+    case .severalAccounts, .stepUpNotAskedFor, .stepUpRequired: "interaction_required"
     case .consentNotAskedFor: "consent_required"
     case .declined: "access_denied"
-    case .wrongPassword, .notInTenant, .unknownGrant, .codeExpired, .codeUsed, .redirectURIMismatch,
+    case .wrongPassword, .wrongCode, .notInTenant, .unknownGrant, .codeExpired, .codeUsed, .redirectURIMismatch,
       .proofKeyMismatch, .otherTenant, .consentRequired, .refreshTokenExpired, .sessionRevoked, .refreshTokenReplaced:
       "invalid_grant"
     case .authorizationPending: "authorization_pending"
@@ -182,6 +190,7 @@ enum ProviderError: Error, Hashable {
   var suberror: String? {
     switch self {
     case .consentRequired: "consent_required"
+    case .stepUpRequired: "basic_action"
     case .refreshTokenExpired: "token_expired"
     case .sessionRevoked, .refreshTokenReplaced: "bad_token"
     case .ordered(let failure): failure.suberror
@@ -190,7 +199,13 @@ enum ProviderError: Error, Hashable {
   }
 
   /// The claims that a sign-in would have to bring, where it says so: JSON text.
-  var claims: String? { if case .ordered(let failure) = self { failure.claims } else { nil } }
+  var claims: String? {
+    switch self {
+    case .stepUpRequired(let claims): claims
+    case .ordered(let failure): failure.claims
+    default: nil
+    }
+  }
 
   /// The HTTP status.
   var status: Int {
@@ -245,6 +260,9 @@ enum ProviderError: Error, Hashable {
     case .consentNotAskedFor(let application), .consentRequired(let application):
       "The user or administrator has not consented to use the application with ID '\(application)'. Send an interactive authorization request for this user and resource."
     case .wrongPassword: "The user name or the password is wrong."
+    case .wrongCode: "That was another code. A new one is shown below."
+    case .stepUpNotAskedFor, .stepUpRequired:
+      "Due to a configuration change made by your administrator, or because you moved to a new location, you must use multi-factor authentication to access the resource."
     case .notInTenant(let user, let tenant):
       "User account '\(user)' does not exist in tenant '\(tenant)' and cannot access the application in it."
     case .declined, .deviceDeclined: "User declined to consent to access the app."

@@ -10,6 +10,8 @@ struct ProviderState {
   var devices = DeviceAuthorizations()
   var refreshTokens = RefreshTokens()
   var consents = Consents()
+  /// Since when the access tokens about an object (a person's or an application's `oid`) count, where that changed.
+  var tokensCountFrom: [String: UnixTime] = [:]
   var behaviour = ProviderBehaviour()
   /// How often each endpoint was asked.
   var requests: [String: Int] = [:]

@@ -20,6 +20,11 @@ struct TokenEndpointRequest: Equatable {
   var scopes: [String]?
   /// Whether the application wants to know the account by `client_info`.
   var wantsClientInfo: Bool
+  /// What the token is to say.
+  var claims: ClaimsAsked
+
+  /// Whether no person was at hand.
+  var isRefresh: Bool { if case .refreshToken = grant { true } else { false } }
 
   init(body: [UInt8], authorization: String?) throws(ProviderError) {
     let form = try FormFields(request: body)
@@ -27,6 +32,7 @@ struct TokenEndpointRequest: Equatable {
     client = try ClientAuthentication(form: form, authorization: authorization)
     scopes = form["scope"]?.split(separator: " ").map(String.init)
     wantsClientInfo = form["client_info"] == "1"
+    claims = try ClaimsAsked(form["claims"])
   }
 
   private static func grant(_ form: FormFields) throws(ProviderError) -> Grant {

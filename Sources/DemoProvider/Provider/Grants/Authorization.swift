@@ -14,6 +14,6 @@ struct Authorization: Hashable {
   var scopes: [String]
   /// For the ID token.
   var nonce: String?
-  /// When the password was typed.
-  var authenticatedAt: UnixTime
+  /// How the person proved who they are.
+  var authentication: Authentication
 }

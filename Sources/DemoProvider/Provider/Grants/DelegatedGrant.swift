@@ -16,8 +16,9 @@ struct DelegatedGrant {
   let names: [String]
   /// OpenID Connect's words among what was asked for.
   let openID: Set<String>
+  /// The person's `oid` in the tenant.
+  let object: String
   private let prefix: String
-  private let object: String
   private let authorization: Authorization
 
   /// Judges a request for `scopes`, or for those of the sign-in where there are none, at the tenant `segment`.
@@ -65,12 +66,13 @@ struct DelegatedGrant {
   }
 
   /// The access token's claims, but for issuer, times and identifier.
-  func accessClaims(provider: String) throws(CryptoError) -> PersonalClaims {
+  func accessClaims(provider: String, capabilities: [String]) throws(CryptoError) -> PersonalClaims {
     var claims = try claims(audience: api?.clientIdentifier ?? provider)
     claims.application = authorization.client
     claims.scopes = api == nil ? openID.sorted() : names
     return PersonalClaims(
-      claims: claims, preferred_username: person.user.userName, name: person.user.displayName)
+      claims: claims, preferred_username: person.user.userName, name: person.user.displayName,
+      authentication: authorization.authentication, acrs: authorization.authentication.contexts, xms_cc: capabilities)
   }
 
   /// The ID token's claims, but for issuer, times and identifier.
@@ -78,7 +80,7 @@ struct DelegatedGrant {
     PersonalClaims(
       claims: try claims(audience: authorization.client), preferred_username: person.user.userName,
       name: person.user.displayName, nonce: authorization.nonce,
-      email: openID.contains("email") ? person.user.userName : nil, auth_time: authorization.authenticatedAt.seconds)
+      email: openID.contains("email") ? person.user.userName : nil, authentication: authorization.authentication)
   }
 
   private func claims(audience: String) throws(CryptoError) -> JWTClaims {

@@ -12,11 +12,15 @@ struct PersonalClaims: Encodable {
   var nonce: String?
   /// ID tokens only, where it was asked for.
   var email: String?
-  /// When the password was typed. ID tokens only.
-  var auth_time: Int64?
+  /// `auth_time`, `acr`, `amr`.
+  var authentication: Authentication
+  /// Authentication contexts. Access tokens only.
+  var acrs: [String] = []
+  /// What the application can do with a challenge. Access tokens only.
+  var xms_cc: [String] = []
 
   private enum Name: String, CodingKey {
-    case preferred_username, name, nonce, email, auth_time
+    case preferred_username, name, nonce, email, auth_time, acr, amr, acrs, xms_cc
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -26,6 +30,26 @@ struct PersonalClaims: Encodable {
     try members.encode(name, forKey: .name)
     try members.encodeIfPresent(nonce, forKey: .nonce)
     try members.encodeIfPresent(email, forKey: .email)
-    try members.encodeIfPresent(auth_time, forKey: .auth_time)
+    try members.encode(authentication.at.seconds, forKey: .auth_time)
+    try members.encode(authentication.level, forKey: .acr)
+    try members.encode(authentication.methods, forKey: .amr)
+    if !acrs.isEmpty { try members.encode(acrs, forKey: .acrs) }
+    if !xms_cc.isEmpty { try members.encode(xms_cc, forKey: .xms_cc) }
+  }
+}
+
+/// The claims of a token that an application got for itself.
+struct ApplicationClaims: Encodable {
+  /// What every token says.
+  var claims: JWTClaims
+  /// What the application can do with a challenge.
+  var xms_cc: [String]
+
+  private enum Name: String, CodingKey { case xms_cc }
+
+  func encode(to encoder: any Encoder) throws {
+    try claims.encode(to: encoder)
+    var members = encoder.container(keyedBy: Name.self)
+    if !xms_cc.isEmpty { try members.encode(xms_cc, forKey: .xms_cc) }
   }
 }

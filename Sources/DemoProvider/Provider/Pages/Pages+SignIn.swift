@@ -14,6 +14,8 @@ struct PageContext {
   var returnsTo: String?
   /// The code that the device shows.
   var userCode: String?
+  /// The code that would be on the person's telephone.
+  var oneTimeCode: String?
   /// What the sign-in page tells everybody.
   var hint: String?
 
@@ -33,6 +35,7 @@ extension Pages {
   func step(_ step: SignInStep, _ context: PageContext) -> DemoAnswer {
     switch step {
     case .signIn(let userName, let problem): signIn(userName, problem, context)
+    case .secondFactor(let person, let problem): secondFactor(person, problem, context)
     case .choose(let people): choose(people, context)
     case .consent(let person, let tenant, let scopes): consent(person, tenant, scopes, context)
     case .finish, .refuse: preconditionFailure("these end a sign-in")
@@ -49,8 +52,7 @@ extension Pages {
   }
 
   private func signIn(_ userName: String?, _ problem: ProviderError?, _ context: PageContext) -> DemoAnswer {
-    let alert: Markup = problem.map { "<p class=\"problem\" id=\"problem\" role=\"alert\">\($0.message)</p>\n" } ?? ""
-    let described: Markup = problem == nil ? "" : " aria-describedby=\"problem\" aria-invalid=\"true\""
+    let (alert, described) = told(problem)
     // Whoever is named already goes on with the password.
     let (first, second): (Markup, Markup) = userName == nil ? (" autofocus", "") : ("", " autofocus")
     let content: Markup = """
@@ -70,6 +72,36 @@ extension Pages {
       <p>to go on to <b>\(context.application)</b></p>
       \(form(content, context))
       """, footer: context.hint, formAction: context.formAction)
+  }
+
+  /// A problem, and the attributes that lead from a field to it.
+  private func told(_ problem: ProviderError?) -> (alert: Markup, described: Markup) {
+    guard let problem else { return ("", "") }
+    return (
+      "<p class=\"problem\" id=\"problem\" role=\"alert\">\(problem.message)</p>\n",
+      " aria-describedby=\"problem\" aria-invalid=\"true\""
+    )
+  }
+
+  private func secondFactor(_ person: Person, _ problem: ProviderError?, _ context: PageContext) -> DemoAnswer {
+    let (alert, described) = told(problem)
+    let content: Markup = """
+      \(alert)<label for="code">One-time code</label>
+      <input id="code" class="code" name="code" required autofocus autocomplete="one-time-code" inputmode="numeric" \
+      maxlength="7"\(described)>
+      <div class="buttons">
+      <button class="main" name="action" value="verify">Verify</button>
+      <button name="action" value="cancel" formnovalidate>Cancel</button>
+      </div>
+      """
+    return page(
+      "Verify that it is you",
+      """
+      <h1>Verify that it is you</h1>
+      <p><b>\(context.application)</b> needs more than the password of \(person.user.userName).</p>
+      \(form(content, context))
+      """, footer: context.oneTimeCode.map { "In place of a telephone: the code is \($0)" },
+      formAction: context.formAction)
   }
 
   private func choose(_ people: [Person], _ context: PageContext) -> DemoAnswer {

@@ -47,6 +47,10 @@ struct AuthorizationRequest: Hashable {
   var loginHint: String?
   /// Seconds since the last time the password was typed, at most.
   var maximumAge: Int64?
+  /// How sure the application wants to be of the person, in order of preference.
+  var acrValues: [String]
+  /// What the token is to say.
+  var claims: ClaimsAsked
 
   init(
     _ parameters: FormFields, of application: RegisteredApplication, to address: ReplyAddress
@@ -71,9 +75,8 @@ struct AuthorizationRequest: Hashable {
     if prompts.contains(.none), prompts.count > 1 { throw .unsupportedParameter("prompt") }
     loginHint = parameters["login_hint"]
     maximumAge = try Self.seconds(parameters["max_age"])
-    if let claims = parameters["claims"], JSONValue(json: Array(claims.utf8))?.members == nil {
-      throw .unsupportedParameter("claims")
-    }
+    acrValues = (parameters["acr_values"] ?? "").split(separator: " ").map(String.init)
+    claims = try ClaimsAsked(parameters["claims"])
   }
 
   private static func seconds(_ text: String?) throws(ProviderError) -> Int64? {

@@ -8,8 +8,8 @@ struct Browser {
   struct SignedIn: Hashable {
     /// The `oid` at home.
     var person: String
-    /// When the password was typed.
-    var at: UnixTime
+    /// How they proved it.
+    var authentication: Authentication
   }
 
   /// `__Host-`: set over TLS by this host for all its paths, and by nobody else.
@@ -24,7 +24,13 @@ struct Browser {
   /// Remembers that a password was typed.
   mutating func signIn(_ person: String, at now: UnixTime) {
     signedIn.removeAll { $0.person == person }
-    signedIn.append(SignedIn(person: person, at: now))
+    signedIn.append(SignedIn(person: person, authentication: Authentication(at: now)))
+  }
+
+  /// Remembers that the one-time code was typed, after the password.
+  mutating func confirm(_ person: String) {
+    guard let index = signedIn.firstIndex(where: { $0.person == person }) else { return }
+    signedIn[index].authentication.isTwofold = true
   }
 
   /// The browser's name in a `Cookie` field.

@@ -32,6 +32,9 @@ struct Interaction {
   /// Whether the consent page was accepted in this sign-in.
   var hasConsented = false
 
+  /// The one-time code that its page waits for.
+  var oneTimeCode: String?
+
   /// The words of `scope`.
   var scopes: [String] {
     switch purpose {

@@ -9,6 +9,8 @@ enum SignInStep {
 
   /// User name and password. The page says `problem`, where there is one.
   case signIn(userName: String?, problem: ProviderError?)
+  /// The one-time code that `person` was sent, after the password.
+  case secondFactor(Person, problem: ProviderError?)
   /// One of those who are signed in, or somebody else.
   case choose([Person])
   /// Consent of `person` to these scopes, as a member or guest of `tenant`.
@@ -18,16 +20,19 @@ enum SignInStep {
   /// The application learns that it cannot be.
   case refuse(ProviderError)
 
-  init(_ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory, _ consents: Consents, now: UnixTime)
-  {
+  init(
+    _ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory, _ consents: Consents,
+    _ secondFactor: SecondFactorRule, now: UnixTime
+  ) {
     let maximumAge = interaction.request?.maximumAge
     guard let person = Self.person(interaction, browser, directory) else {
       self = Self.whoIsIt(interaction, browser, directory)
       return
     }
     let isQuiet = interaction.prompts.contains(.none)
+    let proof = browser.session(person.user.object)?.authentication
     if !interaction.hasTypedPassword {
-      guard let session = browser.session(person.user.object), maximumAge.map({ now - session.at <= $0 }) ?? true else {
+      guard let proof, maximumAge.map({ now - proof.at <= $0 }) ?? true else {
         self = isQuiet ? .refuse(.signInRequired) : .signIn(userName: person.user.userName, problem: nil)
         return
       }
@@ -40,6 +45,10 @@ enum SignInStep {
     guard person.object(in: tenant) != nil else {
       let stranger = ProviderError.notInTenant(person.user.userName, tenant: tenant.displayName)
       self = isQuiet ? .refuse(stranger) : .signIn(userName: nil, problem: stranger)
+      return
+    }
+    if secondFactor.isNeeded(person, interaction.request), proof?.isTwofold != true {
+      self = isQuiet ? .refuse(.stepUpNotAskedFor) : .secondFactor(person, problem: nil)
       return
     }
     self = Self.consent(interaction, person, tenant, consents, isQuiet: isQuiet)
