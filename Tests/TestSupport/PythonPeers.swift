@@ -64,11 +64,15 @@ public struct OpenIDProvider: Sendable {
     issuer = "http\(certificate == nil ? "" : "s")://127.0.0.1:\(self.port)"
   }
 
-  /// How often its `endpoint` (`discovery`, `token`, `jwks`) was asked.
-  public func requests(to endpoint: String) async throws -> Int {
-    let answer = try await curl(["-k", issuer + "/testing/requests"])
+  /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were `rotated`
+  /// and `reused`; of a realm, where one is named.
+  public func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
+    let answer = try await curl(["-k", issuer(ofRealm: realm) + "/testing/requests"])
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
   }
+
+  /// The issuer of one of its realms.
+  public func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
 
   /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`.
   public func behave(_ json: String) async throws {

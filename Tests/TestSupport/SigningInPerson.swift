@@ -1,15 +1,18 @@
-// The person who signs in with the demonstration's identity provider, through its pages: Tests/peers/person.py, which
+// The person who signs in with an identity provider, through its pages: Tests/peers/person.py, which
 // needs no more than Python's standard library.
 
 /// Somebody at a browser. Each use is a browser of its own, in which nobody is signed in yet.
 public struct SigningInPerson: Sendable {
   private let words: [String]
 
-  /// A user of the sample directory. `trust` is the certificate file of the provider's authority; `declines` refuses
-  /// consent.
-  public init(user: String = "alice@contoso.example", trust: String, declines: Bool = false) {
+  /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority; `declines`
+  /// refuses consent.
+  public init(
+    user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false
+  ) {
     words =
-      ["python3", testsDirectory + "/peers/person.py", "--ca", trust, "--user", user]
+      ["python3", testsDirectory + "/peers/person.py", "--user", user]
+      + (trust.map { ["--ca", $0] } ?? []) + (password.map { ["--password", $0] } ?? [])
       + (declines ? ["--decline"] : [])
   }
 

@@ -1,17 +1,23 @@
 """An OpenID provider of Authlib's for the end-to-end tests: the other side of the token request that we did not write.
 
 Authlib authenticates the client (client_secret_basic or client_secret_post), judges grant and scope, signs RFC 9068 access
-tokens, and, at /api/whoami, verifies them against the published keys. This file holds what Authlib leaves to its
-user: the clients, the metadata document, and switches by which a test makes the provider slow or broken.
+tokens, and, at /api/whoami, verifies them against the published keys. With --person it signs people in too: authorization
+code with PKCE and nonce, ID tokens, and refresh tokens that are good for one use; the second use of one revokes every token
+that came of the same sign-in (RFC 9700 section 4.14.2). This file holds what Authlib leaves to its user: the clients, the
+people, the codes, the metadata document, and switches by which a test makes the provider slow or broken.
 
-Prints `listening PORT` when it is ready. Control, for tests only:
-  GET  /testing/requests     how often each endpoint was asked
+Prints `listening PORT` when it is ready. With --realm, each realm is an issuer of its own at /realms/NAME, with keys, codes and
+controls of its own. Control, for tests only:
+  GET  /testing/requests     how often each endpoint was asked, and refresh tokens `rotated` and `reused`
   POST /testing/behaviour    {"delay": s, "status": 503, "headers": {…}, "body": "…", "times": n, "endpoint": "token"}
 """
 
 import argparse
+import hashlib
 import hmac
 import json
+import os
+import secrets
 import ssl
 import threading
 import time
@@ -19,13 +25,21 @@ import urllib.request
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProtector
 from authlib.integrations.flask_oauth2 import current_token
-from authlib.oauth2.rfc6749 import ClientMixin, grants
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, grants
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oidc.core import UserInfo
+from authlib.oidc.core.grants import OpenIDCode
 from authlib.oauth2.rfc9068 import JWTBearerTokenGenerator, JWTBearerTokenValidator
 from flask import Flask, Response, jsonify, request
 from joserfc.jwk import KeySet, RSAKey
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 AUDIENCE = "https://orders.example"
+SIGN_IN_SCOPES = ["openid", "profile", "offline_access"]
+PAGE = """<!DOCTYPE html><html lang="en"><title>Sign in</title><h1>Sign in</h1>%s
+<form method="post" action=""><input name="user"><input name="password" type="password"><button>Sign in</button></form>"""
 
 
 class Client(ClientMixin):
@@ -45,7 +59,63 @@ class Client(ClientMixin):
         return method in self.methods
 
     def check_grant_type(self, grant_type):
-        return grant_type == "client_credentials"
+        return grant_type == "client_credentials" if self.secret else grant_type in ("authorization_code", "refresh_token")
+
+    def check_response_type(self, response_type):
+        return response_type == "code"
+
+    def check_redirect_uri(self, redirect_uri):
+        # RFC 8252 section 7.3: any port of loopback.
+        return redirect_uri.startswith(("http://localhost:", "http://127.0.0.1:"))
+
+
+class User:
+    def __init__(self, issuer, entry):
+        self.name, self.password, subject = (entry.split(":") + [""])[:3]
+        self.subject = subject or hashlib.sha256((issuer + self.name).encode()).hexdigest()[:16]
+
+    def get_user_id(self):
+        return self.subject
+
+
+class Code(AuthorizationCodeMixin):
+    def __init__(self, request):
+        data = request.payload.data
+        self.user, self.client, self.scope, self.redirect_uri = (
+            request.user, request.client, request.payload.scope, request.payload.redirect_uri)
+        self.nonce, self.at = data.get("nonce"), int(time.time())
+        self.code_challenge, self.code_challenge_method = data.get("code_challenge"), data.get("code_challenge_method")
+
+    def get_redirect_uri(self):
+        return self.redirect_uri
+
+    def get_scope(self):
+        return self.scope
+
+    def get_nonce(self):
+        return self.nonce
+
+    def get_auth_time(self):
+        return self.at
+
+    def get_acr(self):
+        return None
+
+    def get_amr(self):
+        return None
+
+
+class Refresh(TokenMixin):
+    """A refresh token. Those of one sign-in share a family: a dict, which says whether it is revoked."""
+
+    def __init__(self, user, client, scope, family):
+        self.user, self.client, self.scope, self.family, self.used = user, client, scope, family, False
+
+    def check_client(self, client):
+        return client is self.client
+
+    def get_scope(self):
+        return self.scope
 
 
 class ClientCredentials(grants.ClientCredentialsGrant):
@@ -60,7 +130,16 @@ def provider(issuer, arguments, ca_file):
     clients = {}
     for entry in arguments.client:
         identifier, _, secret = entry.partition(":")
-        clients[identifier] = Client(identifier, secret, arguments.auth_method, arguments.scope)
+        methods, scopes = (arguments.auth_method, []) if secret else (["none"], SIGN_IN_SCOPES)
+        clients[identifier] = Client(identifier, secret, methods, arguments.scope + scopes)
+    people = {user.name: user for user in (User(issuer, entry) for entry in arguments.person)}
+    codes, refresh_tokens = {}, {}
+    lock = threading.Lock()
+    requests, behaviour = {}, {}
+
+    def count(what):
+        with lock:
+            requests[what] = requests.get(what, 0) + 1
 
     class Tokens(JWTBearerTokenGenerator):
         def get_jwks(self):
@@ -73,21 +152,86 @@ def provider(issuer, arguments, ca_file):
             # Real providers' tokens are about 1.2 KB and more; so is this one.
             return {"padding": "x" * arguments.padding} if arguments.padding else {}
 
-    server = AuthorizationServer(app, query_client=clients.get, save_token=lambda token, request: None)
-    server.scopes_supported = arguments.scope
-    server.register_token_generator("default", Tokens(issuer, expires_generator=lambda client, grant: arguments.expires_in))
-    server.register_grant(ClientCredentials)
+    class AuthorizationCode(grants.AuthorizationCodeGrant):
+        TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
 
-    lock = threading.Lock()
-    requests, behaviour = {}, {}
+        def save_authorization_code(self, code, request):
+            codes[code] = Code(request)
+
+        def query_authorization_code(self, code, client):
+            # Good for one try.
+            known = codes.pop(code, None)
+            return known if known and known.client is client else None
+
+        def delete_authorization_code(self, authorization_code):
+            pass
+
+        def authenticate_user(self, authorization_code):
+            return authorization_code.user
+
+    class Identity(OpenIDCode):
+        def exists_nonce(self, nonce, request):
+            return any(code.nonce == nonce for code in codes.values())
+
+        def resolve_client_private_key(self, client):
+            return signing
+
+        def get_client_algorithm(self, client):
+            return "RS256"
+
+        def get_encode_header(self, client):
+            return {"alg": "RS256", "kid": signing.kid}
+
+        def get_client_claims(self, client):
+            return {"iss": issuer}
+
+        def generate_user_info(self, user, scope):
+            return UserInfo(sub=user.subject, preferred_username=user.name)
+
+    class RefreshToken(grants.RefreshTokenGrant):
+        TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+        INCLUDE_NEW_REFRESH_TOKEN = True
+
+        def authenticate_refresh_token(self, refresh_token):
+            with lock:
+                known = refresh_tokens.get(refresh_token)
+                if known is None or known.family["revoked"]:
+                    return None
+                known.family["revoked"] = known.used
+                what, known.used = "reused" if known.used else "rotated", True
+            count(what)
+            return known if what == "rotated" else None
+
+        def authenticate_user(self, refresh_token):
+            return refresh_token.user
+
+        def revoke_old_credential(self, refresh_token):
+            pass
+
+    def save(token, request):
+        if "refresh_token" in token:
+            old = getattr(request, "refresh_token", None)
+            family = old.family if old else {"revoked": False}
+            scope = old.scope if old else token["scope"]
+            refresh_tokens[token["refresh_token"]] = Refresh(request.user, request.client, scope, family)
+
+    server = AuthorizationServer(app, query_client=clients.get, save_token=save)
+    server.scopes_supported = arguments.scope + (SIGN_IN_SCOPES if people else [])
+    server.register_token_generator("default", Tokens(
+        issuer, refresh_token_generator=lambda *_, **__: secrets.token_urlsafe(32),
+        expires_generator=lambda client, grant: arguments.expires_in))
+    server.register_grant(ClientCredentials)
+    server.register_grant(AuthorizationCode, [CodeChallenge(required=True), Identity(require_nonce=True)])
+    server.register_grant(RefreshToken)
 
     @app.before_request
     def misbehave():
-        endpoint = {"/token": "token", "/jwks": "jwks", "/.well-known/openid-configuration": "discovery"}.get(request.path)
+        endpoint = {"/token": "token", "/jwks": "jwks", "/.well-known/openid-configuration": "discovery",
+                    "/authorize": "authorize"}.get(request.path)
         if endpoint is None:
             return None
+        count(endpoint)
         with lock:
-            requests[endpoint] = requests.get(endpoint, 0) + 1
             active = dict(behaviour) if behaviour.get("endpoint", "token") == endpoint and behaviour.get("times", 1) > 0 else {}
             if "times" in active:
                 behaviour["times"] -= 1
@@ -106,10 +250,22 @@ def provider(issuer, arguments, ca_file):
             scopes_supported=arguments.scope,
             response_types_supported=["code"],
             subject_types_supported=["public"],
-            grant_types_supported=["client_credentials"],
+            grant_types_supported=["client_credentials", "authorization_code", "refresh_token"],
+            code_challenge_methods_supported=["S256"],
             id_token_signing_alg_values_supported=["RS256"],
             token_endpoint_auth_methods_supported=arguments.auth_method,
         )
+
+    @app.route("/authorize", methods=["GET", "POST"])
+    def authorize():
+        try:
+            grant = server.get_consent_grant()
+        except OAuth2Error as error:
+            return "%s: %s" % (error.error, error.description), 400
+        user = people.get(request.form.get("user"))
+        if request.method == "GET" or user is None or user.password != request.form.get("password"):
+            return PAGE % ("" if request.method == "GET" else '<p role="alert">Wrong name or password.</p>')
+        return server.create_authorization_response(grant=grant, grant_user=user)
 
     @app.get("/jwks")
     def jwks():
@@ -162,7 +318,9 @@ class KeepAlive(WSGIRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET")
+    parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET", help="without a secret: public")
+    parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
+    parser.add_argument("--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME")
     parser.add_argument("--auth-method", action="append", metavar="NAME", help="client_secret_basic, client_secret_post")
     parser.add_argument("--scope", action="append", metavar="SCOPE")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
@@ -171,6 +329,8 @@ def main():
     parser.add_argument("--key", metavar="FILE")
     parser.add_argument("--ca-file", metavar="FILE", help="what /api/whoami trusts when it fetches the keys")
     arguments = parser.parse_args()
+    # Authlib wants https from browsers; loopback needs none.
+    os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
     arguments.auth_method = arguments.auth_method or ["client_secret_basic", "client_secret_post"]
     arguments.scope = arguments.scope or ["orders.read", "orders.write"]
 
@@ -179,7 +339,9 @@ def main():
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(arguments.certificate, arguments.key)
     server = make_server("127.0.0.1", arguments.port, None, threaded=True, request_handler=KeepAlive, ssl_context=context)
-    server.app = provider(f"http{'s' if context else ''}://127.0.0.1:{server.port}", arguments, arguments.ca_file)
+    origin = f"http{'s' if context else ''}://127.0.0.1:{server.port}"
+    server.app = DispatcherMiddleware(provider(origin, arguments, arguments.ca_file), {
+        "/realms/" + name: provider(origin + "/realms/" + name, arguments, arguments.ca_file) for name in arguments.realm})
     print("listening", server.port, flush=True)
     server.serve_forever()
 

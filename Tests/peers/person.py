@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A person at a browser, for the demonstration's identity provider: reads its pages, fills in its forms, follows its redirects.
+"""A person at a browser, for identity providers with plain pages: reads them, fills in their forms, follows their redirects.
 
-    person.py --ca FILE [--user U] [--password P] [--decline] device URL CODE
-    person.py --ca FILE [--user U] [--password P] [--decline] authorize URL
+    person.py [--ca FILE] [--user U] [--password P] [--decline] device URL CODE
+    person.py [--ca FILE] [--user U] [--password P] [--decline] authorize URL
 
 `device` types a device's code and signs in. `authorize` opens an authorization request and prints what reaches the
 redirect URI as one JSON object; with --deliver it takes it there, as the browser would. Cookies last for one run, or
@@ -147,7 +147,7 @@ class Person:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ca", required=True)
+    parser.add_argument("--ca")
     parser.add_argument("--user", default="alice@contoso.example")
     parser.add_argument("--password", default="tulip-anchor-42")
     parser.add_argument("--decline", action="store_true")

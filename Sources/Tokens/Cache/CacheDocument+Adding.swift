@@ -98,6 +98,7 @@ extension CacheDocument {
     members["target"] = .string(issued.target)
     members["last_modification_time"] = .time(now)
     members["family_id"] = issued.reply.familyID.map(JSONValue.string)
+    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
     let key = CacheKey.refreshToken(
       home: issued.home, environment: issued.environment, clientID: issued.clientID, target: issued.target)
     put(.refreshToken, key, CacheEntry(secret: token, members: members))

@@ -48,12 +48,13 @@ extension CacheDocument {
   }
 
   /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
-  /// newest first, then, where `family` is given, those of its family.
+  /// newest first, then, where `family` is given, those of its family. One that is known to be another issuer's is none of them,
+  /// though the host, the application and the person's id may be the same.
   public func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
     let own = keys(.refreshToken, clientID: query.clientID, homeAccountID: home)
       .compactMap { HeldRefreshToken(key: $0, entry: entry(.refreshToken, $0)) }
-      .filter { query.environments.contains($0.environment) }
+      .filter { query.environments.contains($0.environment) && [nil, query.isolation].contains($0.isolation) }
     guard let family else { return own.sorted(by: HeldRefreshToken.isTriedBefore) }
     let known = Set(own.map(\.key))
     let siblings = self[.refreshToken].compactMap { key, entry -> HeldRefreshToken? in

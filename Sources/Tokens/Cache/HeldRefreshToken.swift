@@ -10,6 +10,8 @@ public struct HeldRefreshToken: Sendable {
   public let environment: String
   /// The family of applications that may redeem it.
   public let familyID: String?
+  /// The issuer it came from, where several share a host (`ext_cache_key`); nil where its library does not say.
+  public let isolation: String?
   /// When it was written; 0 where its library does not say.
   public let modifiedAt: UnixTime
 
@@ -20,6 +22,7 @@ public struct HeldRefreshToken: Sendable {
     self.secret = secret
     environment = entry["environment"]?.lowercased() ?? ""
     familyID = entry["family_id"].flatMap { $0.isEmpty ? nil : $0 }
+    isolation = entry["ext_cache_key"]
     modifiedAt = entry.time("last_modification_time") ?? UnixTime(0)
   }
 

@@ -29,7 +29,8 @@ extension CacheDocument {
   public func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
     accounts(authority: authority, clientID: clientID).map { account in
       let query = CacheQuery(
-        environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID)
+        environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID,
+        isolation: authority.isolation)
       let tokens = keys(.accessToken, clientID: clientID, homeAccountID: account.homeAccountID)
         .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
         .filter {

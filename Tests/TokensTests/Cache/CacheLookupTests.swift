@@ -129,6 +129,31 @@ import Tokens
     #expect(try document.found(query(nil), "A") == nil)
   }
 
+  // two-issuers-one-host, where both know the person by one subject: an issuer may choose its subjects to be another's.
+  @Test func `a refresh token goes to the issuer it came from, though the person's id is the same at another`() throws {
+    func key(_ issuer: String, _ scope: String) throws -> AcquisitionKey {
+      AcquisitionKey(
+        authority: try Authority(issuer), clientID: Fixture.client, credential: CredentialVersion(0),
+        subject: .account(nil), scopes: try ScopeSet([scope]), claims: nil)
+    }
+    var document = CacheDocument()
+    for (name, scope) in [("alpha", "A"), ("beta", "B")] {
+      let issuer = "https://idp.example/realms/\(name)"
+      let claims = Base64URL.encode(Array(#"{"iss":"\#(issuer)","sub":"ann"}"#.utf8))
+      document.add(
+        try Fixture.issued(
+          "AT-\(name)", scopes: scope, uid: nil, refreshToken: "RT-\(name)",
+          extra: #", "id_token": "e30.\#(claims).x""#,
+          host: "idp.example", realm: "realms", isolation: issuer), now: Fixture.now)
+      let rights = document.rights(for: try key(issuer, scope), realm: "realms", now: Fixture.now)
+      #expect(rights.means.refreshTokens.map { $0.secret.revealed() } == ["RT-\(name)"])
+    }
+    #expect(document[.refreshToken].count == 2)
+    let alpha = document.rights(
+      for: try key("https://idp.example/realms/alpha", "A"), realm: "realms", now: Fixture.now)
+    #expect(alpha.means.reason == .noAccount && alpha.accessToken == nil)
+  }
+
   @Test func `an account of a host with several issuers is bound to the one its ID tokens name`() throws {
     func token(_ issuer: String) -> String {
       let claims = Base64URL.encode(Array(#"{"iss":"\#(issuer)","sub":"uid-a"}"#.utf8))

@@ -1,0 +1,56 @@
+// `bearer-proxy login`, and the person who does what it says.
+
+/// A sign-in under way: the command waits for the person.
+public struct Login: Sendable {
+  /// The process.
+  public let process: ChildProcess
+
+  /// Starts the command; `options` say for what.
+  public init(_ configuration: String, _ options: [String], in directory: TemporaryDirectory) throws {
+    process = try ChildProcess(
+      "login-\(FreshName.next())", [binary(), "login", "-c", configuration] + options, in: directory,
+      environment: ["BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""])
+  }
+
+  /// Signs `person` in at the address or with the code that the command shows, waits for its end, and returns what it left.
+  public static func run(
+    _ configuration: String, _ options: [String], person: SigningInPerson, in directory: TemporaryDirectory
+  ) async throws -> CommandResult {
+    let login = try Login(configuration, options, in: directory)
+    if options.contains("--device-code") {
+      let address = try await login.word(behind: "address:")
+      try await person.signInDevice(at: address, code: try await login.word(behind: "code:"))
+    } else {
+      try await person.authorize(try await login.word(thatBegins: "http"))
+    }
+    let status = try await login.process.wait()
+    ProxyLedger.current?.add(login.process.output + login.process.errors, from: "login")
+    return CommandResult(status: status, output: login.process.output, errors: login.process.errors)
+  }
+
+  private func word(behind name: String) async throws -> String {
+    try await word { line in line.hasPrefix(name) ? line.split(separator: " ").last.map(String.init) : nil }
+  }
+
+  private func word(thatBegins start: String) async throws -> String {
+    try await word { line in line.hasPrefix(start) ? String(line) : nil }
+  }
+
+  /// What `read` finds in a line of the command's, its indentation aside, once it is there.
+  private func word(_ read: (Substring) -> String?) async throws -> String {
+    var found: String?
+    _ = try await eventually {
+      found =
+        process.errors.split(separator: "\n").dropLast(process.errors.hasSuffix("\n") ? 0 : 1)
+        .compactMap { read($0.drop { $0 == " " }) }.first
+      return found != nil || process.poll() != nil
+    }
+    guard let found else { throw TestSupportError("login says nothing of the kind: \(process.errors)") }
+    return found
+  }
+}
+
+/// Names for the files of processes that run beside one another.
+private enum FreshName {
+  static func next() -> String { String(UInt32.random(in: 0 ... .max), radix: 36) }
+}
