@@ -1,0 +1,194 @@
+// The proxy and the real msal and msal-extensions packages as applications of one cache file: each serves what the other signed in,
+// and each redeems the refresh token that the other was given last.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
+
+@Suite(
+  .keepsSecrets, .timeLimit(.minutes(3)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+struct InteropTests {
+  private let directory: TemporaryDirectory
+  private let settings: DemoSettings
+  private let services: DemoServices
+  private typealias Sample = DemoDirectory.Sample
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    var settings = DemoSettings(directory: directory.path)
+    settings.behaviour.deviceInterval = 1
+    // Whoever presents a refresh token that was replaced loses everything: nobody here does.
+    settings.behaviour.refusesReplacedTokens = true
+    self.settings = settings
+    services = try DemoServices(settings)
+  }
+
+  private func proxy() async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory,
+      """
+      cache: {file: cache.json}
+      applications:
+        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk), tls: {ca_file: "\(settings.authorityPath)"}}
+      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+      routes:
+        - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: desk,
+           token: {account: alice@contoso.example, scopes: ["api://orders/Orders.Read"]}}
+
+      """)
+  }
+
+  /// What msal did: see Tests/peers/msal_peer.py.
+  private struct Told: Decodable {
+    var token: String?
+    var error: String?
+    var description: String?
+    var posts: Int?
+    var accounts: [String]?
+  }
+
+  private func msal(_ words: String...) async throws -> Told {
+    let output = try await succeed(
+      [
+        pinnedPython(), testsDirectory + "/peers/msal_peer.py", "--ca", settings.authorityPath, "--origin",
+        services.providerOrigin, "--cache", directory.file("cache.json"),
+      ] + words)
+    return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
+  }
+
+  /// The identifier of the token that the API saw; nil where the proxy did not get there.
+  private func seen(_ proxy: ProxyUnderTest) async throws -> String? {
+    let answer = try await proxy.get("/orders/list")
+    guard answer.status == 200 else { return nil }
+    #expect(answer.body.contains(Sample.alice))
+    return answer.body.firstMatch(of: /"identifier"\s*:\s*"([^"]+)"/).map { String($0.1) }
+  }
+
+  private func lifetime(_ seconds: Int) async throws {
+    let answer = try await curl([
+      "--cacert", settings.authorityPath, "-d",
+      #"{"access_token_lifetime": \#(seconds), "refuse_replaced": true, "device_interval": 1}"#,
+      services.providerOrigin + "/testing/behaviour",
+    ])
+    try #require((200...299).contains(answer.status), "\(answer.body)")
+  }
+
+  @Test func `who signs in with msal is served by the running proxy, and both renew with what the other left`()
+    async throws
+  {
+    let proxy = try await proxy()
+    let nobody = try await proxy.get("/orders/list")
+    #expect(nobody.status == 401 && nobody.body.contains("no_account"))
+    try await lifetime(4)
+    let signedIn = try await msal("sign-in")
+    #expect(signedIn.error == nil, "\(signedIn)")
+
+    var last = signedIn.token
+    #expect(try await eventually(within: .seconds(10)) { try await seen(proxy) != nil })
+    for _ in 0..<3 {
+      let ours = try #require(try await seen(proxy))
+      #expect(ours != last)
+      // Its last token is over, and nobody uses the proxy, so that it renews nothing behind.
+      try await Task.sleep(for: .seconds(4))
+      let theirs = try await msal("silent")
+      #expect(theirs.error == nil && theirs.posts == 1, "\(theirs)")
+      last = theirs.token
+    }
+    #expect(try await seen(proxy) != nil)
+
+    #expect(try await msal("sign-out").accounts == [Sample.alice])
+    #expect(try await eventually(within: .seconds(10)) { try await proxy.get("/orders/list").status == 401 })
+    await services.stop()
+  }
+
+  @Test(arguments: [["--device-code"], []])
+  func `who signs in with us is served by msal, and both renew with what the other left`(way: [String]) async throws {
+    let proxy = try await proxy()
+    let login = try await Login.run(
+      proxy.configuration, ["--route", "orders"] + way, person: SigningInPerson(trust: settings.authorityPath),
+      in: directory)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(login.output.hasPrefix("alice@contoso.example is signed in to desk\n"))
+    #expect(try await eventually(within: .seconds(10)) { try await seen(proxy) != nil })
+    #expect(try await msal("accounts").accounts == [Sample.alice])
+
+    // Tokens of an issuer that is not Microsoft's are filed apart, so msal asks for one of its own, once.
+    let first = try await msal("silent")
+    #expect(first.error == nil && first.posts == 1, "\(first)")
+    let second = try await msal("silent")
+    #expect(second.token == first.token && second.posts == 0, "\(second)")
+    try await lifetime(3)
+    let forced = try await msal("silent", "--force")
+    #expect(forced.error == nil, "\(forced)")
+
+    // A proxy that starts anew, and has never seen a refresh token of its own.
+    try await proxy.process.stop()
+    let again = try await self.proxy()
+    #expect(try await seen(again) != nil)
+    let logout = try await run([binary(), "logout", "-c", again.configuration, "--account", Sample.alice])
+    #expect(logout.status == 0, "\(logout.errors)")
+    #expect(try await msal("accounts").accounts == [])
+    await services.stop()
+  }
+}
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+struct EntraCacheTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func proxy(
+    authority: String, client: String, cache: String, scope: String, upstream: ScriptedUpstream
+  ) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory, environment: ["HOME": directory.path],
+      """
+      cache: {file: \(cache)}
+      applications:
+        known: {authority: "https://login.microsoftonline.com/\(authority)", client_id: \(client)}
+      routes:
+        - {name: api, path: /api/, upstream: "http://127.0.0.1:\(upstream.port)/", application: known,
+           token: {scopes: ["\(scope)"]}}
+
+      """)
+  }
+
+  @Test func `a token that msal files while the proxy runs is served, and no provider is asked`() async throws {
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await proxy(
+      authority: SignedInPerson.tenant, client: SignedInPerson.client, cache: "cache.json", scope: "User.Read",
+      upstream: upstream)
+    #expect(try await proxy.get("/api/seen").status == 401)
+    try await succeed([
+      pinnedPython(), testsDirectory + "/peers/cache_peer.py", "add", directory.file("cache.json"), "late", "1",
+    ])
+    #expect(
+      try await eventually(within: .seconds(10)) {
+        try await proxy.get("/api/seen").body.contains("Authorization: Bearer at-late0\r\n")
+      })
+    #expect(try await metricSum(proxy, "bearer_proxy_token_requests_total") == 0)
+  }
+
+  @Test func `the file of Azure CLI serves with the CLI's client id, from the home directory`() async throws {
+    let upstream = try await ScriptedUpstream(in: directory)
+    let cli = AzureCLICache(now: Int(Date().timeIntervalSince1970))
+    try FileManager.default.createDirectory(
+      atPath: directory.file(".azure"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    let path = try directory.write(cli.text, to: ".azure/msal_token_cache.json")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    let proxy = try await proxy(
+      authority: "organizations", client: AzureCLICache.client, cache: "~/.azure/msal_token_cache.json",
+      scope: "https://management.core.windows.net//.default", upstream: upstream)
+    let answer = try await proxy.get("/api/seen")
+    #expect(answer.body.contains("Authorization: Bearer \(AzureCLICache.accessToken)\r\n"), "\(answer.body)")
+    let accounts = try await run(
+      [binary(), "accounts", "-c", proxy.configuration], environment: ["HOME": directory.path])
+    #expect(accounts.output.contains("User.A@contoso.example"))
+    #expect(accounts.output.contains("tokens are renewed silently"))
+    #expect(textOfFile(path) == cli.text)
+  }
+}
