@@ -54,7 +54,8 @@ let package = Package(
     .testTarget(
       name: "IdentityTests",
       dependencies: [
-        "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport", "cache-writer",
+        "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "DemoProvider", "TestSupport",
+        "cache-writer",
       ],
       swiftSettings: strict),
     .testTarget(name: "NetworkTests", dependencies: ["Network", "TestSupport"], swiftSettings: strict),

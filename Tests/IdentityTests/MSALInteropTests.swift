@@ -1,0 +1,168 @@
+// Microsoft's own authorities, where nothing keeps the tokens of two libraries apart: Azure CLI's file, renewed by us; and the real
+// msal and this module in turn on one file, at a provider that both know as login.microsoftonline.com.
+
+import DemoProvider
+import FoundationEssentials
+import HTTP
+import HTTPClient
+import Network
+import TestSupport
+import Testing
+import Tokens
+
+@testable import Identity
+
+private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
+
+@Suite(.timeLimit(.minutes(2))) struct MSALInteropTests {
+  private static let entra = "https://login.microsoftonline.com"
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func application(
+    _ tenant: String, client: String, store: FileCacheStore, now: @escaping @Sendable () -> UnixTime,
+    fetch: @escaping Fetch
+  ) throws -> PublicClientApplication {
+    PublicClientApplication(
+      ClientApplicationBase(
+        Application(
+          name: "shared", authority: try Authority("\(Self.entra)/\(tenant)"), clientID: client, credential: nil,
+          fetch: fetch), cache: store, surroundings: TokenBroker.Surroundings(now: now, jitter: { 0 }),
+        loop: try EventLoop()))
+  }
+
+  // Vectors cache/07 and flows/19; the CLI signs in at `organizations` and asks for each tenant with the family's refresh token.
+  @Test(arguments: ["organizations", AzureCLICache.tenant])
+  func `the CLI's family refresh token is redeemed at the tenant, and renewed where the CLI finds it`(
+    tenant: String
+  ) async throws {
+    let began = 1_700_000_000
+    let path = try directory.write(AzureCLICache(now: began).text, to: "msal_token_cache.json")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    let before = try CacheDocument(text: Array(directory.read("msal_token_cache.json").utf8))
+    let endpoint = "\(Self.entra)/\(tenant)/oauth2/v2.0/token"
+    let issuer = tenant == "organizations" ? "{tenantid}" : tenant
+    let provider = ScriptedProvider(
+      metadata: #"{"issuer": "\#(Self.entra)/\#(issuer)/v2.0", "token_endpoint": "\#(endpoint)"}"#, endpoint: endpoint)
+    let clock = ManualClock()
+    let store = await FileCacheStore.open(path: path)
+    let application = try application(
+      tenant, client: AzureCLICache.client, store: store, now: { clock.now }, fetch: provider.fetch)
+    let account = try #require(await application.accounts().first)
+    #expect(account.homeAccountID == AzureCLICache.home && account.name == "User.A@contoso.example")
+
+    let first = tenant == "organizations"
+    if first {
+      // The CLI's own access token, to its last minutes.
+      let cached = try await application.acquireTokenSilent(scopes: [AzureCLICache.scope], account: account)
+      #expect(cached.accessToken == Secret(AzureCLICache.accessToken) && cached.tenantID == AzureCLICache.tenant)
+      #expect(await provider.forms.isEmpty)
+      clock.advance(3600)
+    }
+    await provider.script(tokens: [
+      .json(
+        200,
+        #"""
+        {"token_type": "Bearer", "access_token": "AT-2", "expires_in": 5000, "refresh_token": "FRT-2", "foci": "1",
+         "scope": "https://management.core.windows.net//user_impersonation https://management.core.windows.net//.default"}
+        """#)
+    ])
+    let renewed = try await application.acquireTokenSilent(scopes: [AzureCLICache.scope], account: account)
+    #expect(renewed.accessToken == Secret("AT-2") && renewed.tenantID == AzureCLICache.tenant)
+    let form = try #require(await provider.forms.first)
+    #expect(form.contains("client_id=\(AzureCLICache.client)&"))
+    #expect(form.contains("refresh_token=FRT-1"))
+
+    let after = try CacheDocument(text: Array(directory.read("msal_token_cache.json").utf8))
+    #expect(after[.refreshToken].keys == before[.refreshToken].keys)
+    let refresh = try #require(after[.refreshToken].values.first)
+    #expect(refresh.secret == Secret("FRT-2") && refresh["family_id"] == "1")
+    #expect(after[.account] == before[.account] && after[.appMetadata] == before[.appMetadata])
+    // At `organizations` the new access token replaced the one it intersects with; at the tenant it stands beside it.
+    #expect(
+      Set(after[.accessToken].values.compactMap { $0["realm"] }) == (first ? [tenant] : ["organizations", tenant]))
+  }
+
+  /// msal's answer: see Tests/peers/msal_peer.py.
+  private struct Told: Decodable {
+    var token: String?
+    var error: String?
+    var source: String?
+    var posts: Int?
+  }
+
+  @Test(
+    "at Microsoft's host each is served what the other obtained, and redeems what the other was given",
+    .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+  func inTurn() async throws {
+    var settings = DemoSettings(directory: directory.path)
+    settings.behaviour.deviceInterval = 1
+    settings.behaviour.refusesReplacedTokens = true
+    let services = try DemoServices(settings)
+    let (origin, path) = (services.providerOrigin, directory.file("cache.json"))
+    func msal(_ words: String...) async throws -> Told {
+      let output = try await succeed(
+        [
+          pinnedPython(), testsDirectory + "/peers/msal_peer.py", "--ca", settings.authorityPath, "--origin", origin,
+          "--cache", path, "--entra",
+        ] + words)
+      return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
+    }
+    let posts = Locked(0)
+    let loop = try EventLoop()
+    let real = Fetcher(loop: loop, resolver: Resolver()).bound(
+      tls: try TLSContext.client(trustPath: settings.authorityPath))
+    let store = await FileCacheStore.open(path: path)
+    let application = try application(
+      DemoDirectory.Sample.tenant, client: DemoDirectory.Sample.desk, store: store,
+      now: { UnixTime(WallClock.now.seconds) },
+      fetch: { request throws(FetchError) in
+        if case .post = request.method { posts.withLock { $0 += 1 } }
+        return try await Self.renamed(request, origin: origin, by: real)
+      })
+    func silent(force: Bool = false) async throws -> String? {
+      let result = try await application.acquireTokenSilent(
+        scopes: ["api://orders/Orders.Read"], account: nil, forceRefresh: force)
+      return try SignedJWT(result.accessToken.revealed()).claims.tokenIdentifier
+    }
+
+    let signedIn = try await msal("sign-in")
+    #expect(signedIn.error == nil, "\(signedIn)")
+    var last = try #require(signedIn.token)
+    #expect(try await eventually { await !application.accounts().isEmpty })
+    for round in 1...3 {
+      // What they obtained is our cache's.
+      #expect(try await eventually { try await silent() == last }, "round \(round)")
+      #expect(posts.withLock { $0 } == round - 1)
+      // What we obtain is theirs, without a request.
+      last = try #require(try await silent(force: true))
+      let theirs = try await msal("silent")
+      #expect(theirs.token == last && theirs.posts == 0 && theirs.source == "cache", "\(theirs)")
+      // And they redeem the refresh token that we were given.
+      let forced = try await msal("silent", "--force")
+      #expect(forced.error == nil && forced.posts == 1 && forced.token != last, "\(forced)")
+      last = try #require(forced.token)
+    }
+    let document = try CacheDocument(text: Array(directory.read("cache.json").utf8))
+    for section in [CacheSection.accessToken, .refreshToken, .idToken, .account, .appMetadata] {
+      #expect(document[section].count == 1, "\(section)")
+    }
+    await services.stop()
+  }
+
+  /// Sends what is meant for Microsoft's host to the demonstration's, which then calls itself by that name.
+  private static func renamed(
+    _ request: FetchRequest, origin: String, by fetch: Fetch
+  ) async throws(FetchError) -> FetchResponse {
+    var real = request
+    do throws(HTTPURLError) {
+      real.url = try HTTPURL(request.url.description.replacing(entra, with: origin))
+    } catch {
+      throw .malformed(host: request.url.host)
+    }
+    var response = try await fetch(real)
+    response.body = Array(String(decoding: response.body, as: UTF8.self).replacing(origin, with: entra).utf8)
+    return response
+  }
+}
