@@ -70,7 +70,11 @@ let package = Package(
     .executableTarget(
       name: "cache-writer", dependencies: ["Identity", "Network", "Tokens", "TestSupport"], path: "Tests/CacheWriter",
       swiftSettings: strict),
-    .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP"], swiftSettings: strict),
+    .executableTarget(
+      name: "confined-process", dependencies: ["Network"], path: "Tests/ConfinedProcess", swiftSettings: strict),
+    .testTarget(
+      name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",
       dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Network", "Tokens", "TestSupport"],

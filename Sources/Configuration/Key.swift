@@ -8,6 +8,7 @@ enum Key: String, CaseIterable {
   case address
   case admin
   case allowPlaintext = "allow_plaintext"
+  case allowReadableSecrets = "allow_readable_secrets"
   case anyone
   case audiences
   case application
@@ -115,7 +116,7 @@ extension SectionShape {
     (.listeners, .sections(listener)), (.loops, .value), (.admin, .section(admin)), (.log, .section(log)),
     (.cache, .section(SectionShape([(.file, .value), (.memory, .value)]))), (.limits, .section(limits)),
     (.shutdown, .section(SectionShape([(.limit, .value)]))), (.applications, .namedSections(application)),
-    (.defaults, .section(defaults)), (.routes, .sections(route)),
+    (.defaults, .section(defaults)), (.routes, .sections(route)), (.allowReadableSecrets, .value),
   ])
 
   static let listener = SectionShape([

@@ -59,16 +59,18 @@ public struct Settings: Sendable {
   public static func decode(
     yaml: [UInt8], file: String, environment: [String: String]
   ) throws(ConfigurationError) -> Settings {
-    try decode(yaml: yaml, file: file, environment: environment, readFile: fileContents)
+    try decode(yaml: yaml, file: file, environment: environment, readFile: fileContents, findExposure: exposure)
   }
 
   static func decode(
-    yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile
+    yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
+    findExposure: @escaping FindExposure = { _ in nil }
   ) throws(ConfigurationError) -> Settings {
     var issues: [ConfigurationIssue] = []
     let root = YAMLNode.read(yaml, file: file, issues: &issues)
     guard let root else { throw ConfigurationError(issues) }
-    var decoder = SettingsDecoder(file: file, environment: environment, readFile: readFile, issues: issues)
+    var decoder = SettingsDecoder(
+      file: file, environment: environment, readFile: readFile, findExposure: findExposure, issues: issues)
     let settings = decoder.settings(root)
     guard let settings, decoder.issues.isEmpty else { throw ConfigurationError(decoder.issues) }
     return settings

@@ -95,6 +95,7 @@ extension SettingsDecoder {
   mutating func certificateFiles(_ section: Section, isRequired: Bool) -> CertificateFiles? {
     let certificate = readableFile(section, .certificateFile)
     let key = readableFile(section, .keyFile)
+    if let key { reportExposure(of: key.value, key) }
     let given = [Key.certificateFile, .keyFile].filter { section.members[$0] != nil }
     if isRequired || given.count == 1 {
       reportMissing(.certificateFile, in: section)

@@ -164,12 +164,22 @@ extension SettingsDecoder {
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
       return nil
     }
+    reportExposure(of: path, scalar.located(path))
     let end = bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
     if end == 0 {
       report(scalar.place, "\(scalar.key): \(path) is empty")
       return nil
     }
     return Secret(bytes[..<end])
+  }
+
+  /// Reports a file with a secret that everybody on the machine can read.
+  mutating func reportExposure(of path: String, _ value: Located<String>) {
+    guard !allowsReadableSecrets, let mode = findExposure(path) else { return }
+    issues.append(
+      value.issue(
+        "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
+          + "'allow_readable_secrets: true' where nobody else is on it"))
   }
 
   private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {

@@ -30,7 +30,9 @@ struct SettingsDecoder {
   let file: String
   let environment: [String: String]
   let readFile: ReadFile
+  let findExposure: FindExposure
   var issues: [ConfigurationIssue]
+  var allowsReadableSecrets = false
 
   mutating func report(_ place: Place, _ message: String, suggestion: String? = nil) {
     issues.append(ConfigurationIssue(place, message, suggestion: suggestion))
@@ -39,6 +41,7 @@ struct SettingsDecoder {
   /// The file's settings; `nil` only together with issues.
   mutating func settings(_ root: YAMLNode) -> Settings? {
     guard let file = section(root, shape: .file, path: "") else { return nil }
+    allowsReadableSecrets = boolean(file, .allowReadableSecrets) == true
     let defaults = upstreamDefaults(file)
     let listeners = self.listeners(file)
     let applications = self.applications(file)

@@ -2,10 +2,12 @@
 
 import FoundationEssentials
 import Glibc
+import Network
 
 @main
 struct BearerProxy {
   static func main() async {
+    Machine.forbidDumps()
     let environment = ProcessInfo.processInfo.environment
     let words = Array(CommandLine.arguments.dropFirst())
     do throws(UsageError) {

@@ -15,28 +15,37 @@ struct RunCommand {
   func perform() async -> ExitStatus {
     ProcessSignal.ignoreBrokenPipes()
     Machine.raiseDescriptorLimit()
-    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
-    // who wait for a restart could take the last before that, so it comes before anybody is accepted.
-    await Task.yield()
     do throws(ConfigurationError) {
       let settings = try Settings.load(file: options.configuration, environment: environment)
       let contexts = try TLSContexts(settings)
       try checkCache(settings.cache)
-      let loopCount = options.loops ?? settings.loops ?? Machine.processorCount
-      guard let loops = startLoops(loopCount) else { return .failed }
-      let resolver = Resolver()
-      let fetcher = Fetcher(loop: loops[0], resolver: resolver)
-      let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount) { rule in
-        CallerTokenCheck(rule, fetcher: fetcher, tls: contexts.callerIssuers[rule.caFile?.value])
-      }
-      let assembly = await Assembly(
-        settings, contexts: contexts, options: options, loops: loops, resolver: resolver, fetcher: fetcher)
-      await serve(settings, assembly, listeners)
-      return .done
+      // Now there is one thread, and what it may not do none of its successors may.
+      let confinement = Machine.confine(writableDirectories: settings.writableDirectories)
+      return try await start(settings, contexts, confinement)
     } catch {
       complain(error.description + "\n")
       return .usage
     }
+  }
+
+  private func start(
+    _ settings: Settings, _ contexts: TLSContexts, _ confinement: Machine.Confinement
+  ) async throws(ConfigurationError) -> ExitStatus {
+    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
+    // who wait for a restart could take the last before that, so it comes before anybody is accepted.
+    await Task.yield()
+    let loopCount = options.loops ?? settings.loops ?? Machine.processorCount
+    guard let loops = startLoops(loopCount) else { return .failed }
+    let resolver = Resolver()
+    let fetcher = Fetcher(loop: loops[0], resolver: resolver)
+    let listeners = try BoundListeners(settings, contexts: contexts, loops: loopCount) { rule in
+      CallerTokenCheck(rule, fetcher: fetcher, tls: contexts.callerIssuers[rule.caFile?.value])
+    }
+    let assembly = await Assembly(
+      settings, contexts: contexts, options: options, loops: loops, resolver: resolver, fetcher: fetcher)
+    confinement.write(to: assembly.log)
+    await serve(settings, assembly, listeners)
+    return .done
   }
 
   private func serve(_ settings: Settings, _ assembly: Assembly, _ listeners: BoundListeners) async {

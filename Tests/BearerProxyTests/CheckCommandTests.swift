@@ -41,6 +41,7 @@ import Testing
           token: none
           tls: {ca_file: empty.pem}
         - {name: c, path: /c/, upstream: http://a.example, token: none, tls: {ca_file: empty.pem}}
+      allow_readable_secrets: true
       """, to: "proxy.yaml")
 
     guard case .wrong(let text) = CheckCommand(configuration: file, environment: [:]).verdict() else {

@@ -187,11 +187,12 @@ func decoded(_ text: String) throws(ConfigurationError) -> Settings {
     readFile: { path, limit throws(FileReadError) in
       switch path {
       case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)
+      case "dir/open-secret", "dir/open.key": return Array("from file".utf8)
       case "dir/secret": return Array("from file\r\n\n".utf8)
       case "dir/blank": return Array("\n".utf8)
       case "dir/big": throw .tooLarge(limit: limit)
       case "dir/locked": throw .system(13)
       default: throw .system(2)
       }
-    })
+    }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil })
 }

@@ -45,6 +45,7 @@ struct CallerTests {
     let port = try freePort()
     let secret = "correct-horse-battery-staple"
     let file = try directory.write(secret + "\n", to: "key")
+    try await succeed(["chmod", "600", file])
     let proxy = try await proxy(
       directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
       "callers: {header: {name: X-Proxy-Key, value_file: \(file)}}")

@@ -41,6 +41,12 @@ void csystem_release_text_pages(void);
 /// Gives free heap back to the system.
 void csystem_trim_heap(void);
 
+/// Forbids core files and other processes of the same user to read this one's memory; 0, or -1 with errno.
+int csystem_forbid_dumps(void);
+/// From now on neither this thread nor those it starts may run a program, gain privileges, or change files outside
+/// `directories` (`count` paths, absolute). Returns the Landlock version in force, 0 where the kernel has none, -1 with errno.
+int csystem_confine(const char *const *directories, int count);
+
 /// Creates an empty file, mode 0600, that has no name in the directory yet.
 int csystem_unnamed_file(int directory);
 /// Gives such a file its name; fails with EEXIST where there is one.

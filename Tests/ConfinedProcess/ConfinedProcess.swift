@@ -1,0 +1,35 @@
+// A process that confines itself as `run` does, then tries what it may not do any more. For NetworkTests; not part of the product.
+//
+//   confined-process DIRECTORY ELSEWHERE     writes one line for each attempt: what, and 0 or the errno
+
+import Glibc
+import Network
+
+@main
+struct ConfinedProcess {
+  static func main() {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3 else { exit(2) }
+    Machine.forbidDumps()
+    write("confinement \(Machine.confine(writableDirectories: [arguments[1]]))")
+    for directory in [arguments[1], arguments[2]] {
+      let name = directory == arguments[1] ? "inside" : "outside"
+      say("make \(name)", creat("\(directory)/new", 0o600))
+      say("rename \(name)", rename("\(directory)/old", "\(directory)/renamed"))
+      say("truncate \(name)", truncate("\(directory)/kept", 0))
+      say("read \(name)", open("\(directory)/kept", O_RDONLY))
+      say("remove \(name)", unlink("\(directory)/kept"))
+    }
+    let words = ["/bin/true", nil].map { $0.flatMap { strdup($0) } }
+    say("execute", execv("/bin/true", words))
+  }
+
+  private static func say(_ attempt: String, _ result: Int32) {
+    write("\(attempt) \(result < 0 ? errno : 0)")
+  }
+
+  private static func write(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
+  }
+}
