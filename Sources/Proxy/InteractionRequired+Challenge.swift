@@ -20,8 +20,8 @@ extension InteractionRequired {
     return "Bearer " + parameters.map { "\($0)=\"\($1)\"" }.joined(separator: ", ")
   }
 
-  /// What is missing and who can bring it.
-  var words: String {
+  /// What is missing and who can bring it; `route` is the one that needs it, empty where that is not known.
+  func words(route: String) -> String {
     let missing =
       switch reason {
       case .noAccount: "The account of this route is not signed in."
@@ -40,7 +40,8 @@ extension InteractionRequired {
       }
     let remedy =
       reason == .accountAmbiguous
-      ? "Name one under the route's 'token'." : "The operator signs in with 'bearer-proxy login'; no restart is needed."
+      ? "Name one under the route's 'token'."
+      : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is needed."
     return "\(missing) \(remedy)"
   }
 }

@@ -137,7 +137,7 @@ struct ProblemDocument {
   }
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {
-    var document = ProblemDocument(401, "interaction-required", "Sign-in needed", required.words)
+    var document = ProblemDocument(401, "interaction-required", "Sign-in needed", required.words(route: ""))
     document.interaction = required
     return document
   }
@@ -145,6 +145,7 @@ struct ProblemDocument {
   /// The document as JSON. `route` and `requestID` are left out where empty.
   func json(route: String, requestID: String) -> [UInt8] {
     var text = #"{"type":"urn:bearer-proxy:problem:\#(kind)","title":\#(Self.quoted(title)),"status":\#(status)"#
+    let detail = interaction?.words(route: route) ?? detail
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }
     if let interaction { text += Self.members(interaction) }

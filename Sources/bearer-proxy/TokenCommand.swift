@@ -90,9 +90,16 @@ struct TokenCommand {
 
   private func failure(_ error: AcquisitionError, _ subscription: TokenSubscription) -> String {
     switch options.form {
-    case .text: "bearer-proxy: error: no token for route '\(options.route)': \(error.reason): \(error.detail)\n"
+    case .text:
+      "bearer-proxy: error: no token for route '\(options.route)': \(error.reason): \(error.detail)\n\(cure(of: error))"
     case .json: JSONValue.object(members(error, subscription)).canonicalText() + "\n"
     }
+  }
+
+  /// What to do, where a person can.
+  private func cure(of error: AcquisitionError) -> String {
+    guard case .interactionRequired = error else { return "" }
+    return "Sign in with: bearer-proxy login -c \(options.configuration) --route \(options.route)\n"
   }
 
   private func members(_ error: AcquisitionError, _ subscription: TokenSubscription) -> [String: JSONValue] {

@@ -18,14 +18,27 @@ public struct Login: Sendable {
   ) async throws -> CommandResult {
     let login = try Login(configuration, options, in: directory)
     if options.contains("--device-code") {
-      let address = try await login.word(behind: "address:")
-      try await person.signInDevice(at: address, code: try await login.word(behind: "code:"))
+      let (address, code) = try await login.deviceCode()
+      try await person.signInDevice(at: address, code: code)
     } else {
-      try await person.authorize(try await login.word(thatBegins: "http"))
+      try await person.authorize(try await login.address())
     }
-    let status = try await login.process.wait()
-    ProxyLedger.current?.add(login.process.output + login.process.errors, from: "login")
-    return CommandResult(status: status, output: login.process.output, errors: login.process.errors)
+    return try await login.result()
+  }
+
+  /// The address that the command wants a browser to go to.
+  public func address() async throws -> String { try await word(thatBegins: "http") }
+
+  /// The address and the code that the command wants a person to bring together.
+  public func deviceCode() async throws -> (address: String, code: String) {
+    (try await word(behind: "address:"), try await word(behind: "code:"))
+  }
+
+  /// What the command left, once it has ended.
+  public func result(within limit: Duration = .seconds(30)) async throws -> CommandResult {
+    let status = try await process.wait(within: limit)
+    ProxyLedger.current?.add(process.output + process.errors, from: "login")
+    return CommandResult(status: status, output: process.output, errors: process.errors)
   }
 
   private func word(behind name: String) async throws -> String {

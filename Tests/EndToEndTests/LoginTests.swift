@@ -1,0 +1,207 @@
+// Signing in and out with the built program, the sample provider and a person at its pages: every way it can end, and what a running
+// proxy makes of it.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct LoginTests {
+  private let directory: TemporaryDirectory
+  private let settings: DemoSettings
+  private let services: DemoServices
+  private typealias Sample = DemoDirectory.Sample
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    var settings = DemoSettings(directory: directory.path)
+    settings.behaviour.deviceInterval = 1
+    self.settings = settings
+    services = try DemoServices(settings)
+  }
+
+  /// A route `NAME` for the scope of an API, of an account or of the only one.
+  private func route(
+    _ name: String, account: String? = nil, api: String = "api", scope: String = "api://orders/Orders.Read"
+  )
+    -> String
+  {
+    let who = account.map { "account: \($0), " } ?? ""
+    return """
+        - {name: \(name), path: /\(name)/, upstream: "\(services.apiOrigin)/\(api)/", application: desk,
+           token: {\(who)scopes: ["\(scope)"]}}
+
+      """
+  }
+
+  private func proxy(_ routes: String...) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory,
+      """
+      cache: {file: cache.json}
+      applications:
+        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk), tls: {ca_file: "\(settings.authorityPath)"}}
+      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+      routes:
+      \(routes.joined())
+      """)
+  }
+
+  private func person(_ user: String = Sample.alice, declines: Bool = false) -> SigningInPerson {
+    SigningInPerson(user: user, trust: settings.authorityPath, declines: declines)
+  }
+
+  private func testing(_ path: String, _ body: String? = nil) async throws -> String {
+    let answer = try await curl(
+      ["--cacert", settings.authorityPath] + (body.map { ["-d", $0] } ?? [])
+        + [services.providerOrigin + "/testing/" + path])
+    try #require((200...299).contains(answer.status), "\(answer.body)")
+    return answer.body
+  }
+
+  private func command(_ proxy: ProxyUnderTest, _ words: [String]) async throws -> CommandResult {
+    try await run([try binary(), words[0], "-c", proxy.configuration] + words.dropFirst())
+  }
+
+  @Test(arguments: [["--device-code"], []])
+  func `two people sign in side by side, each for a route of theirs, while the proxy runs`(way: [String]) async throws {
+    let proxy = try await proxy(route("hers", account: Sample.alice), route("his", account: Sample.bob))
+    for (name, user) in [("hers", Sample.alice), ("his", Sample.bob)] {
+      let nobody = try await proxy.get("/\(name)/list")
+      #expect(nobody.status == 401 && nobody.body.contains(#""reason":"no_account""#))
+      #expect(nobody.body.contains("bearer-proxy login --route \(name)"))
+      let login = try await Login.run(
+        proxy.configuration, ["--route", name] + way, person: person(user), in: directory)
+      #expect(login.status == 0, "\(login.errors)")
+      let served = try await proxy.get("/\(name)/list")
+      #expect(served.status == 200 && served.body.contains(user))
+    }
+    let accounts = try await command(proxy, ["accounts", "--json"])
+    #expect(accounts.output.contains(Sample.alice) && accounts.output.contains(Sample.bob))
+    #expect(accounts.output.contains(#""can_refresh":true"#) && !accounts.output.contains("secret"))
+
+    #expect(try await command(proxy, ["logout", "--account", Sample.bob]).status == 0)
+    #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/his/list").status == 401 })
+    #expect(try await proxy.get("/hers/list").status == 200)
+    #expect(!directory.read("cache.json").contains(Sample.bob))
+    await services.stop()
+  }
+
+  @Test func `an unnamed account is the only one, and with a second one nobody is guessed`() async throws {
+    let proxy = try await proxy(route("only"))
+    _ = try await Login.run(proxy.configuration, ["--route", "only"], person: person(), in: directory)
+    #expect(try await proxy.get("/only/list").status == 200)
+    _ = try await Login.run(
+      proxy.configuration, ["--route", "only", "--prompt", "select_account"], person: person(Sample.bob), in: directory)
+    #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/only/list").status == 401 })
+    let answer = try await proxy.get("/only/list")
+    #expect(answer.body.contains(#""reason":"account_ambiguous""#))
+    let token = try await command(proxy, ["token", "--route", "only"])
+    #expect(token.status == 3 && token.errors.contains("account_ambiguous"))
+    await services.stop()
+  }
+
+  @Test func `two APIs have two tokens of one sign-in, and neither is asked for the other's scopes`() async throws {
+    let proxy = try await proxy(
+      route("orders", account: Sample.alice),
+      route("ledger", account: Sample.alice, api: "ledger", scope: "api://ledger/Ledger.Read"))
+    let login = try await Login.run(
+      proxy.configuration, ["--route", "orders", "--extra-scope", "api://ledger/Ledger.Read"], person: person(),
+      in: directory)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(try await proxy.get("/orders/list").status == 200)
+    #expect(try await proxy.get("/ledger/list").status == 200)
+    var shown: [String] = []
+    for name in ["orders", "ledger"] {
+      let token = try await command(proxy, ["token", "--route", name, "--json"])
+      #expect(token.status == 0)
+      #expect(token.output.contains(#""username":"\#(Sample.alice)""#) && !token.output.contains("access_token"))
+      #expect(token.output.contains("api://\(name)/") && token.output.contains(#""expires_in":"#))
+      #expect(!token.output.contains("api://\(name == "orders" ? "ledger" : "orders")/"))
+      shown.append(try await command(proxy, ["token", "--route", name, "--json", "--reveal"]).output)
+    }
+    #expect(shown.allSatisfy { $0.contains(#""access_token":"ey"#) })
+    await services.stop()
+  }
+
+  @Test func `an answer to another sign-in ends this one, and nothing is used of it`() async throws {
+    let proxy = try await proxy(route("orders"))
+    let login = try Login(proxy.configuration, ["--route", "orders"], in: directory)
+    let address = try #require(URLComponents(string: try await login.address()))
+    let redirect = try #require(address.queryItems?.first { $0.name == "redirect_uri" }?.value)
+    let page = try await curl(["\(redirect)/?code=stolen&state=another"])
+    #expect(page.status == 400 && page.body.contains("Not signed in") && !page.body.contains("stolen"))
+    let result = try await login.result()
+    #expect(result.status == 1 && result.errors.contains("its state is another one"))
+    #expect(directory.read("cache.json").isEmpty)
+    await services.stop()
+  }
+
+  @Test func `a page of another site cannot bring an answer`() async throws {
+    let proxy = try await proxy(route("orders"))
+    let login = try Login(proxy.configuration, ["--route", "orders"], in: directory)
+    let address = try #require(URLComponents(string: try await login.address()))
+    let redirect = try #require(address.queryItems?.first { $0.name == "redirect_uri" }?.value)
+    #expect(try await curl(["-H", "Host: evil.example", "\(redirect)/?code=x&state=y"]).status >= 400)
+    #expect(try await curl(["\(redirect)/favicon.ico"]).status == 404)
+    // Neither was an answer, so the sign-in goes on.
+    try await person().authorize(try await login.address())
+    #expect(try await login.result().status == 0)
+    await services.stop()
+  }
+
+  @Test func `whoever declines is taken at their word`() async throws {
+    let proxy = try await proxy(route("orders"))
+    let refusing = person(declines: true)
+    let device = try await Login.run(
+      proxy.configuration, ["--route", "orders", "--device-code"], person: refusing, in: directory)
+    let browser = try Login(proxy.configuration, ["--route", "orders"], in: directory)
+    // The page at the end is an error page, which the person's browser reports.
+    await #expect(throws: TestSupportError.self) { try await refusing.authorize(try await browser.address()) }
+    for result in [device, try await browser.result()] {
+      #expect(result.status == 3)
+      let last = result.errors.split(separator: "\n").last
+      #expect(last?.hasPrefix("bearer-proxy: error: nobody is signed in to 'desk'") == true)
+    }
+    #expect(try await proxy.get("/orders/list").status == 401)
+    await services.stop()
+  }
+
+  @Test func `nobody at the browser, and nobody who types the code, end it in time`() async throws {
+    let proxy = try await proxy(route("orders"))
+    let browser = try await command(proxy, ["login", "--route", "orders", "--timeout", "1s"])
+    #expect(browser.status == 1 && browser.errors.contains("nobody came back from the browser within 1 s"))
+    _ = try await testing("behaviour", #"{"device_interval": 1, "device_code_lifetime": 2}"#)
+    let device = try await command(proxy, ["login", "--route", "orders", "--device-code"])
+    #expect(device.status == 1 && device.errors.contains("no longer good"))
+    await services.stop()
+  }
+
+  @Test func `Ctrl-C gives the sign-in up`() async throws {
+    let proxy = try await proxy(route("orders"))
+    let login = try Login(proxy.configuration, ["--route", "orders", "--device-code"], in: directory)
+    _ = try await login.deviceCode()
+    try await succeed(["kill", "-INT", "\(login.process.identifier)"])
+    let result = try await login.result()
+    #expect(result.status == 1 && result.errors.contains("the sign-in was given up"))
+    await services.stop()
+  }
+
+  @Test func `what cannot be signed in to is said before anybody is bothered`() async throws {
+    let proxy = try await proxy(route("orders"))
+    for (words, status, reason) in [
+      (["--route", "nope"], 2, "there is no route 'nope'"), (["--application", "nope"], 2, "'nope'"),
+      ([], 2, "neither application nor route given"), (["--route", "orders", "--claims", "x"], 2, "--claims"),
+      (["--route", "orders", "--prompt", "x"], 2, "--prompt"),
+    ] {
+      let result = try await command(proxy, ["login"] + words)
+      #expect(Int(result.status) == status && result.errors.contains(reason), "\(words): \(result.errors)")
+    }
+    let stranger = try await command(proxy, ["logout", "--account", "carol"])
+    #expect(stranger.status == 1 && stranger.errors.contains("carol"))
+    await services.stop()
+    let unreachable = try await command(proxy, ["login", "--route", "orders"])
+    #expect(unreachable.status == 1 && unreachable.errors.contains("desk"))
+  }
+}
