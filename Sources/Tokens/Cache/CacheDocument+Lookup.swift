@@ -41,8 +41,10 @@ extension CacheDocument {
       else { continue }
       let held = Set(token.scopes.map { $0.lowercased() })
       guard wanted.isSubset(of: held) else { continue }
-      if let best, (best.size, now - best.token.expiresOn) <= (held.count, now - token.expiresOn) { continue }
-      best = (token, held.count)
+      // What describes the sign-in makes no token wider: some libraries write it into the target, others do not.
+      let size = held.subtracting(ScopeSet.reserved).count
+      if let best, (best.size, now - best.token.expiresOn) <= (size, now - token.expiresOn) { continue }
+      best = (token, size)
     }
     return best?.token
   }

@@ -14,14 +14,14 @@ extension CacheDocument {
       guard held.secret == redeemed.secret || (key == redeemed.key && isOlder) else { continue }
       var rotated = entry
       rotated.secret = token
-      rotated.members["last_modification_time"] = .time(obtainedAt)
+      rotated.members["last_modification_time"] = .time(max(held.modifiedAt, obtainedAt))
       set(.refreshToken, key, rotated)
     }
   }
 
-  /// Drops a refresh token that the provider condemned (`bad_token`), if it is still the one that was sent.
+  /// Drops a refresh token that the provider condemned (`bad_token`), wherever a copy of it stands. What has taken its place
+  /// meanwhile stays.
   public mutating func drop(_ condemned: HeldRefreshToken) {
-    guard entry(.refreshToken, condemned.key)?.secret == condemned.secret else { return }
-    remove(.refreshToken, condemned.key)
+    for (key, entry) in self[.refreshToken] where entry.secret == condemned.secret { remove(.refreshToken, key) }
   }
 }

@@ -54,10 +54,11 @@ public struct HeldAccessToken: Sendable {
   /// What Microsoft's libraries for Apple leave in the place of a deleted token.
   static let tombstone = Secret("<tombstone>")
 
-  /// Its instants. The buffer before the expiry is the one a new token would have got.
+  /// Its instants. The buffer before the expiry is the one a new token would have got. A token of which nobody wrote down when it
+  /// was filed has been there for ever: any later instant could be one that has not come yet.
   /// - Parameter jitter: 0 up to 1.
   public func lifetime(jitter: Double) -> TokenLifetime {
-    let obtained = cachedAt ?? expiresOn - TokenLifetime.buffer * 2
+    let obtained = cachedAt ?? UnixTime(0)
     return TokenLifetime(
       expiresIn: max(expiresOn - obtained, 0), refreshIn: refreshOn.map { $0 - obtained }, now: obtained, jitter: jitter
     )

@@ -6,15 +6,16 @@ import Tokens
 @Suite struct CacheLookupTests {
   typealias Fixture = CacheFixture
 
-  // exact-before-superset, scope-subset-case.
   @Test(
     arguments: [
       ("A", "exact"), ("a", "exact"), ("B", "wide"), ("A B", "wide"), ("b a", "wide"), ("C", nil), ("A C", nil),
       ("D", "longest"), ("", "exact"),
     ] as [(String, String?)])
-  func `the narrowest token that holds the scopes is found, then the one that lives longest`(
-    scopes: String, found: String?
-  ) throws {
+  func
+    `exact-before-superset, scope-subset-case: the narrowest token that holds the scopes is found, then the one that lives longest`(
+      scopes: String, found: String?
+    ) throws
+  {
     let document = try Fixture.document(accessTokens: [
       Fixture.accessTokenEntry("wide", target: "A B X"), Fixture.accessTokenEntry("exact", target: "A"),
       Fixture.accessTokenEntry("shorter", target: "D E", ["expires_on": .string("1700003599")]),
@@ -23,7 +24,43 @@ import Tokens
     #expect(try document.found(Fixture.query(), scopes) == found)
   }
 
-  // key-id-and-ext, odd-values: every row differs from a token that is found in one way.
+  // Libraries file what describes the sign-in beside the scopes, or do not.
+  @Test func `exact-before-superset: openid and the like make no token wider`() throws {
+    let document = try Fixture.document(accessTokens: [
+      Fixture.accessTokenEntry("wide", target: "A B"),
+      Fixture.accessTokenEntry("exact", target: "A offline_access openid profile"),
+    ])
+    #expect(try document.found(Fixture.query(), "A") == "exact")
+    #expect(try document.found(Fixture.query(), "A B") == "wide")
+  }
+
+  @Test func `scope-case-collision: of two targets that differ in case one entry is left, and found in any case`()
+    throws
+  {
+    var document = CacheDocument()
+    document.add(try Fixture.issued("AT-1", scopes: "User.Read"), now: Fixture.now)
+    document.add(try Fixture.issued("AT-2", scopes: "user.read"), now: Fixture.now)
+    #expect(document[.accessToken].count == 1)
+    for scopes in ["User.Read", "user.read", "USER.READ"] {
+      #expect(try document.found(Fixture.query(), scopes) == "AT-2")
+    }
+  }
+
+  @Test func `legacy-keys: what stands under an older library's keys is found by its members`() throws {
+    var entries: [String: JSONValue] = [:]
+    entries["\(Fixture.home)-\(Fixture.host)-ACCESSTOKEN-\(Fixture.client)-\(Fixture.realm)-A".uppercased()] =
+      Fixture.accessTokenEntry("AT", target: "A")
+    let refresh = JSONValue.object([
+      "secret": .string("RT"), "home_account_id": .string(Fixture.home), "environment": .string(Fixture.host),
+      "client_id": .string(Fixture.client),
+    ])
+    let document = try Fixture.document(
+      JSONValue.object(["AccessToken": .object(entries), "RefreshToken": .object(["RT.KEY": refresh])]).canonicalText())
+    #expect(try document.found(Fixture.query(), "A") == "AT")
+    #expect(document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == ["RT"])
+  }
+
+  // Every row differs from a token that is found in one way.
   @Test(
     arguments: [
       ([:], true), (["token_type": .string("bearer")], true), (["token_type": .null], true),
@@ -44,7 +81,7 @@ import Tokens
       (["client_id": .string("other")], false), (["home_account_id": .string("uid-b.x")], false),
       (["home_account_id": .null], false),
     ] as [([String: JSONValue], Bool)])
-  func `only a plain, valid bearer token of the owner, tenant and host is found`(
+  func `key-id-and-ext, odd-values: only a plain, valid bearer token of the owner, tenant and host is found`(
     members: [String: JSONValue], isFound: Bool
   ) throws {
     let document = try Fixture.document(accessTokens: [Fixture.accessTokenEntry("AT", target: "A", members)])
@@ -55,8 +92,7 @@ import Tokens
     #expect(entry == Fixture.accessTokenEntry("AT", target: "A", members))
   }
 
-  // alias, dotnet-document.
-  @Test func `tokens of another host of the same cloud are found`() throws {
+  @Test func `alias, dotnet-document: tokens of another host of the same cloud are found`() throws {
     let document = try Fixture.document(
       """
       {"AccessToken": {"uid-a.\(Fixture.realm)-login.windows.net-accesstoken-x": {"credential_type": "AccessToken",
@@ -73,8 +109,10 @@ import Tokens
     #expect(try document.found(Fixture.query(), "User.Read") == nil)
   }
 
-  // several-rts, go-document, family-key.
-  @Test func `refresh tokens are tried newest first, the own ones before the family's`() throws {
+  @Test
+  func `several-rts, go-document, family-key: refresh tokens are tried newest first, the own ones before the family's`()
+    throws
+  {
     func entry(_ secret: String, _ members: [String: JSONValue]) -> (String, JSONValue) {
       (
         "key-\(secret)",
@@ -103,8 +141,8 @@ import Tokens
     #expect(document.refreshTokens(Fixture.query(nil)).isEmpty)
   }
 
-  // realm-isolation: the access token belongs to the tenant, the refresh token does not.
-  @Test func `another tenant's access token is not found, its refresh token is`() throws {
+  // The access token belongs to the tenant, the refresh token does not.
+  @Test func `realm-isolation: another tenant's access token is not found, its refresh token is`() throws {
     var document = CacheDocument()
     document.add(
       try Fixture.issued("AT", scopes: "A", refreshToken: "RT", realm: "organizations"), now: Fixture.now)
@@ -113,8 +151,7 @@ import Tokens
     #expect(document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == ["RT"])
   }
 
-  // two-issuers-one-host.
-  @Test func `two issuers on one host never see each other's tokens`() throws {
+  @Test func `two-issuers-one-host: two issuers on one host never see each other's tokens`() throws {
     var document = CacheDocument()
     let alpha = try Fixture.issued(
       "AT-alpha", scopes: "A", uid: nil, host: "idp.example", realm: "realms", grantType: "client_credentials",

@@ -27,7 +27,14 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
   var name: String
   var initial: JSONValue
   var steps: [Step]
-  var testDescription: String { name }
+  var testDescription: String { Self.cases[name].map { "\($0): \(name)" } ?? name }
+
+  /// The named behaviours that a vector is the data of.
+  private static let cases = [
+    "01-user-auth-code": "add-user-aad", "03-client-credentials": "add-app-only", "05-generic-oidc": "add-oidc",
+    "06-adfs": "add-adfs", "02-multi-account-multi-tenant": "guest-account",
+    "09-response-scope-wins": "response-scope-wins", "19-expires-forms": "expires-forms",
+  ]
 
   static let folder = URL(filePath: #filePath).appending(path: "../../../../../shared/vectors/cache").standardized
 

@@ -26,8 +26,7 @@ import Tokens
       .accounts(environments: EntraCloud.global.hosts)
   }
 
-  // guest-account.
-  @Test func `a person in two tenants is one account, named as at home`() throws {
+  @Test func `guest-account: a person in two tenants is one account, named as at home`() throws {
     let accounts = try Self.accounts()
     #expect(accounts.map(\.homeAccountID) == ["a.t1", "b.t2"])
     #expect(accounts[0].username == "Alice@contoso.example")
