@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite struct CacheFollowingTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheFollowingTests {
   private typealias Bench = AccountBench
 
   /// Runs `body` while the broker follows its cache.
@@ -22,8 +22,7 @@ import Tokens
     #expect(condition())
   }
 
-  // external-sign-in
-  @Test func `somebody who signs in elsewhere is served with the next request`() async throws {
+  @Test func `external-sign-in: somebody who signs in elsewhere is served with the next request`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription()
     #expect(await bench.need(subscription)?.reason == .noAccount)

@@ -53,6 +53,20 @@ actor ScriptedProvider {
     isHolding = true
   }
 
+  /// Waits until so many token requests have arrived, ten seconds at most. Where they do not come, nothing stays held.
+  func arrival(of count: Int = 1) async {
+    for _ in 0..<10_000 where forms.count < count {
+      do {
+        try await Task.sleep(for: .milliseconds(1))
+      } catch {
+        break
+      }
+    }
+    guard forms.count < count else { return }
+    Issue.record("\(forms.count) requests instead of \(count)")
+    release()
+  }
+
   /// Answers every held request.
   func release() {
     isHolding = false

@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite struct SilentThrottlingTests {
+@Suite(.timeLimit(.minutes(1))) struct SilentThrottlingTests {
   private typealias Bench = AccountBench
 
   private func expired() throws -> Bench {
@@ -15,10 +15,11 @@ import Tokens
     return bench
   }
 
-  // retry-after, retry-after-400, retry-after-cap
   @Test(
     arguments: [(429, "120", 120), (400, "120", 120), (503, "7200", 3600), (503, "1", 1)] as [(Int, String, Int64)])
-  func `a provider that names a time is left alone for it`(status: Int, field: String, seconds: Int64) async throws {
+  func `retry-after, retry-after-400, retry-after-cap: a provider that names a time is left alone for it`(
+    status: Int, field: String, seconds: Int64
+  ) async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [.json(status, #"{"error": "invalid_grant"}"#, retryAfter: field)])
     _ = await bench.result(try bench.subscription())
@@ -30,8 +31,8 @@ import Tokens
     }
   }
 
-  // default-60, deliberately shorter: a proxy is waited for.
-  @Test func `a provider that is down without a time is asked again after a second`() async throws {
+  // Deliberately shorter: a proxy is waited for.
+  @Test func `default-60: a provider that is down without a time is asked again after a second`() async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [.json(503, ""), .json(503, "")])
     _ = await bench.result(try bench.subscription())
@@ -43,8 +44,7 @@ import Tokens
     #expect(try await bench.token(try bench.subscription()) == "AT-2")
   }
 
-  // ui-required-120
-  @Test func `who has to sign in is not asked about for two minutes`() async throws {
+  @Test func `ui-required-120: who has to sign in is not asked about for two minutes`() async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [Bench.refusal(suberror: "consent_required")])
     for (elapsed, left) in [(0, 120), (1, 119), (118, 1)] as [(Int64, Int64)] {
@@ -58,9 +58,9 @@ import Tokens
     #expect(try await bench.token(try bench.subscription()) == "AT-2")
   }
 
-  // ui-required-120: a new refresh token frees them.
+  // A new refresh token frees them.
   @Test(arguments: [Bench.refusal(suberror: "basic_action"), .json(503, "", retryAfter: "600")])
-  func `a new sign-in ends every pause at once`(answer: ScriptedProvider.Answer) async throws {
+  func `ui-required-120: a new sign-in ends every pause at once`(answer: ScriptedProvider.Answer) async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [answer])
     _ = await bench.result(try bench.subscription())
@@ -70,8 +70,9 @@ import Tokens
     #expect(await bench.redeemed() == ["RT-alice", "RT-2"])
   }
 
-  // other-request-free, ui-required-claims
-  @Test func `other scopes, accounts and claims are other requests`() async throws {
+  @Test func `other-request-free, ui-required-claims: other scopes, accounts and claims are other requests`()
+    async throws
+  {
     let bench = try expired()
     try await bench.signIn(Bench.bob, scopes: "Z", token: "AT-Z", refreshToken: "RT-bob")
     let alice = Bench.alice.username
@@ -90,8 +91,7 @@ import Tokens
     #expect(await bench.provider.forms.count == 4)
   }
 
-  // sts-5xx-retry
-  @Test func `one server error is repeated after a second, with the same refresh token`() async throws {
+  @Test func `sts-5xx-retry: one server error is repeated after a second, with the same refresh token`() async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [.json(503, ""), Bench.tokens("AT-2")])
     #expect(try await bench.token(try bench.subscription()) == "AT-2")
@@ -99,8 +99,7 @@ import Tokens
     #expect(await bench.naps.lengths == [1])
   }
 
-  // discovery-cached
-  @Test func `metadata is fetched once for everybody`() async throws {
+  @Test func `discovery-cached: metadata is fetched once for everybody`() async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [Bench.tokens("AT-B", scope: "B"), Bench.tokens("AT-C", scope: "C")])
     async let first = bench.token(try bench.subscription("B"))

@@ -16,13 +16,15 @@ import Tokens
       ),
       (#"{"access_token": null}"#, ["cp1"], #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#),
     ] as [(String?, [String], String?)])
-  func `challenge and capabilities merge`(challenge: String?, capabilities: [String], merged: String?) throws {
+  func `merge-table: challenge and capabilities merge`(challenge: String?, capabilities: [String], merged: String?)
+    throws
+  {
     let claims = try challenge.map { text in try Claims(json: text) }
     #expect(Claims(challenge: claims, capabilities: capabilities)?.text == merged)
   }
 
   @Test(arguments: ["", "not json", "[]", "\"{}\"", "{\"a\":}", "eyJhY2Nlc3NfdG9rZW4iOnt9fQ=="])
-  func `what is not a JSON object is refused`(text: String) {
+  func `bad-claims-json: what is not a JSON object is refused`(text: String) {
     #expect(throws: ClaimsError.notAnObject) { try Claims(json: text) }
   }
 

@@ -69,7 +69,7 @@ import Tokens
   ]
 
   @Test(arguments: cases)
-  func `metadata may name the issuer, or not`(authority: String, issuer: String, accepted: Bool) throws {
+  func `issuer-table: metadata may name the issuer, or not`(authority: String, issuer: String, accepted: Bool) throws {
     #expect(try Authority(authority).accepts(issuer: issuer) == accepted)
   }
 }

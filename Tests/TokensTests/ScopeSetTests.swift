@@ -13,7 +13,9 @@ import Tokens
       "! api://x/.default https://graph.microsoft.com/User.Read"
     ),
   ])
-  func `words are sorted by code point, once each, joined by one space`(words: [String], target: String) throws {
+  func `scope-sorting: words are sorted by code point, once each, joined by one space`(words: [String], target: String)
+    throws
+  {
     #expect(try ScopeSet(words).description == target)
   }
 

@@ -114,7 +114,9 @@ import Tokens
       ("", "a b", "a b"),
       ("a", "", "a"), ("a", "b\\\"", "a"),
     ] as [(String, String?, String)])
-  func `granted scopes are the reply's unless it shares none`(asked: String, scope: String?, granted: String) throws {
+  func `response-scope-wins, adfs-scope-openid: granted scopes are the reply's unless it shares none`(
+    asked: String, scope: String?, granted: String
+  ) throws {
     let member = scope.map { #", "scope": "\#($0)""# } ?? ""
     let reply = try Self.read(#"{"access_token": "AT"\#(member)}"#)
     #expect(reply.grantedScopes(requested: try ScopeSet(parameter: asked)).description == granted)

@@ -85,9 +85,8 @@ import Tokens
     #expect(reply.code == Secret("C &d"))
   }
 
-  // 80 code-pkce
   @Test(.enabled(if: FlowVector.arePresent, "no ../shared/vectors/flows beside the package"))
-  func `address and token request are msal-python's`() throws {
+  func `code-pkce: address and token request are msal-python's`() throws {
     let vector = try FlowVector("08-auth-code-pkce")
     let flow = vector.calls[0].result
     // The recorded digests, by what they are of: this module has no SHA-256.

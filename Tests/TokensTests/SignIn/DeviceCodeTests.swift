@@ -74,7 +74,6 @@ import Tokens
     .refused(TokenFailure(.refused(TokenErrorReply(error: error)), status: status))
   }
 
-  // 82 device-slow-down
   static let rows: [Row] = [
     Row(
       testDescription: "pending, then slower and slower",
@@ -130,7 +129,9 @@ import Tokens
     Row(testDescription: "codes too short for one poll", answers: [], waits: [], end: .expired, expiresIn: 5),
   ]
 
-  @Test(arguments: rows) func `each answer says when to ask again, or that it is over`(row: Row) throws {
+  @Test(arguments: rows) func `device-slow-down: each answer says when to ask again, or that it is over`(row: Row)
+    throws
+  {
     let codes = try Self.reply(Self.good(#", "expires_in": \#(row.expiresIn), "interval": \#(row.interval)"#))
     var now = Self.now
     var polling = DevicePolling(codes, now: now)
@@ -160,7 +161,7 @@ import Tokens
   }
 
   @Test(.enabled(if: FlowVector.arePresent, "no ../shared/vectors/flows beside the package"))
-  func `requests and polls are msal-python's, its duplicate of the code aside`() throws {
+  func `device-poll-not-memoized: requests and polls are msal-python's, its duplicate of the code aside`() throws {
     let vector = try FlowVector("09-device-code")
     let scopes = try ScopeSet(["https://graph.microsoft.com/User.Read"])
     let begin = try #require(vector.calls[0].exchanges.first)

@@ -71,7 +71,8 @@ import Tokens
       issuer: template, rejection: .token(.issuer("https://login.microsoftonline.com/t-1/v2.0"))),
   ]
 
-  @Test(arguments: rows) func `a token is believed when every condition holds, else the reason is told`(row: Row) throws
+  @Test(arguments: rows) func `nonce: a token is believed when every condition holds, else the reason is told`(row: Row)
+    throws
   {
     let header = #"{"alg":"\#(row.alg)","kid":"k"}"#
     let token = try SignedJWT("\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(row.claims.utf8))).AA")

@@ -1,0 +1,155 @@
+// Runs recorded flows against a broker: the recorded answers on the recorded clock, and what came of it beside what is recorded. What
+// may differ is for the tests to say.
+
+import FoundationEssentials
+import HTTPClient
+import Testing
+import Tokens
+
+@testable import Identity
+
+/// One flow, call after call, each on the cache that the call before it left.
+final class FlowReplay {
+  /// What a caller got.
+  enum Answer: Equatable {
+    case token(String)
+    case interaction(InteractionReason)
+    case rejected(String)
+    case unavailable
+  }
+
+  /// What came of a call.
+  struct Outcome {
+    var answer: Answer
+    /// The forms that were posted, `claims` in canonical form.
+    var forms: [[String: String]]
+    /// Where they were posted to.
+    var endpoints: [String]
+    /// Why a caller has to come in, where that is the answer.
+    var required: InteractionRequired?
+    /// How the cache differs from the recorded one: `RefreshToken-` for an entry that is only there, `RefreshToken+` for one that
+    /// is only here, `RefreshToken/secret` for a member.
+    var cacheDifferences: Set<String>
+  }
+
+  let recording: FlowRecording
+  private let clock = ManualClock()
+  private let provider: ReplayingProvider
+  private var store = MemoryCacheStore()
+  private var broker: TokenBroker
+
+  init(_ name: String) throws {
+    let recording = try FlowRecording(name)
+    self.recording = recording
+    provider = ReplayingProvider(metadata: recording.metadata)
+    broker = TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) }), store: store)
+    try restart(from: recording.calls[0].cacheBefore)
+  }
+
+  /// Starts over with this cache: everything held in memory is forgotten.
+  func restart(from cache: JSONValue) throws {
+    store = MemoryCacheStore(try CacheDocument(text: Array(cache.canonicalText().utf8)))
+    broker = TokenBroker(
+      TokenBroker.Surroundings(
+        now: { [clock] in clock.now }, jitter: { 0 }, sleep: { _ in },
+        observe: { [provider] _ in provider.finished.signal() }), store: store)
+  }
+
+  func document() async -> CacheDocument { await store.snapshot() }
+
+  func change(_ change: @escaping @Sendable (inout CacheDocument) -> Void) async throws {
+    try await store.modify(change)
+  }
+
+  /// The forms that were recorded, in the form that `Outcome` has.
+  func recordedForms(_ index: Int) -> [[String: String]] {
+    recording.calls[index].posts.compactMap(\.form).map(Self.comparable)
+  }
+
+  func authority(_ index: Int) throws -> Authority {
+    let app = recording.calls[index].app
+    return try Authority(#require(app["authority"]?.text ?? app["oidc_authority"]?.text))
+  }
+
+  /// Makes a call as it was made.
+  /// - Parameters:
+  ///   - answers: what the provider answers; the recorded answers unless given.
+  ///   - forced: whether the cache does not count (`force_refresh`).
+  func call(_ index: Int, answers: [ScriptedProvider.Answer]? = nil, forced: Bool = false) async throws -> Outcome {
+    let call = recording.calls[index]
+    clock.advance(call.now - clock.now)
+    let script = answers ?? call.posts.map(Self.answer)
+    await provider.script(script)
+    let subscription = try subscription(index)
+    let before = provider.finished.count
+    var outcome = Outcome(answer: .unavailable, forms: [], endpoints: [], cacheDifferences: [])
+    do throws(AcquisitionError) {
+      let value =
+        forced ? try await broker.renewedBearer(for: subscription) : try await broker.bearer(for: subscription)
+      outcome.answer = .token(value.revealedToken())
+    } catch {
+      switch error {
+      case .interactionRequired(let required):
+        outcome.answer = .interaction(required.reason)
+        outcome.required = required
+      case .rejected(let reply, _): outcome.answer = .rejected(reply.error)
+      case .providerUnavailable, .unusableMetadata: outcome.answer = .unavailable
+      }
+    }
+    // A renewal behind the caller's back is part of the call.
+    if !(await provider.requests.isEmpty) || !script.isEmpty { try await provider.finished.wait(for: before + 1) }
+    let requests = await provider.takeRequests()
+    outcome.forms = requests.map { Self.comparable($0.form) }
+    outcome.endpoints = requests.map(\.url)
+    outcome.cacheDifferences = Self.differences(
+      await document().text(), from: call.cacheAfter.canonicalText(), now: call.now)
+    return outcome
+  }
+
+  private func subscription(_ index: Int) throws -> TokenSubscription {
+    let call = recording.calls[index]
+    let application = Application(
+      name: "recorded", authority: try authority(index), clientID: try #require(call.app["client_id"]?.text),
+      credential: call.app["credential"]?.text.map { .secret(Secret($0)) },
+      capabilities: (call.app["client_capabilities"]?.list ?? []).compactMap(\.text), fetch: provider.fetch)
+    return TokenSubscription(
+      application: application, subject: call.account.map { .account($0) } ?? .application,
+      scopes: try ScopeSet(call.scopes), challenge: try call.claims.map { try Claims(json: $0) })
+  }
+
+  private static func answer(_ exchange: FlowRecording.Exchange) -> ScriptedProvider.Answer {
+    guard let status = exchange.status else {
+      return .failure(.unreachable(host: "login.microsoftonline.com", port: 443, errno: 111))
+    }
+    return .json(status, exchange.body, retryAfter: exchange.retryAfter)
+  }
+
+  private static func comparable(_ form: [String: String]) -> [String: String] {
+    var form = form
+    if let claims = form["claims"] { form["claims"] = JSONValue(json: Array(claims.utf8))?.canonicalText() }
+    return form
+  }
+
+  /// Expired access tokens count on neither side: msal-python purges everybody's whenever it searches, this code never does.
+  private static func differences(_ ours: [UInt8], from theirs: String, now: UnixTime) -> Set<String> {
+    func sections(_ text: [UInt8]) -> [String: [String: JSONValue]] {
+      (JSONValue(json: text)?.members ?? [:]).mapValues { section in
+        (section.members ?? [:]).filter { UnixTime($0.value.members?["expires_on"]?.seconds ?? .max) > now }
+      }
+    }
+    let (mine, recorded) = (sections(ours), sections(Array(theirs.utf8)))
+    var found: Set<String> = []
+    for name in Set(mine.keys).union(recorded.keys) {
+      let (left, right) = (mine[name] ?? [:], recorded[name] ?? [:])
+      if !Set(left.keys).isSubset(of: right.keys) { found.insert(name + "+") }
+      if !Set(right.keys).isSubset(of: left.keys) { found.insert(name + "-") }
+      for (key, entry) in left {
+        guard let entry = entry.members, let other = right[key]?.members else { continue }
+        for member in Set(entry.keys).union(other.keys) where entry[member] != other[member] {
+          found.insert("\(name)/\(member)")
+        }
+      }
+    }
+    return found
+  }
+}

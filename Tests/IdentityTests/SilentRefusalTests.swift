@@ -1,0 +1,82 @@
+// How refusals and outages of the provider are sorted where no token is left.
+
+import HTTPClient
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite(.timeLimit(.minutes(1))) struct SilentRefusalTests {
+  private typealias Bench = AccountBench
+
+  @Test func `expired-sts-down: a provider that is down does not cost the refresh token`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: [.json(503, "", retryAfter: "7")])
+    let down = AcquisitionError.providerUnavailable(.answered(status: 503), retryAfter: 7)
+    #expect(await bench.result(subscription) == .failure(down))
+    bench.clock.advance(7)
+    await bench.provider.script(tokens: [Bench.tokens("AT-2")])
+    #expect(try await bench.token(subscription) == "AT-2")
+  }
+
+  @Test(
+    arguments: [
+      ("invalid_grant", "basic_action", .basicAction), ("invalid_grant", "additional_action", .additionalAction),
+      ("invalid_grant", "message_only", .messageOnly), ("invalid_grant", "consent_required", .consentRequired),
+      ("invalid_grant", "user_password_expired", .passwordExpired), ("invalid_grant", nil, .signInRequired),
+      ("invalid_grant", "token_expired", .signInRequired), ("invalid_grant", "client_mismatch", .signInRequired),
+      ("invalid_grant", "protection_policy_required", .protectionPolicyRequired),
+      ("interaction_required", nil, .signInRequired), ("interaction_required", "basic_action", .basicAction),
+      ("login_required", nil, .signInRequired), ("consent_required", nil, .consentRequired),
+    ] as [(String, String?, InteractionReason)])
+  func `classification: what the provider answers is sorted by its suberror`(
+    error: String, suberror: String?, reason: InteractionReason
+  ) async throws {
+    let bench = try Bench.signedIn()
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: [Bench.refusal(error, suberror: suberror)])
+    let required = try #require(await bench.need(try bench.subscription()))
+    #expect(required.reason == reason)
+    #expect(required.reply?.error == error)
+  }
+
+  @Test(
+    arguments: [.json(403, "<html>"), .json(429, "{}"), .json(429, #"{"error": "invalid_grant"}"#)]
+      as [ScriptedProvider.Answer])
+  func `server-unavailable-vs-ui: a provider that is not itself asks for nobody`(answer: ScriptedProvider.Answer)
+    async throws
+  {
+    let bench = try Bench.signedIn()
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: [answer])
+    guard case .failure(.providerUnavailable) = await bench.result(try bench.subscription()) else {
+      Issue.record("not the provider's trouble")
+      return
+    }
+  }
+
+  @Test func `a refused application is the operator's trouble, not the person's`() async throws {
+    let bench = try Bench.signedIn()
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: [Bench.refusal("invalid_client", status: 401)])
+    let rejected = AcquisitionError.rejected(TokenErrorReply(error: "invalid_client"), retryAfter: 60)
+    #expect(await bench.result(try bench.subscription()) == .failure(rejected))
+  }
+
+  // What other libraries offer as an option is not offered here: a route would send what its API no longer takes.
+  @Test func `extended-lifetime: an expired token is not served, however long the provider would let it live on`()
+    async throws
+  {
+    var document = CacheDocument()
+    try document.signIn(
+      Bench.alice, scopes: "A", token: "AT", refreshToken: "RT", extra: #", "ext_expires_in": 7200"#)
+    let bench = Bench(document)
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: [.json(503, "", retryAfter: "9")])
+    let down = AcquisitionError.providerUnavailable(.answered(status: 503), retryAfter: 9)
+    #expect(await bench.result(try bench.subscription()) == .failure(down))
+    #expect(await bench.store.snapshot().accessTokenTexts == ["AT"])
+  }
+}
