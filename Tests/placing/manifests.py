@@ -1,0 +1,115 @@
+"""Checks the files of deploy/ that other programs read, against those programs' schemas and a few rules of ours.
+
+    manifests.py DEPLOY [SBOM]
+
+Kubernetes: each overlay is rendered where kubectl is in reach; otherwise its resources are read as they stand. Compose: the
+file as compose-spec reads it. SBOM: CycloneDX 1.5. The schemas are those of the pinned Python packages.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import kubernetes_validate
+import yaml
+from compose_spec import PyCompose
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+# The oldest Kubernetes with native sidecars by default, and a recent one.
+KUBERNETES = ["1.29", "1.34"]
+
+
+def expect(condition: bool, sentence: str) -> None:
+    if not condition:
+        sys.exit(f"error: {sentence}")
+
+
+def overlays(directory: pathlib.Path) -> dict[str, list[dict]]:
+    folders = [directory / "base", *sorted((directory / "overlays").iterdir())]
+    found = {}
+    for folder in folders:
+        if shutil.which("kubectl"):
+            text = subprocess.run(["kubectl", "kustomize", folder], check=True, capture_output=True, text=True).stdout
+        else:
+            # A patch is a part of a resource and has no meaning of its own.
+            kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text())
+            files = [folder / name for name in kustomization["resources"] if (folder / name).is_file()]
+            text = "\n---\n".join(file.read_text() for file in files)
+        found[folder.name] = [document for document in yaml.safe_load_all(text) if document]
+    return found
+
+
+def check_pod(name: str, pod: dict) -> None:
+    """The rules of Kubernetes' restricted pod security standard, and of a native sidecar."""
+    shared = pod["securityContext"]
+    expect(shared["runAsNonRoot"] is True and shared["seccompProfile"] == {"type": "RuntimeDefault"},
+           f"{name}: the pod runs as nobody with the default seccomp profile")
+    expect(pod["automountServiceAccountToken"] is False, f"{name}: no token of the cluster is mounted")
+    for container in pod["initContainers"] + pod["containers"]:
+        own = container["securityContext"]
+        expect(own["capabilities"] == {"drop": ["ALL"]} and own["allowPrivilegeEscalation"] is False
+               and own["readOnlyRootFilesystem"] is True, f"{name}: {container['name']} has no right that it could lose")
+    sidecar = next(container for container in pod["initContainers"] if container["name"] == "bearer-proxy")
+    expect(sidecar["restartPolicy"] == "Always", f"{name}: the proxy is a native sidecar")
+    ports = {port["name"] for port in sidecar["ports"]}
+    for probe, path in {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}.items():
+        request = sidecar[probe]["httpGet"]
+        expect(request["path"] == path and request["port"] in ports, f"{name}: {probe} asks for {path}")
+    mounted = {mount["name"] for mount in sidecar["volumeMounts"]}
+    expect(mounted <= {volume["name"] for volume in pod["volumes"]}, f"{name}: every mount has its volume")
+    for container in pod["containers"]:
+        theirs = {mount["name"] for mount in container.get("volumeMounts", [])}
+        expect(not theirs & mounted, f"{name}: {container['name']} sees no file of the proxy's")
+
+
+def check_kubernetes(directory: pathlib.Path) -> None:
+    rendered = overlays(directory)
+    for name, documents in rendered.items():
+        for document in documents:
+            for version in KUBERNETES:
+                kubernetes_validate.validate(document, version, strict=True)
+        kinds = {document["kind"]: document for document in documents}
+        if "Deployment" not in kinds:
+            continue
+        template = kinds["Deployment"]["spec"]["template"]
+        check_pod(name, template["spec"])
+        selected = kinds["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"]
+        expect(selected.items() <= template["metadata"]["labels"].items(), f"{name}: the policy is about the pod")
+        if shutil.which("kubectl"):
+            expect("proxy.yaml" in kinds["ConfigMap"]["data"], f"{name}: the configuration is in the ConfigMap")
+            mounted = {volume["configMap"]["name"] for volume in template["spec"]["volumes"] if "configMap" in volume}
+            expect(mounted == {kinds["ConfigMap"]["metadata"]["name"]}, f"{name}: the pod mounts that ConfigMap")
+    how = "rendered by kubectl" if shutil.which("kubectl") else "not rendered: there is no kubectl here"
+    print(f"  Kubernetes {' and '.join(KUBERNETES)} accept {', '.join(rendered)} ({how})")
+
+
+def check_compose(file: pathlib.Path) -> None:
+    text = file.read_text()
+    PyCompose.from_yaml(text).validate()
+    document = yaml.safe_load(text)
+    proxy, app = document["services"]["bearer-proxy"], document["services"]["app"]
+    expect(proxy["read_only"] is True and proxy["cap_drop"] == ["ALL"] and proxy["user"] == "65532:65532",
+           "compose: the proxy has a read-only root, no capability and no root user")
+    expect(app["network_mode"] == "service:bearer-proxy", "compose: the app shares the proxy's loopback")
+    expect((file.parent / document["configs"]["proxy"]["file"]).is_file(), "compose: the configuration is there")
+    print("  compose-spec accepts compose.yaml")
+
+
+def check_sbom(file: pathlib.Path) -> None:
+    problem = JsonStrictValidator(SchemaVersion.V1_5).validate_str(file.read_text())
+    expect(problem is None, f"{file}: {problem}")
+    print("  CycloneDX 1.5 accepts the bill of materials")
+
+
+def main() -> None:
+    deploy = pathlib.Path(sys.argv[1])
+    check_kubernetes(deploy / "kubernetes")
+    check_compose(deploy / "compose.yaml")
+    for file in sys.argv[2:]:
+        check_sbom(pathlib.Path(file))
+
+
+if __name__ == "__main__":
+    main()
