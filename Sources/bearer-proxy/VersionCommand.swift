@@ -1,9 +1,13 @@
 // Owns `version`.
 
-/// The version, for people or for programs. It needs no escaping: a version has digits, letters, dots and hyphens.
-func versionText(_ form: OutputForm) -> String {
+/// The version, for people or for programs. It needs no escaping: a version has digits, letters, dots and hyphens, and a
+/// commit letters and digits.
+func versionText(_ form: OutputForm, commit: String? = programCommit) -> String {
   switch form {
-  case .text: "bearer-proxy \(programVersion)\n"
-  case .json: "{\"name\":\"bearer-proxy\",\"version\":\"\(programVersion)\"}\n"
+  case .text:
+    return "bearer-proxy \(programVersion)\(commit.map { " (\($0.prefix(12)))" } ?? "")\n"
+  case .json:
+    let stamp = commit.map { ",\"commit\":\"\($0)\"" } ?? ""
+    return "{\"name\":\"bearer-proxy\",\"version\":\"\(programVersion)\"\(stamp)}\n"
   }
 }
