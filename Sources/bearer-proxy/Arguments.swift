@@ -10,6 +10,7 @@ struct Arguments {
   private var given: Set<Option> = []
   private var values: [Option: (source: String, text: String)] = [:]
   private var repeated: [Option: [String]] = [:]
+  private var operand: String?
 
   /// Reads a command line. Without a command word, the command is `run`.
   static func command(
@@ -46,7 +47,11 @@ struct Arguments {
   private mutating func read(_ words: ArraySlice<String>, of command: CommandName) throws(UsageError) {
     var rest = words
     while let word = rest.popFirst() {
-      guard word.hasPrefix("-"), word != "-" else { throw .unexpectedWord(word) }
+      guard word.hasPrefix("-"), word != "-" else {
+        guard command.operand != nil, operand == nil else { throw .unexpectedWord(word) }
+        operand = word
+        continue
+      }
       // --name=value, --name value, -n value.
       let equals = word.hasPrefix("--") ? word.firstIndex(of: "=") : nil
       let spelling = String(word[..<(equals ?? word.endIndex)])
@@ -93,6 +98,12 @@ struct Arguments {
       return .accounts(configuration: try text(.config), form)
     case .logout:
       return .logout(configuration: try text(.config), account: try text(.account))
+    case .initialise:
+      return .initialise(configuration: value(.config)?.text ?? InitCommand.usualName)
+    case .completion:
+      return .completion(try shell())
+    case .man:
+      return .man
     case .version:
       return .version(form)
     }
@@ -142,6 +153,13 @@ struct Arguments {
       throw .together(.deviceCode, option)
     }
     return .deviceCode
+  }
+
+  private func shell() throws(UsageError) -> Shell {
+    let words = Shell.allCases.map(\.rawValue)
+    guard let operand else { throw .missingWord("SHELL", among: words) }
+    if let shell = Shell(rawValue: operand) { return shell }
+    throw .badValue(source: "SHELL", value: operand, expected: "one of \(words.joined(separator: ", "))")
   }
 
   /// The option's value, or the variable's; an empty variable counts as unset.

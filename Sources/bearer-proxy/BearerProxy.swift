@@ -23,6 +23,12 @@ struct BearerProxy {
     switch command {
     case .check(let configuration):
       return CheckCommand(configuration: configuration, environment: environment).perform()
+    case .initialise(let configuration):
+      return InitCommand(configuration: configuration, environment: environment).perform()
+    case .completion(let shell):
+      say(shell.completion)
+    case .man:
+      say(manualPage())
     case .version(let form):
       say(versionText(form))
     case .help(let name):

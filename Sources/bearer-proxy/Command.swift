@@ -17,6 +17,12 @@ enum Command: Equatable {
   case logout(configuration: String, account: String)
   /// Show what silent acquisition gives a route.
   case token(TokenOptions)
+  /// Ask for a first configuration, and write it.
+  case initialise(configuration: String)
+  /// Print what makes a shell complete command lines.
+  case completion(Shell)
+  /// Print the manual page.
+  case man
   /// Say the version.
   case version(OutputForm)
   /// Explain a command, or all of them.

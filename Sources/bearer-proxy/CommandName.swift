@@ -1,6 +1,9 @@
 // Owns the commands and options there are, and what each takes. How words become a command stands in Arguments, what
 // people read about them in HelpText.
 
+import Configuration
+import Tokens
+
 /// A word that says what to do.
 enum CommandName: String, CaseIterable {
   case run
@@ -9,6 +12,9 @@ enum CommandName: String, CaseIterable {
   case accounts
   case logout
   case token
+  case initialise = "init"
+  case completion
+  case man
   case version
 
   /// What the command takes, besides `--help`.
@@ -23,8 +29,15 @@ enum CommandName: String, CaseIterable {
     case .accounts: [.config, .json]
     case .logout: [.config, .account]
     case .token: [.config, .route, .json, .reveal]
+    case .initialise: [.config]
+    case .completion, .man: []
     case .version: [.json]
     }
+  }
+
+  /// What stands behind the command without dashes: how help calls it, and the words it may be.
+  var operand: (name: String, words: [String])? {
+    self == .completion ? ("SHELL", Shell.allCases.map(\.rawValue)) : nil
   }
 }
 
@@ -72,6 +85,16 @@ enum Option: String, CaseIterable {
     case .timeout: "TIME"
     case .account: "ACCOUNT"
     case .json, .reveal, .deviceCode, .help: nil
+    }
+  }
+
+  /// The words its value may be; `nil` where it is free.
+  var choices: [String]? {
+    switch self {
+    case .logLevel: LogSettings.Level.allCases.map(\.rawValue)
+    case .logFormat: LogSettings.Format.allCases.map(\.rawValue)
+    case .prompt: Prompt.allCases.map(\.rawValue)
+    default: nil
     }
   }
 

@@ -1,10 +1,13 @@
 // Owns what --help says. Options are listed from the tables, so that none is forgotten.
 
+/// What the program does, behind its name.
+let programSummary = "adds OAuth tokens to requests of an app that knows nothing of OAuth"
+
 /// The help text of a command, or of the program.
 func helpText(_ command: CommandName?) -> String {
   guard let command else {
     return """
-      bearer-proxy adds OAuth tokens to requests of an app that knows nothing of OAuth.
+      bearer-proxy \(programSummary).
 
       Usage: bearer-proxy [COMMAND] [OPTIONS]
 
@@ -38,7 +41,8 @@ private func table(_ rows: [(String, String)]) -> String {
 }
 
 extension CommandName {
-  fileprivate var summary: String {
+  /// One sentence, or two.
+  var summary: String {
     switch self {
     case .run: "Serve. The default command."
     case .check: "Validate a configuration and start nothing."
@@ -46,11 +50,15 @@ extension CommandName {
     case .accounts: "List who is signed in, and how their tokens stand."
     case .logout: "Sign somebody out."
     case .token: "Show what silent acquisition gives a route."
+    case .initialise: "Ask a few questions and write a first configuration."
+    case .completion: "Print what makes a shell complete command lines."
+    case .man: "Print the manual page."
     case .version: "Show the version."
     }
   }
 
-  fileprivate var usage: String {
+  /// The command line.
+  var usage: String {
     switch self {
     case .run: "bearer-proxy [run] -c FILE [OPTIONS]"
     case .check: "bearer-proxy check -c FILE"
@@ -58,11 +66,15 @@ extension CommandName {
     case .accounts: "bearer-proxy accounts -c FILE [--json]"
     case .logout: "bearer-proxy logout -c FILE --account ACCOUNT"
     case .token: "bearer-proxy token -c FILE --route NAME [--json] [--reveal]"
+    case .initialise: "bearer-proxy init [-c FILE]"
+    case .completion: "bearer-proxy completion bash | zsh | fish"
+    case .man: "bearer-proxy man"
     case .version: "bearer-proxy version [--json]"
     }
   }
 
-  fileprivate var details: String {
+  /// What else there is to know.
+  var details: String {
     switch self {
     case .run:
       "Listens where the configuration says, until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
@@ -83,6 +95,19 @@ extension CommandName {
       """
     case .token:
       "Asks the identity provider as the proxy would for this route. Exits 3 where a person has to sign in first."
+    case .initialise:
+      """
+      Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret goes into
+      a file of its own, which nobody else may read.
+      """
+    case .completion:
+      """
+      bash:  bearer-proxy completion bash > /usr/local/share/bash-completion/completions/bearer-proxy
+      zsh:   bearer-proxy completion zsh > /usr/local/share/zsh/site-functions/_bearer-proxy
+      fish:  bearer-proxy completion fish > ~/.config/fish/completions/bearer-proxy.fish
+      """
+    case .man:
+      "To read it: bearer-proxy man | man -l -"
     case .version:
       "The version follows Semantic Versioning."
     }
@@ -90,33 +115,39 @@ extension CommandName {
 }
 
 extension Option {
-  fileprivate var usage: String {
+  /// How it is spelt, with its value's name.
+  var usage: String {
     let short = letter.map { "-\($0), " } ?? ""
     let value = valueName.map { " \($0)" } ?? ""
     return "\(short)--\(rawValue)\(value)"
   }
 
-  fileprivate func summary(in command: CommandName) -> String {
-    let text =
-      switch self {
-      case .config: "The configuration file."
-      case .logLevel: "debug, info, warning or error, instead of the file's."
-      case .logFormat: "json or text, instead of the file's."
-      case .loops: "Event loops, 1 to 256, instead of the file's."
-      case .route:
-        command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
-      case .application: "Sign in to this application, for all its routes of one account."
-      case .deviceCode: "Show a code to type in on any device, instead of opening a browser here."
-      case .prompt: "What to show: select_account, consent, login, or none to succeed or fail at once."
-      case .loginHint: "Who is expected, instead of the route's account."
-      case .extraScope: "Consent to this scope of another API too. May be repeated."
-      case .claims: "What else to prove, as an API's challenge says it."
-      case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
-      case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
-      case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
-      case .reveal: "Show the token itself. Whoever sees it can use it."
-      case .help: "Show this."
-      }
-    return variable.map { "\(text) [\($0)]" } ?? text
+  /// What it does, with the variable that stands in for it.
+  func summary(in command: CommandName) -> String {
+    variable.map { "\(sentence(in: command)) [\($0)]" } ?? sentence(in: command)
+  }
+
+  /// What it does.
+  func sentence(in command: CommandName) -> String {
+    switch self {
+    case .config:
+      command == .initialise ? "The file to write; \(InitCommand.usualName) unless said." : "The configuration file."
+    case .logLevel: "debug, info, warning or error, instead of the file's."
+    case .logFormat: "json or text, instead of the file's."
+    case .loops: "Event loops, 1 to 256, instead of the file's."
+    case .route:
+      command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
+    case .application: "Sign in to this application, for all its routes of one account."
+    case .deviceCode: "Show a code to type in on any device, instead of opening a browser here."
+    case .prompt: "What to show: select_account, consent, login, or none to succeed or fail at once."
+    case .loginHint: "Who is expected, instead of the route's account."
+    case .extraScope: "Consent to this scope of another API too. May be repeated."
+    case .claims: "What else to prove, as an API's challenge says it."
+    case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
+    case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
+    case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
+    case .reveal: "Show the token itself. Whoever sees it can use it."
+    case .help: "Show this."
+    }
   }
 }

@@ -8,6 +8,8 @@ enum UsageError: Error, Equatable {
   case missingValue(String)
   case unexpectedValue(String)
   case unexpectedWord(String)
+  /// Nothing stands where the command needs one of a few words.
+  case missingWord(String, among: [String])
   case repeated(String)
   /// `source` is the option or the variable.
   case badValue(source: String, value: String, expected: String)
@@ -24,6 +26,7 @@ enum UsageError: Error, Equatable {
     case .missingValue(let option): "option '\(option)' needs a value"
     case .unexpectedValue(let option): "option '\(option)' takes no value"
     case .unexpectedWord(let word): "unexpected argument '\(word)'"
+    case .missingWord(let name, let words): "no \(name) given: one of \(words.joined(separator: ", "))"
     case .repeated(let option): "option '\(option)' is given twice"
     case .badValue(let source, let value, let expected): "\(source) is \(expected), not '\(value)'"
     case .missing(let option):

@@ -26,6 +26,8 @@ import Testing
       ["token", "--reveal", "-c", "f", "--json", "--route=orders"],
       .token(TokenOptions(configuration: "f", route: "orders", form: .json, reveal: true))
     ),
+    (["init"], .initialise(configuration: "env.yaml")), (["init", "-c", "f"], .initialise(configuration: "f")),
+    (["completion", "zsh"], .completion(.zsh)), (["man"], .man), (["completion", "--help"], .help(.completion)),
     (["version"], .version(.text)), (["version", "--json"], .version(.json)), (["--version"], .version(.text)),
     (["--help"], .help(nil)), (["-h"], .help(nil)), (["help"], .help(nil)), (["help", "check"], .help(.check)),
     (["check", "--help"], .help(.check)), (["run", "--loops", "2", "-h"], .help(.run)),
@@ -48,7 +50,9 @@ import Testing
     (["run", "--loops", "0"], "--loops is a whole number from 1 to 256, not '0'"),
     (["run", "--loops", "two"], "--loops is a whole number from 1 to 256, not 'two'"),
     (["run", "--log-level=loud"], "--log-level is one of debug, info, warning, error, not 'loud'"),
-    (["token"], "no route given: use --route"),
+    (["token"], "no route given: use --route"), (["completion"], "no SHELL given: one of bash, zsh, fish"),
+    (["completion", "tcsh"], "SHELL is one of bash, zsh, fish, not 'tcsh'"),
+    (["completion", "zsh", "fish"], "unexpected argument 'fish'"), (["man", "run"], "unexpected argument 'run'"),
   ]
 
   @Test(arguments: wrong)
@@ -77,6 +81,10 @@ import Testing
   @Test func `a flag makes a wrong variable irrelevant`() throws {
     let command = try Arguments.command(["-c", "f", "--loops", "3"], environment: ["BEARER_PROXY_LOOPS": "all"])
     #expect(command == .run(RunOptions(configuration: "f", loops: 3)))
+  }
+
+  @Test func `init has a file where none is named`() throws {
+    #expect(try Arguments.command(["init"], environment: [:]) == .initialise(configuration: "proxy.yaml"))
   }
 
   @Test(arguments: CommandName.allCases)

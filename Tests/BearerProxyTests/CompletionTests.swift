@@ -1,0 +1,96 @@
+// What shells complete, by the shells themselves where they are here, and what the manual page names.
+
+import TestSupport
+import Testing
+
+@testable import bearer_proxy
+
+@Suite struct `Completion` {
+  static let lines: [(String, Set<String>)] = [
+    ("bearer-proxy lo", ["login", "logout"]), ("bearer-proxy comp", ["completion"]),
+    ("bearer-proxy completion ", ["bash", "zsh", "fish", "--help", "-h"]),
+    ("bearer-proxy help che", ["check"]), ("bearer-proxy token --re", ["--reveal"]),
+    ("bearer-proxy --log-l", ["--log-level"]), ("bearer-proxy run --log-level wa", ["warning"]),
+    ("bearer-proxy run --log-level=wa", ["warning"]), ("bearer-proxy login --prompt con", ["consent"]),
+    ("bearer-proxy token --route or", []), ("bearer-proxy check --json", []),
+  ]
+
+  @Test(arguments: lines)
+  func `of bash`(line: String, expected: Set<String>) async throws {
+    // As bash splits a line: at blanks, and around '='.
+    var words = line.replacing("=", with: " = ").split(separator: " ").map(String.init)
+    if line.hasSuffix(" ") { words.append("") }
+    let script =
+      Shell.bash.completion
+      + "compopt() { :; }\nCOMP_WORDS=(\(words.map { $0.quoted(escape: "'\\''") }.joined(separator: " ")))\n"
+      + "COMP_CWORD=\(words.count - 1)\n_bearer_proxy\n((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"\n"
+    let result = try await run(["/bin/bash", "-c", script])
+    #expect(result.status == 0 && result.errors == "")
+    #expect(Set(result.output.split(separator: "\n").map(String.init)) == expected)
+  }
+
+  @Test(arguments: [Shell.bash, .zsh, .fish])
+  func `is a script that its shell can read`(shell: Shell) async throws {
+    guard let program = Self.program(shell) else { return }
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(shell.completion, to: "completion")
+    let result = try await run([program, "-n", file])
+    #expect(result.status == 0 && result.errors == "")
+  }
+
+  @Test(arguments: Shell.allCases)
+  func `names every command and option`(shell: Shell) {
+    for command in CommandName.allCases { #expect(shell.completion.contains(command.rawValue)) }
+    for option in Option.allCases { #expect(shell.completion.contains(option.rawValue)) }
+  }
+
+  @Test func `of fish`() async throws {
+    guard let program = Self.program(.fish) else { return }
+    for (line, expected) in Self.lines where !line.hasSuffix(" ") && !line.contains("=") {
+      let result = try await run([program, "-c", Shell.fish.completion + "\ncomplete -C \(line.quoted(escape: "\\'"))"])
+      let offered = result.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
+      #expect(Set(offered) == expected, "\(line)")
+    }
+  }
+
+  /// The shell, where it is here.
+  private static func program(_ shell: Shell) -> String? {
+    ["/bin/", "/usr/bin/"].map { $0 + shell.rawValue }.first(where: exists)
+  }
+}
+
+@Suite struct `The manual page` {
+  @Test func `names every command, option, variable and exit status`() {
+    let page = manualPage()
+    for command in CommandName.allCases { #expect(page.contains(".SS \(roff(command.rawValue))\n")) }
+    for option in Option.allCases {
+      #expect(page.contains(roff("--\(option.rawValue)")))
+      if let variable = option.variable { #expect(page.contains(".B \(roff(variable))\n")) }
+    }
+    for status in [ExitStatus.done, .failed, .usage, .interactionRequired] {
+      #expect(page.contains(".B \(status.rawValue)\n"))
+    }
+  }
+
+  static let texts: [(String, String)] = [
+    ("a-b", "a\\-b"), ("C:\\d", "C:\\ed"), (".SH no", "\\&.SH no"), ("x\n'y", "x\n\\&'y"), ("", ""),
+    ("a\n\nb", "a\n\nb"),
+  ]
+
+  @Test(arguments: texts)
+  func `prints text as it stands`(text: String, expected: String) {
+    #expect(roff(text) == expected)
+  }
+
+  @Test func `is read by man without a warning`() async throws {
+    guard exists("/usr/bin/groff") || exists("/usr/bin/mandoc") else { return }
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(manualPage(), to: "bearer-proxy.1")
+    let words =
+      exists("/usr/bin/groff")
+      ? ["/usr/bin/groff", "-man", "-Tutf8", "-ww", file] : ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", file]
+    let result = try await run(words)
+    #expect(result.status == 0 && result.errors == "")
+    #expect(result.output.contains("--device-code") || words[0].hasSuffix("mandoc"))
+  }
+}
