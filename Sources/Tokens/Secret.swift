@@ -16,6 +16,12 @@ public final class Secret: Sendable {
     _ = unsafe storage.initialize(from: bytes)
   }
 
+  /// A secret of bytes that somebody else keeps.
+  public init(copying bytes: Span<UInt8>) {
+    unsafe storage = .allocate(capacity: bytes.count)
+    unsafe bytes.withUnsafeBufferPointer { source in _ = unsafe storage.initialize(from: source) }
+  }
+
   /// A secret of a text's UTF-8.
   public convenience init(_ text: String) {
     self.init(text.utf8)

@@ -29,6 +29,9 @@ extension FileCacheStore {
     do throws(CacheStoreError) {
       let look = try file.look(isLast: isLast)
       guard look != .torn else { return .success(.torn) }
+      // Let go of at the end of this function: wiping a big document is nothing to do while others wait for the lock.
+      let before = state.withLock { ($0.file, $0.document) }
+      defer { withExtendedLifetime(before) {} }
       let hadTrouble = state.withLock { state in
         state.file = file
         if look == .different {

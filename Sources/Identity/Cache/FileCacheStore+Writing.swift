@@ -70,6 +70,8 @@ extension FileCacheStore {
     for job in batch { job.change(&document) }
     do throws(CacheStoreError) {
       let bytes = try file.write(document)
+      let before = state.withLock { ($0.file, $0.document) }
+      defer { withExtendedLifetime(before) {} }
       state.withLock { state in
         state.file = file
         state.document = document

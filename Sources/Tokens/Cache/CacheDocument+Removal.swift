@@ -7,7 +7,8 @@ extension CacheDocument {
   public mutating func removeAccount(home: String, environments: [String], clientID: String) {
     let hosts = Set(environments.map { $0.lowercased() })
     func isTheirs(_ entry: CacheEntry) -> Bool {
-      entry["home_account_id"] == home && hosts.contains(entry["environment"]?.lowercased() ?? "")
+      let fields = entry.fields
+      return fields.is(.homeAccountID, home) && hosts.contains(fields.lowercased(.environment) ?? "")
     }
     let families = families(of: clientID, hosts: hosts)
     for (key, entry) in self[.refreshToken] where isTheirs(entry) {

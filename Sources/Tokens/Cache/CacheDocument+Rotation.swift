@@ -8,7 +8,7 @@ extension CacheDocument {
   /// written before this one arrived; one that is gone was signed out, and stays gone.
   /// - Parameter obtainedAt: when the reply arrived, which may be long before it is filed.
   public mutating func rotate(_ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime) {
-    for (key, entry) in self[.refreshToken] {
+    for (key, entry) in self[.refreshToken] where key == redeemed.key || entry.holds(redeemed.secret) {
       guard let held = HeldRefreshToken(key: key, entry: entry) else { continue }
       let isOlder = held.modifiedAt > UnixTime(0) && held.modifiedAt < obtainedAt
       guard held.secret == redeemed.secret || (key == redeemed.key && isOlder) else { continue }
@@ -22,6 +22,6 @@ extension CacheDocument {
   /// Drops a refresh token that the provider condemned (`bad_token`), wherever a copy of it stands. What has taken its place
   /// meanwhile stays.
   public mutating func drop(_ condemned: HeldRefreshToken) {
-    for (key, entry) in self[.refreshToken] where entry.secret == condemned.secret { remove(.refreshToken, key) }
+    for (key, entry) in self[.refreshToken] where entry.holds(condemned.secret) { remove(.refreshToken, key) }
   }
 }

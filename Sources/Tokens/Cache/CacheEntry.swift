@@ -2,26 +2,33 @@
 // what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
 
 /// An entry as some library wrote it. Members that nobody here knows stay in it.
-public struct CacheEntry: Sendable, Equatable {
-  /// The token; nil for accounts and applications.
-  public internal(set) var secret: Secret?
-  /// Everything else.
-  public internal(set) var members: [String: JSONValue]
+///
+/// As long as nothing changes it, an entry is a part of the text that it was read from, and is written back byte for byte.
+public struct CacheEntry: Sendable {
+  private enum Form {
+    case plain(PlainEntry)
+    case made(secret: Secret?, members: [String: JSONValue])
+  }
+
+  private var form: Form
 
   /// An entry of these members.
   init(secret: Secret? = nil, members: [String: JSONValue]) {
-    self.secret = secret
-    self.members = members
+    form = .made(secret: secret, members: members)
+  }
+
+  /// An entry that stands in a text.
+  init(_ plain: PlainEntry) {
+    form = .plain(plain)
   }
 
   /// Reads the object that is next.
   init(_ reader: inout JSONReader) throws(JSONTextError) {
     var members: [String: JSONValue] = [:]
-    members.reserveCapacity(12)
     var secret: Secret?
     try reader.members { name, reader throws(JSONTextError) in
       let value = try reader.value()
-      if name == "secret", let text = value.text {
+      if name == CacheMember.secret.rawValue, let text = value.text {
         secret = Secret(text)
       } else {
         members[name] = value
@@ -30,24 +37,66 @@ public struct CacheEntry: Sendable, Equatable {
     self.init(secret: secret, members: members)
   }
 
-  /// A member that is a string; nil where it is absent, null or something else.
-  public subscript(_ name: String) -> String? {
-    members[name]?.text
+  /// The token; nil for accounts and applications.
+  public internal(set) var secret: Secret? {
+    get {
+      switch form {
+      case .plain(let entry): entry.secret
+      case .made(let secret, _): secret
+      }
+    }
+    set { form = .made(secret: newValue, members: members) }
   }
 
-  /// A member that is an instant: decimal seconds as a string, or a number (others write both).
-  func time(_ name: String) -> UnixTime? {
-    members[name]?.seconds.map { UnixTime($0) }
+  /// Everything else.
+  public internal(set) var members: [String: JSONValue] {
+    get {
+      switch form {
+      case .plain(let entry): entry.members
+      case .made(_, let members): members
+      }
+    }
+    set { form = .made(secret: secret, members: newValue) }
+  }
+
+  /// A member that is a string; nil where it is absent, null or something else.
+  public subscript(_ name: String) -> String? {
+    switch form {
+    case .plain(let entry): entry.string(name)
+    case .made(_, let members): members[name]?.text
+    }
+  }
+
+  /// The members that this library reads, found at once.
+  var fields: CacheFields {
+    switch form {
+    case .plain(let entry): CacheFields(entry)
+    case .made(_, let members): CacheFields(members)
+    }
+  }
+
+  /// Whether the token is this one, without making one of what stands here.
+  func holds(_ token: Secret) -> Bool {
+    switch form {
+    case .plain(let entry): entry.holds(token)
+    case .made(let secret, _): secret == token
+    }
   }
 
   /// Takes over the members of a newer entry and keeps what only this one has.
   mutating func merge(_ newer: CacheEntry) {
-    secret = newer.secret ?? secret
-    members.merge(newer.members) { _, new in new }
+    form = .made(secret: newer.secret ?? secret, members: members.merging(newer.members) { _, new in new })
   }
 
   /// Appends the entry as an object.
   func write(to writer: inout JSONWriter) {
+    switch form {
+    case .plain(let entry): writer.append(verbatim: entry.text.copy(entry.range))
+    case .made(let secret, let members): Self.write(secret, members, to: &writer)
+    }
+  }
+
+  private static func write(_ secret: Secret?, _ members: [String: JSONValue], to writer: inout JSONWriter) {
     writer.openObject()
     var names = Array(members.keys)
     if secret != nil { names.append("secret") }
@@ -60,6 +109,13 @@ public struct CacheEntry: Sendable, Equatable {
       }
     }
     writer.closeObject()
+  }
+}
+
+extension CacheEntry: Equatable {
+  /// Whether both have the same members, however they are spelled.
+  public static func == (left: CacheEntry, right: CacheEntry) -> Bool {
+    left.secret == right.secret && left.members == right.members
   }
 }
 

@@ -12,4 +12,15 @@ public enum CacheSection: String, Sendable, Hashable, CaseIterable {
   case refreshToken = "RefreshToken"
   /// What is known of applications: the family.
   case appMetadata = "AppMetadata"
+
+  /// Its place in `allCases`.
+  var index: Int {
+    switch self {
+    case .accessToken: 0
+    case .account: 1
+    case .idToken: 2
+    case .refreshToken: 3
+    case .appMetadata: 4
+    }
+  }
 }

@@ -65,10 +65,10 @@ extension CacheDocument {
   private func account(home: String, hosts: Set<String>) -> CachedAccount? {
     var account: CachedAccount?
     for key in keys(.account, clientID: "", homeAccountID: home).sorted() {
-      guard let entry = entry(.account, key), let environment = entry["environment"]?.lowercased(),
+      guard let fields = entry(.account, key)?.fields, let environment = fields.lowercased(.environment),
         hosts.contains(environment)
       else { continue }
-      account = (account ?? CachedAccount(home: home, environment: environment)).adding(entry)
+      account = (account ?? CachedAccount(home: home, environment: environment)).adding(fields)
     }
     return account
   }
@@ -81,16 +81,16 @@ extension CachedAccount {
   }
 
   /// The account with what one of its entries says.
-  fileprivate func adding(_ entry: CacheEntry) -> CachedAccount {
+  fileprivate func adding(_ entry: CacheFields) -> CachedAccount {
     var result = self
-    let username = entry["username"] ?? ""
-    let local = entry["local_account_id"] ?? ""
+    let username = entry[.username] ?? ""
+    let local = entry[.localAccountID] ?? ""
     // The object id of the home tenant is the first half of the home account id: that name is the person's own.
     let isHome = !local.isEmpty && homeAccountID.hasPrefix(local + ".")
     if isHome || result.username.isEmpty { result.username = username }
     if !username.isEmpty { result.usernames.insert(username) }
     if !local.isEmpty { result.localAccountIDs.insert(local) }
-    if let realm = entry["realm"] { result.realms.insert(realm) }
+    if let realm = entry[.realm] { result.realms.insert(realm) }
     return result
   }
 }

@@ -24,22 +24,23 @@ public struct HeldAccessToken: Sendable {
 
   /// Reads an entry; nil where it holds no token, no expiry or no scopes.
   init?(key: String, entry: CacheEntry?) {
-    guard let entry, let secret = entry.secret, !secret.isEmpty, secret != Self.tombstone,
-      let expiresOn = entry.time("expires_on"), let target = entry["target"]
+    guard let entry else { return nil }
+    let fields = entry.fields
+    guard let expiresOn = fields.time(.expiresOn), let target = fields[.target],
+      let secret = entry.secret, !secret.isEmpty, secret != Self.tombstone
     else { return nil }
     self.key = key
     self.secret = secret
     self.expiresOn = expiresOn
-    environment = entry["environment"]?.lowercased() ?? ""
-    realm = entry["realm"] ?? ""
+    environment = fields.lowercased(.environment) ?? ""
+    realm = fields[.realm] ?? ""
     scopes = target.split { $0 == " " || $0 == "\t" || $0 == "\n" }.map(String.init)
-    isolation = entry["ext_cache_key"]
-    cachedAt = entry.time("cached_at")
-    refreshOn = entry.time("refresh_on")
-    let marks = ["ext", "key_id", "keyid", "kid", "requested_claims", "user_assertion_hash"]
-    let isMarked = marks.contains { entry.members[$0] != nil && entry.members[$0] != .null && entry[$0] != "" }
-    let type = entry["token_type"] ?? ""
-    isPlainBearer = !isMarked && (type.isEmpty || type.lowercased() == "bearer")
+    isolation = fields[.isolation]
+    cachedAt = fields.time(.cachedAt)
+    refreshOn = fields.time(.refreshOn)
+    let type = fields[.tokenType] ?? ""
+    isPlainBearer =
+      !CacheMember.marks.contains(where: fields.saysAnything) && (type.isEmpty || type.lowercased() == "bearer")
   }
 
   /// What it is for as a set; nil where somebody wrote what is no scope.

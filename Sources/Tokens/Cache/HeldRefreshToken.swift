@@ -18,12 +18,13 @@ public struct HeldRefreshToken: Sendable {
   /// Reads an entry; nil where it holds no token.
   init?(key: String, entry: CacheEntry?) {
     guard let entry, let secret = entry.secret, !secret.isEmpty, secret != HeldAccessToken.tombstone else { return nil }
+    let fields = entry.fields
     self.key = key
     self.secret = secret
-    environment = entry["environment"]?.lowercased() ?? ""
-    familyID = entry["family_id"].flatMap { $0.isEmpty ? nil : $0 }
-    isolation = entry["ext_cache_key"]
-    modifiedAt = entry.time("last_modification_time") ?? UnixTime(0)
+    environment = fields.lowercased(.environment) ?? ""
+    familyID = fields[.familyID].flatMap { $0.isEmpty ? nil : $0 }
+    isolation = fields[.isolation]
+    modifiedAt = fields.time(.modifiedAt) ?? UnixTime(0)
   }
 
   /// The newest first; keys decide between equals, so that every process tries them in one order.

@@ -65,6 +65,12 @@ public struct JSONReader {
     }
   }
 
+  /// The place of the next byte that is looked at.
+  var position: Int { index }
+
+  /// Goes on behind a value that was read in another way (`PlainObject`).
+  mutating func skip(to position: Int) { index = position }
+
   /// Requires that nothing but white space follows.
   public mutating func finish() throws(JSONTextError) {
     skipWhiteSpace()

@@ -58,23 +58,42 @@ struct JSONWriter {
     if layout == .indentedASCII { bytes.append(UInt8(ascii: " ")) }
   }
 
+  /// Appends a value as it stood in another text.
+  mutating func append(verbatim value: ArraySlice<UInt8>) { bytes += value }
+
+  /// Makes room for a text of about so many bytes.
+  mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
   /// Appends a secret as a string.
   mutating func append(_ secret: Secret) {
     // Tokens are ASCII nearly always; those that are not go the way of every other text.
     let span = secret.bytes
-    var isPlain = true
-    for index in span.indices where !(0x20...0x7E).contains(span[index]) { isPlain = false }
-    guard isPlain else {
+    guard Self.isPlain(span) else {
       append(secret.revealed())
       return
     }
     bytes.append(UInt8(ascii: "\""))
-    for index in span.indices { append(ascii: span[index]) }
+    unsafe span.withUnsafeBufferPointer { unsafe bytes += $0 }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a text stands in JSON as it is.
+  private static func isPlain(_ text: Span<UInt8>) -> Bool {
+    var isPlain = true
+    for index in text.indices {
+      let byte = text[index]
+      isPlain = isPlain && byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+    return isPlain
   }
 
   private mutating func append(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
+    if Self.isPlain(text.utf8Span.span) {
+      bytes += text.utf8
+      bytes.append(UInt8(ascii: "\""))
+      return
+    }
     for scalar in text.unicodeScalars {
       if scalar.isASCII {
         append(ascii: UInt8(truncatingIfNeeded: scalar.value))

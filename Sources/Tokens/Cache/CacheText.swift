@@ -1,0 +1,46 @@
+// Owns the text of a cache that entries are parts of. Keeps it out of every description and wipes it at the end.
+
+/// The bytes a document was read from, for as long as an entry of it is as it was read.
+@safe
+final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
+  // Written in deinit only, when nobody else holds the reference.
+  private nonisolated(unsafe) var storage: [UInt8]
+
+  /// Takes over a text. Who keeps it too, keeps a copy that is not wiped.
+  init(_ bytes: [UInt8]) {
+    unsafe storage = bytes
+  }
+
+  deinit {
+    unsafe Self.wipe(&storage)
+  }
+
+  // As in `Secret`: an optimiser that sees the memory being freed next may not look into this function.
+  @_optimize(none) @inline(never)
+  private static func wipe(_ bytes: inout [UInt8]) {
+    zero(&bytes)
+  }
+
+  @inline(never)
+  private static func zero(_ bytes: inout [UInt8]) {
+    unsafe bytes.withUnsafeMutableBufferPointer { bytes in unsafe bytes.update(repeating: 0) }
+  }
+
+  /// The text.
+  var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(storage.span, borrowing: self) }
+  }
+
+  /// A part of the text as an array; not wiped.
+  func copy(_ range: Range<Int>) -> ArraySlice<UInt8> { unsafe storage[range] }
+
+  /// A part of the text that is known to be ASCII.
+  func string(_ range: Range<Int>) -> String {
+    // The bytes were found to be ASCII when the entry was read.
+    String(copying: unsafe UTF8Span(unchecked: bytes.extracting(range), isKnownASCII: true))
+  }
+
+  var description: String { "[secret]" }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,96 @@
+// Owns an entry that nobody has changed since it was read: a part of the document's text, looked into when something is asked.
+
+/// A plain object in a text (`PlainObject`).
+struct PlainEntry: Sendable {
+  /// The text it is a part of.
+  let text: CacheText
+  private let start: UInt32
+  private let end: UInt32
+  // Where the token stands: most of the entry, and not to be read again to find what stands behind it.
+  private let secretStart: UInt32
+  private let secretEnd: UInt32
+
+  /// What the index wants to know of an entry; places in the text.
+  struct Names {
+    var clientID: Range<Int>?
+    var homeAccountID: Range<Int>?
+    var username: Range<Int>?
+    var localAccountID: Range<Int>?
+  }
+
+  /// Reads the object whose bracket is at `start`; nil where it is not plain. Of members with one name the last one counts.
+  @inline(__always)
+  init?(_ text: CacheText, from start: Int, names: inout Names) {
+    var found = Names()
+    var secret: Range<Int>?
+    let bytes = text.bytes
+    let end = PlainObject.scan(bytes, from: start) { member in
+      switch CacheMember(bytes, member.name) {
+      case .secret: secret = member.value
+      case .clientID: found.clientID = member.value
+      case .homeAccountID: found.homeAccountID = member.value
+      case .username: found.username = member.value
+      case .localAccountID: found.localAccountID = member.value
+      default: break
+      }
+    }
+    guard let end else { return nil }
+    names = found
+    self.text = text
+    self.start = UInt32(start)
+    self.end = UInt32(end)
+    secretStart = UInt32(secret?.lowerBound ?? 0)
+    secretEnd = UInt32(secret?.upperBound ?? 0)
+  }
+
+  /// The object's place in the text.
+  var range: Range<Int> { Int(start)..<Int(end) }
+
+  /// The token's place in the text; nil where there is none. A string starts behind a quote, so 0 is no place of one.
+  var secretRange: Range<Int>? { secretStart == 0 ? nil : Int(secretStart)..<Int(secretEnd) }
+
+  /// The token.
+  var secret: Secret? {
+    guard let range = secretRange else { return nil }
+    return Secret(copying: text.bytes.extracting(range))
+  }
+
+  /// Visits every member.
+  @inline(__always)
+  func visit(_ visit: (Span<UInt8>, PlainObject.Member) -> Void) {
+    let bytes = text.bytes
+    let known = secretRange.map { PlainObject.Known(start: $0.lowerBound, end: $0.upperBound) } ?? .none
+    _ = PlainObject.scan(bytes, from: Int(start), known: known) { visit(bytes, $0) }
+  }
+
+  /// Every member but the token.
+  var members: [String: JSONValue] {
+    var members: [String: JSONValue] = [:]
+    members.reserveCapacity(12)
+    visit { bytes, member in
+      let name = text.string(member.name)
+      guard name != CacheMember.secret.rawValue || member.value == nil else { return }
+      members[name] = member.value.map { .string(text.string($0)) } ?? .null
+    }
+    return members
+  }
+
+  /// A member that is a string and not the token.
+  func string(_ name: String) -> String? {
+    guard name != CacheMember.secret.rawValue else { return nil }
+    var found: Range<Int>?
+    visit { _, member in
+      if member.name.count == name.utf8.count, text.string(member.name) == name { found = member.value }
+    }
+    return found.map { text.string($0) }
+  }
+
+  /// Whether the token is this one, found in a time that depends on the number of bytes only.
+  func holds(_ secret: Secret) -> Bool {
+    guard let range = secretRange, range.count == secret.count else { return false }
+    let (mine, theirs) = (text.bytes.extracting(range), secret.bytes)
+    var difference: UInt8 = 0
+    for index in mine.indices { difference |= mine[index] ^ theirs[index] }
+    return difference == 0
+  }
+}
