@@ -68,8 +68,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Network", "Tokens"], path: "Tests/TestSupport", swiftSettings: strict),
     .executableTarget(
-      name: "cache-writer", dependencies: ["Identity", "Network", "Tokens", "TestSupport"], path: "Tests/CacheWriter",
-      swiftSettings: strict),
+      name: "cache-writer", dependencies: ["Identity", "HTTPClient", "Network", "Tokens", "TestSupport"],
+      path: "Tests/CacheWriter", swiftSettings: strict),
     .executableTarget(
       name: "confined-process", dependencies: ["Network"], path: "Tests/ConfinedProcess", swiftSettings: strict),
     .testTarget(

@@ -132,10 +132,10 @@ class Scene:
         process.wait(port)
         return process, port
 
-    def start_bearer_proxy(self, environment=None, wait=True):
+    def start_bearer_proxy(self, environment=None, wait=True, configuration="bearer-proxy.yaml"):
         port, admin = free_ports(2)
         self.values.update(PORT=port, ADMIN=admin)
-        process = self.spawn("bearer-proxy", [self.binary(), "run", "-c", self.render("bearer-proxy.yaml")], environment)
+        process = self.spawn("bearer-proxy", [self.binary(), "run", "-c", self.render(configuration)], environment)
         if wait:
             process.wait(port)
         return process, port

@@ -4,11 +4,12 @@
 //                                              prints each generation that is in the file
 //   cache-writer add PATH PREFIX COUNT         signs COUNT people in, PREFIX-0 and so on
 //   cache-writer measure PATH PREFIX COUNT     makes a cache of COUNT people with tokens of real length, and says how long
-//                                              reading it, a look-up in it and one renewal take
+//                                              reading it, a look-up in it, a silent hit and one renewal take
 //   cache-writer flight PATH KEY SCOPE         renews a token unless another process just did, under the refresh lock
 
 import FoundationEssentials
 import Glibc
+import HTTPClient
 import Identity
 import Network
 import TestSupport
@@ -103,25 +104,65 @@ struct CacheWriter {
     try await store.modify { document in for one in issued { document.add(one, now: now) } }
     let clock = ContinuousClock()
     for _ in 0..<5 {
-      let began = clock.now
+      let (began, used) = (clock.now, processorTime)
       let other = await FileCacheStore.open(path: path) { _ in }
       say("read_ms \(milliseconds(clock.now - began))")
+      say("read_processor_ms \(milliseconds(processorTime - used))")
       withExtendedLifetime(other) {}
     }
+    // What a process has that read the file, not made it.
+    let reader = await FileCacheStore.open(path: path) { _ in }
     let person = SignedInPerson("\(prefix)\(count / 2)")
     let scopes = try ScopeSet(["User.Read"])
-    let time = await clock.measure {
-      for _ in 0..<100_000 {
-        guard await store.snapshot().accessToken(person.query, scopes: scopes, now: now) != nil else { return }
-      }
+    try await measure("look_up_ns", 100_000) {
+      await reader.snapshot().accessToken(person.query, scopes: scopes, now: now) != nil
     }
-    say("look_up_ns \(time.components.attoseconds / 100_000 / 1_000_000_000)")
+    let subscription = try subscription(of: person, scopes)
+    let realm = SignedInPerson.tenant
+    try await measure("rights_ns", 100_000) {
+      await reader.snapshot().rights(for: subscription.key, realm: realm, now: now).accessToken != nil
+    }
+    let broker = TokenBroker(TokenBroker.Surroundings(now: { now }), store: reader)
+    let value = try await broker.bearer(for: subscription)
+    try await measure("broker_hit_ns", 100_000) { try await broker.bearer(for: subscription) === value }
+    // A loop has the value in a slot, and compares it with its clock.
+    let (slots, instant) = ([BearerValue?](repeating: value, count: 8), now)
+    try await measure("loop_hit_ns", 10_000_000) {
+      guard let value = slots[Int(instant.seconds & 7)] else { return false }
+      return value.isUsable(at: instant) && !value.claimsRefresh(at: instant)
+    }
     for generation in 1...5 {
       let next = try person.issued(generation: generation, isSignIn: false, padding: padding, now: now)
       let time = try await clock.measure { try await store.modify { document in _ = document.add(next, now: now) } }
       say("renewal_ms \(milliseconds(time))")
     }
     say("file_bytes \(try SharedFile(path: path).identity()?.size ?? 0)")
+  }
+
+  /// Says how long one of many calls takes. All of them must find something.
+  private static func measure(_ name: String, _ count: Int, _ call: () async throws -> Bool) async throws {
+    let began = ContinuousClock.now
+    for _ in 0..<count { guard try await call() else { throw Lost() } }
+    let time = ContinuousClock.now - began
+    say(
+      "\(name) \(Double(time.components.attoseconds / 1_000_000_000 + time.components.seconds * 1_000_000_000) / Double(count))"
+    )
+  }
+
+  private static func subscription(of person: SignedInPerson, _ scopes: ScopeSet) throws -> TokenSubscription {
+    let application = Application(
+      name: "measured", authority: try Authority("https://\(SignedInPerson.environment)/\(SignedInPerson.tenant)"),
+      clientID: SignedInPerson.client, credential: nil
+    ) { _ throws(FetchError) in
+      throw .closed(host: "nobody is asked")
+    }
+    return TokenSubscription(application: application, subject: .account(person.home), scopes: scopes)
+  }
+
+  private static var processorTime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
   private static func milliseconds(_ time: Duration) -> Int64 {

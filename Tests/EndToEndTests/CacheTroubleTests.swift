@@ -1,0 +1,142 @@
+// The cache's file cannot be written, or is no cache any more: what callers, the operator and the file itself see of that.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct CacheTroubleTests {
+  /// What is wrong with the file system, and what ends it.
+  enum Trouble: String, CaseIterable {
+    case full, readOnly
+
+    func begin(_ mount: Mount) async throws {
+      switch self {
+      case .full:
+        // Ends when there is no byte left.
+        _ = try await run(["dd", "if=/dev/zero", "of=" + mount.file("filler"), "bs=1k"])
+      case .readOnly:
+        try await succeed(["mount", "-o", "remount,ro", mount.path])
+      }
+    }
+
+    func end(_ mount: Mount) async throws {
+      switch self {
+      case .full: unlink(mount.file("filler"))
+      case .readOnly: try await succeed(["mount", "-o", "remount,rw", mount.path])
+      }
+    }
+  }
+
+  /// A file system of its own: a few hundred kilobytes of memory.
+  struct Mount {
+    let directory: TemporaryDirectory
+    var path: String { directory.path }
+    func file(_ name: String) -> String { directory.file(name) }
+
+    init() async throws {
+      directory = try TemporaryDirectory()
+      try await succeed(["mount", "-t", "tmpfs", "-o", "size=256k,mode=0700", "tmpfs", directory.path])
+    }
+
+    /// Detached at once, whoever still looks into it.
+    func remove() async throws { try await succeed(["umount", "-l", path]) }
+
+    /// Whether this process may mount at all.
+    static let isPossible: Bool = {
+      guard getuid() == 0 else { return false }
+      do {
+        let directory = try TemporaryDirectory()
+        guard Glibc.mount("tmpfs", directory.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+        return umount2(directory.path, Int32(MNT_DETACH)) == 0
+      } catch {
+        return false
+      }
+    }()
+  }
+
+  @Test(
+    .enabled(if: Mount.isPossible, "only root may mount the file system that is then full or read-only"),
+    arguments: Trouble.allCases)
+  func `a file system that is full or read-only loses nothing, and is served from memory meanwhile`(trouble: Trouble)
+    async throws
+  {
+    let mount = try await Mount()
+    let scene = try await DeskScene(cache: mount.file("cache.json"))
+    try await scene.lifetime(2)
+    var (proxy, own) = try await scene.proxy()
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/before").status == 200 })
+    try await trouble.begin(mount)
+    let written = textOfFile(mount.file("cache.json"))
+
+    // Each renewal needs the refresh token of the one before, which stands nowhere but in memory.
+    let before = try await scene.tokenRequests()
+    var statuses: Set<Int> = []
+    let isRenewed = try await eventually(within: .seconds(40)) {
+      statuses.insert(try await proxy.get("/orders/meanwhile").status)
+      try await Task.sleep(for: .milliseconds(300))
+      return try await scene.tokenRequests() >= before + 3
+    }
+    #expect(isRenewed && statuses == [200])
+    #expect(textOfFile(mount.file("cache.json")) == written)
+    #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "system") >= 1)
+    #expect(try await metricSum(proxy, "bearer_proxy_cache_unwritten_changes") >= 1)
+    let lines = proxy.process.errors.split(separator: "\n").filter { $0.contains("serving from memory") }
+    #expect(lines.count == 1, "\(lines)")
+
+    try await trouble.end(mount)
+    #expect(
+      try await eventually(within: .seconds(40)) {
+        try await metricSum(proxy, "bearer_proxy_cache_unwritten_changes") == 0
+      })
+    #expect(try await eventually { proxy.process.errors.contains("token cache can be used again") })
+    #expect(textOfFile(mount.file("cache.json")) != written)
+    try await proxy.process.stop()
+    // All that the next process knows is in the file, and the provider forgives no refresh token but the last.
+    (proxy, own) = try await scene.proxy()
+    #expect(try await eventually(within: .seconds(20)) { try scene.allAreExpired() })
+    #expect(try await proxy.get("/orders/after").status == 200)
+    try await proxy.process.stop()
+    withExtendedLifetime(own) {}
+    await scene.stop()
+    try await mount.remove()
+  }
+
+  @Test func `a file that is no cache stays as it is, and is named with its place until somebody mends it`()
+    async throws
+  {
+    let scene = try await DeskScene()
+    try await scene.lifetime(3)
+    let (proxy, own) = try await scene.proxy()
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/before").status == 200 })
+    let whole = textOfFile(scene.cache)
+    let damaged = "{\n  \"AccessToken\": nonsense\n}\n"
+    try Data(damaged.utf8).write(to: URL(filePath: scene.cache))
+    let place = "\(scene.cache):2:19"
+    #expect(try await eventually { proxy.process.errors.contains(place) })
+
+    let before = try await scene.tokenRequests()
+    var statuses: Set<Int> = []
+    let isRenewed = try await eventually(within: .seconds(40)) {
+      statuses.insert(try await proxy.get("/orders/meanwhile").status)
+      try await Task.sleep(for: .milliseconds(300))
+      return try await scene.tokenRequests() >= before + 2
+    }
+    #expect(isRenewed && statuses == [200])
+    #expect(textOfFile(scene.cache) == damaged)
+    #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "damaged") >= 1)
+    let lines = proxy.process.errors.split(separator: "\n").filter { $0.contains("serving from memory") }
+    #expect(lines.count == 1, "\(lines)")
+
+    // Put back, even as it was: what was renewed meanwhile goes over it.
+    try Data(whole.utf8).write(to: URL(filePath: scene.cache))
+    #expect(try await eventually(within: .seconds(20)) { textOfFile(scene.cache) != whole })
+    #expect(try await eventually { proxy.process.errors.contains("token cache can be used again") })
+    #expect(try await proxy.get("/orders/after").status == 200)
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+}
