@@ -90,8 +90,8 @@ let package = Package(
 
 // Fuzz targets link with `--sanitize fuzzer` only, so that they are in the graph only where `Tests/fuzz` asks for them.
 if Context.environment["BEARER_PROXY_FUZZ"] != nil {
-  for name in ["FuzzRequestHead", "FuzzResponseHead", "FuzzChunked"] {
+  for name in ["FuzzRequestHead", "FuzzResponseHead", "FuzzChunked", "FuzzChallenge"] {
     package.targets.append(
-      .executableTarget(name: name, dependencies: ["HTTP"], path: "Fuzz/\(name)", swiftSettings: strict))
+      .executableTarget(name: name, dependencies: ["HTTP", "Tokens"], path: "Fuzz/\(name)", swiftSettings: strict))
   }
 }

@@ -41,3 +41,22 @@ public struct Claims: Sendable, Hashable {
     text = JSONValue.object(members).canonicalText()
   }
 }
+
+extension Claims {
+  /// Both requests in one: objects merge by key, and where both say something else, `other` counts. `other` alone where the
+  /// sum would be larger than `limit`.
+  public func merged(with other: Claims) -> Claims {
+    let text = JSONValue(json: Array(text.utf8)), more = JSONValue(json: Array(other.text.utf8))
+    guard let text, let more else { return other }
+    do throws(ClaimsError) {
+      return try Claims(json: Self.merged(text, more).canonicalText())
+    } catch {
+      return other
+    }
+  }
+
+  private static func merged(_ one: JSONValue, _ other: JSONValue) -> JSONValue {
+    guard case .object(let members) = one, case .object(let others) = other else { return other }
+    return .object(members.merging(others) { merged($0, $1) })
+  }
+}

@@ -57,7 +57,7 @@ public struct TokenErrorReply: Sendable, Hashable {
   }
 
   /// The text's first `limit` characters, each control turned into a space: a log line stays one line.
-  private static func printable(_ text: String, limit: Int) -> String {
+  static func printable(_ text: String, limit: Int) -> String {
     String(text.unicodeScalars.prefix(limit).map { $0.properties.isControl ? " " : Character($0) })
   }
 }

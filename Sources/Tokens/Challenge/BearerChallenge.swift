@@ -1,0 +1,73 @@
+// Owns what an API asks for with a Bearer challenge. Reading it from a response is `BearerChallengeReading`'s; what to do about it is
+// `ChallengePlan`'s.
+
+/// What an API says it wants (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and `authorization_uri`).
+public struct BearerChallenge: Sendable, Hashable {
+  /// The `error` parameter.
+  public enum Code: Sendable, Hashable {
+    /// `insufficient_claims`: the token has to prove more (Microsoft).
+    case insufficientClaims
+    /// `invalid_token`: expired, revoked or malformed.
+    case invalidToken
+    /// `insufficient_scope`: the token may not do this.
+    case insufficientScope
+    /// `insufficient_user_authentication`: the person has to authenticate in another way, or anew (RFC 9470).
+    case insufficientUserAuthentication
+    /// Anything else, in lower case and at most 64 characters.
+    case other(String)
+
+    /// The code that a text spells, in any case.
+    init(_ text: String) {
+      switch text.lowercased() {
+      case "insufficient_claims": self = .insufficientClaims
+      case "invalid_token": self = .invalidToken
+      case "insufficient_scope": self = .insufficientScope
+      case "insufficient_user_authentication": self = .insufficientUserAuthentication
+      case let other: self = .other(other)
+      }
+    }
+  }
+
+  /// What is wrong; nil where the API does not say.
+  public var error: Code?
+  /// The API's prose, one line, at most 300 characters. For logs.
+  public var description: String?
+  /// The protection space, at most 300 characters.
+  public var realm: String?
+  /// Where the API thinks people sign in, without the endpoint's path. A hint that is shown and never contacted: no credential
+  /// goes to a host that a resource names.
+  public var authority: String?
+  /// The scopes wanted.
+  public var scopes: ScopeSet
+  /// The claims a token has to prove.
+  public var claims: Claims?
+  /// The authentication contexts wanted, most wanted first (RFC 9470).
+  public var authenticationContexts: [String]
+  /// Seconds since the person's last sign-in at most (RFC 9470).
+  public var maxAge: Int64?
+  /// Where the API describes itself (RFC 9728). Not fetched.
+  public var resourceMetadata: String?
+
+  /// A challenge of these parts.
+  public init(
+    error: Code? = nil, description: String? = nil, realm: String? = nil, authority: String? = nil,
+    scopes: ScopeSet = .none, claims: Claims? = nil, authenticationContexts: [String] = [], maxAge: Int64? = nil,
+    resourceMetadata: String? = nil
+  ) {
+    self.error = error
+    self.description = description
+    self.realm = realm
+    self.authority = authority
+    self.scopes = scopes
+    self.claims = claims
+    self.authenticationContexts = authenticationContexts
+    self.maxAge = maxAge
+    self.resourceMetadata = resourceMetadata
+  }
+
+  /// Whether two challenges ask for the same, whatever they say beside it.
+  func asksTheSame(as other: BearerChallenge) -> Bool {
+    error == other.error && scopes == other.scopes && claims == other.claims
+      && authenticationContexts == other.authenticationContexts && maxAge == other.maxAge
+  }
+}

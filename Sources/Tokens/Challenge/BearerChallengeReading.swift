@@ -1,0 +1,161 @@
+// Owns the step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can be made of
+// them. Grammar is the HTTP module's.
+
+public import HTTP
+
+/// Why Bearer challenges are not acted upon. The response they came with is passed on as it is.
+public enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
+  /// The fields are no grammar.
+  case malformed
+  /// More or longer than is read.
+  case tooLarge = "too_large"
+  /// A parameter stands there twice.
+  case repeatedParameter = "repeated_parameter"
+  /// Several challenges ask for different things.
+  case conflicting
+  /// `claims` is neither JSON nor base64 of JSON, no object, or larger than `Claims.limit`; or it is missing where it was announced.
+  case claims
+  /// `error`, `scope`, `acr_values` or `max_age` breaks its grammar or limits.
+  case parameter
+}
+
+/// What the Bearer challenges of a response come to.
+public enum BearerChallengeReading: Sendable, Hashable {
+  /// There are none.
+  case absent
+  /// The one thing they ask for.
+  case usable(BearerChallenge)
+  /// They are not acted upon.
+  case unusable(ChallengeFault)
+
+  /// Reads. Other schemes are not looked at.
+  ///
+  /// Of several Bearer challenges those with an `error` count, and have to ask for the same. Claims count under `insufficient_claims`,
+  /// under `invalid_token` (as Azure Resource Manager sends them) and without an error; under every other they are not meant for
+  /// the client to repeat (MSAL's rule).
+  public init(_ list: AuthenticationChallengeList) {
+    let bearer = list.challenges.filter { $0.scheme == "bearer" }
+    if list.isTruncated {
+      // What was left out may have been Bearer's.
+      self = .unusable(list.challenges.isEmpty ? .malformed : .tooLarge)
+      return
+    }
+    guard !bearer.isEmpty else {
+      self = .absent
+      return
+    }
+    do throws(ChallengeFault) {
+      var readings: [BearerChallenge] = []
+      for challenge in bearer { readings.append(try BearerChallenge(challenge)) }
+      let errors = readings.filter { $0.error != nil || $0.claims != nil }
+      let candidates = errors.isEmpty ? readings : errors
+      let chosen = candidates[0]
+      guard candidates.allSatisfy({ $0.asksTheSame(as: chosen) }) else { throw .conflicting }
+      self = .usable(chosen)
+    } catch {
+      self = .unusable(error)
+    }
+  }
+}
+
+extension BearerChallenge {
+  /// What a challenge's parameters mean. Unknown ones are ignored (RFC 6750 §3).
+  init(_ challenge: AuthenticationChallenge) throws(ChallengeFault) {
+    guard challenge.isWellFormed, challenge.token68 == nil else { throw .malformed }
+    func value(_ name: String) throws(ChallengeFault) -> String? {
+      let values = challenge.values(of: name)
+      guard values.count <= 1 else { throw .repeatedParameter }
+      return values.first
+    }
+    self.init()
+    error = try value("error").map { text throws(ChallengeFault) in try Self.code(text) } ?? nil
+    description = try value("error_description").map { Self.printable($0) }
+    realm = try value("realm").map { Self.printable($0) }
+    // MSAL for .NET's order.
+    for name in ["authorization_uri", "authorization", "authority"] where authority == nil {
+      authority = try value(name).flatMap { Self.authority($0) }
+    }
+    do throws(ScopeSetError) {
+      let text = challenge.values(of: "scope").first ?? ""
+      guard text.utf8.count <= Self.textLimit else { throw .word("") }
+      scopes = try ScopeSet(parameter: text)
+    } catch {
+      throw .parameter
+    }
+    _ = try value("scope")
+    authenticationContexts = try Self.contexts(try value("acr_values") ?? "")
+    maxAge = try value("max_age").map { text throws(ChallengeFault) in try Self.seconds(text) }
+    resourceMetadata = try value("resource_metadata").map { Self.printable($0) }
+    let claimsText = try value("claims")
+    switch error {
+    case nil, .insufficientClaims, .invalidToken:
+      claims = try claimsText.map { text throws(ChallengeFault) in try Self.claims(text) }
+    case .insufficientScope, .insufficientUserAuthentication, .other: break
+    }
+    if error == .insufficientClaims, claims == nil { throw .claims }
+  }
+
+  private static let textLimit = 4096
+
+  /// RFC 6750 §3: visible ASCII and spaces, without quotes and backslashes. An empty one says nothing.
+  private static func code(_ text: String) throws(ChallengeFault) -> Code? {
+    guard text.utf8.count <= 64, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
+      throw .parameter
+    }
+    return text.isEmpty ? nil : Code(text)
+  }
+
+  private static func contexts(_ text: String) throws(ChallengeFault) -> [String] {
+    let words = text.split(separator: " ").map(String.init)
+    let isRight = words.allSatisfy { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C } }
+    guard isRight, words.count <= 16, text.utf8.count <= 1024 else { throw .parameter }
+    return words
+  }
+
+  private static func seconds(_ text: String) throws(ChallengeFault) -> Int64 {
+    guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let seconds = Int64(text)
+    else { throw .parameter }
+    return seconds
+  }
+
+  /// JSON as it stands, or in base64 of either alphabet, padded or not.
+  private static func claims(_ text: String) throws(ChallengeFault) -> Claims {
+    var json = text
+    if text.utf8.first(where: { $0 != 0x20 }) != UInt8(ascii: "{") {
+      // In base64 four characters are three bytes.
+      guard text.utf8.count <= Claims.limit / 3 * 4 + 4 else { throw .claims }
+      let digits = text.hasSuffix("==") ? text.dropLast(2) : text.hasSuffix("=") ? text.dropLast() : text[...]
+      let urlSafe = digits.utf8.map {
+        $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
+      }
+      do throws(Base64URLError) {
+        guard
+          let decoded = String(
+            validating: try Base64URL.decode(String(decoding: urlSafe, as: UTF8.self)), as: UTF8.self)
+        else { throw .length }
+        json = decoded
+      } catch {
+        throw .claims
+      }
+    }
+    do throws(ClaimsError) {
+      return try Claims(json: json)
+    } catch {
+      throw .claims
+    }
+  }
+
+  /// The authority behind an authorisation endpoint's address, without what comes behind the tenant.
+  private static func authority(_ text: String) -> String? {
+    var authority = printable(text)
+    for ending in ["/", "/authorize", "/v2.0", "/oauth2", "/v2.0", "/"] where authority.hasSuffix(ending) {
+      authority.removeLast(ending.count)
+    }
+    return authority.isEmpty ? nil : authority
+  }
+
+  private static func printable(_ text: String) -> String {
+    TokenErrorReply.printable(text, limit: 300)
+  }
+}

@@ -1,0 +1,163 @@
+// Owns the decision of what to do about an API's refusal: what it asks for, what the route allows, which token it refused, in; what
+// to try, out. How often the same is tried is `ComplaintMemory`'s.
+
+/// What an API refused.
+public struct RefusedRequest: Sendable {
+  /// The status of the answer.
+  public var status: Int
+  /// What its Bearer challenges come to.
+  public var challenge: BearerChallengeReading
+  /// The scopes that the refused token was granted.
+  public var granted: ScopeSet
+  /// Seconds since the refused token was obtained, here or by whoever filed it in the cache.
+  public var tokenAge: Int64
+  /// The scopes that the route lets a challenge add.
+  public var allowedScopes: ScopeSet
+  /// Whether the request can be sent again: its content, as far as it arrived, is still there.
+  public var isReplayable: Bool
+  /// Whether it has been sent again already.
+  public var isReplay: Bool
+
+  /// A refusal.
+  public init(
+    status: Int, challenge: BearerChallengeReading, granted: ScopeSet, tokenAge: Int64, allowedScopes: ScopeSet,
+    isReplayable: Bool, isReplay: Bool
+  ) {
+    self.status = status
+    self.challenge = challenge
+    self.granted = granted
+    self.tokenAge = tokenAge
+    self.allowedScopes = allowedScopes
+    self.isReplayable = isReplayable
+    self.isReplay = isReplay
+  }
+}
+
+/// What a refused token lacks: what the next one is asked for with.
+public enum Complaint: Sendable, Hashable {
+  /// It is not taken any more: expired, revoked, or nobody says why.
+  case invalidToken
+  /// It does not prove these.
+  case claims(Claims)
+  /// It may not do this: these scopes beside those it has.
+  case scopes(ScopeSet)
+}
+
+/// The sort of a refusal: a label.
+public enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
+  /// No challenge that concerns the token.
+  case none
+  /// Claims are wanted.
+  case claims
+  /// `invalid_token`.
+  case invalidToken = "invalid_token"
+  /// A 401 without a reason.
+  case unexplained
+  /// `insufficient_scope`.
+  case insufficientScope = "insufficient_scope"
+  /// `insufficient_user_authentication`.
+  case stepUp = "step_up"
+  /// Another error.
+  case other
+  /// A challenge that cannot be used.
+  case unusable
+}
+
+/// What to do about a refusal.
+public enum ChallengePlan: Sendable, Hashable {
+  /// Pass the answer on as it is.
+  case passOn(Reason)
+  /// Get another token silently; if that works, send the request once more, otherwise pass the answer on.
+  case answer(Complaint)
+
+  /// Why an answer is passed on.
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// It asks for nothing that another token would bring.
+    case nothingAsked = "nothing_asked"
+    /// It is the answer to a request that was sent for the second time.
+    case isReplay = "is_replay"
+    /// The request is gone.
+    case notReplayable = "not_replayable"
+    /// The challenge is unusable.
+    case unusable
+    /// The scopes are not the route's to ask for.
+    case scopesNotAllowed = "scopes_not_allowed"
+    /// The token has the scopes.
+    case scopesHeld = "scopes_held"
+    /// Only a person can bring it.
+    case personNeeded = "person_needed"
+    /// Nothing says that the token is at fault, and it is new.
+    case tokenIsNew = "token_is_new"
+  }
+
+  /// Seconds after which an old token is the likely reason for a 401 that gives none.
+  public static let youth: Int64 = 60
+
+  /// Decides.
+  ///
+  /// | status and challenge | the token | plan |
+  /// |---|---|---|
+  /// | 401, claims | any | another with these claims |
+  /// | 401, `invalid_token` | any | another |
+  /// | 401, no `error` | older than a minute | another |
+  /// | 401, no `error` | new | pass on |
+  /// | 401 or 403, `insufficient_scope`, scopes allowed | lacks some | another with these scopes too |
+  /// | 401 or 403, `insufficient_scope`, not all allowed, or none named | any | pass on |
+  /// | 401, `insufficient_user_authentication` | any | pass on |
+  /// | unusable, another error, another status | any | pass on |
+  ///
+  /// A request that was sent for the second time, or cannot be, is passed on in every case.
+  public init(_ refused: RefusedRequest) {
+    let wish: ChallengePlan
+    switch refused.kind {
+    case .none, .other: wish = .passOn(.nothingAsked)
+    case .unusable: wish = .passOn(.unusable)
+    case .stepUp: wish = .passOn(.personNeeded)
+    case .claims: wish = refused.bearer?.claims.map { .answer(.claims($0)) } ?? .passOn(.unusable)
+    case .invalidToken: wish = .answer(.invalidToken)
+    case .unexplained: wish = refused.tokenAge > Self.youth ? .answer(.invalidToken) : .passOn(.tokenIsNew)
+    case .insufficientScope:
+      let wanted = refused.bearer?.scopes ?? .none
+      if wanted.isEmpty || !wanted.isCovered(by: refused.allowedScopes.union(refused.granted)) {
+        wish = .passOn(.scopesNotAllowed)
+      } else {
+        wish = wanted.isCovered(by: refused.granted) ? .passOn(.scopesHeld) : .answer(.scopes(wanted))
+      }
+    }
+    guard case .answer = wish else {
+      self = wish
+      return
+    }
+    if refused.isReplay {
+      self = .passOn(.isReplay)
+    } else {
+      self = refused.isReplayable ? wish : .passOn(.notReplayable)
+    }
+  }
+}
+
+extension RefusedRequest {
+  /// The usable challenge.
+  public var bearer: BearerChallenge? {
+    if case .usable(let challenge) = challenge { challenge } else { nil }
+  }
+
+  /// The sort of refusal.
+  public var kind: ChallengeKind {
+    switch (status, challenge) {
+    case (401, .absent): return .unexplained
+    case (401, .unusable), (403, .unusable): return .unusable
+    case (401, .usable(let bearer)):
+      if bearer.claims != nil { return .claims }
+      switch bearer.error {
+      case .invalidToken: return .invalidToken
+      case .insufficientScope: return .insufficientScope
+      case .insufficientUserAuthentication: return .stepUp
+      case .insufficientClaims, .other: return .other
+      case nil: return .unexplained
+      }
+    case (403, .usable(let bearer)): return bearer.error == .insufficientScope ? .insufficientScope : .none
+    default: return .none
+    }
+  }
+}

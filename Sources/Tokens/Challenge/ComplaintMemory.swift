@@ -1,0 +1,50 @@
+// Owns how often one complaint about a token is answered with another one. It keeps an API that is never content from turning each
+// request into a token request.
+
+/// The complaints about one subscription's tokens that were answered lately.
+public struct ComplaintMemory: Sendable {
+  private struct Entry {
+    var complaint: Complaint
+    var at: UnixTime
+    var pause: Int64
+  }
+
+  private var entries: [Entry] = []
+
+  /// Seconds for which the same complaint is not answered again; twice as many each time it comes back soon after.
+  public static let pause: Int64 = 60
+  /// The longest pause, in seconds.
+  public static let pauseLimit: Int64 = 3600
+  /// Different complaints that are answered within `pause` seconds.
+  public static let limit = 16
+
+  /// Nothing was answered yet.
+  public init() {}
+
+  /// Whether to answer a complaint now; if so, that is remembered. A clock that was set back ends the pauses.
+  public mutating func admits(_ complaint: Complaint, now: UnixTime) -> Bool {
+    var pause = Self.pause
+    if let index = entries.firstIndex(where: { $0.complaint == complaint }) {
+      let last = entries[index]
+      let quiet = now - last.at
+      if (0..<last.pause).contains(quiet) { return false }
+      if (0..<last.pause * 2).contains(quiet) { pause = min(last.pause * 2, Self.pauseLimit) }
+      entries.remove(at: index)
+    }
+    // Whoever is over, and was not back soon, is forgotten; while there is no room, nobody new is answered.
+    if entries.count >= Self.limit { entries.removeAll { !(0..<$0.pause).contains(now - $0.at) } }
+    guard entries.count < Self.limit else { return false }
+    entries.append(Entry(complaint: complaint, at: now, pause: pause))
+    return true
+  }
+
+  /// Whether this is the complaint that was answered last.
+  public func answeredLast(_ complaint: Complaint) -> Bool {
+    entries.last?.complaint == complaint
+  }
+
+  /// Forgets everything: a person has signed in since.
+  public mutating func forget() {
+    entries = []
+  }
+}
