@@ -30,6 +30,7 @@ enum Key: String, CaseIterable {
   case connections
   case defaults
   case exchange
+  case existing
   case fieldCount = "field_count"
   case file
   case format
@@ -51,14 +52,17 @@ enum Key: String, CaseIterable {
   case memory
   case methods
   case name
+  case onInteractionRequired = "on_interaction_required"
   case origins
   case path
   case pool
   case preserveHost = "preserve_host"
+  case replayLimit = "replay_limit"
   case requestHead = "request_head"
   case responseHead = "response_head"
   case routes
   case scopes
+  case scopesOnChallenge = "scopes_on_challenge"
   case serverName = "server_name"
   case shutdown
   case subjects
@@ -68,6 +72,7 @@ enum Key: String, CaseIterable {
   case uids
   case unix
   case upstream
+  case whenUnavailable = "when_unavailable"
   case value
   case valueFile = "value_file"
 }
@@ -160,7 +165,7 @@ extension SectionShape {
 
   static let route = SectionShape([
     (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
-    (.application, .value), (.token, .section(SectionShape([(.as, .value), (.account, .value), (.scopes, .value)]))),
+    (.application, .value), (.token, .section(token)),
     (.preserveHost, .value), (.allowPlaintext, .value),
     (
       .tls,
@@ -172,6 +177,11 @@ extension SectionShape {
       .section(SectionShape([(.connect, .value), (.responseHead, .value), (.idle, .value), (.exchange, .value)]))
     ),
     (.pool, .section(pool)),
+  ])
+
+  static let token = SectionShape([
+    (.as, .value), (.account, .value), (.scopes, .value), (.scopesOnChallenge, .value), (.replayLimit, .value),
+    (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value),
   ])
 
   static let pool = SectionShape([(.maxIdle, .value), (.idleTimeout, .value)])

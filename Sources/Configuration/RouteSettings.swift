@@ -31,6 +31,8 @@ public struct RouteSettings: Sendable, Hashable {
   public let upstream: Located<HTTPURL>
   /// The token that is added.
   public let token: RouteToken
+  /// What it does about challenges, and where there is no token.
+  public let tokenRules: TokenRuleSettings
   /// Whether the caller's `Host` is passed on instead of the upstream's.
   public let preserveHost: Bool
   /// Whether a token may travel to this upstream without TLS.

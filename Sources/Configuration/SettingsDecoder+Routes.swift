@@ -58,7 +58,9 @@ extension SettingsDecoder {
     let path = routePath(section)
     let methods = self.methods(section)
     let upstream = self.upstream(section)
-    let token = self.token(section, applications: applications)
+    let tokenSection = tokenSection(section)
+    let token = self.token(section, tokenSection, applications: applications)
+    let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? TokenRuleSettings()
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let settings = self.upstream(section, over: defaults)
@@ -71,6 +73,7 @@ extension SettingsDecoder {
     }
     return RouteSettings(
       name: name, place: section.place, host: host, path: path, methods: methods, upstream: upstream, token: token,
+      tokenRules: tokenRules,
       preserveHost: preserveHost, allowPlaintext: allowPlaintext, tls: settings.tls, timeouts: settings.timeouts,
       pool: settings.pool)
   }

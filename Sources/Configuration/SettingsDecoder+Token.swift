@@ -14,7 +14,10 @@ extension SettingsDecoder {
   private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
 
   /// `nil` only together with an issue.
-  mutating func token(_ route: Section, applications: [String: DecodedApplication]) -> RouteToken? {
+  /// - Parameter section: the section under `token`, where it is one.
+  mutating func token(
+    _ route: Section, _ section: Section?, applications: [String: DecodedApplication]
+  ) -> RouteToken? {
     let reference = self.application(route, among: applications)
     guard let node = route[.token] else {
       report(route.place, "\(route.path) needs 'token': \(Self.forms)")
@@ -32,7 +35,7 @@ extension SettingsDecoder {
         suggestion: nearestWord(to: written, among: ["none"]))
       return nil
     }
-    guard let section = section(route, .token) else { return nil }
+    guard let section else { return nil }
     let subject = self.subject(section)
     let scopes = self.scopes(section)
     if route.members[.application] == nil {

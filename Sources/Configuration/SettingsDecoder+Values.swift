@@ -200,6 +200,7 @@ extension SettingsDecoder {
   }
 
   private func sizeText(_ size: Int) -> String {
+    if size == 0 { return "0B" }
     if size % (1 << 30) == 0 { return "\(size >> 30)GiB" }
     if size % (1 << 20) == 0 { return "\(size >> 20)MiB" }
     return size % 1024 == 0 ? "\(size >> 10)KiB" : "\(size)B"

@@ -37,10 +37,12 @@ public actor TokenBroker {
     }
   }
 
-  private let surroundings: Surroundings
-  private let store: any TokenCacheStore
-  private let directory: ProviderDirectory
-  private var slots: [AcquisitionKey: TokenSlot] = [:]
+  let surroundings: Surroundings
+  let store: any TokenCacheStore
+  let directory: ProviderDirectory
+  var slots: [AcquisitionKey: TokenSlot] = [:]
+  /// The requests in flight that answer complaints.
+  var answers: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
   private var turns: [String: Task<Void, Never>] = [:]
 
   /// A broker that keeps what it obtains in `store` and serves what it finds there.
@@ -162,7 +164,7 @@ public actor TokenBroker {
 
   /// Brings a slot up to what the cache holds, and tells the loops what changed for them.
   @discardableResult
-  private func look(_ subscription: TokenSubscription) async -> TokenSlot {
+  func look(_ subscription: TokenSubscription) async -> TokenSlot {
     let key = subscription.key
     var realm = key.authority.knownRealm
     if realm == nil, key.authority.isolation == nil {
@@ -184,7 +186,7 @@ public actor TokenBroker {
   // MARK: Requests
 
   /// The request in flight for a key, started where there is none.
-  private func flight(
+  func flight(
     for subscription: TokenSubscription
   ) -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let key = subscription.key
@@ -232,7 +234,7 @@ public actor TokenBroker {
   }
 
   /// Runs `work` after all other work of one name. Some providers take the second use of one refresh token for theft.
-  private func inTurn<Answer: Sendable>(
+  func inTurn<Answer: Sendable>(
     _ name: String, _ work: @escaping @Sendable () async -> Answer
   ) async -> Answer {
     let previous = turns[name]
@@ -275,7 +277,7 @@ public actor TokenBroker {
 extension AcquisitionKey {
   /// What requests must not overlap with: others with the same refresh tokens, whatever their scopes; for an application's own
   /// token, the same request of another process.
-  fileprivate func turn(of account: CachedAccount?) -> String {
+  func turn(of account: CachedAccount?) -> String {
     let start = "\(authority) \(clientID)"
     return switch subject {
     case .application: "\(start) \(scopes) \(claims?.text ?? "")"

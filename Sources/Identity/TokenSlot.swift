@@ -18,6 +18,8 @@ struct TokenSlot {
   private(set) var failure: TokenStatus.Failure?
   /// The refresh tokens that the last failure is about.
   private var refused: [Secret] = []
+  /// The complaints about its tokens that were answered lately.
+  var complaints = ComplaintMemory()
   /// The request in flight.
   var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
 

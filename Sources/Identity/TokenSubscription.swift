@@ -31,6 +31,17 @@ public struct TokenSubscription: Sendable {
       subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
   }
 
+  /// The wish that a token would meet about which nobody has this complaint.
+  func answering(_ complaint: Complaint) -> TokenSubscription {
+    switch complaint {
+    case .invalidToken: self
+    case .claims(let claims):
+      TokenSubscription(application: application, subject: key.subject, scopes: key.scopes, challenge: claims)
+    case .scopes(let wanted):
+      TokenSubscription(application: application, subject: key.subject, scopes: key.scopes.union(wanted))
+    }
+  }
+
   /// The `grant_type` of what can be offered: the label under which acquisitions are counted.
   var grantType: String {
     switch key.subject {

@@ -17,6 +17,9 @@ struct Admission {
   /// The method.
   let method: RequestMethod
 
+  /// Whether the request has content, or may have.
+  var hasContent: Bool { framing != .none && framing != .fixed(0) }
+
   /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form where that differs; `reader`, the origin of
   /// the other site whose page may read the answer. `found` is the
   /// route, also where the request is refused after it was found.

@@ -53,6 +53,8 @@ struct BodyPump {
   private var filledInput = false
   /// Bytes of content received so far.
   private(set) var contentBytes: UInt64 = 0
+  /// Bytes of content up to which everything is kept for a second sink; nil where nothing is kept, or was too much.
+  private(set) var keepLimit: UInt64?
 
   /// Content up to this size is copied behind a head that waits to be sent, so that both leave in one call.
   private static let gatherLimit = 16 * 1024
@@ -63,7 +65,7 @@ struct BodyPump {
   private static let turn = 1024 * 1024
 
   /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding.
-  init(_ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max) {
+  init(_ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil) {
     switch framing {
     case .none: coding = .finished
     case .fixed(let count): coding = count == 0 ? .finished : .fixed(count)
@@ -72,6 +74,7 @@ struct BodyPump {
     }
     self.writesChunks = writesChunks
     self.limit = limit
+    self.keepLimit = keepLimit
   }
 
   /// Whether the source has given everything, sent on or not.
@@ -80,14 +83,14 @@ struct BodyPump {
   }
 
   /// Moves what can be moved now. `input` holds what was received behind the head, `output` what is to be sent first:
-  /// the head, and then this pump's own framing.
+  /// the head, and then this pump's own framing. `kept` gets what a second sink would be sent.
   mutating func step(
     from source: ByteStream, _ input: inout ByteBuffer, to sink: ByteStream, _ output: inout ByteBuffer,
-    _ trailers: inout TrailerParser, _ limits: HeadLimits
+    _ trailers: inout TrailerParser, _ limits: HeadLimits, keeping kept: inout ByteBuffer
   ) -> Step {
     var turn = Self.turn
     while true {
-      if let failure = approve(&input, &output, &trailers, limits) { return .failed(failure) }
+      if let failure = approve(&input, &output, &trailers, limits, &kept) { return .failed(failure) }
       gather(&input, &output)
       if !output.isEmpty {
         switch output.send(to: sink) {
@@ -130,7 +133,8 @@ struct BodyPump {
 
   /// Reads the framing at the front of the input until content is found or more is needed.
   private mutating func approve(
-    _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits
+    _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits,
+    _ kept: inout ByteBuffer
   ) -> Failure? {
     while approved == 0, !input.isEmpty {
       switch coding {
@@ -162,6 +166,7 @@ struct BodyPump {
         case .invalid(let error): return .trailer(error)
         case .complete(let byteCount):
           if writesChunks { Self.writeEnd(trailers.fields, input.bytes, &output) }
+          if writesChunks, keepLimit != nil { Self.writeEnd(trailers.fields, input.bytes, &kept) }
           input.consume(byteCount)
           coding = .finished
           return nil
@@ -169,8 +174,31 @@ struct BodyPump {
       }
       contentBytes += UInt64(approved)
       if contentBytes > limit { return .tooLarge }
+      if approved > 0, keepLimit != nil { keep(input.bytes.extracting(first: approved), &kept) }
     }
     return nil
+  }
+
+  /// Keeps content in the form in which it is sent, or none any more where it is too much.
+  @inline(never)
+  private mutating func keep(_ content: Span<UInt8>, _ kept: inout ByteBuffer) {
+    guard let keepLimit, contentBytes <= keepLimit else {
+      keepLimit = nil
+      kept.removeAll()
+      return
+    }
+    if writesChunks { HeadWriter.chunkStart(content.count, into: &kept) }
+    kept.append(content)
+    if writesChunks { HeadWriter.chunkEnd(into: &kept) }
+  }
+
+  /// Turns to a second sink: appends what was kept, which is everything up to here, behind the head in `output`, and goes on from
+  /// there with the next step.
+  mutating func rewind(_ input: inout ByteBuffer, _ output: inout ByteBuffer, kept: borrowing ByteBuffer) {
+    // What the first sink has not taken is kept too.
+    input.consume(approved)
+    approved = 0
+    output.append(kept.bytes)
   }
 
   private static func writeEnd(

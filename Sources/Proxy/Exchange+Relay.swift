@@ -10,29 +10,49 @@ internal import Telemetry
 extension Exchange {
   /// Relays the request and its response. Whether the caller's connection can carry another exchange.
   mutating func relay(
-    _ admission: Admission, _ bearer: BearerValue?, _ connection: DownstreamConnection, _ scratch: Scratch
+    _ admission: Admission, _ credential: RequestCredential, _ connection: DownstreamConnection, _ scratch: Scratch
   ) async throws(ExchangeFailure) -> Bool {
     let state = connection.state
     let route = admission.route
     let pool = state.pools[route.originIndex]
     let began = state.loop.now
     defer { if record.upstream == nil { record.upstream = (state.loop.now - began).nanoseconds } }
+    var credential = credential
+    var replaying: BodyPump?
     var isFirstAttempt = true
     while true {
       let upstream: UpstreamConnection
-      if isFirstAttempt, let idle = pool.lease() {
+      // A replay that could not be repeated is not entrusted to a connection that may be dead.
+      if isFirstAttempt,
+        replaying == nil || RetryRule.survivesRepetition(method: admission.method, framing: admission.framing),
+        let idle = pool.lease()
+      {
         upstream = idle
         state.metrics.add(state.service.metrics.upstreamConnections[route.index, 0])
       } else {
         upstream = try await connect(pool, route, connection)
       }
-      var relay = Relay(admission, connection, upstream, scratch, limits: state.service.limits)
-      relay.writeRequestHead(bearer)
-      if relay.hasContent {
+      var relay = Relay(
+        admission, connection, upstream, scratch, limits: state.service.limits, headBytes: headBytes,
+        credential: credential, replaying: replaying)
+      if keepsHead, relay.hasContent {
         scratch.requestInput.consume(headBytes)
         keepsHead = false
       }
-      let end = await relay.run(whole: whole)
+      var end = await relay.run(whole: whole)
+      if case .refused = end, let refused = credential.bearer {
+        let refusal = Refusal(
+          token: refused, route: route, status: relay.status, isReplayable: relay.isReplayable,
+          isReplay: replaying != nil)
+        if let value = await answerRefusal(refusal, state, scratch) {
+          if relay.discardAnswer() { pool.giveBack(upstream) } else { upstream.close() }
+          credential = .bearer(value)
+          replaying = relay.request
+          isFirstAttempt = true
+          continue
+        }
+        end = await relay.run(whole: whole)
+      }
       record.bytesIn = relay.request.contentBytes
       record.bytesOut = relay.response?.contentBytes ?? 0
       record.status = UInt16(relay.status)
@@ -47,6 +67,8 @@ extension Exchange {
         connection.stream.reset()
         record.outcome = outcome
         return false
+      case .refused:
+        preconditionFailure("a refusal is held once")
       case .unanswered(let failure, let mayRepeat):
         upstream.close()
         guard mayRepeat,

@@ -31,8 +31,8 @@ struct Exchange {
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)
       try await judgeCallerToken(connection, scratch)
-      let bearer = try await bearer(for: admission.route, state)
-      goesOn = try await relay(admission, bearer, connection, scratch)
+      let credential = try await credential(for: admission.route, connection, scratch)
+      goesOn = try await relay(admission, credential, connection, scratch)
     } catch {
       let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !state.isDraining
       if case .preflight = error {
@@ -79,9 +79,28 @@ struct Exchange {
     scratch.requestInput.withBytes { RecordedHead.write(scratch.requestParser.head, $0, into: &scratch.recorded) }
   }
 
-  /// The route's token: the loop's own copy while it is usable, otherwise what the broker obtains.
-  private mutating func bearer(for route: Route, _ state: LoopState) async throws(ExchangeFailure) -> BearerValue? {
-    guard let slot = route.bearerSlot else { return nil }
+  /// With whose right the request goes out: the route's token, unless the caller brought something that the route keeps.
+  private mutating func credential(
+    for route: Route, _ connection: DownstreamConnection, _ scratch: Scratch
+  ) async throws(ExchangeFailure) -> RequestCredential {
+    guard let slot = route.bearerSlot else { return .callers }
+    if route.token.existing != .replaced, callerSentAuthorization(connection, scratch) {
+      if route.token.existing == .kept { return .callers }
+      throw .authorizationRefused
+    }
+    do throws(ExchangeFailure) {
+      return .bearer(try await bearer(slot, connection.state))
+    } catch {
+      noteInteraction(error, route, connection.state)
+      guard route.token.forwardsWithout, case .token(let reason) = error, !reason.isInteractionRequired else {
+        throw error
+      }
+      return .none
+    }
+  }
+
+  /// The token of a slot: the loop's own copy while it is usable, otherwise what the broker obtains.
+  private mutating func bearer(_ slot: Int, _ state: LoopState) async throws(ExchangeFailure) -> BearerValue {
     let now = UnixTime(state.wallClock().seconds)
     if let value = state.bearers[slot], value.isUsable(at: now) {
       record.tokenSource = .cache

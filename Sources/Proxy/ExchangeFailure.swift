@@ -27,6 +27,8 @@ enum ExchangeFailure: Error {
   case preflight
   /// The keys of callers' tokens cannot be had.
   case callerIssuerUnavailable
+  /// The caller sent an `Authorization` of its own to a route that takes none.
+  case authorizationRefused
   /// No route has this host and path.
   case noRoute
   /// The route does not take this method.
@@ -66,7 +68,8 @@ extension ExchangeFailure {
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .preflight, .noRoute, .methodNotAllowed, .token, .unreachable, .upstreamClosed, .upstreamMalformed,
+    case .preflight, .noRoute, .methodNotAllowed, .authorizationRefused, .token, .unreachable, .upstreamClosed,
+      .upstreamMalformed,
       .upstreamStalled,
       .exchangeTimedOut:
       true

@@ -74,6 +74,10 @@ struct ProblemDocument {
         retryAfter: 5)
     case .preflight:
       self.init(204, "preflight", "Preflight", "")
+    case .authorizationRefused:
+      self.init(
+        400, "authorization-refused", "Authorization refused",
+        "This route adds a token of its own and takes no Authorization field from callers (existing: reject).")
     case .noRoute:
       self.init(404, "no-route", "No route", "No route has this host and path.")
     case .methodNotAllowed:

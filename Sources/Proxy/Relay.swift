@@ -17,6 +17,8 @@ struct Relay {
     case aborted(RequestOutcome)
     /// No part of an answer has reached the caller. `mayRepeat`: no part of one has arrived either.
     case unanswered(ExchangeFailure, mayRepeat: Bool)
+    /// The upstream refuses the token, and nothing of its answer has reached the caller. The head is held: `run` passes it on.
+    case refused
   }
 
   private let admission: Admission
@@ -40,13 +42,17 @@ struct Relay {
   private var interimResponses = 0
   private var hasReceived = false
   private var responseDeadline = MonotonicTime.distantFuture
+  /// Whether a refusal of the token ends the run before it is passed on.
+  private var holdsRefusal: Bool
+  /// The length of the head that is held.
+  private var heldHead: Int?
 
   /// Interim responses passed on before an upstream is taken to be holding the caller hostage.
   private static let interimLimit = 32
 
   init(
     _ admission: Admission, _ connection: DownstreamConnection, _ upstream: UpstreamConnection, _ scratch: Scratch,
-    limits: ServiceLimits
+    limits: ServiceLimits, headBytes: Int, credential: RequestCredential, replaying: BodyPump? = nil
   ) {
     self.admission = admission
     self.connection = connection
@@ -54,21 +60,43 @@ struct Relay {
     self.scratch = scratch
     self.limits = limits
     downstream = connection.stream
-    request = BodyPump(admission.framing, writesChunks: admission.framing == .chunked, limit: limits.bodyBytes)
+    holdsRefusal = credential.bearer != nil
+    let keepLimit = holdsRefusal ? admission.route.token.replayLimit : 0
+    request =
+      replaying
+      ?? BodyPump(
+        admission.framing, writesChunks: admission.framing == .chunked, limit: limits.bodyBytes,
+        keepLimit: keepLimit > 0 ? keepLimit : nil)
     scratch.requestOutput.removeAll()
     scratch.responseInput.removeAll()
-    scratch.responseOutput.removeAll()
+    // Not the output to the caller: there may be the rest of an interim response of the attempt before.
     scratch.responseParser.reset()
+    writeRequestHead(credential)
+    if replaying != nil {
+      request.rewind(&scratch.requestInput, &scratch.requestOutput, kept: scratch.keptContent)
+    } else if hasContent, request.keepLimit != nil {
+      scratch.requestInput.withBytes { scratch.keptHead.append($0.extracting(first: headBytes)) }
+    }
   }
 
   /// Whether the request has content, or may have.
   var hasContent: Bool { !request.hasReceivedAll }
 
-  func writeRequestHead(_ bearer: BearerValue?) {
+  /// Whether the request can be sent once more, from its first byte.
+  var isReplayable: Bool { !admission.hasContent || request.keepLimit != nil }
+
+  private func writeRequestHead(_ credential: RequestCredential) {
+    if scratch.keptHead.isEmpty {
+      writeRequestHead(credential, from: scratch.requestInput)
+    } else {
+      writeRequestHead(credential, from: scratch.keptHead)
+    }
+  }
+
+  private func writeRequestHead(_ credential: RequestCredential, from input: borrowing ByteBuffer) {
     RequestRewriting.write(
-      scratch.requestParser.head, scratch.requestInput, path: scratch.path,
-      usesNormalPath: admission.usesNormalPath, framing: admission.framing, route: admission.route,
-      ingress: connection.ingress, bearer: bearer,
+      scratch.requestParser.head, input, path: scratch.path, usesNormalPath: admission.usesNormalPath,
+      framing: admission.framing, route: admission.route, ingress: connection.ingress, credential: credential,
       identity: scratch.identity, into: &scratch.requestOutput)
   }
 
@@ -123,7 +151,7 @@ struct Relay {
   private mutating func stepRequest() -> BodyPump.Step {
     request.step(
       from: downstream, &scratch.requestInput, to: upstream, &scratch.requestOutput, &scratch.requestTrailers,
-      limits.head)
+      limits.head, keeping: &scratch.keptContent)
   }
 
   /// What a request that cannot be completed means; `nil`: the response may still arrive.
@@ -163,7 +191,7 @@ struct Relay {
     guard var pump = response else { return .needsSource }
     let step = pump.step(
       from: upstream, &scratch.responseInput, to: downstream, &scratch.responseOutput, &scratch.responseTrailers,
-      limits.head)
+      limits.head, keeping: &scratch.keptContent)
     response = pump
     switch step {
     case .needsSource: return .needsSource
@@ -177,6 +205,7 @@ struct Relay {
 
   /// Reads until a final head is known (`nil`), or says what is needed for that.
   private mutating func readHead() -> ResponseStep? {
+    if let heldHead { return takeHead(heldHead) }
     if !scratch.responseInput.isEmpty {
       switch scratch.responseInput.withBytes({ scratch.responseParser.parse($0, limits: limits.head) }) {
       case .complete(let byteCount): return takeHead(byteCount)
@@ -226,7 +255,16 @@ struct Relay {
     }
     if scratch.responseParser.head.status == 101 { return .failed(.unanswered(.upstreamMalformed, mayRepeat: false)) }
     status = scratch.responseParser.head.status
-    answeredAt = connection.state.loop.now
+    if answeredAt == nil { answeredAt = connection.state.loop.now }
+    if holdsRefusal, status == 401 || status == 403 {
+      holdsRefusal = false
+      // Without a challenge a 403 is no matter of tokens.
+      if status == 401 || scratch.responseParser.head.fields.contains(.wwwAuthenticate) {
+        heldHead = byteCount
+        return .failed(.refused)
+      }
+    }
+    heldHead = nil
     upstreamPersistence = Persistence.after(response: scratch.responseParser.head, framing: framing)
     let plan = ResponsePlan(
       framing: framing, version: admission.version,
@@ -239,6 +277,25 @@ struct Relay {
     scratch.responseInput.consume(byteCount)
     response = BodyPump(framing, writesChunks: plan.writesChunks)
     return nil
+  }
+
+  /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it is there already.
+  mutating func discardAnswer() -> Bool {
+    guard let heldHead, isRequestSent else { return false }
+    do throws(FramingError) {
+      let framing = try scratch.responseInput.withBytes { bytes throws(FramingError) in
+        try BodyFraming.response(scratch.responseParser.head, bytes, requestMethod: admission.method)
+      }
+      guard Persistence.after(response: scratch.responseParser.head, framing: framing) == .keepAlive else {
+        return false
+      }
+      scratch.responseInput.consume(heldHead)
+      var drain = AnswerDrain(framing)
+      return drain.finish(&scratch.responseInput, from: upstream, &scratch.responseTrailers, limits.head)
+        && scratch.responseInput.isEmpty
+    } catch {
+      return false
+    }
   }
 
   private func completed() -> End {

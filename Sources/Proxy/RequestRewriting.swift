@@ -21,7 +21,7 @@ enum RequestRewriting {
   /// this hop saw, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
   static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer, usesNormalPath: Bool,
-    framing: BodyFraming, route: Route, ingress: Ingress, bearer: BearerValue?, identity: borrowing ByteBuffer,
+    framing: BodyFraming, route: Route, ingress: Ingress, credential: RequestCredential, identity: borrowing ByteBuffer,
     into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
@@ -51,7 +51,9 @@ enum RequestRewriting {
       // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
-      if passes(line, replacesAuthorization: bearer != nil), HopByHop.forwards(line, head.connection, in: bytes) {
+      if passes(line, replacesAuthorization: credential.replacesCallers),
+        HopByHop.forwards(line, head.connection, in: bytes)
+      {
         run.add(line, from: bytes, into: &output)
       }
     }
@@ -70,7 +72,7 @@ enum RequestRewriting {
     writeVia(head, bytes, into: &output)
     HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)
     HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
-    if let bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
+    if let bearer = credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
     HeadWriter.end(into: &output)
   }
 

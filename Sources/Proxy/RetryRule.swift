@@ -11,7 +11,12 @@ enum RetryRule {
   static func permits(
     method: RequestMethod, framing: BodyFraming, connectionWasReused: Bool, isFirstAttempt: Bool
   ) -> Bool {
+    isFirstAttempt && connectionWasReused && survivesRepetition(method: method, framing: framing)
+  }
+
+  /// Whether a connection that may turn out to be dead is good enough for a request.
+  static func survivesRepetition(method: RequestMethod, framing: BodyFraming) -> Bool {
     let hasNoContent = framing == .none || framing == .fixed(0)
-    return isFirstAttempt && connectionWasReused && hasNoContent && method.isIdempotent
+    return hasNoContent && method.isIdempotent
   }
 }

@@ -50,13 +50,15 @@ public final class Route: Sendable {
   public let preservesHost: Bool
   /// Which of a loop's bearer slots holds its token; `nil`: none is added.
   public let bearerSlot: Int?
+  /// What it does about tokens beyond adding one.
+  public let token: RouteTokenRules
   /// Time limits.
   public let timeouts: ExchangeTimeouts
 
   /// A route; `path` and the upstream's path begin and end with `/`.
   public init(
     index: Int, name: String, host: String?, path: String, methods: [String]?, upstream: HTTPURL, originIndex: Int,
-    preservesHost: Bool, bearerSlot: Int?, timeouts: ExchangeTimeouts
+    preservesHost: Bool, bearerSlot: Int?, token: RouteTokenRules = RouteTokenRules(), timeouts: ExchangeTimeouts
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
     precondition(upstream.target.hasSuffix("/"), "an upstream's path ends with a slash")
@@ -72,6 +74,7 @@ public final class Route: Sendable {
     upstreamPath = Array(upstream.target.utf8)
     self.preservesHost = preservesHost
     self.bearerSlot = bearerSlot
+    self.token = token
     self.timeouts = timeouts
   }
 

@@ -24,6 +24,10 @@ final class Scratch {
   @exclusivity(unchecked) var identity = ByteBuffer(capacity: 256)
   /// Method, host and path for the access record, copied before the head's bytes go.
   @exclusivity(unchecked) var recorded = ByteBuffer(capacity: 512)
+  /// The caller's head and the content sent so far, of a request that may be sent once more. Empty for most: it grows when it is
+  /// needed first.
+  @exclusivity(unchecked) var keptHead = ByteBuffer(capacity: 1)
+  @exclusivity(unchecked) var keptContent = ByteBuffer(capacity: 1)
   @exclusivity(unchecked) var requestParser: RequestHeadParser
   @exclusivity(unchecked) var responseParser: ResponseHeadParser
   @exclusivity(unchecked) var requestTrailers = TrailerParser()
@@ -36,7 +40,8 @@ final class Scratch {
 
   /// Whether a body has made a buffer grow, so that keeping this one would keep much memory.
   var isGrown: Bool {
-    requestInput.capacity + requestOutput.capacity + responseInput.capacity + responseOutput.capacity > 256 * 1024
+    requestInput.capacity + requestOutput.capacity + responseInput.capacity + responseOutput.capacity
+      + keptContent.capacity > 256 * 1024
   }
 
   /// Forgets everything, bearer values included.
@@ -49,6 +54,8 @@ final class Scratch {
     reader.removeAll()
     identity.removeAll()
     recorded.removeAll()
+    keptHead.removeAll()
+    keptContent.removeAll()
     requestParser.reset()
     responseParser.reset()
   }

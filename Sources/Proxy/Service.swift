@@ -46,6 +46,10 @@ public struct ServiceLimits: Sendable {
   }
 }
 
+/// Where a person signs in for a route, and gets what is required: a path of the listener that was called, or a URL. It stands in
+/// problem documents, pages and redirects; nil where there are no pages.
+public typealias SignInLink = @Sendable (Route, InteractionRequired) -> String?
+
 /// A proxy, assembled.
 public final class Service: Sendable {
   /// Every route, by index.
@@ -62,13 +66,19 @@ public final class Service: Sendable {
   let registry: MetricsRegistry
   let accessLog: OutputFile?
   let accessFormat: LogFormat
+  /// What routes need a person for.
+  public let challengeMemory: ChallengeMemory
+  /// Where a person signs in for a route: a path of the listener, or a URL; nil where there are no pages.
+  let signInLink: SignInLink
+  let warnings = WarningPace()
   private let openConnections = Atomic(0)
 
   /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
   public init(
     routes: [Route], origins: [ServiceOrigin], subscriptions: [TokenSubscription], limits: ServiceLimits,
     broker: TokenBroker, resolver: Resolver, log: Log, metrics: ServiceMetrics, registry: MetricsRegistry,
-    accessLog: OutputFile?, accessFormat: LogFormat
+    accessLog: OutputFile?, accessFormat: LogFormat, challengeMemory: ChallengeMemory? = nil,
+    signInLink: @escaping SignInLink = { _, _ in nil }
   ) {
     self.routes = routes
     table = RouteTable(routes)
@@ -82,6 +92,8 @@ public final class Service: Sendable {
     self.registry = registry
     self.accessLog = accessLog
     self.accessFormat = accessFormat
+    self.challengeMemory = challengeMemory ?? ChallengeMemory(now: { UnixTime(WallClock.now.seconds) })
+    self.signInLink = signInLink
   }
 
   /// Downstream connections open now.

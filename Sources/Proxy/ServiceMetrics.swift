@@ -17,6 +17,7 @@ public struct ServiceMetrics: Sendable {
   let acceptPauses: Counter
   let upstreamConnections: CounterTable
   let retries: Counter
+  let challenges: CounterTable
   /// 1; the label says which version.
   public let buildInfo: Gauge
 
@@ -44,6 +45,10 @@ public struct ServiceMetrics: Sendable {
       by: route, and: MetricLabel("kind", ["reused", "new", "failed"]))
     retries = catalog.counter(
       "bearer_proxy_upstream_retries_total", help: "Requests repeated because a pooled connection had been closed.")
+    challenges = catalog.counters(
+      "bearer_proxy_challenges_total",
+      help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and what became of them.",
+      by: MetricLabel("kind", ChallengeRecord.kinds), and: MetricLabel("outcome", ChallengeRecord.outcomes))
     buildInfo = catalog.gauge(
       "bearer_proxy_build_info", help: "1, labelled with the version.", labels: ["version": version])
   }

@@ -31,7 +31,8 @@ struct RoutePlan {
         index: routes.count, name: settings.name, host: settings.host, path: settings.path,
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
-        bearerSlot: subscription.map { slot($0) }, timeouts: ExchangeTimeouts(settings.timeouts)))
+        bearerSlot: subscription.map { slot($0) }, token: RouteTokenRules(settings.tokenRules),
+        timeouts: ExchangeTimeouts(settings.timeouts)))
   }
 
   private mutating func originIndex(_ settings: RouteSettings, _ tls: TLSContext?) -> Int {
@@ -51,6 +52,21 @@ struct RoutePlan {
     subscriptions.append(subscription)
     slots[subscription.key] = subscriptions.count - 1
     return subscriptions.count - 1
+  }
+}
+
+extension RouteTokenRules {
+  init(_ settings: TokenRuleSettings) {
+    let existing: CallerAuthorization =
+      switch settings.existing {
+      case .replace: .replaced
+      case .keep: .kept
+      case .reject: .refused
+      }
+    self.init(
+      scopesOnChallenge: settings.scopesOnChallenge, replayLimit: UInt64(settings.replayLimit), existing: existing,
+      forwardsWithout: settings.whenUnavailable == .forwardWithout,
+      redirectsToSignIn: settings.onInteractionRequired == .redirect)
   }
 }
 

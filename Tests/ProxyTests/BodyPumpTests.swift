@@ -16,6 +16,7 @@ private final class PumpRig {
   var input = ByteBuffer(capacity: 256)
   var output = ByteBuffer(capacity: 256)
   var trailers = TrailerParser()
+  var kept = ByteBuffer(capacity: 1)
   private let waiter: Waiter
 
   init(_ loop: EventLoop, _ pump: BodyPump) async throws {
@@ -27,7 +28,7 @@ private final class PumpRig {
   }
 
   func step() -> BodyPump.Step {
-    pump.step(from: source.near, &input, to: sink.near, &output, &trailers, HeadLimits())
+    pump.step(from: source.near, &input, to: sink.near, &output, &trailers, HeadLimits(), keeping: &kept)
   }
 
   /// Waits for the source to have something, at most a few seconds.

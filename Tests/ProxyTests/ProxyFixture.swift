@@ -20,28 +20,41 @@ struct ProxyFixture {
   /// The port of its listener.
   var port: Int { Int(address.port) }
 
+  /// What a route with a token brings.
+  struct Tokens {
+    var subscription: TokenSubscription
+    var rules = RouteTokenRules()
+    var broker: TokenBroker
+    /// Takes the server, to hand it what the broker publishes.
+    var attach: (ProxyServer) -> Void = { _ in }
+    var log: @Sendable ([UInt8]) -> Void = { _ in }
+    var signInLink: SignInLink = { _, _ in nil }
+  }
+
   /// Starts a proxy whose route `/` leads to `http://HOST:UPSTREAM/`.
   init(
     upstream: Int, host: String = "127.0.0.1", listener: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
     tls: TLSContext? = nil, loops count: Int = 1, connections: Int = 100, sendBuffer: Int32? = nil,
     timeouts: ExchangeTimeouts = ExchangeTimeouts(
       connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil),
-    resolver: Resolver = Resolver()
+    resolver: Resolver = Resolver(), tokens: Tokens? = nil
   ) throws {
     let url = try HTTPURL("http://\(host):\(upstream)/")
     let route = Route(
       index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: url, originIndex: 0, preservesHost: false,
-      bearerSlot: nil, timeouts: timeouts)
+      bearerSlot: tokens.map { _ in 0 }, token: tokens?.rules ?? RouteTokenRules(), timeouts: timeouts)
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: ["all"], version: "test")
     let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
     service = Service(
-      routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())], subscriptions: [],
+      routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())],
+      subscriptions: tokens.map { [$0.subscription] } ?? [],
       limits: ServiceLimits(
         head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30)),
-      broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
-      log: Log(level: .error, format: .text, now: now, write: { _ in }), metrics: metrics,
-      registry: MetricsRegistry(catalog, writers: count), accessLog: nil, accessFormat: .json)
+      broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
+      log: Log(level: .warning, format: .text, now: now, write: tokens?.log ?? { _ in }), metrics: metrics,
+      registry: MetricsRegistry(catalog, writers: count), accessLog: nil, accessFormat: .json,
+      signInLink: tokens?.signInLink ?? { _, _ in nil })
     let sockets = try BoundSocket.bind(listener, count: count)
     if var sendBuffer {
       // Accepted sockets inherit it.
@@ -54,6 +67,7 @@ struct ProxyFixture {
     server = ProxyServer(
       service, loops: try (0..<count).map { try EventLoop(index: $0) },
       listeners: [ServerListener(sockets, names: nil, tls: tls)])
+    tokens?.attach(server)
     server.start()
   }
 }

@@ -113,7 +113,8 @@ import Tokens
       RequestRewriting.write(
         head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false,
         framing: try BodyFraming.request(head, input.bytes), route: route,
-        ingress: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS), bearer: row.hasBearer ? bearer : nil,
+        ingress: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS),
+        credential: row.hasBearer ? .bearer(bearer) : .callers,
         identity: identity, into: &output)
       return output.text
     }
@@ -140,7 +141,7 @@ import Tokens
       var output = ByteBuffer(capacity: 16)
       RequestRewriting.write(
         head, input, path: path, usesNormalPath: true, framing: .none, route: try Route("/orders/"),
-        ingress: Ingress(peer: [], isTLS: false), bearer: nil, identity: identity, into: &output)
+        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity, into: &output)
       #expect(output.text.hasPrefix("GET /7 HTTP/1.1\r\n"))
     }
   }
@@ -157,7 +158,7 @@ import Tokens
       var output = ByteBuffer(capacity: 16)
       RequestRewriting.write(
         head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false, framing: .none, route: try Route("/"),
-        ingress: Ingress(peer: [], isTLS: false), bearer: nil, identity: identity, into: &output)
+        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity, into: &output)
       #expect(output.text.contains("tracestate: vendor=1\r\n") == row.isKept)
     }
   }

@@ -69,6 +69,8 @@ public enum ChallengePlan: Sendable, Hashable {
   case passOn(Reason)
   /// Get another token silently; if that works, send the request once more, otherwise pass the answer on.
   case answer(Complaint)
+  /// Pass the answer on, because the request is gone, and get another token for whoever comes next.
+  case answerBehind(Complaint)
 
   /// Why an answer is passed on.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -76,8 +78,6 @@ public enum ChallengePlan: Sendable, Hashable {
     case nothingAsked = "nothing_asked"
     /// It is the answer to a request that was sent for the second time.
     case isReplay = "is_replay"
-    /// The request is gone.
-    case notReplayable = "not_replayable"
     /// The challenge is unusable.
     case unusable
     /// The scopes are not the route's to ask for.
@@ -106,7 +106,7 @@ public enum ChallengePlan: Sendable, Hashable {
   /// | 401, `insufficient_user_authentication` | any | pass on |
   /// | unusable, another error, another status | any | pass on |
   ///
-  /// A request that was sent for the second time, or cannot be, is passed on in every case.
+  /// The answer to a request that was sent for the second time is passed on in every case.
   public init(_ refused: RefusedRequest) {
     let wish: ChallengePlan
     switch refused.kind {
@@ -124,14 +124,10 @@ public enum ChallengePlan: Sendable, Hashable {
         wish = wanted.isCovered(by: refused.granted) ? .passOn(.scopesHeld) : .answer(.scopes(wanted))
       }
     }
-    guard case .answer = wish else {
-      self = wish
-      return
-    }
-    if refused.isReplay {
-      self = .passOn(.isReplay)
-    } else {
-      self = refused.isReplayable ? wish : .passOn(.notReplayable)
+    switch wish {
+    case .answer where refused.isReplay: self = .passOn(.isReplay)
+    case .answer(let complaint) where !refused.isReplayable: self = .answerBehind(complaint)
+    default: self = wish
     }
   }
 }

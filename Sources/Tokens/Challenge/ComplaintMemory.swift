@@ -38,13 +38,8 @@ public struct ComplaintMemory: Sendable {
     return true
   }
 
-  /// Whether this is the complaint that was answered last.
-  public func answeredLast(_ complaint: Complaint) -> Bool {
-    entries.last?.complaint == complaint
-  }
-
-  /// Forgets everything: a person has signed in since.
-  public mutating func forget() {
-    entries = []
+  /// Whether a complaint was answered so lately that it is not answered again.
+  public func knows(_ complaint: Complaint, now: UnixTime) -> Bool {
+    entries.contains { $0.complaint == complaint && (0..<$0.pause).contains(now - $0.at) }
   }
 }

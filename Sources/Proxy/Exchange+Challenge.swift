@@ -1,0 +1,115 @@
+// Owns what an exchange does when its token is refused, by the upstream or before it was had: it asks `ChallengePlan`, has the broker
+// act, and lets counters, log and memory know. It runs on the cold path alone.
+
+internal import HTTP
+internal import Identity
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+/// An upstream's refusal of a token, whose head is held.
+struct Refusal {
+  var token: BearerValue
+  var route: Route
+  var status: Int
+  var isReplayable: Bool
+  var isReplay: Bool
+}
+
+extension Exchange {
+  /// Another token to send the request once more with; nil where the refusal is to be passed on.
+  func answerRefusal(_ refusal: Refusal, _ state: LoopState, _ scratch: Scratch) async -> BearerValue? {
+    let route = refusal.route
+    guard let slot = route.bearerSlot else { return nil }
+    let subscription = state.service.subscriptions[slot]
+    let challenges = scratch.responseInput.withBytes {
+      BearerChallengeReading(AuthenticationChallengeList(scratch.responseParser.head.fields, in: $0))
+    }
+    let now = UnixTime(state.wallClock().seconds)
+    let refused = RefusedRequest(
+      status: refusal.status, challenge: challenges, granted: refusal.token.scopes.union(subscription.key.scopes),
+      tokenAge: now - refusal.token.lifetime.obtainedAt, allowedScopes: route.token.scopesOnChallenge,
+      isReplayable: refusal.isReplayable, isReplay: refusal.isReplay)
+    func count(_ outcome: ChallengeOutcome) {
+      state.metrics.add(
+        state.service.metrics.challenges[ChallengeRecord.row(refused.kind), outcome.rawValue])
+    }
+    switch ChallengePlan(refused) {
+    case .passOn(let reason):
+      count(reason == .isReplay ? .refusedAgain : .passedOn)
+      if case .unusable(let fault) = challenges { warn(of: fault, route, state) }
+      if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now, state) }
+      return nil
+    case .answerBehind(let complaint):
+      count(.renewedBehind)
+      let broker = state.service.broker
+      Task {
+        // Whoever comes next is told what is wrong, if something is.
+        do throws(AcquisitionError) {
+          _ = try await broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+        } catch {}
+      }
+      return nil
+    case .answer(let complaint):
+      do throws(AcquisitionError) {
+        let value = try await state.service.broker.bearer(
+          answering: complaint, about: refusal.token, for: subscription)
+        guard let value else {
+          count(.alreadyAnswered)
+          remember(refused, nil, route, now, state)
+          return nil
+        }
+        count(.replayed)
+        return value
+      } catch {
+        count(.notObtained)
+        if case .interactionRequired(let required) = error { remember(refused, required, route, now, state) }
+        return nil
+      }
+    }
+  }
+
+  /// Counts and remembers that a token could not be had without a person.
+  func noteInteraction(_ failure: ExchangeFailure, _ route: Route, _ state: LoopState) {
+    guard case .token(.interactionRequired(let required)) = failure else { return }
+    state.metrics.add(state.service.metrics.challenges[ChallengeRecord.row(nil), ChallengeOutcome.answered.rawValue])
+    guard let claims = required.claims else { return }
+    state.service.challengeMemory.remember(
+      SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
+  }
+
+  /// Whether there is an `Authorization` that is not meant for the proxy itself.
+  func callerSentAuthorization(_ connection: DownstreamConnection, _ scratch: Scratch) -> Bool {
+    guard let line = scratch.requestParser.head.fields.first(.authorization) else { return false }
+    return scratch.requestInput.withBytes { !connection.ingress.rules.consumes(line, $0) }
+  }
+
+  /// Remembers what a sign-in has to bring.
+  private func remember(
+    _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime, _ state: LoopState
+  ) {
+    guard let bearer = refused.bearer else { return }
+    var need = SignInNeed(since: now)
+    need.claims = bearer.claims
+    if let more = required?.claims { need.claims = need.claims?.merged(with: more) ?? more }
+    need.authenticationContexts = bearer.authenticationContexts
+    need.maxAge = bearer.maxAge
+    // Only what the route may ask for.
+    if refused.kind == .insufficientScope { need.scopes = bearer.scopes }
+    if need.isEmpty { return }
+    state.service.challengeMemory.remember(need, route: route.name)
+    guard state.service.warnings.admits(route.index, now: state.loop.now) else { return }
+    state.service.log.warning(
+      "an upstream wants more than can be had without a person",
+      [
+        "route": .string(route.name), "kind": .string(refused.kind.rawValue),
+        "reason": .string(required?.reason.rawValue ?? "not asked again"),
+      ])
+  }
+
+  private func warn(of fault: ChallengeFault, _ route: Route, _ state: LoopState) {
+    guard state.service.warnings.admits(route.index, now: state.loop.now) else { return }
+    state.service.log.warning(
+      "a challenge of an upstream cannot be used", ["route": .string(route.name), "fault": .string(fault.rawValue)])
+  }
+}

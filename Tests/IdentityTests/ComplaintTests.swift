@@ -1,0 +1,189 @@
+// What becomes of tokens that an API refuses: one request for all who complain, the new token for everybody, and no loops.
+
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite struct ComplaintTests {
+  private static let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#
+
+  private func complaint(_ text: String = claims) throws -> Complaint { .claims(try Claims(json: text)) }
+
+  @Test func `claims go to the provider at once, and everybody gets the token they bring`() async throws {
+    let bench = try AccountBench.signedIn()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-new", refreshToken: "RT-2")])
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    bench.clock.advance(1)
+    let value = try await bench.broker.bearer(answering: try complaint(), about: refused, for: subscription)
+    #expect(value?.revealedToken() == "AT-new")
+    let forms = await bench.provider.forms
+    #expect(forms.count == 1)
+    #expect(forms[0].contains("claims=%7B%22access_token%22"))
+    #expect(try await bench.token(subscription) == "AT-new")
+    #expect(bench.published.tokens.last == "AT-new")
+    #expect(await bench.store.snapshot().accessTokenTexts == ["AT-new"])
+  }
+
+  @Test func `many complaints of one kind are one request`() async throws {
+    let bench = try AccountBench.signedIn()
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])
+    await bench.provider.hold()
+    let complaint = try complaint()
+    let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
+      for _ in 0..<200 {
+        group.addTask {
+          try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)?.revealedToken()
+        }
+      }
+      while await bench.provider.forms.isEmpty { await Task.yield() }
+      await bench.provider.release()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(tokens.count == 200)
+    #expect(tokens.allSatisfy { $0 == "AT-new" })
+    // Those who were still on their way with the old token.
+    let late = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+    #expect(late?.revealedToken() == "AT-new")
+    #expect(await bench.provider.forms.count == 1)
+  }
+
+  @Test func `a token that is refused again for the same reason is not replaced again`() async throws {
+    let bench = try AccountBench.signedIn()
+    let subscription = try bench.subscription()
+    for complaint in [Complaint.invalidToken, try complaint()] {
+      let before = await bench.provider.forms.count
+      await bench.provider.script(tokens: [
+        AccountBench.tokens("AT-1-\(before)"), AccountBench.tokens("AT-2-\(before)"),
+      ])
+      let refused = try await bench.broker.bearer(for: subscription)
+      bench.clock.advance(1)
+      let second = try #require(
+        try await bench.broker.bearer(answering: complaint, about: refused, for: subscription))
+      bench.clock.advance(58)
+      #expect(try await bench.broker.bearer(answering: complaint, about: second, for: subscription) == nil)
+      #expect(await bench.provider.forms.count == before + 1)
+      bench.clock.advance(2)
+      let third = try await bench.broker.bearer(answering: complaint, about: second, for: subscription)
+      #expect(third?.revealedToken() == "AT-2-\(before)")
+    }
+  }
+
+  @Test func `an API that asks for something new each time does not make a token request each time`() async throws {
+    let bench = try AccountBench.signedIn()
+    let subscription = try bench.subscription()
+    await bench.provider.script(tokens: (0..<50).map { AccountBench.tokens("AT-\($0)") })
+    for number in 0..<50 {
+      let refused = try await bench.broker.bearer(for: subscription)
+      _ = try await bench.broker.bearer(
+        answering: try complaint(#"{"n":\#(number)}"#), about: refused, for: subscription)
+    }
+    #expect(await bench.provider.forms.count == ComplaintMemory.limit)
+  }
+
+  @Test func `an invalid token is exchanged for another, even where the cache holds it still`() async throws {
+    let bench = try AccountBench.signedIn()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    #expect(refused.revealedToken() == "AT-alice")
+    bench.clock.advance(1)
+    let value = try await bench.broker.bearer(answering: .invalidToken, about: refused, for: subscription)
+    #expect(value?.revealedToken() == "AT-new")
+    #expect(try await bench.token(subscription) == "AT-new")
+  }
+
+  @Test func `what another process has obtained meanwhile is taken instead of a request`() async throws {
+    let bench = try AccountBench.signedIn()
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    bench.clock.advance(5)
+    try await bench.signIn(AccountBench.alice, scopes: "A", token: "AT-other", refreshToken: "RT-other")
+    let value = try await bench.broker.bearer(answering: .invalidToken, about: refused, for: subscription)
+    #expect(value?.revealedToken() == "AT-other")
+    #expect(await bench.provider.forms.isEmpty)
+  }
+
+  @Test func `scopes are added to those that the subscription has`() async throws {
+    let bench = try AccountBench.signedIn()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-AB", scope: "A B")])
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    let complaint = Complaint.scopes(try ScopeSet(["B"]))
+    let value = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+    #expect(value?.revealedToken() == "AT-AB")
+    let form = await bench.provider.forms[0]
+    #expect(form.contains("scope=A+B+") || form.contains("scope=A%20B%20"), "\(form)")
+    #expect(try await bench.token(subscription) == "AT-AB")
+    // Its wider token is what a late complainer gets.
+    let late = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+    #expect(late?.revealedToken() == "AT-AB")
+  }
+
+  @Test func `a wider token that lacks the old scopes serves the one request only`() async throws {
+    let bench = try AccountBench.signedIn()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-B", scope: "B")])
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    let value = try await bench.broker.bearer(
+      answering: .scopes(try ScopeSet(["B"])), about: refused, for: subscription)
+    #expect(value?.revealedToken() == "AT-B")
+    #expect(try await bench.token(subscription) == "AT-alice")
+  }
+
+  @Test func `where a person is needed the complaint fails, and the refused token goes on serving others`() async throws
+  {
+    let bench = try AccountBench.signedIn()
+    let more = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+    await bench.provider.script(tokens: [AccountBench.refusal("interaction_required", claims: more)])
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    let failing = try complaint()
+    do throws(AcquisitionError) {
+      _ = try await bench.broker.bearer(answering: failing, about: refused, for: subscription)
+      Issue.record("a token from nowhere")
+    } catch {
+      guard case .interactionRequired(let required) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(required.claims == (try Claims(json: more)))
+    }
+    #expect(try await bench.token(subscription) == "AT-alice")
+    #expect(try await bench.broker.bearer(answering: failing, about: refused, for: subscription) == nil)
+    #expect(await bench.provider.forms.count == 1)
+  }
+
+  @Test func `a provider that is down is left alone, whatever APIs say`() async throws {
+    let bench = try AccountBench.signedIn()
+    await bench.provider.script(tokens: [.json(503, "", retryAfter: "30")])
+    let subscription = try bench.subscription()
+    let refused = try await bench.broker.bearer(for: subscription)
+    let failing = try complaint()
+    await #expect(throws: AcquisitionError.self) {
+      try await bench.broker.bearer(answering: failing, about: refused, for: subscription)
+    }
+    let others = [Complaint.invalidToken, try complaint(#"{"x":1}"#), .scopes(try ScopeSet(["B"]))]
+    for other in others {
+      #expect(try await bench.broker.bearer(answering: other, about: refused, for: subscription) == nil)
+    }
+    #expect(await bench.provider.forms.count == 1)
+    #expect(try await bench.token(subscription) == "AT-alice")
+  }
+
+  @Test func `an application's own token is exchanged too`() async throws {
+    let bench = Bench()
+    let subscription = try bench.subscription(capabilities: ["cp1"])
+    let refused = try await bench.broker.bearer(for: subscription)
+    bench.clock.advance(1)
+    let value = try await bench.broker.bearer(answering: try complaint(), about: refused, for: subscription)
+    #expect(value?.revealedToken() == "token-2")
+    let forms = await bench.provider.forms
+    #expect(forms[1].contains("nbf"))
+    #expect(forms[1].contains("cp1"))
+    #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-2")
+  }
+}
