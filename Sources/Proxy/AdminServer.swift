@@ -67,6 +67,8 @@ public final class AdminServer: Sendable {
     case "/healthz": return .text(200, "ok\n")
     case "/readyz": return await readiness()
     case "/metrics":
+      service.registry.shared.set(
+        service.metrics.signInNeeds, Int64(await service.challengeMemory.needs().count))
       return AdminAnswer(
         status: 200, contentType: MetricsRegistry.mediaType, body: service.registry.prometheusText())
     default: return .text(404, "try /healthz, /readyz or /metrics\n")

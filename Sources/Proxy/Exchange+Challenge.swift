@@ -69,13 +69,24 @@ extension Exchange {
     }
   }
 
-  /// Counts and remembers that a token could not be had without a person.
-  func noteInteraction(_ failure: ExchangeFailure, _ route: Route, _ state: LoopState) {
+  /// Counts and remembers that a token could not be had without a person, and finds out whether one is looking.
+  mutating func noteInteraction(
+    _ failure: ExchangeFailure, _ route: Route, _ state: LoopState, _ scratch: Scratch
+  ) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
+    reader = scratch.requestInput.withBytes { AnswerReader(scratch.requestParser.head, $0) }
     state.metrics.add(state.service.metrics.challenges[ChallengeRecord.row(nil), ChallengeOutcome.answered.rawValue])
     guard let claims = required.claims else { return }
     state.service.challengeMemory.remember(
       SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
+  }
+
+  /// Where a person signs in for what a problem says is missing.
+  func signInLink(_ problem: ProblemDocument, _ service: Service) -> String? {
+    guard let route, let interaction = problem.interaction else { return nil }
+    let link = service.signInLink(route, interaction)
+    // It goes into a field and into markup.
+    return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }
   }
 
   /// Whether there is an `Authorization` that is not meant for the proxy itself.

@@ -17,6 +17,8 @@ struct Exchange {
   /// Whether the head still stands in front of the caller's input. It is kept while the request might be sent again.
   var keepsHead = true
   var whole = MonotonicTime.distantFuture
+  /// Who reads an answer of our own that needs a person.
+  var reader = AnswerReader.program
 
   init(start: MonotonicTime, headBytes: Int) {
     self.start = start
@@ -91,7 +93,7 @@ struct Exchange {
     do throws(ExchangeFailure) {
       return .bearer(try await bearer(slot, connection.state))
     } catch {
-      noteInteraction(error, route, connection.state)
+      noteInteraction(error, route, connection.state, scratch)
       guard route.token.forwardsWithout, case .token(let reason) = error, !reason.isInteractionRequired else {
         throw error
       }
@@ -128,12 +130,17 @@ struct Exchange {
   ) async -> Bool {
     let problem = ProblemDocument(failure)
     let hasHead = headBytes > 0
-    let body = problem.json(
-      route: route?.name ?? "",
-      requestID: hasHead ? scratch.identity.withBytes { RequestIdentity.requestID($0).text } : "")
+    let form = AnswerForm(
+      problem, route: route,
+      requestID: hasHead ? scratch.identity.withBytes { RequestIdentity.requestID($0).text } : "",
+      signIn: signInLink(problem, connection.state.service), reader: reader)
+    let body = form.body
     // What waits in the output is the rest of an interim response that the caller may have the beginning of.
-    HeadWriter.statusLine(problem.status, into: &scratch.responseOutput)
-    HeadWriter.field("Content-Type", "application/problem+json", into: &scratch.responseOutput)
+    HeadWriter.statusLine(form.status, into: &scratch.responseOutput)
+    HeadWriter.field("Content-Type", form.contentType, into: &scratch.responseOutput)
+    for field in form.fields {
+      HeadWriter.field(field.name, Array(field.value.utf8).span, into: &scratch.responseOutput)
+    }
     HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &scratch.responseOutput)
     HeadWriter.field("Cache-Control", "no-store", into: &scratch.responseOutput)
     connection.state.refreshDate()
@@ -141,7 +148,7 @@ struct Exchange {
     if let seconds = problem.retryAfter {
       HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &scratch.responseOutput)
     }
-    if let interaction = problem.interaction {
+    if let interaction = problem.interaction, form.status == 401 {
       HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &scratch.responseOutput)
     }
     if !scratch.reader.isEmpty {
@@ -160,7 +167,7 @@ struct Exchange {
     }
     HeadWriter.end(into: &scratch.responseOutput)
     if !hasHead || scratch.requestParser.head.method != .head { scratch.responseOutput.append(body) }
-    record.status = UInt16(problem.status)
+    record.status = UInt16(form.status)
     record.bytesOut = UInt64(body.count)
     record.outcome = failure.outcome
     let isDelivered = await flush(connection, scratch)

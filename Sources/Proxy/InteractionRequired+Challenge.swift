@@ -21,7 +21,7 @@ extension InteractionRequired {
   }
 
   /// What is missing and who can bring it; `route` is the one that needs it, empty where that is not known.
-  func words(route: String) -> String {
+  func words(route: String, canSignInHere: Bool) -> String {
     let missing =
       switch reason {
       case .noAccount: "The account of this route is not signed in."
@@ -41,7 +41,9 @@ extension InteractionRequired {
     let remedy =
       reason == .accountAmbiguous
       ? "Name one under the route's 'token'."
-      : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is needed."
+      : canSignInHere
+        ? "Sign in, and come back here."
+        : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is needed."
     return "\(missing) \(remedy)"
   }
 }

@@ -141,18 +141,20 @@ struct ProblemDocument {
   }
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {
-    var document = ProblemDocument(401, "interaction-required", "Sign-in needed", required.words(route: ""))
+    let words = required.words(route: "", canSignInHere: false)
+    var document = ProblemDocument(401, "interaction-required", "Sign-in needed", words)
     document.interaction = required
     return document
   }
 
-  /// The document as JSON. `route` and `requestID` are left out where empty.
-  func json(route: String, requestID: String) -> [UInt8] {
+  /// The document as JSON. `route` and `requestID` are left out where empty, `sign_in` where there is no place to sign in.
+  func json(route: String, requestID: String, signIn: String? = nil) -> [UInt8] {
     var text = #"{"type":"urn:bearer-proxy:problem:\#(kind)","title":\#(Self.quoted(title)),"status":\#(status)"#
-    let detail = interaction?.words(route: route) ?? detail
+    let detail = interaction?.words(route: route, canSignInHere: signIn != nil) ?? detail
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }
     if let interaction { text += Self.members(interaction) }
+    if let signIn { text += #","sign_in":\#(Self.quoted(signIn))"# }
     if !requestID.isEmpty { text += #","request_id":\#(Self.quoted(requestID))"# }
     return Array((text + "}\n").utf8)
   }

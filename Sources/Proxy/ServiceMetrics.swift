@@ -18,6 +18,7 @@ public struct ServiceMetrics: Sendable {
   let upstreamConnections: CounterTable
   let retries: Counter
   let challenges: CounterTable
+  let signInNeeds: Gauge
   /// 1; the label says which version.
   public let buildInfo: Gauge
 
@@ -49,6 +50,8 @@ public struct ServiceMetrics: Sendable {
       "bearer_proxy_challenges_total",
       help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and what became of them.",
       by: MetricLabel("kind", ChallengeRecord.kinds), and: MetricLabel("outcome", ChallengeRecord.outcomes))
+    signInNeeds = catalog.gauge(
+      "bearer_proxy_sign_in_needs", help: "Routes for which something is remembered that a sign-in has to bring.")
     buildInfo = catalog.gauge(
       "bearer_proxy_build_info", help: "1, labelled with the version.", labels: ["version": version])
   }

@@ -64,7 +64,20 @@ struct Assembly {
     service = Service(
       routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
       broker: broker, resolver: resolver, log: log, metrics: metrics, registry: registry,
-      accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format)
+      accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format,
+      challengeMemory: Self.challengeMemory(settings.cache, plan))
+  }
+}
+
+extension Assembly {
+  /// What routes need a person for, shared with other processes where the cache is.
+  private static func challengeMemory(_ cache: CacheSettings, _ plan: RoutePlan) -> ChallengeMemory {
+    let now: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
+    guard let path = cache.path else { return ChallengeMemory(now: now) }
+    let wishes = plan.routes.compactMap { route in
+      route.bearerSlot.map { (route.name, plan.subscriptions[$0]) }
+    }
+    return ChallengeMemory(beside: path, subscriptions: Dictionary(uniqueKeysWithValues: wishes), now: now)
   }
 }
 

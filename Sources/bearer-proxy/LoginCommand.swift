@@ -63,9 +63,15 @@ struct LoginCommand {
       application: Application(application, fetch: fetch(application)), scopes: plan.scopes,
       extraScopes: plan.extraScopes)
     request.claims = options.claims
+    let remembered = await RememberedNeed(options.target, plan, request.application, cachePath: path, now: now)
+    if let remembered {
+      remembered.add(to: &request)
+      tell(remembered.words)
+    }
     let store = await open(settings.cache)
     do throws(SignInError) {
       let result = try await signIn(request, plan, store)
+      await remembered?.isMet()
       return CommandAnswer(
         text: LoginReport(result: result, plan: plan, authority: request.application.authority, path: path).text,
         status: .done)

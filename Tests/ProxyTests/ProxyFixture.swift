@@ -21,7 +21,7 @@ struct ProxyFixture {
   var port: Int { Int(address.port) }
 
   /// What a route with a token brings.
-  struct Tokens {
+  struct TokenPart {
     var subscription: TokenSubscription
     var rules = RouteTokenRules()
     var broker: TokenBroker
@@ -37,7 +37,7 @@ struct ProxyFixture {
     tls: TLSContext? = nil, loops count: Int = 1, connections: Int = 100, sendBuffer: Int32? = nil,
     timeouts: ExchangeTimeouts = ExchangeTimeouts(
       connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil),
-    resolver: Resolver = Resolver(), tokens: Tokens? = nil
+    resolver: Resolver = Resolver(), tokens: TokenPart? = nil
   ) throws {
     let url = try HTTPURL("http://\(host):\(upstream)/")
     let route = Route(
@@ -46,15 +46,17 @@ struct ProxyFixture {
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: ["all"], version: "test")
     let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
+    let write: @Sendable ([UInt8]) -> Void = tokens?.log ?? { _ in }
+    let signInLink: SignInLink = tokens?.signInLink ?? { _, _ in nil }
+    let log = Log(level: .warning, format: .text, now: now, write: write)
+    let limits = ServiceLimits(
+      head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30))
     service = Service(
       routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())],
-      subscriptions: tokens.map { [$0.subscription] } ?? [],
-      limits: ServiceLimits(
-        head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30)),
+      subscriptions: tokens.map { [$0.subscription] } ?? [], limits: limits,
       broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
-      log: Log(level: .warning, format: .text, now: now, write: tokens?.log ?? { _ in }), metrics: metrics,
-      registry: MetricsRegistry(catalog, writers: count), accessLog: nil, accessFormat: .json,
-      signInLink: tokens?.signInLink ?? { _, _ in nil })
+      log: log, metrics: metrics, registry: MetricsRegistry(catalog, writers: count), accessLog: nil,
+      accessFormat: .json, signInLink: signInLink)
     let sockets = try BoundSocket.bind(listener, count: count)
     if var sendBuffer {
       // Accepted sockets inherit it.

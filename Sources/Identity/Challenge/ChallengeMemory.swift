@@ -4,47 +4,125 @@
 internal import Network
 public import Tokens
 
-/// What each route needs a sign-in to bring. Any thread may ask and tell; nothing here waits for a disk.
+/// What each route needs a sign-in to bring. Any thread may tell it; telling waits for nothing.
 public final class ChallengeMemory: Sendable {
   private struct State {
     var needs: [String: SignInNeed] = [:]
+    /// Routes whose need is not in the file yet.
+    var unwritten: Set<String> = []
+    var isWriting = false
   }
 
   private let state = Locked(State())
   private let now: @Sendable () -> UnixTime
+  private let file: ChallengeFile?
+  private let subjects: [String: String]
 
-  /// An empty memory. It has one entry for each route at most.
+  /// How long nothing is written after something was: what upstreams say must not keep a disk busy.
+  private static let pause = Duration.seconds(1)
+
+  /// A memory with one entry for each route at most.
   public init(now: @escaping @Sendable () -> UnixTime) {
     self.now = now
+    file = nil
+    subjects = [:]
+  }
+
+  /// A memory that is shared with every process that uses the same cache file.
+  /// - Parameter subscriptions: what the routes want, by route.
+  public init(
+    beside cachePath: String, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
+  ) {
+    self.now = now
+    file = ChallengeFile(path: cachePath + ".challenges")
+    subjects = Dictionary(
+      uniqueKeysWithValues: subscriptions.map { route, subscription in
+        var account = ""
+        if case .account(let name?) = subscription.key.subject { account = name }
+        return (route, "\(subscription.key.authority) \(subscription.key.clientID) \(account) \(route)")
+      })
   }
 
   /// Remembers a need beside what the route needed before.
   public func remember(_ need: SignInNeed, route: String) {
-    state.withLock { state in
+    let mustWrite = state.withLock { state in
       if let known = state.needs[route], !known.isOver(at: need.since) {
-        state.needs[route] = known.merged(with: need)
+        let merged = known.merged(with: need)
+        state.needs[route] = merged
+        // The same again is no news, but for one that would be forgotten soon.
+        if merged.asksTheSame(as: known), need.since - known.since < SignInNeed.lifetime / 24 {
+          state.needs[route] = known
+          return false
+        }
       } else {
         state.needs[route] = need
       }
+      guard subjects[route] != nil else { return false }
+      state.unwritten.insert(route)
+      defer { state.isWriting = true }
+      return !state.isWriting
     }
+    if mustWrite { Task { await self.write() } }
   }
 
-  /// What a sign-in for a route has to bring; nil where nothing special.
-  public func need(of route: String) -> SignInNeed? {
-    let now = now()
-    return state.withLock { $0.needs[route] }.flatMap { $0.isOver(at: now) ? nil : $0 }
+  /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the file is looked at.
+  public func need(of route: String) async -> SignInNeed? {
+    await needs()[route]
   }
 
-  /// What every route needs that needs something, by name.
-  public func needs() -> [String: SignInNeed] {
+  /// What every route needs that needs something, by name. Where the memory is shared, the file is looked at.
+  public func needs() async -> [String: SignInNeed] {
+    if let file, let known = await file.read() {
+      state.withLock { state in
+        for (route, subject) in subjects where !state.unwritten.contains(route) { state.needs[route] = known[subject] }
+      }
+    }
+    return knownNeeds
+  }
+
+  /// As `needs`, as of the last look.
+  public var knownNeeds: [String: SignInNeed] {
     let now = now()
     return state.withLock { $0.needs }.filter { !$0.value.isOver(at: now) }
   }
 
-  /// Forgets the needs of these routes that a sign-in has met.
-  public func met(by sign: SignInNeed, routes: some Sequence<String>) {
+  /// Forgets the needs of these routes that a sign-in has met, here and in the file.
+  public func met(by sign: SignInNeed, routes: [String]) async {
+    let met = await needs().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
     state.withLock { state in
-      for route in routes where state.needs[route]?.isMet(by: sign) == true { state.needs[route] = nil }
+      for route in met.keys {
+        state.needs[route] = nil
+        state.unwritten.remove(route)
+      }
+    }
+    let gone = met.keys.compactMap { subjects[$0] }
+    guard let file, !gone.isEmpty else { return }
+    _ = await file.change(now: now()) { needs in
+      for subject in gone { needs[subject] = nil }
+    }
+  }
+
+  /// Writes what is not in the file, until nothing is left. What cannot be written stays in this process.
+  private func write() async {
+    guard let file else { return }
+    while true {
+      let news = state.withLock { state in
+        defer { state.unwritten = [] }
+        var news: [String: SignInNeed] = [:]
+        for route in state.unwritten {
+          if let subject = subjects[route] { news[subject] = state.needs[route] }
+        }
+        return news
+      }
+      _ = await file.change(now: now()) { needs in
+        for (subject, need) in news { needs[subject] = needs[subject]?.merged(with: need) ?? need }
+      }
+      do { try await Task.sleep(for: Self.pause) } catch {}
+      let isDone = state.withLock { state in
+        state.isWriting = !state.unwritten.isEmpty
+        return !state.isWriting
+      }
+      if isDone { return }
     }
   }
 }

@@ -46,6 +46,7 @@ public struct InteractiveSignIn: Sendable {
     address.prompt = request.prompt
     address.loginHint = request.loginHint
     address.maxAge = request.maxAge
+    address.authenticationContexts = request.authenticationContexts
     // A posted code stays out of the browser's history; a provider that does not say it can post is not asked to.
     if metadata.responseModes.contains(AuthorizationRequest.ResponseMode.formPost.rawValue) {
       address.responseMode = .formPost

@@ -18,6 +18,8 @@ public struct SignInRequest: Sendable {
   public var loginHint: String?
   /// Seconds for which an earlier sign-in still counts. Device codes have no such limit.
   public var maxAge: Int64?
+  /// Authentication contexts to satisfy, most wanted first (RFC 9470). Device codes have none.
+  public var authenticationContexts: [String] = []
 
   /// A wish of these parts; the rest are options.
   public init(application: Application, scopes: ScopeSet, extraScopes: ScopeSet = .none) {

@@ -35,6 +35,8 @@ public struct AuthorizationRequest: Sendable {
   public var claims: Claims?
   /// Seconds for which an earlier sign-in still counts.
   public var maxAge: Int64?
+  /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1).
+  public var authenticationContexts: [String] = []
 
   /// A request of these parts; the others are options.
   public init(
@@ -63,6 +65,9 @@ public struct AuthorizationRequest: Sendable {
     if let loginHint { query.append("login_hint", loginHint) }
     if let prompt { query.append("prompt", prompt.rawValue) }
     if let maxAge { query.append("max_age", "\(maxAge)") }
+    if !authenticationContexts.isEmpty {
+      query.append("acr_values", authenticationContexts.joined(separator: " "))
+    }
     if let claims { query.append("claims", claims.text) }
     let separator = endpoint.target.contains("?") ? "&" : "?"
     return endpoint.description + separator + String(decoding: query.bytes, as: UTF8.self)

@@ -4,6 +4,7 @@ import HTTPClient
 import Identity
 @testable import Network
 import Synchronization
+import Telemetry
 import TestSupport
 import Testing
 import Tokens
@@ -47,7 +48,7 @@ final class ChallengeBench: Sendable {
   ///   - early: what a connection is answered before its request's content is read; nil: nothing.
   ///   - answer: the answer to a request.
   init(
-    rules: RouteTokenRules = RouteTokenRules(), age: Int64 = 0, person: Bool = false,
+    rules: RouteTokenRules = RouteTokenRules(), age: Int64 = 0, person: Bool = false, isDown: Bool = false,
     early: @escaping @Sendable (UpstreamRequest) -> String? = { _ in nil },
     answer: @escaping @Sendable (UpstreamRequest) -> String
   ) throws {
@@ -75,6 +76,7 @@ final class ChallengeBench: Sendable {
       name: "demo", authority: try Authority("https://id.example/realms/demo"), clientID: "client",
       credential: .secret(Secret("s3cret")),
       fetch: { request throws(FetchError) in
+        if isDown { throw .timedOut(host: "id.example") }
         guard case .post(_, let body) = request.method else {
           let text =
             #"{"issuer": "https://id.example/realms/demo", "token_endpoint": "https://id.example/token", "authorization_endpoint": "https://id.example/a"}"#
@@ -97,7 +99,7 @@ final class ChallengeBench: Sendable {
         publish: { _, value in log.withLock { $0.server }?.publish(value, slot: 0) }))
     proxy = try ProxyFixture(
       upstream: upstream.port,
-      tokens: ProxyFixture.Tokens(
+      tokens: ProxyFixture.TokenPart(
         subscription: subscription, rules: rules, broker: broker,
         attach: { server in log.withLock { $0.server = server } },
         log: { line in log.withLock { $0.lines.append(String(decoding: line, as: UTF8.self)) } },

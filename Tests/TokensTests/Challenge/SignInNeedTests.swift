@@ -1,0 +1,57 @@
+// What is remembered of refusals: how needs join, when they are over, and how they are written.
+
+import Testing
+import Tokens
+
+@Suite struct SignInNeedTests {
+  private let now = UnixTime(1_700_000_000)
+
+  private func full() throws -> SignInNeed {
+    SignInNeed(
+      claims: try Claims(json: #"{"access_token":{"nbf":1}}"#), scopes: try ScopeSet(["B", "C"]),
+      authenticationContexts: ["c1", "c2"], maxAge: 60, since: now)
+  }
+
+  @Test func `needs join, and what was said last counts`() throws {
+    let later = SignInNeed(
+      claims: try Claims(json: #"{"access_token":{"acrs":2}}"#), scopes: try ScopeSet(["D"]), maxAge: 5, since: now + 9)
+    let both = try full().merged(with: later)
+    #expect(both.claims?.text == #"{"access_token":{"acrs":2,"nbf":1}}"#)
+    #expect(both.scopes.words == ["B", "C", "D"])
+    #expect(both.authenticationContexts == ["c1", "c2"])
+    #expect(both.maxAge == 5)
+    #expect(both.since == now + 9)
+    let many = SignInNeed(scopes: try ScopeSet((0..<64).map { "s\($0)" }), since: now)
+    #expect(try full().merged(with: many).scopes == many.scopes)
+  }
+
+  @Test func `a need is over after a day`() throws {
+    let need = try full()
+    #expect(!need.isOver(at: now))
+    #expect(!need.isOver(at: now + (SignInNeed.lifetime - 1)))
+    #expect(need.isOver(at: now + SignInNeed.lifetime))
+    #expect(need.isOver(at: now + -3600))
+  }
+
+  @Test func `a need is written and read whole`() throws {
+    for need in [try full(), SignInNeed(maxAge: 0, since: now), SignInNeed(since: now)] {
+      #expect(SignInNeed(need.json) == need)
+    }
+    for text in ["{}", "[]", #"{"since":1,"claims":"x"}"#, #"{"since":1,"scopes":["a b"]}"#] {
+      #expect(SignInNeed(try #require(JSONValue(json: Array(text.utf8)))) == nil)
+    }
+  }
+
+  @Test func `a sign-in meets what it was asked for`() throws {
+    let need = try full()
+    #expect(need.isMet(by: need))
+    var less = need
+    less.claims = nil
+    #expect(!need.isMet(by: less))
+    less = need
+    less.scopes = try ScopeSet(["B"])
+    #expect(!need.isMet(by: less))
+    #expect(SignInNeed(since: now).isEmpty)
+    #expect(!need.isEmpty)
+  }
+}
