@@ -7,7 +7,12 @@ import Tokens
 
 @Suite struct TokenRuleTests {
   private static func text(_ token: String) -> String {
-    `Route issues`.beginning
+    """
+    listeners: [{address: 127.0.0.1:8080}]
+    applications: {generic: {authority: https://id.example, client_id: c, client_secret: s}}
+    routes:
+
+    """
       + "  - {name: r, path: /r/, upstream: 'https://api.example', application: generic, token: \(token)}\n"
   }
 

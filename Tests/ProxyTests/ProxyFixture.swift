@@ -46,8 +46,15 @@ struct ProxyFixture {
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: ["all"], version: "test")
     let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
-    let write: @Sendable ([UInt8]) -> Void = tokens?.log ?? { _ in }
-    let signInLink: SignInLink = tokens?.signInLink ?? { _, _ in nil }
+    let write: @Sendable ([UInt8]) -> Void
+    let signInLink: SignInLink
+    if let tokens {
+      write = tokens.log
+      signInLink = tokens.signInLink
+    } else {
+      write = { _ in }
+      signInLink = { _, _ in nil }
+    }
     let log = Log(level: .warning, format: .text, now: now, write: write)
     let limits = ServiceLimits(
       head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30))
