@@ -13,7 +13,7 @@ public enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
   case repeatedParameter = "repeated_parameter"
   /// Several challenges ask for different things.
   case conflicting
-  /// `claims` is neither JSON nor base64 of JSON, no object, or larger than `Claims.limit`; or it is missing where it was announced.
+  /// `claims` is neither JSON nor base64 of JSON, no object, or larger than `Claims.limit`.
   case claims
   /// `error`, `scope`, `acr_values` or `max_age` breaks its grammar or limits.
   case parameter
@@ -92,7 +92,6 @@ extension BearerChallenge {
       claims = try claimsText.map { text throws(ChallengeFault) in try Self.claims(text) }
     case .insufficientScope, .insufficientUserAuthentication, .other: break
     }
-    if error == .insufficientClaims, claims == nil { throw .claims }
   }
 
   private static let textLimit = 4096

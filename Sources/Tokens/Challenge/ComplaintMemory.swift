@@ -7,16 +7,20 @@ public struct ComplaintMemory: Sendable {
     var complaint: Complaint
     var at: UnixTime
     var pause: Int64
+
+    func isRecent(_ now: UnixTime) -> Bool { (0..<max(pause, window)).contains(now - at) }
   }
 
   private var entries: [Entry] = []
 
-  /// Seconds for which the same complaint is not answered again; twice as many each time it comes back soon after.
-  public static let pause: Int64 = 60
+  /// Seconds for which the same complaint is not answered again; twice as many each time it comes back soon after. Short at first: a
+  /// token that was issued in the second of a revocation is refused once more, and the next one is not.
+  public static let pause: Int64 = 5
   /// The longest pause, in seconds.
   public static let pauseLimit: Int64 = 3600
-  /// Different complaints that are answered within `pause` seconds.
+  /// Different complaints that are answered within a minute.
   public static let limit = 16
+  private static let window: Int64 = 60
 
   /// Nothing was answered yet.
   public init() {}
@@ -32,14 +36,14 @@ public struct ComplaintMemory: Sendable {
       entries.remove(at: index)
     }
     // Whoever is over, and was not back soon, is forgotten; while there is no room, nobody new is answered.
-    if entries.count >= Self.limit { entries.removeAll { !(0..<$0.pause).contains(now - $0.at) } }
+    if entries.count >= Self.limit { entries.removeAll { !$0.isRecent(now) } }
     guard entries.count < Self.limit else { return false }
     entries.append(Entry(complaint: complaint, at: now, pause: pause))
     return true
   }
 
-  /// Whether a complaint was answered so lately that it is not answered again.
+  /// Whether a complaint was answered so lately that it may be about a token from before.
   public func knows(_ complaint: Complaint, now: UnixTime) -> Bool {
-    entries.contains { $0.complaint == complaint && (0..<$0.pause).contains(now - $0.at) }
+    entries.contains { $0.complaint == complaint && $0.isRecent(now) }
   }
 }

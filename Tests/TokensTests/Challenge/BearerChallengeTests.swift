@@ -114,7 +114,7 @@ import Tokens
       ("Bearer error=a, error=a", .unusable(.repeatedParameter)),
       ("Bearer scope=a, SCOPE=b", .unusable(.repeatedParameter)),
       ("Bearer x=1, x=2", .usable(BearerChallenge())),
-      ("Bearer error=insufficient_claims", .unusable(.claims)),
+      ("Bearer error=insufficient_claims", .usable(BearerChallenge(error: .insufficientClaims))),
       ("Bearer claims=\"{\"a\":1}\"", .unusable(.malformed)),
       ("Bearer abc=", .unusable(.malformed)),
       ("x=1", .unusable(.malformed)),

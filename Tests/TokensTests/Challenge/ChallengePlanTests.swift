@@ -39,7 +39,8 @@ import Tokens
       (401, "Bearer error=insufficient_claims, claims=x", 100, .passOn(.unusable)),
       (403, "Bearer scope=\"\u{1}", 100, .passOn(.unusable)),
       (403, claimsField, 100, .passOn(.nothingAsked)), (403, "Bearer error=invalid_token", 100, .passOn(.nothingAsked)),
-      (403, "", 100, .passOn(.nothingAsked)), (500, claimsField, 100, .passOn(.nothingAsked)),
+      (401, "Bearer error=insufficient_claims", 100, .passOn(.nothingAsked)), (403, "", 100, .passOn(.nothingAsked)),
+      (500, claimsField, 100, .passOn(.nothingAsked)),
       (200, claimsField, 100, .passOn(.nothingAsked)), (407, "", 100, .passOn(.nothingAsked)),
     ] as [(Int, String, Int64, ChallengePlan)])
   func `a refusal has one plan`(status: Int, field: String, age: Int64, plan: ChallengePlan) throws {

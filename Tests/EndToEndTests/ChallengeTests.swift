@@ -1,0 +1,120 @@
+// Refused tokens with the built program, the sample API that refuses them, and the person who brings what silence cannot.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct ChallengeTests {
+  private let directory: TemporaryDirectory
+  private let settings: DemoSettings
+  private let services: DemoServices
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    settings = DemoSettings(directory: directory.path)
+    services = try DemoServices(settings)
+  }
+
+  /// A proxy with the route `/orders/` for Alice, who has signed in.
+  private func proxy(_ token: String = "") async throws -> ProxyUnderTest {
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      cache: {file: cache.json}
+      applications:
+        desk:
+          authority: "\(services.issuer)"
+          client_id: \(DemoDirectory.Sample.desk)
+          client_capabilities: [cp1]
+          tls: {ca_file: "\(settings.authorityPath)"}
+      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+      routes:
+        - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: desk,
+           token: {scopes: ["api://orders/Orders.Read"]\(token)}}
+
+      """)
+    let login = try await login(proxy)
+    try #require(login.status == 0, "\(login.errors)")
+    #expect(!login.errors.contains("were refused"))
+    #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/orders/list").status == 200 })
+    return proxy
+  }
+
+  private func login(_ proxy: ProxyUnderTest) async throws -> CommandResult {
+    try await Login.run(
+      proxy.configuration, ["--route", "orders"], person: SigningInPerson(trust: settings.authorityPath), in: directory)
+  }
+
+  private func tokenRequests() async throws -> Int {
+    let answer = try await curl(["--cacert", settings.authorityPath, services.providerOrigin + "/testing/requests"])
+    return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["token"] ?? 0
+  }
+
+  private func outcome(_ proxy: ProxyUnderTest, _ kind: String, _ outcome: String) async throws -> Int {
+    try await metricSum(
+      proxy, "bearer_proxy_challenges_total", "kind=\"\(kind)\",outcome=\"\(outcome)\"")
+  }
+
+  @Test func `a revoked token is replaced behind the caller's back, once for many callers`() async throws {
+    let proxy = try await proxy()
+    let event = try await curl([
+      "--cacert", settings.authorityPath, "-d", #"{"user": "alice@contoso.example"}"#,
+      services.providerOrigin + "/testing/critical-event",
+    ])
+    try #require((200...299).contains(event.status), "\(event.body)")
+    let before = try await tokenRequests()
+    let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<12 { group.addTask { try await proxy.get("/orders/list").status } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers.allSatisfy { $0 == 200 }, "\(answers)")
+    #expect(try await tokenRequests() == before + 1)
+    #expect(try await outcome(proxy, "claims", "replayed") >= 1)
+    #expect(try await outcome(proxy, "claims", "refused_again") == 0)
+    await services.stop()
+  }
+
+  @Test(arguments: [("payouts", "claims=", "proof"), ("statements", "acr_values=", "another way to authenticate")])
+  func `what only a person can bring is passed on, remembered, and asked for by the next sign-in of the route`(
+    path: String, parameter: String, words: String
+  ) async throws {
+    let proxy = try await proxy()
+    let refused = try await proxy.get("/orders/\(path)")
+    #expect(refused.status == 401)
+    #expect(refused["www-authenticate"]?.contains(parameter) == true, "\(refused.fields)")
+    #expect(try await proxy.get("/orders/list").status == 200)
+    #expect(try await proxy.get("/orders/\(path)").status == 401)
+    #expect(try await eventually(within: .seconds(5)) { !directory.read("cache.json.challenges").isEmpty })
+    #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 1)
+
+    let login = try await login(proxy)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(login.errors.contains(words), "\(login.errors)")
+    #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/orders/\(path)").status == 200 })
+    #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 0)
+    await services.stop()
+  }
+
+  @Test func `scopes that the route allows are added, where they were consented to, and the body is sent again`()
+    async throws
+  {
+    let proxy = try await proxy(#", scopes_on_challenge: ["api://orders/Orders.Write"]"#)
+    let body = String(repeating: "0123456789", count: 3000)
+    // Nobody has consented yet: the refusal is the caller's, and the next sign-in asks for it.
+    let refused = try await proxy.get("/orders/uploads", ["--data-binary", body])
+    #expect(refused.status == 403)
+    let login = try await login(proxy)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(login.errors.contains("api://orders/Orders.Write"), "\(login.errors)")
+    var served: Answer?
+    #expect(
+      try await eventually(within: .seconds(10)) {
+        served = try await proxy.get("/orders/uploads", ["--data-binary", body])
+        return served?.status == 200
+      })
+    #expect(served?.body.contains("30000") == true, "\(served?.body ?? "")")
+    await services.stop()
+  }
+}
