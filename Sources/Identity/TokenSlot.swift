@@ -61,7 +61,7 @@ struct TokenSlot {
     }
     if subscription.readsCache, let found = rights.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
-      if isNews(lifetime, now: now) {
+      if isNews(found, lifetime, now: now) {
         let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: rights.account)
         take(new)
         change = .adopted(new)
@@ -77,10 +77,14 @@ struct TokenSlot {
     return change
   }
 
-  private func isNews(_ found: TokenLifetime, now: UnixTime) -> Bool {
-    guard found.freshness(at: now) != .expired else { return false }
+  /// Whether the cache's token is to be used in place of the held one. Of two of the same second and for the same scopes it is the
+  /// cache's: the held one stood there too, and has been replaced. (One for more scopes only took its place in the cache.)
+  private func isNews(_ found: HeldAccessToken, _ lifetime: TokenLifetime, now: UnixTime) -> Bool {
+    guard lifetime.freshness(at: now) != .expired else { return false }
     guard let value, value.isUsable(at: now) else { return true }
-    return found.isNewer(than: value.lifetime)
+    return lifetime.isNewer(than: value.lifetime)
+      || (lifetime.obtainedAt == value.lifetime.obtainedAt && found.scopeSet?.decorated == value.scopes.decorated
+        && found.secret != value.token)
   }
 
   /// Whether what failed last was not about what can be offered now.

@@ -87,6 +87,26 @@ import Tokens
     }
   }
 
+  @Test func `of two tokens of one second the one that was filed last is used, by whoever looks`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    #expect(try await bench.token(subscription) == "AT-alice")
+    try await bench.signIn(Bench.alice, scopes: "A", token: "AT-theirs", refreshToken: "RT-2")
+    for _ in 0..<2 {
+      #expect(try await bench.broker.currentBearer(for: subscription).revealedToken() == "AT-theirs")
+    }
+    #expect(bench.published.tokens == ["AT-alice", "AT-theirs"])
+  }
+
+  @Test func `a token for more scopes does not take the place of a narrower one of the same second`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    #expect(try await bench.token(subscription) == "AT-alice")
+    try await bench.signIn(Bench.alice, scopes: "A B", token: "AT-wide", refreshToken: "RT-2")
+    #expect(try await bench.broker.currentBearer(for: subscription).revealedToken() == "AT-alice")
+    #expect(try await bench.token(try bench.subscription("B")) == "AT-wide")
+  }
+
   @Test func `whoever gets the lock second finds the token of the first`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()
