@@ -71,6 +71,7 @@ enum Key: String, CaseIterable {
   case token
   case uids
   case unix
+  case upgrade
   case upstream
   case whenUnavailable = "when_unavailable"
   case value
@@ -166,7 +167,7 @@ extension SectionShape {
   static let route = SectionShape([
     (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
     (.application, .value), (.token, .section(token)),
-    (.preserveHost, .value), (.allowPlaintext, .value),
+    (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value),
     (
       .tls,
       .section(

@@ -14,6 +14,12 @@ public enum RouteToken: Sendable, Hashable {
   case account(application: String, account: String?, scopes: ScopeSet)
 }
 
+/// A protocol to which an exchange may switch, by its name in `Upgrade`.
+public enum UpgradeProtocol: String, Sendable, Hashable, CaseIterable {
+  /// RFC 6455.
+  case websocket
+}
+
 /// One route.
 public struct RouteSettings: Sendable, Hashable {
   /// The name in logs, metrics and problem documents; each once.
@@ -35,6 +41,8 @@ public struct RouteSettings: Sendable, Hashable {
   public let tokenRules: TokenRuleSettings
   /// Whether the caller's `Host` is passed on instead of the upstream's.
   public let preserveHost: Bool
+  /// Protocols to which a connection may be upgraded.
+  public let upgrades: Set<UpgradeProtocol>
   /// Whether a token may travel to this upstream without TLS.
   public let allowPlaintext: Bool
   /// How an https upstream is trusted, and what is shown to it.

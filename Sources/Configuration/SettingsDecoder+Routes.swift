@@ -63,6 +63,7 @@ extension SettingsDecoder {
     let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? TokenRuleSettings()
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
+    let upgrades = self.upgrades(section)
     let settings = self.upstream(section, over: defaults)
     guard let name, let path, let upstream, let token else { return nil }
     if token != .none, upstream.value.scheme == .http, !upstream.value.isLoopback, !allowPlaintext {
@@ -74,8 +75,21 @@ extension SettingsDecoder {
     return RouteSettings(
       name: name, place: section.place, host: host, path: path, methods: methods, upstream: upstream, token: token,
       tokenRules: tokenRules,
-      preserveHost: preserveHost, allowPlaintext: allowPlaintext, tls: settings.tls, timeouts: settings.timeouts,
+      preserveHost: preserveHost, upgrades: upgrades, allowPlaintext: allowPlaintext, tls: settings.tls,
+      timeouts: settings.timeouts,
       pool: settings.pool)
+  }
+
+  private mutating func upgrades(_ section: Section) -> Set<UpgradeProtocol> {
+    var upgrades: Set<UpgradeProtocol> = []
+    for scalar in list(section, .upgrade) ?? [] {
+      if let upgrade = UpgradeProtocol(rawValue: scalar.text.lowercased()) {
+        upgrades.insert(upgrade)
+      } else {
+        report(scalar.place, "\(scalar.key): only websocket can be upgraded to, not '\(scalar.written)'")
+      }
+    }
+    return upgrades
   }
 
   private mutating func routePath(_ section: Section) -> String? {

@@ -10,6 +10,8 @@ struct Admission {
   let framing: BodyFraming
   /// Whether the path to forward is the normal form in the scratch buffer instead of the one sent.
   let usesNormalPath: Bool
+  /// Whether the exchange may become a WebSocket.
+  let asksForWebSocket: Bool
   /// Whether the caller's connection can go on after it.
   let persistence: Persistence
   /// The caller's version.
@@ -59,6 +61,7 @@ struct Admission {
     if case .fixed(let count) = framing, count > bodyLimit { throw .tooLarge }
     self.route = route
     self.framing = framing
+    asksForWebSocket = route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing)
     persistence = Persistence.after(request: head)
     version = head.version
     method = head.method

@@ -23,7 +23,8 @@ extension Exchange {
     while true {
       let upstream: UpstreamConnection
       // A replay that could not be repeated is not entrusted to a connection that may be dead.
-      if isFirstAttempt,
+      // A switch of protocols is for a connection of its own, which nobody can have closed meanwhile.
+      if isFirstAttempt, !admission.asksForWebSocket,
         replaying == nil || RetryRule.survivesRepetition(method: admission.method, framing: admission.framing),
         let idle = pool.lease()
       {
@@ -60,7 +61,7 @@ extension Exchange {
       switch end {
       case .completed(let reusesUpstream, let keepsDownstream):
         if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }
-        if keepsHead { scratch.requestInput.consume(headBytes) }
+        if keepsHead, !relay.isTunnel { scratch.requestInput.consume(headBytes) }
         return keepsDownstream
       case .aborted(let outcome):
         upstream.close()

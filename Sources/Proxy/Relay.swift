@@ -27,6 +27,8 @@ struct Relay {
   private let downstream: ByteStream
   private let scratch: Scratch
   private let limits: ServiceLimits
+  private let bearer: BearerValue?
+  private let headBytes: Int
   /// The request's content on its way out.
   private(set) var request: BodyPump
   /// The response's content on its way back, once its head is known.
@@ -39,6 +41,9 @@ struct Relay {
   private var isRequestAbandoned = false
   private var closesDownstream = false
   private var upstreamPersistence = Persistence.close
+  /// Whether both sides have switched to another protocol, and which of the two directions are still open.
+  private(set) var isTunnel = false
+  private var isResponseSent = false
   private var interimResponses = 0
   private var hasReceived = false
   private var responseDeadline = MonotonicTime.distantFuture
@@ -59,6 +64,8 @@ struct Relay {
     self.upstream = upstream.stream
     self.scratch = scratch
     self.limits = limits
+    self.headBytes = headBytes
+    bearer = credential.bearer
     downstream = connection.stream
     holdsRefusal = credential.bearer != nil
     let keepLimit = holdsRefusal ? admission.route.token.replayLimit : 0
@@ -96,7 +103,8 @@ struct Relay {
   private func writeRequestHead(_ credential: RequestCredential, from input: borrowing ByteBuffer) {
     RequestRewriting.write(
       scratch.requestParser.head, input, path: scratch.path, usesNormalPath: admission.usesNormalPath,
-      framing: admission.framing, route: admission.route, ingress: connection.ingress, credential: credential,
+      framing: admission.framing, asksForWebSocket: admission.asksForWebSocket, route: admission.route,
+      ingress: connection.ingress, credential: credential,
       identity: scratch.identity, into: &scratch.requestOutput)
   }
 
@@ -120,15 +128,24 @@ struct Relay {
         case .finished:
           isRequestSent = true
           responseDeadline = loop.now + timeouts.responseHead
+          if isTunnel {
+            upstream.closeWrite()
+            if isResponseSent { return completed() }
+          }
         case .failed(let failure):
           if let end = requestFailed(failure) { return end }
         }
       }
-      switch stepResponse() {
+      switch isResponseSent ? .idle : stepResponse() {
+      case .idle: break
       case .needsSource: upstreamInterest.formUnion(upstream.receiveInterest)
       case .needsSink: downstreamInterest.formUnion(downstream.sendInterest)
       case .tookItsTurn: tookItsTurn = true
-      case .finished: return completed()
+      case .finished:
+        // A direction of a tunnel ends by itself; the other one goes on.
+        guard isTunnel, !isRequestSent, !isRequestAbandoned else { return completed() }
+        isResponseSent = true
+        downstream.closeWrite()
       case .failed(let end): return end
       }
       if tookItsTurn, loop.now < whole {
@@ -157,6 +174,7 @@ struct Relay {
   /// What a request that cannot be completed means; `nil`: the response may still arrive.
   private mutating func requestFailed(_ failure: BodyPump.Failure) -> End? {
     switch failure {
+    case .sink where isTunnel: return .aborted(.upstreamFailed)
     case .sink:
       // An upstream that has seen enough answers and closes; its answer may be waiting for us.
       isRequestAbandoned = true
@@ -176,6 +194,7 @@ struct Relay {
   // MARK: Back
 
   private enum ResponseStep {
+    case idle
     case needsSource
     case needsSink
     case tookItsTurn
@@ -253,7 +272,7 @@ struct Relay {
     } catch {
       return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
     }
-    if scratch.responseParser.head.status == 101 { return .failed(.unanswered(.upstreamMalformed, mayRepeat: false)) }
+    if scratch.responseParser.head.status == 101 { return switchProtocols(byteCount) }
     status = scratch.responseParser.head.status
     if answeredAt == nil { answeredAt = connection.state.loop.now }
     if holdsRefusal, status == 401 || status == 403 {
@@ -273,10 +292,34 @@ struct Relay {
     connection.state.refreshDate()
     ResponseRewriting.write(
       scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
-      date: connection.state.dateText, reader: scratch.reader, into: &scratch.responseOutput)
+      route: admission.route, bearer: bearer, date: connection.state.dateText, reader: scratch.reader,
+      into: &scratch.responseOutput)
     scratch.responseInput.consume(byteCount)
     response = BodyPump(framing, writesChunks: plan.writesChunks)
     return nil
+  }
+
+  /// Answers with the switch of protocols that was asked for; from there on both directions are moved as they come.
+  private mutating func switchProtocols(_ byteCount: Int) -> ResponseStep? {
+    let isAgreed = scratch.responseInput.withBytes { WebSocketUpgrade.isAgreed(scratch.responseParser.head, $0) }
+    guard admission.asksForWebSocket, isAgreed else {
+      return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+    }
+    status = 101
+    if answeredAt == nil { answeredAt = connection.state.loop.now }
+    scratch.responseInput.withBytes {
+      ResponseRewriting.writeSwitch(scratch.responseParser.head, $0, into: &scratch.responseOutput)
+    }
+    scratch.responseInput.consume(byteCount)
+    // Behind the head may stand what the caller sent in the belief that the upstream agrees.
+    scratch.requestInput.consume(headBytes)
+    request = BodyPump(.untilClose, writesChunks: false)
+    response = BodyPump(.untilClose, writesChunks: false)
+    isRequestSent = false
+    isTunnel = true
+    closesDownstream = true
+    // Another round, in which the caller is watched too.
+    return .tookItsTurn
   }
 
   /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it is there already.
@@ -300,11 +343,13 @@ struct Relay {
 
   private func completed() -> End {
     .completed(
-      reusesUpstream: isRequestSent && upstreamPersistence == .keepAlive && scratch.responseInput.isEmpty,
+      reusesUpstream: !isTunnel && isRequestSent && upstreamPersistence == .keepAlive && scratch.responseInput.isEmpty,
       keepsDownstream: !closesDownstream && isRequestSent)
   }
 
   private func timedOut(isWholeOver: Bool, requestNeedsCaller: Bool) -> End {
+    // Nobody had anything to say: that is an end, and no failure.
+    if isTunnel { return .completed(reusesUpstream: false, keepsDownstream: false) }
     if response != nil { return .aborted(.timedOut) }
     if isWholeOver { return .unanswered(.exchangeTimedOut, mayRepeat: false) }
     return .unanswered(requestNeedsCaller ? .contentStalled : .upstreamStalled, mayRepeat: false)

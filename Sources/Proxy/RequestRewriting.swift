@@ -21,7 +21,8 @@ enum RequestRewriting {
   /// this hop saw, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
   static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer, usesNormalPath: Bool,
-    framing: BodyFraming, route: Route, ingress: Ingress, credential: RequestCredential, identity: borrowing ByteBuffer,
+    framing: BodyFraming, asksForWebSocket: Bool = false, route: Route, ingress: Ingress, credential: RequestCredential,
+    identity: borrowing ByteBuffer,
     into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
@@ -59,7 +60,9 @@ enum RequestRewriting {
     }
     run.finish(from: bytes, into: &output)
     if framing == .chunked { HeadWriter.field("Transfer-Encoding", "chunked", into: &output) }
-    if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
+    if asksForWebSocket {
+      output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    } else if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
       output.append("TE: trailers\r\nConnection: TE\r\n")
     }
     let host = bytes.extracting(head.authority)

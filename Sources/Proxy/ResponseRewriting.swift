@@ -1,6 +1,7 @@
 // Owns the head that goes back to the caller.
 
 internal import HTTP
+internal import Identity
 
 /// How a response is framed for the caller, and whether the caller's connection outlives it.
 struct ResponsePlan {
@@ -32,7 +33,8 @@ enum ResponseRewriting {
   /// `reader` is the origin of the other site whose page may read it, empty where there is none.
   static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, plan: ResponsePlan, version: HTTPVersion,
-    date: borrowing ByteBuffer, reader: borrowing ByteBuffer, into output: inout ByteBuffer
+    route: Route, bearer: BearerValue?, date: borrowing ByteBuffer, reader: borrowing ByteBuffer,
+    into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
@@ -40,8 +42,17 @@ enum ResponseRewriting {
     for index in 0..<head.fields.count {
       let line = head.fields[index]
       if !reader.isEmpty, SiteSharing.isVerdict(line, bytes) { continue }
-      if passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) {
-        run.add(line, from: bytes, into: &output)
+      guard passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      switch ResponseFieldRule(line, bytes, route: route, bearer: bearer) {
+      case .pass: run.add(line, from: bytes, into: &output)
+      case .drop: continue
+      case .relocate(let suffix):
+        run.finish(from: bytes, into: &output)
+        output.append(bytes.extracting(line.name))
+        output.append(": ")
+        output.append(route.path)
+        output.append(bytes.extracting(line.value).extracting(droppingFirst: suffix))
+        output.append("\r\n")
       }
     }
     run.finish(from: bytes, into: &output)
@@ -54,6 +65,19 @@ enum ResponseRewriting {
     } else if version == .http10 {
       output.append("Connection: keep-alive\r\n")
     }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
+  static func writeSwitch(_ head: borrowing ResponseHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer) {
+    HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) {
+        HeadWriter.field(line, from: bytes, into: &output)
+      }
+    }
+    output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
     HeadWriter.end(into: &output)
   }
 

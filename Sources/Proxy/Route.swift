@@ -44,10 +44,14 @@ public final class Route: Sendable {
   public let originIndex: Int
   /// `Host` for the upstream.
   public let upstreamAuthority: [UInt8]
+  /// The spellings of the upstream's scheme and authority: without the scheme's own port, and with it.
+  let upstreamOrigins: [[UInt8]]
   /// The upstream's path in place of the prefix, with `/` at both ends.
   public let upstreamPath: [UInt8]
   /// Whether the caller's `Host` is passed on instead of `upstreamAuthority`.
   public let preservesHost: Bool
+  /// Whether requests may ask for a WebSocket.
+  public let allowsWebSocket: Bool
   /// Which of a loop's bearer slots holds its token; `nil`: none is added.
   public let bearerSlot: Int?
   /// What it does about tokens beyond adding one.
@@ -58,7 +62,8 @@ public final class Route: Sendable {
   /// A route; `path` and the upstream's path begin and end with `/`.
   public init(
     index: Int, name: String, host: String?, path: String, methods: [String]?, upstream: HTTPURL, originIndex: Int,
-    preservesHost: Bool, bearerSlot: Int?, token: RouteTokenRules = RouteTokenRules(), timeouts: ExchangeTimeouts
+    preservesHost: Bool, allowsWebSocket: Bool = false, bearerSlot: Int?, token: RouteTokenRules = RouteTokenRules(),
+    timeouts: ExchangeTimeouts
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
     precondition(upstream.target.hasSuffix("/"), "an upstream's path ends with a slash")
@@ -72,7 +77,12 @@ public final class Route: Sendable {
     self.originIndex = originIndex
     upstreamAuthority = Array(upstream.authority.utf8)
     upstreamPath = Array(upstream.target.utf8)
+    let explicit = "\(upstream.origin):\(upstream.port)"
+    upstreamOrigins = ([upstream.origin] + (upstream.origin.hasSuffix(":\(upstream.port)") ? [] : [explicit])).map {
+      Array($0.utf8)
+    }
     self.preservesHost = preservesHost
+    self.allowsWebSocket = allowsWebSocket
     self.bearerSlot = bearerSlot
     self.token = token
     self.timeouts = timeouts

@@ -105,7 +105,10 @@ import Testing
       var reader = ByteBuffer(capacity: 16)
       reader.append(Array(row.reader.utf8).span)
       var output = ByteBuffer(capacity: 16)
-      ResponseRewriting.write(head, input, plan: plan, version: row.version, date: date, reader: reader, into: &output)
+      ResponseRewriting.write(
+        head, input, plan: plan, version: row.version,
+        route: try Route("/orders/", upstream: "https://api.example/v1/"), bearer: nil, date: date,
+        reader: reader, into: &output)
       return output.text
     }
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")

@@ -102,3 +102,18 @@ public struct ScriptedUpstream: Sendable {
     process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { String($0.dropFirst(8)) }
   }
 }
+
+/// A server of WebSockets; see Tests/peers/websocket_peer.py.
+public struct WebSocketServer: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process; each connection that ends is a line of its output.
+  public let process: ChildProcess
+
+  /// Starts it in a mode.
+  public init(_ mode: String, in directory: TemporaryDirectory) async throws {
+    process = try ChildProcess(
+      "websocket-server", [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", mode], in: directory)
+    port = try await announcedPort(of: process)
+  }
+}

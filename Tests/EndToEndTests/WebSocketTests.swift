@@ -1,0 +1,115 @@
+// WebSockets through the proxy, with a client and a server that we did not write.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(
+  .keepsSecrets, .timeLimit(.minutes(2)),
+  .enabled(
+    if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
+    "Tests/run makes the Python environment .venv"))
+struct WebSocketTests {
+  /// What the client did: see Tests/peers/websocket_peer.py.
+  private struct Told: Decodable {
+    var authorization: String?
+    var text: String?
+    var binary: Bool?
+    var pong: Bool?
+    var close: Int?
+    var error: String?
+  }
+
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func proxy(to server: WebSocketServer, _ route: String = "upgrade: [websocket]") async throws
+    -> ProxyUnderTest
+  {
+    try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - name: chat
+          path: /chat/
+          upstream: http://127.0.0.1:\(server.port)/
+          token: none
+          \(route)
+      """)
+  }
+
+  private func call(_ proxy: ProxyUnderTest, _ path: String = "/chat/room", _ fields: String...) async throws -> Told {
+    let output = try await succeed(
+      [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(proxy.port)\(path)"]
+        + fields)
+    return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
+  }
+
+  private static let handshake =
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+
+  @Test func `messages go both ways, the token goes with the handshake, and the end is in good order`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let provider = try await OpenIDProvider(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      application(provider.issuer) + """
+        routes:
+          - name: chat
+            path: /chat/
+            upstream: http://127.0.0.1:\(server.port)/
+            application: contoso
+            token: {as: application, scopes: [orders.read]}
+            upgrade: [websocket]
+
+        """)
+    _ = try await eventually { try await proxy.admin("/readyz").status == 200 }
+    let told = try await call(proxy, "/chat/room", "Authorization: Bearer the-callers-own")
+    #expect(told.error == nil, "\(told)")
+    #expect(told.authorization?.hasPrefix("Bearer ey") == true)
+    #expect(told.text == "text ü" && told.binary == true && told.pong == true && told.close == 1000)
+    #expect(try await eventually { server.process.output.contains("ended") })
+    #expect(try await eventually { proxy.accessRecords.contains { $0["status"] == .number(101) } })
+  }
+
+  @Test func `a route that does not say so upgrades nothing`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let proxy = try await proxy(to: server, "")
+    let told = try await call(proxy)
+    #expect(told.error?.contains("InvalidStatus") == true || told.error?.contains("rejected") == true, "\(told)")
+  }
+
+  @Test func `a page of another site gets no WebSocket`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let proxy = try await proxy(to: server)
+    #expect(try await call(proxy, "/chat/room", "Origin: https://evil.example").error?.contains("403") == true)
+    #expect(!server.process.output.contains("ended"))
+  }
+
+  @Test func `each direction ends by itself, and what was sent early arrives`() async throws {
+    let server = try await WebSocketServer("serve-raw", in: directory)
+    let proxy = try await proxy(to: server)
+    let connection = try proxy.connect()
+    try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\nearly,")
+    let head = try await connection.receive { $0.hasSuffix("early,") }
+    #expect(head.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n"))
+    #expect(head.contains("\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"))
+    try await connection.send("late")
+    connection.finishSending()
+    #expect(try await connection.receive() == "latebye")
+    #expect(try await eventually { server.process.output.contains("ended") })
+    #expect(try await proxy.get("/chat/").status == 502)
+  }
+
+  @Test func `a WebSocket in which nobody says anything ends after the idle time`() async throws {
+    let server = try await WebSocketServer("serve-silent", in: directory)
+    let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
+    let connection = try proxy.connect()
+    try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\n")
+    let began = ContinuousClock.now
+    #expect(try await connection.receive().hasPrefix("HTTP/1.1 101"))
+    #expect(ContinuousClock.now - began < .seconds(9))
+    #expect(try await eventually { server.process.output.contains("ended") })
+  }
+}
