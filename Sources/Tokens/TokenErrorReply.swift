@@ -31,11 +31,11 @@ public struct TokenErrorReply: Sendable, Hashable {
   /// The error reply that these members spell; nil without an `error`.
   init?(members: [String: JSONValue]) {
     guard let error = members["error"]?.text, !error.isEmpty else { return nil }
-    self.error = Self.printable(error, limit: 80)
-    suberror = members["suberror"]?.text.map { Self.printable($0, limit: 80) }.flatMap { $0.isEmpty ? nil : $0 }
+    self.error = error.printable(limit: 80)
+    suberror = members["suberror"]?.text.map { $0.printable(limit: 80) }.flatMap { $0.isEmpty ? nil : $0 }
     let prose = members["error_description"]?.text
-    description = prose.map { Self.printable($0, limit: 300) }
-    correlationID = members["correlation_id"]?.text.map { Self.printable($0, limit: 80) }
+    description = prose.map { $0.printable(limit: 300) }
+    correlationID = members["correlation_id"]?.text.map { $0.printable(limit: 80) }
     if case .array(let numbers) = members["error_codes"] {
       codes = numbers.prefix(8).compactMap(\.seconds)
     } else {
@@ -54,19 +54,5 @@ public struct TokenErrorReply: Sendable, Hashable {
   private static func leadingCode(_ prose: String) -> Int64? {
     guard prose.hasPrefix("AADSTS") else { return nil }
     return Int64(prose.dropFirst(6).prefix { $0.isASCII && $0.isNumber })
-  }
-
-  /// The text's first `limit` characters, each control turned into a space: a log line stays one line.
-  static func printable(_ text: String, limit: Int) -> String {
-    String(text.unicodeScalars.prefix(limit).map { $0.properties.isControl ? " " : Character($0) })
-  }
-}
-
-extension Unicode.Scalar.Properties {
-  fileprivate var isControl: Bool {
-    switch generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
   }
 }

@@ -40,7 +40,7 @@ struct AccountsCommand {
       if accounts.isEmpty { lines.append("  nobody is signed in") }
       for account in accounts { lines += text(account) }
     }
-    return lines.isEmpty ? "no applications\n" : lines.joined(separator: "\n") + "\n"
+    return lines.isEmpty ? "no applications\n" : lines.map { $0.printable(limit: 4000) + "\n" }.joined()
   }
 
   private func text(_ account: SignedInAccount) -> [String] {

@@ -16,9 +16,9 @@ struct CommandAnswer: Equatable {
     CommandAnswer(text: "bearer-proxy: error: \(message)\n", status: .usage)
   }
 
-  /// A try that failed.
-  static func failure(_ message: String, _ status: ExitStatus = .failed) -> CommandAnswer {
-    CommandAnswer(text: "bearer-proxy: error: \(message)\n", status: status)
+  /// A try that failed. The message may quote others; `cure` is a line of ours, or empty.
+  static func failure(_ message: String, _ status: ExitStatus = .failed, cure: String = "") -> CommandAnswer {
+    CommandAnswer(text: "bearer-proxy: error: \(message.printable(limit: 4000))\n\(cure)", status: status)
   }
 
   /// Says it where it belongs.

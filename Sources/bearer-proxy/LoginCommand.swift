@@ -78,7 +78,8 @@ struct LoginCommand {
     } catch {
       return .failure(
         "nobody is signed in to '\(plan.application)': \(error.message(cachePath: path))",
-        error.isInteractionRequired ? .interactionRequired : .failed)
+        error.isInteractionRequired ? .interactionRequired : .failed,
+        cure: error.cure(application, configuration: options.configuration, way: options.way))
     }
   }
 

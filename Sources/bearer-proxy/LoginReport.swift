@@ -22,7 +22,7 @@ struct LoginReport {
     if let wanted = plan.account, result.account?.isCalled(wanted) == false {
       lines.append("note:    the configuration names the account \(wanted), which is not the one that signed in")
     }
-    return lines.joined(separator: "\n") + "\n"
+    return lines.map { $0.printable(limit: 4000) + "\n" }.joined()
   }
 
   /// Whether a scope was granted. Providers answer with full names for short ones and with the API's own for `.default`.

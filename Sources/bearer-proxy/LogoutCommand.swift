@@ -57,6 +57,7 @@ struct LogoutCommand {
       }
     }
     return CommandAnswer(
-      text: "\(account.name) is signed out of \(concerned.map(\.name).joined(separator: ", "))\n", status: .done)
+      text: "\(account.name.printable(limit: 300)) is signed out of \(concerned.map(\.name).joined(separator: ", "))\n",
+      status: .done)
   }
 }

@@ -91,14 +91,18 @@ struct TokenCommand {
   private func failure(_ error: AcquisitionError, _ subscription: TokenSubscription) -> String {
     switch options.form {
     case .text:
-      "bearer-proxy: error: no token for route '\(options.route)': \(error.reason): \(error.detail)\n\(cure(of: error))"
+      "bearer-proxy: error: no token for route '\(options.route)': \(error.reason): "
+        + "\(error.detail.printable(limit: 4000))\n\(cure(of: error))"
     case .json: JSONValue.object(members(error, subscription)).canonicalText() + "\n"
     }
   }
 
   /// What to do, where a person can.
   private func cure(of error: AcquisitionError) -> String {
-    guard case .interactionRequired = error else { return "" }
+    guard case .interactionRequired(let required) = error else { return "" }
+    if required.reason == .accountAmbiguous {
+      return "Name one of those that 'bearer-proxy accounts' lists under the route's token, as 'account'.\n"
+    }
     return "Sign in with: bearer-proxy login -c \(options.configuration) --route \(options.route)\n"
   }
 

@@ -55,7 +55,7 @@ struct TokenReport {
     rows.append(("source", origin.source == .cache ? "cache" : "identity provider"))
     if reveal { rows.append(("token", value.revealedToken())) }
     return rows.map { name, fact in
-      name + ":" + String(repeating: " ", count: 12 - name.count) + fact + "\n"
+      name + ":" + String(repeating: " ", count: 12 - name.count) + fact.printable(limit: 65_536) + "\n"
     }.joined()
   }
 }

@@ -25,10 +25,11 @@ final class WaitingLine: Sendable {
   /// Begins to count down to an instant.
   func begin(until end: UnixTime) {
     guard isShown else { return }
-    let (now, tell) = (now, tell)
+    let (now, tell, task) = (now, tell, task)
     let counting = Task {
       while !Task.isCancelled, now() < end {
-        tell("\r\(Self.words(end - now()))  ")
+        // Under the lock, so that nothing is drawn once the line has been taken away.
+        task.withLock { _ in if !Task.isCancelled { tell("\r\(Self.words(end - now()))  ") } }
         await TokenBroker.sleep(1)
       }
     }
@@ -37,9 +38,11 @@ final class WaitingLine: Sendable {
 
   /// Takes the line away.
   func end() {
-    guard let counting = task.withLock({ $0 }) else { return }
-    counting.cancel()
-    tell("\r\u{1B}[K")
+    task.withLock { counting in
+      guard let counting else { return }
+      counting.cancel()
+      tell("\r\u{1B}[K")
+    }
   }
 
   static func words(_ seconds: Int64) -> String {

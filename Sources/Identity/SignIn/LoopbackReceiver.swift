@@ -30,7 +30,8 @@ final class LoopbackReceiver: Sendable {
   private let deadline: MonotonicTime
   private let state = Locked(State())
 
-  /// Connections served at once: a browser opens a few, some of which it never uses.
+  /// Connections served at once: a browser opens a few, some of which it never uses. Beyond that the oldest has to go, for it has
+  /// had the most time to say something: whoever opens many and says nothing keeps nobody out.
   private static let connectionLimit = 16
 
   init(loop: EventLoop, timeout: TimeSpan) throws(SignInError) {
@@ -69,11 +70,7 @@ final class LoopbackReceiver: Sendable {
       while ending == nil {
         switch listener.accept() {
         case .connection(let channel, _):
-          if count <= Self.connectionLimit {
-            group.addTask { await self.serve(channel, judge) }
-          } else {
-            channel.close()
-          }
+          if let connection = admit(channel) { group.addTask { await self.serve(connection, judge) } }
         case .none:
           waiter.watch(listener.channel, .read)
           if await waiter.wait(until: deadline) == .timedOut { end(.timedOut) }
@@ -87,14 +84,24 @@ final class LoopbackReceiver: Sendable {
     return ending ?? .cancelled
   }
 
-  private func serve(_ channel: Channel, _ judge: Judge) async {
+  /// The connection, in its place among the others; nil where the system gives it none.
+  private func admit(_ channel: Channel) -> sending LoopbackConnection? {
     let connection: LoopbackConnection
     do throws(StreamError) {
       connection = try LoopbackConnection(channel, port: socket.address.port)
     } catch {
-      return
+      return nil
     }
-    watch(connection.waiter)
+    // The first waiter is the listener's. Nobody leaves the list before the loop has run, so the oldest is taken out at once.
+    let oldest = state.withLock { state -> Waiter? in
+      state.waiters.append(connection.waiter)
+      return state.waiters.count > Self.connectionLimit + 1 ? state.waiters.remove(at: 1) : nil
+    }
+    oldest?.signal()
+    return connection
+  }
+
+  private func serve(_ connection: LoopbackConnection, _ judge: Judge) async {
     // Whoever comes after the end is told nothing; nobody would wake this connection again.
     if ending == nil, let form = await connection.answer() {
       let result: Result<AuthorizationReply, AuthorizationReplyError>
@@ -112,7 +119,6 @@ final class LoopbackReceiver: Sendable {
   }
 
   private var ending: Ending? { state.withLock { $0.ending } }
-  private var count: Int { state.withLock { $0.waiters.count } }
 
   /// Ends everything, unless it is over already. Call on the loop.
   private func end(_ ending: Ending) {

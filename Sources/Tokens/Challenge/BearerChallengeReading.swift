@@ -155,6 +155,6 @@ extension BearerChallenge {
   }
 
   private static func printable(_ text: String) -> String {
-    TokenErrorReply.printable(text, limit: 300)
+    text.printable(limit: 300)
   }
 }

@@ -1,0 +1,40 @@
+// Owns what a person can do about a sign-in that failed: the line below the sentence that says why.
+
+import Configuration
+import Identity
+import Tokens
+
+extension SignInError {
+  /// What to do, with its line's end; nothing where the sentence itself says it, or nobody at this command can do anything.
+  /// - Parameter application: the one that was signed in to, as `configuration` has it.
+  func cure(_ application: ApplicationSettings, configuration: String, way: LoginOptions.Way) -> String {
+    let place = "application '\(application.name)' in \(configuration)"
+    let words: String
+    switch self {
+    case .provider(.providerUnavailable): words = "Does this machine reach \(application.authority.value)? Then try again."
+    case .provider(.rejected): words = "Check client_id and credential of \(place)."
+    case .provider(.unusableMetadata): words = "Check the authority of \(place)."
+    case .unsupported(.browser): words = "Try --device-code."
+    case .unsupported(.deviceCode): words = "Sign in without --device-code, on a machine with a browser."
+    case .timedOut:
+      words =
+        "If the browser showed an error, look there: client_id of \(place) needs the redirect URI http://localhost at the "
+        + "provider. On a machine without a browser: --device-code."
+    case .codeExpired: words = "Run the command again for a new code."
+    case .answer: words = "Run the command again, and finish the sign-in in the window that it opens."
+    case .refused where way.isSilent: words = "Nothing may be shown with --prompt none: sign in without it."
+    case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
+    case .provider(.interactionRequired), .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener, .crypto,
+      .store:
+      return ""
+    }
+    return words + "\n"
+  }
+}
+
+extension LoginOptions.Way {
+  /// Whether the person is to see nothing.
+  fileprivate var isSilent: Bool {
+    if case .browser(prompt: .some(.none), _) = self { true } else { false }
+  }
+}
