@@ -78,7 +78,7 @@ public final class AdminServer: Sendable {
   private func readiness() async -> AdminAnswer {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
     let report = ReadinessReport(
-      await service.broker.statuses(of: service.subscriptions),
+      await service.broker.statuses(of: service.subscriptions), needs: await service.challengeMemory.needs(),
       expected: Set(service.subscriptions.map(\.key)).count, now: UnixTime(WallClock.now.seconds))
     return .text(report.isReady ? 200 : 503, report.text)
   }

@@ -11,7 +11,8 @@ struct ReadinessReport {
   /// `ready`, or a line for each token that is missing; then a line for each account's token.
   let text: String
 
-  init(_ statuses: [TokenStatus], expected: Int, now: UnixTime) {
+  /// - Parameter needs: what sign-ins have to bring, by route.
+  init(_ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime) {
     var reasons: [String] = []
     var accounts: [String] = []
     for status in statuses {
@@ -23,7 +24,11 @@ struct ReadinessReport {
     }
     if statuses.count < expected { reasons.append("tokens have not been asked for yet") }
     isReady = reasons.isEmpty
-    text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts).map { "- \($0)\n" }.joined()
+    text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts + Self.lines(needs)).map { "- \($0)\n" }.joined()
+  }
+
+  private static func lines(_ needs: [String: SignInNeed]) -> [String] {
+    needs.sorted { $0.key < $1.key }.map { "route \($0.key): the next sign-in has to bring \($0.value.words)" }
   }
 
   private static func subject(_ status: TokenStatus) -> String {

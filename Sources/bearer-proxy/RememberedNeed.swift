@@ -37,15 +37,7 @@ struct RememberedNeed {
 
   /// What the person is told.
   var words: String {
-    var wishes: [String] = []
-    if need.claims != nil { wishes.append("more proof (claims)") }
-    if !need.scopes.isEmpty { wishes.append("the scopes \(need.scopes)") }
-    if !need.authenticationContexts.isEmpty {
-      wishes.append("another way to authenticate (\(need.authenticationContexts.joined(separator: " ")))")
-    }
-    if let seconds = need.maxAge { wishes.append("a sign-in not older than \(seconds) s") }
-    return
-      "Requests to '\(route)' were refused for want of \(wishes.joined(separator: ", ")): this sign-in asks for that.\n"
+    "Requests to '\(route)' were refused for want of \(need.words): this sign-in asks for that.\n"
   }
 
   /// Has it forgotten, here and by the proxies that share the cache.

@@ -88,6 +88,7 @@ struct ChallengeTests {
     #expect(try await proxy.get("/orders/\(path)").status == 401)
     #expect(try await eventually(within: .seconds(5)) { !directory.read("cache.json.challenges").isEmpty })
     #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 1)
+    #expect(try await proxy.admin("/readyz").body.contains("- route orders: the next sign-in has to bring "))
 
     let login = try await login(proxy)
     #expect(login.status == 0, "\(login.errors)")
@@ -105,6 +106,7 @@ struct ChallengeTests {
     // Nobody has consented yet: the refusal is the caller's, and the next sign-in asks for it.
     let refused = try await proxy.get("/orders/uploads", ["--data-binary", body])
     #expect(refused.status == 403)
+    #expect(try await eventually(within: .seconds(5)) { !directory.read("cache.json.challenges").isEmpty })
     let login = try await login(proxy)
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.errors.contains("api://orders/Orders.Write"), "\(login.errors)")

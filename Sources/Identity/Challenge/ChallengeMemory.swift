@@ -106,20 +106,21 @@ public final class ChallengeMemory: Sendable {
   private func write() async {
     guard let file else { return }
     while true {
-      let news = state.withLock { state in
-        defer { state.unwritten = [] }
-        var news: [String: SignInNeed] = [:]
-        for route in state.unwritten {
-          if let subject = subjects[route] { news[subject] = state.needs[route] }
+      let news = state.withLock { state in state.needs.filter { state.unwritten.contains($0.key) } }
+      let entries = news.compactMap { route, need in subjects[route].map { (subject: $0, need: need) } }
+      let isWritten = await file.change(now: now()) { needs in
+        for (subject, need) in entries { needs[subject] = needs[subject]?.merged(with: need) ?? need }
+      }
+      if isWritten {
+        state.withLock { state in
+          // Whoever was told more meanwhile is written again.
+          for (route, need) in news where state.needs[route] == need { state.unwritten.remove(route) }
         }
-        return news
+        do { try await Task.sleep(for: Self.pause) } catch {}
       }
-      _ = await file.change(now: now()) { needs in
-        for (subject, need) in news { needs[subject] = needs[subject]?.merged(with: need) ?? need }
-      }
-      do { try await Task.sleep(for: Self.pause) } catch {}
       let isDone = state.withLock { state in
-        state.isWriting = !state.unwritten.isEmpty
+        // What could not be written is tried again with the next need.
+        state.isWriting = isWritten && state.needs.keys.contains { state.unwritten.contains($0) }
         return !state.isWriting
       }
       if isDone { return }

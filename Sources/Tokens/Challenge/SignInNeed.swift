@@ -63,6 +63,18 @@ public struct SignInNeed: Sendable, Hashable {
 }
 
 extension SignInNeed {
+  /// What is needed, in words for operators: the end of a sentence.
+  public var words: String {
+    var wishes: [String] = []
+    if claims != nil { wishes.append("more proof (claims)") }
+    if !scopes.isEmpty { wishes.append("the scopes \(scopes)") }
+    if !authenticationContexts.isEmpty {
+      wishes.append("another way to authenticate (\(authenticationContexts.joined(separator: " ")))")
+    }
+    if let maxAge { wishes.append("a sign-in not older than \(maxAge) s") }
+    return wishes.joined(separator: ", ")
+  }
+
   /// The need that a JSON object spells; nil where it spells none.
   public init?(_ value: JSONValue) {
     guard let members = value.members, let since = members["since"]?.seconds else { return nil }

@@ -88,4 +88,15 @@ struct ChallengeMemoryTests {
     memory.remember(try need(), route: "r")
     #expect(await memory.need(of: "r") == (try need()))
   }
+
+  @Test func `a file that must not be trusted is neither read nor the end of the memory`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(#"{"needs":{}}"#, to: "cache.json.challenges")
+    chmod(path, 0o666)
+    let memory = try memory(directory)
+    memory.remember(try need(), route: "r")
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(await memory.need(of: "r") == (try need()))
+    #expect(directory.read("cache.json.challenges") == #"{"needs":{}}"#)
+  }
 }
