@@ -11,7 +11,8 @@ extension SignInError {
     let place = "application '\(application.name)' in \(configuration)"
     let words: String
     switch self {
-    case .provider(.providerUnavailable): words = "Does this machine reach \(application.authority.value)? Then try again."
+    case .provider(.providerUnavailable):
+      words = "Does this machine reach \(application.authority.value)? Then try again."
     case .provider(.rejected): words = "Check client_id and credential of \(place)."
     case .provider(.unusableMetadata): words = "Check the authority of \(place)."
     case .unsupported(.browser): words = "Try --device-code."
@@ -24,7 +25,8 @@ extension SignInError {
     case .answer: words = "Run the command again, and finish the sign-in in the window that it opens."
     case .refused where way.isSilent: words = "Nothing may be shown with --prompt none: sign in without it."
     case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
-    case .provider(.interactionRequired), .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener, .crypto,
+    case .provider(.interactionRequired), .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener,
+      .crypto,
       .store:
       return ""
     }

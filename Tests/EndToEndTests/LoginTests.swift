@@ -99,6 +99,7 @@ struct LoginTests {
     #expect(answer.body.contains(#""reason":"account_ambiguous""#))
     let token = try await command(proxy, ["token", "--route", "only"])
     #expect(token.status == 3 && token.errors.contains("account_ambiguous"))
+    #expect(token.errors.hasSuffix("under the route's token, as 'account'.\n"))
     await services.stop()
   }
 
@@ -172,9 +173,11 @@ struct LoginTests {
     let proxy = try await proxy(route("orders"))
     let browser = try await command(proxy, ["login", "--route", "orders", "--timeout", "1s"])
     #expect(browser.status == 1 && browser.errors.contains("nobody came back from the browser within 1 s"))
+    #expect(browser.errors.contains("needs the redirect URI http://localhost at the provider"))
     _ = try await testing("behaviour", #"{"device_interval": 1, "device_code_lifetime": 2}"#)
     let device = try await command(proxy, ["login", "--route", "orders", "--device-code"])
     #expect(device.status == 1 && device.errors.contains("no longer good"))
+    #expect(device.errors.hasSuffix("\nRun the command again for a new code.\n"))
     await services.stop()
   }
 
@@ -203,5 +206,6 @@ struct LoginTests {
     await services.stop()
     let unreachable = try await command(proxy, ["login", "--route", "orders"])
     #expect(unreachable.status == 1 && unreachable.errors.contains("desk"))
+    #expect(unreachable.errors.contains("Does this machine reach \(services.issuer)?"))
   }
 }

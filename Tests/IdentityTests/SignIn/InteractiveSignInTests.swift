@@ -84,6 +84,18 @@ import Tokens
     #expect(left[.refreshToken].isEmpty && left[.accessToken].isEmpty && left[.idToken].isEmpty)
   }
 
+  @Test func `whoever opens many connections and says nothing keeps nobody out`() async throws {
+    let result = try await signIn { asked in
+      var silent: [RawConnection] = []
+      for _ in 0..<40 { silent.append(try RawConnection(port: asked.port)) }
+      try await silent[39].send("GET /?co")
+      #expect(try await asked.bring("code=C&state=\(asked.state)").hasPrefix("HTTP/1.1 200 OK\r\n"))
+      // The oldest had to go long before the sign-in's end.
+      #expect(try await silent[0].receive().isEmpty)
+    }
+    #expect(result.account?.username == "ann@example.org")
+  }
+
   @Test func `PS256 is believed too`() async throws {
     await provider.change { $0.algorithm = .ps256 }
     let result = try await signIn { try await $0.bring("code=C&state=\($0.state)") }
