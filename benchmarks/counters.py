@@ -141,6 +141,7 @@ def main():
             found["stripped binary MiB"] = size(scene)
         found |= people.caches(scene)
         found |= people.start(scene, start)
+        found |= people.rewriting(scene)
         found |= people.storm(scene)
     exceeded = [name for name in found if found[name] > thresholds[name]]
     print(f"\n{'counter':62} {'found':>10} {'at most':>10}")

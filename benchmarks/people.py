@@ -12,6 +12,7 @@ import time
 
 from processes import fail
 from scene import ROOT, Scene
+from traffic import Connections, answer
 
 PEOPLE = (1, 10_000)
 CLIENT = "c0a7050d-0000-4000-8000-0000000000a3"
@@ -107,6 +108,33 @@ def expired(issuer, now):
             "home_account_id": "alice", "environment": "127.0.0.1", "local_account_id": "alice", "username": "alice",
             "authority_type": "MSSTS"}},
     }
+
+
+def rewriting(scene):
+    """The longest that a caller waits for a route without a token while a refresh rewrites the file of many people."""
+    provider = TokenEndpoint()
+    cache = scene.work / f"people-{PEOPLE[-1]}" / "cache.json"
+    document = json.loads(cache.read_text())
+    for section, entries in expired(provider.issuer, int(time.time())).items():
+        document.setdefault(section, {}).update(entries)
+    cache.write_text(json.dumps(document))
+    written = cache.stat().st_ino
+    scene.values.update(CACHE=cache, ISSUER=provider.issuer)
+    process, port = scene.start_bearer_proxy(configuration="storm.yaml")
+    slowest, finished = 0, time.monotonic() + 30
+    with Connections(port, 1, "/open/1k") as traffic, Connections(port, 1, "/plain/1k") as signed_in:
+        traffic.rounds(1)  # the first waits until the file has been read
+        signed_in.sockets[0].sendall(signed_in.request)
+        while cache.stat().st_ino == written:
+            began = time.monotonic()
+            traffic.rounds(1)
+            slowest = max(slowest, time.monotonic() - began)
+            if began > finished:
+                fail(f"nothing was written to {cache}: {process.errors()}")
+        answer(signed_in.sockets[0])
+    scene.end(process)
+    provider.shutdown()
+    return {f"ms of the longest wait while {PEOPLE[-1]} accounts are rewritten": slowest * 1000}
 
 
 def storm(scene):

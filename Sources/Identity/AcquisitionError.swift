@@ -4,7 +4,7 @@ public import HTTPClient
 public import Tokens
 
 /// Why a token could not be had.
-public enum AcquisitionError: Error, Sendable, Hashable {
+public indirect enum AcquisitionError: Error, Sendable, Hashable {
   /// The provider did not answer, or not as one. The same request may succeed after the pause: `503`.
   case providerUnavailable(ProviderTrouble, retryAfter: Int64)
   /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for callers

@@ -22,14 +22,8 @@ extension Exchange {
     let route = refusal.route
     guard let slot = route.bearerSlot else { return nil }
     let subscription = state.service.subscriptions[slot]
-    let challenges = scratch.responseInput.withBytes {
-      BearerChallengeReading(AuthenticationChallengeList(scratch.responseParser.head.fields, in: $0))
-    }
     let now = UnixTime(state.wallClock().seconds)
-    let refused = RefusedRequest(
-      status: refusal.status, challenge: challenges, granted: refusal.token.scopes.union(subscription.key.scopes),
-      tokenAge: now - refusal.token.lifetime.obtainedAt, allowedScopes: route.token.scopesOnChallenge,
-      isReplayable: refusal.isReplayable, isReplay: refusal.isReplay)
+    let refused = read(refusal, subscription, now, scratch)
     func count(_ outcome: ChallengeOutcome) {
       state.metrics.add(
         state.service.metrics.challenges[ChallengeRecord.row(refused.kind), outcome.rawValue])
@@ -37,7 +31,7 @@ extension Exchange {
     switch ChallengePlan(refused) {
     case .passOn(let reason):
       count(reason == .isReplay ? .refusedAgain : .passedOn)
-      if case .unusable(let fault) = challenges { warn(of: fault, route, state) }
+      if case .unusable(let fault) = refused.challenge { warn(of: fault, route, state) }
       if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now, state) }
       return nil
     case .answerBehind(let complaint):
@@ -67,6 +61,20 @@ extension Exchange {
         return nil
       }
     }
+  }
+
+  /// What a refusal says. Not inlined: what reading needs in between has no place in a frame that waits.
+  @inline(never)
+  private func read(
+    _ refusal: Refusal, _ subscription: TokenSubscription, _ now: UnixTime, _ scratch: Scratch
+  ) -> RefusedRequest {
+    let challenge = scratch.responseInput.withBytes {
+      BearerChallengeReading(AuthenticationChallengeList(scratch.responseParser.head.fields, in: $0))
+    }
+    return RefusedRequest(
+      status: refusal.status, challenge: challenge, granted: refusal.token.scopes.union(subscription.key.scopes),
+      tokenAge: now - refusal.token.lifetime.obtainedAt, allowedScopes: refusal.route.token.scopesOnChallenge,
+      isReplayable: refusal.isReplayable, isReplay: refusal.isReplay)
   }
 
   /// Counts and remembers that a token could not be had without a person, and finds out whether one is looking.

@@ -128,6 +128,17 @@ struct Exchange {
   mutating func answer(
     _ failure: ExchangeFailure, _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool = false
   ) async -> Bool {
+    write(failure, connection, scratch, keepsConnection: keepsConnection)
+    let isDelivered = await flush(connection, scratch)
+    finish(connection.state, scratch, connection)
+    return isDelivered && keepsConnection
+  }
+
+  /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
+  @inline(never)
+  private mutating func write(
+    _ failure: ExchangeFailure, _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool
+  ) {
     let problem = ProblemDocument(failure)
     let hasHead = headBytes > 0
     let form = AnswerForm(
@@ -170,9 +181,6 @@ struct Exchange {
     record.status = UInt16(form.status)
     record.bytesOut = UInt64(body.count)
     record.outcome = failure.outcome
-    let isDelivered = await flush(connection, scratch)
-    finish(connection.state, scratch, connection)
-    return isDelivered && keepsConnection
   }
 
   /// Whether everything was sent.

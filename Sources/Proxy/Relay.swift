@@ -110,57 +110,73 @@ struct Relay {
 
   /// Drives both directions to the end.
   mutating func run(whole: MonotonicTime) async -> End {
-    let loop = connection.state.loop
-    let waiter = connection.waiter
-    let timeouts = admission.route.timeouts
     while true {
-      var downstreamInterest: Readiness = .hangUp
-      var upstreamInterest: Readiness = []
-      var requestNeedsCaller = false
-      var tookItsTurn = false
-      if !isRequestSent, !isRequestAbandoned {
-        switch stepRequest() {
-        case .needsSource:
-          requestNeedsCaller = true
-          downstreamInterest.formUnion(downstream.receiveInterest)
-        case .needsSink: upstreamInterest.formUnion(upstream.sendInterest)
-        case .tookItsTurn: tookItsTurn = true
-        case .finished:
-          isRequestSent = true
-          responseDeadline = loop.now + timeouts.responseHead
-          if isTunnel {
-            upstream.closeWrite()
-            if isResponseSent { return completed() }
-          }
-        case .failed(let failure):
-          if let end = requestFailed(failure) { return end }
+      switch turn(whole: whole) {
+      case .ended(let end): return end
+      case .tookItsTurn: await Task.yield()
+      case .waiting(let requestNeedsCaller, let deadline):
+        if await connection.waiter.wait(until: deadline) == .timedOut {
+          return timedOut(isWholeOver: connection.state.loop.now >= whole, requestNeedsCaller: requestNeedsCaller)
         }
+        if downstream.channel.isHungUp { return .aborted(.abortedByDownstream) }
       }
-      switch isResponseSent ? .idle : stepResponse() {
-      case .idle: break
-      case .needsSource: upstreamInterest.formUnion(upstream.receiveInterest)
-      case .needsSink: downstreamInterest.formUnion(downstream.sendInterest)
+    }
+  }
+
+  private enum Turn {
+    case ended(End)
+    case tookItsTurn
+    /// Nothing moves until one of the two connections is ready; both are watched.
+    case waiting(requestNeedsCaller: Bool, until: MonotonicTime)
+  }
+
+  /// Moves what can be moved. Not inlined: what it needs in between has no place in a frame that waits, for as long as the
+  /// caller's connection lives.
+  @inline(never)
+  private mutating func turn(whole: MonotonicTime) -> Turn {
+    let loop = connection.state.loop
+    let timeouts = admission.route.timeouts
+    var downstreamInterest: Readiness = .hangUp
+    var upstreamInterest: Readiness = []
+    var requestNeedsCaller = false
+    var tookItsTurn = false
+    if !isRequestSent, !isRequestAbandoned {
+      switch stepRequest() {
+      case .needsSource:
+        requestNeedsCaller = true
+        downstreamInterest.formUnion(downstream.receiveInterest)
+      case .needsSink: upstreamInterest.formUnion(upstream.sendInterest)
       case .tookItsTurn: tookItsTurn = true
       case .finished:
-        // A direction of a tunnel ends by itself; the other one goes on.
-        guard isTunnel, !isRequestSent, !isRequestAbandoned else { return completed() }
-        isResponseSent = true
-        downstream.closeWrite()
-      case .failed(let end): return end
+        isRequestSent = true
+        responseDeadline = loop.now + timeouts.responseHead
+        if isTunnel {
+          upstream.closeWrite()
+          if isResponseSent { return .ended(completed()) }
+        }
+      case .failed(let failure):
+        if let end = requestFailed(failure) { return .ended(end) }
       }
-      if tookItsTurn, loop.now < whole {
-        await Task.yield()
-        continue
-      }
-      waiter.watch(downstream.channel, downstreamInterest)
-      waiter.watch(upstream.channel, upstreamInterest)
-      let isAwaitingHead = isRequestSent && response == nil
-      let deadline = min(isAwaitingHead ? responseDeadline : loop.now + timeouts.idle, whole)
-      if await waiter.wait(until: deadline) == .timedOut {
-        return timedOut(isWholeOver: loop.now >= whole, requestNeedsCaller: requestNeedsCaller)
-      }
-      if downstream.channel.isHungUp { return .aborted(.abortedByDownstream) }
     }
+    switch isResponseSent ? .idle : stepResponse() {
+    case .idle: break
+    case .needsSource: upstreamInterest.formUnion(upstream.receiveInterest)
+    case .needsSink: downstreamInterest.formUnion(downstream.sendInterest)
+    case .tookItsTurn: tookItsTurn = true
+    case .finished:
+      // A direction of a tunnel ends by itself; the other one goes on.
+      guard isTunnel, !isRequestSent, !isRequestAbandoned else { return .ended(completed()) }
+      isResponseSent = true
+      downstream.closeWrite()
+    case .failed(let end): return .ended(end)
+    }
+    if tookItsTurn, loop.now < whole { return .tookItsTurn }
+    connection.waiter.watch(downstream.channel, downstreamInterest)
+    connection.waiter.watch(upstream.channel, upstreamInterest)
+    let isAwaitingHead = isRequestSent && response == nil
+    return .waiting(
+      requestNeedsCaller: requestNeedsCaller,
+      until: min(isAwaitingHead ? responseDeadline : loop.now + timeouts.idle, whole))
   }
 
   // MARK: Out
