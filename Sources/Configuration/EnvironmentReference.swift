@@ -33,6 +33,23 @@ func substitutingEnvironment(
   return result + rest
 }
 
+/// The variables that a value refers to, each once.
+func environmentReferences(in text: String) -> [String] {
+  var names: [String] = []
+  var rest = text[...]
+  while let dollar = rest.firstIndex(of: "$") {
+    rest = rest[rest.index(after: dollar)...]
+    if rest.first == "$" {
+      rest = rest.dropFirst()
+    } else if rest.first == "{", let close = rest.firstIndex(of: "}") {
+      let name = String(rest[..<close].dropFirst())
+      if !names.contains(name) { names.append(name) }
+      rest = rest[close...]
+    }
+  }
+  return names
+}
+
 /// POSIX.1-2024 §8.1: letters, digits and underscores, not beginning with a digit.
 private func isVariableName(_ name: String) -> Bool {
   guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }

@@ -23,6 +23,8 @@ public struct Settings: Sendable {
   public let applications: [ApplicationSettings]
   /// The routes, in the order of the file; at least one. No two match the same requests.
   public let routes: [RouteSettings]
+  /// What the file gives, in its order, secrets hidden.
+  public let given: [ConfiguredValue]
 
   /// The application of this name.
   public func application(named name: String) -> ApplicationSettings? {

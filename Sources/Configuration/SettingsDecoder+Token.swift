@@ -24,6 +24,7 @@ extension SettingsDecoder {
       return nil
     }
     if case .scalar("none") = node.content {
+      note(ConfiguredValue(route.path(.token), "none", .file(node.place, variables: [])))
       if let reference {
         report(reference.place, "\(reference.key) has no meaning on a route with token: none")
       }

@@ -35,7 +35,11 @@ extension SettingsDecoder {
     case .scalar(let written):
       do throws(EnvironmentReferenceError) {
         let text = try substitutingEnvironment(in: written, environment: environment)
-        if !text.isEmpty { return Scalar(text: text, written: written, place: node.place, key: path) }
+        if !text.isEmpty {
+          let source = ValueSource.file(node.place, variables: environmentReferences(in: written))
+          note(ConfiguredValue(path, ConfiguredValue.withoutUserInformation(text), source))
+          return Scalar(text: text, written: written, place: node.place, key: path)
+        }
         report(node.place, "\(path) is empty")
       } catch {
         switch error {
@@ -141,6 +145,8 @@ extension SettingsDecoder {
   /// The path of a file that can be read now, made absolute or relative to the working directory.
   mutating func readableFile(_ section: Section, _ key: Key) -> Located<String>? {
     guard let scalar = scalar(section, key) else { return nil }
+    let path = resolved(scalar.text)
+    given[scalar.key]?.value = path
     return contents(of: scalar, limit: 4 << 20).map { scalar.located($0.path) }
   }
 
@@ -151,7 +157,9 @@ extension SettingsDecoder {
       report(scalar.place, "\(scalar.key) names a file, not a directory: '\(scalar.written)'")
       return nil
     }
-    return scalar.located(resolved(scalar.text))
+    let path = resolved(scalar.text)
+    given[scalar.key]?.value = path
+    return scalar.located(path)
   }
 
   /// A secret, given in place or in a file. The file's trailing line ends are not part of it.
@@ -160,7 +168,10 @@ extension SettingsDecoder {
       report(other.place, "\(section.path) has both '\(key.rawValue)' and '\(fileKey.rawValue)'; keep one")
       return nil
     }
-    if let scalar = scalar(section, key) { return Secret(scalar.text) }
+    if let scalar = scalar(section, key) {
+      given[scalar.key]?.value = ConfiguredValue.hidden
+      return Secret(scalar.text)
+    }
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
       return nil
     }
@@ -197,12 +208,5 @@ extension SettingsDecoder {
     if path.hasPrefix("~/"), let home = environment["HOME"], !home.isEmpty { return home + path.dropFirst() }
     guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
     return file[...slash] + path
-  }
-
-  private func sizeText(_ size: Int) -> String {
-    if size == 0 { return "0B" }
-    if size % (1 << 30) == 0 { return "\(size >> 30)GiB" }
-    if size % (1 << 20) == 0 { return "\(size >> 20)MiB" }
-    return size % 1024 == 0 ? "\(size >> 10)KiB" : "\(size)B"
   }
 }

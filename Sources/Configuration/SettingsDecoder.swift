@@ -33,9 +33,16 @@ struct SettingsDecoder {
   let findExposure: FindExposure
   var issues: [ConfigurationIssue]
   var allowsReadableSecrets = false
+  /// What the file gives, by the path of keys.
+  var given: [String: ConfiguredValue] = [:]
 
   mutating func report(_ place: Place, _ message: String, suggestion: String? = nil) {
     issues.append(ConfigurationIssue(place, message, suggestion: suggestion))
+  }
+
+  /// Keeps a value for whoever asks what is in force.
+  mutating func note(_ value: ConfiguredValue) {
+    given[value.key] = value
   }
 
   /// The file's settings; `nil` only together with issues.
@@ -57,7 +64,8 @@ struct SettingsDecoder {
       shutdown: shutdown(file),
       timeouts: defaults.timeouts,
       applications: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings),
-      routes: routes)
+      routes: routes,
+      given: given.values.sorted { $0.place < $1.place })
   }
 
   /// A mapping with known keys. Every other key is reported.

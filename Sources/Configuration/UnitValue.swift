@@ -37,3 +37,20 @@ private func numberAndUnit(_ text: String) -> (number: Int64, unit: Substring)? 
   guard let number = Int64(digits) else { return nil }
   return (number, text[digits.endIndex...])
 }
+
+/// A duration in the largest unit that divides it.
+func durationText(_ duration: Duration) -> String {
+  let (seconds, attoseconds) = duration.components
+  let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+  if milliseconds % 1000 != 0 { return "\(milliseconds)ms" }
+  if seconds % 3600 == 0, seconds > 0 { return "\(seconds / 3600)h" }
+  return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60)m" : "\(seconds)s"
+}
+
+/// A size in the largest unit that divides it.
+func sizeText(_ size: Int) -> String {
+  if size == 0 { return "0B" }
+  if size % (1 << 30) == 0 { return "\(size >> 30)GiB" }
+  if size % (1 << 20) == 0 { return "\(size >> 20)MiB" }
+  return size % 1024 == 0 ? "\(size >> 10)KiB" : "\(size)B"
+}

@@ -23,25 +23,30 @@ final class FetchExchange {
 
   private var host: String { request.url.host }
 
-  func run(tls: TLSContext?) async throws(FetchError) -> FetchResponse {
+  /// - Parameter address: where to connect to; nil is wherever the URL's host is.
+  func run(tls: TLSContext?, address: SocketAddress? = nil) async throws(FetchError) -> FetchResponse {
     defer { waiter.close() }
     if request.url.scheme == .https, tls == nil {
       throw .tls(host: host, reason: "an http authority leads to https, for which nothing is trusted")
     }
-    let origin = Origin(request.url, tls: request.url.scheme == .https ? tls : nil)
-    let pool = OriginPool(origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop)
-    let connection: UpstreamConnection
-    do throws(UpstreamError) {
-      connection = try await pool.connect(waiter, until: deadline)
-    } catch {
-      throw fetchError(error)
-    }
+    let connection = try await connect(tls, address)
     defer { connection.close() }
     try await send(on: connection.stream)
     let framing = try await receiveHead(from: connection.stream)
     let head = snapshot()
     let body = try await receiveBody(framing, from: connection.stream)
     return FetchResponse(status: head.status, fields: head.fields, body: body)
+  }
+
+  private func connect(_ tls: TLSContext?, _ address: SocketAddress?) async throws(FetchError) -> UpstreamConnection {
+    let origin = Origin(request.url, tls: request.url.scheme == .https ? tls : nil)
+    let pool = OriginPool(
+      origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop, address: address)
+    do throws(UpstreamError) {
+      return try await pool.connect(waiter, until: deadline)
+    } catch {
+      throw fetchError(error)
+    }
   }
 
   private func fetchError(_ error: UpstreamError) -> FetchError {

@@ -22,18 +22,27 @@ public final class Fetcher: Sendable {
   /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are
   /// refused), `timeout` bounds the whole exchange.
   public func bound(tls: TLSContext?, timeout: TimeSpan = .seconds(10)) -> Fetch {
-    { (request) async throws(FetchError) in try await self.fetch(request, tls: tls, timeout: timeout) }
+    { (request) async throws(FetchError) in
+      try await self.fetch(request, address: nil, tls: tls, timeout: timeout)
+    }
+  }
+
+  /// The same over one address, whatever the URL's host: for listeners of this machine, unix sockets among them.
+  public func bound(to address: SocketAddress, timeout: TimeSpan) -> Fetch {
+    { (request) async throws(FetchError) in
+      try await self.fetch(request, address: address, tls: nil, timeout: timeout)
+    }
   }
 
   private func fetch(
-    _ request: FetchRequest, tls: TLSContext?, timeout: TimeSpan
+    _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, timeout: TimeSpan
   ) async throws(FetchError) -> FetchResponse {
     let (loop, resolver) = (loop, resolver)
     let result = await Task(executorPreference: loop) { () async -> Result<FetchResponse, FetchError> in
       let exchange = FetchExchange(
         request, waiter: Waiter(loop), resolver: resolver, deadline: MonotonicTime.now + timeout)
       do throws(FetchError) {
-        return .success(try await exchange.run(tls: tls))
+        return .success(try await exchange.run(tls: tls, address: address))
       } catch {
         return .failure(error)
       }

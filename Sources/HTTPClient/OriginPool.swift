@@ -24,11 +24,18 @@ public final class OriginPool {
   private let limits: PoolLimits
   private let resolver: Resolver
   private let loop: EventLoop
+  /// Where to connect to, where that is not looked up.
+  private let address: SocketAddress?
   @exclusivity(unchecked) private var idle: [UpstreamConnection] = []
   @exclusivity(unchecked) private var resumption: TLSResumption?
 
   /// An empty pool.
-  public init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {
+  public convenience init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {
+    self.init(origin, limits: limits, resolver: resolver, loop: loop, address: nil)
+  }
+
+  init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop, address: SocketAddress?) {
+    self.address = address
     self.origin = origin
     self.limits = limits
     self.resolver = resolver
@@ -81,6 +88,7 @@ public final class OriginPool {
   }
 
   private func connectedChannel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(ConnectError) -> Channel {
+    if let address { return try await Connector.connect(to: [address], waiter: waiter, until: deadline) }
     let found: [SocketAddress]?
     do throws(ResolveError) {
       found = try await resolver.addresses(of: origin.host, port: origin.port, waiter: waiter, until: deadline)

@@ -146,12 +146,14 @@ public actor TokenBroker {
 
   /// How every key stands that was ever asked for, by application and scopes.
   public func statuses() -> [TokenStatus] {
-    slots.values.map { slot in
-      TokenStatus(
-        application: slot.subscription.application.name, subject: slot.subscription.key.subject,
-        scopes: slot.subscription.key.scopes, account: slot.account, expiresAt: slot.value?.lifetime.expiresAt,
-        failure: slot.failure)
-    }.sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
+    slots.values.map(\.status)
+      .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
+  }
+
+  /// How one subscription stands. What nobody has asked for yet is looked up in the cache; no provider is asked.
+  public func status(of subscription: TokenSubscription) async -> TokenStatus {
+    if subscription.key.subject != .application { return await look(subscription).status }
+    return (slots[subscription.key] ?? TokenSlot(subscription: subscription)).status
   }
 
   /// How the keys of these subscriptions stand. What nobody has asked for yet is looked up in the cache; no provider is asked.

@@ -29,6 +29,13 @@ struct TokenSlot {
     means = subscription.key.subject == .application ? .clientCredentials : .nothing(.noAccount)
   }
 
+  /// What is told about it.
+  var status: TokenStatus {
+    TokenStatus(
+      application: subscription.application.name, subject: subscription.key.subject, scopes: subscription.key.scopes,
+      account: account, expiresAt: value?.lifetime.expiresAt, failure: failure, isRefreshing: flight != nil)
+  }
+
   /// What to do for a caller now.
   func plan(at now: UnixTime) -> AcquisitionPlan {
     AcquisitionPlan(held: value?.lifetime, means: means, throttle: throttle, now: now)

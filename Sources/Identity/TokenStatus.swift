@@ -26,6 +26,8 @@ public struct TokenStatus: Sendable, Hashable {
   public var expiresAt: UnixTime?
   /// What is wrong, if something is. A held token may still serve.
   public var failure: Failure?
+  /// Whether a request for a token is under way.
+  public var isRefreshing = false
 
   /// Whether requests are served: a token is held and not expired.
   public func isReady(at now: UnixTime) -> Bool {

@@ -7,6 +7,8 @@ internal import Network
 struct AdminRequest {
   /// The path, without its query.
   var path: String
+  /// How the answer is to look.
+  var form: AdminForm
   /// GET or HEAD.
   var isRead: Bool
   /// HEAD.
@@ -25,6 +27,10 @@ struct AdminAnswer {
 
   static func text(_ status: Int, _ text: String) -> AdminAnswer {
     AdminAnswer(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+
+  static func json(_ text: String) -> AdminAnswer {
+    AdminAnswer(status: 200, contentType: "application/json", body: Array(text.utf8))
   }
 }
 
@@ -70,8 +76,10 @@ final class AdminConnection {
   private func request(_ bytes: Span<UInt8>, _ callers: CallerCheck) -> AdminRequest {
     // A request with content is answered and its connection closed: nothing here reads content.
     let hasContent = parser.head.fields.contains(.contentLength) || parser.head.fields.contains(.transferEncoding)
+    let query = bytes.extracting(parser.head.target.query).text
     return AdminRequest(
       path: bytes.extracting(parser.head.target.path).text,
+      form: query.split(separator: "&").contains("format=json") ? .json : .text,
       isRead: parser.head.method == .get || parser.head.method == .head, isHead: parser.head.method == .head,
       isAllowed: callers.judge(parser.head, bytes) == nil,
       keepsConnection: Persistence.after(request: parser.head) == .keepAlive && !hasContent)

@@ -1,5 +1,5 @@
-// Owns the admin listener: health, readiness and metrics over the smallest HTTP that serves a probe. It never sees a
-// token, and no traffic passes through it.
+// Owns the admin listener: health, readiness, metrics, status and configuration over the smallest HTTP that serves a probe. It
+// never sees a token, and no traffic passes through it.
 
 internal import HTTP
 internal import Identity
@@ -8,12 +8,13 @@ internal import Synchronization
 internal import Telemetry
 internal import Tokens
 
-/// Serves `/healthz`, `/readyz` and `/metrics`.
+/// Serves `/healthz`, `/readyz`, `/metrics`, `/status` and `/config`.
 public final class AdminServer: Sendable {
   private let service: Service
   private let loop: EventLoop
   private let callers: CallerCheck
   private let isDraining = Atomic(false)
+  private let startedAt = UnixTime(WallClock.now.seconds)
 
   /// An admin server on `loop`. `names`: hosts accepted in `Host`; `nil`: any.
   public init(_ service: Service, loop: EventLoop, names: [String]?) {
@@ -71,15 +72,33 @@ public final class AdminServer: Sendable {
         service.metrics.signInNeeds, Int64(await service.challengeMemory.needs().count))
       return AdminAnswer(
         status: 200, contentType: MetricsRegistry.mediaType, body: service.registry.prometheusText())
-    default: return .text(404, "try /healthz, /readyz or /metrics\n")
+    case "/status":
+      let report = await status().json
+      return request.form == .json ? .json(report.canonicalText() + "\n") : .text(200, statusText(report))
+    case "/config":
+      let text = service.description.configuration(request.form)
+      return request.form == .json ? .json(text) : .text(200, text)
+    default: return .text(404, "try /healthz, /readyz, /metrics, /status or /config\n")
     }
+  }
+
+  private func status() async -> StatusReport {
+    let now = UnixTime(WallClock.now.seconds)
+    return StatusReport(
+      description: service.description, startedAt: startedAt, now: now,
+      isDraining: isDraining.load(ordering: .relaxed), readiness: await readinessReport(now),
+      routes: await service.routeStatuses(at: now))
   }
 
   private func readiness() async -> AdminAnswer {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
-    let report = ReadinessReport(
-      await service.broker.statuses(of: service.subscriptions), needs: await service.challengeMemory.needs(),
-      expected: Set(service.subscriptions.map(\.key)).count, now: UnixTime(WallClock.now.seconds))
+    let report = await readinessReport(UnixTime(WallClock.now.seconds))
     return .text(report.isReady ? 200 : 503, report.text)
+  }
+
+  private func readinessReport(_ now: UnixTime) async -> ReadinessReport {
+    ReadinessReport(
+      await service.broker.statuses(of: service.subscriptions), needs: await service.challengeMemory.needs(),
+      expected: Set(service.subscriptions.map(\.key)).count, now: now)
   }
 }

@@ -60,6 +60,7 @@ extension Exchange {
       if let answered = relay.answeredAt { record.upstream = (answered - began).nanoseconds }
       switch end {
       case .completed(let reusesUpstream, let keepsDownstream):
+        state.service.upstreams.answered(route.index)
         if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }
         if keepsHead, !relay.isTunnel { scratch.requestInput.consume(headBytes) }
         return keepsDownstream
@@ -67,6 +68,7 @@ extension Exchange {
         upstream.close()
         connection.stream.reset()
         record.outcome = outcome
+        if outcome == .upstreamFailed { note("broke off in the middle of an answer", route, state) }
         return false
       case .refused:
         preconditionFailure("a refusal is held once")
@@ -76,7 +78,10 @@ extension Exchange {
           RetryRule.permits(
             method: admission.method, framing: admission.framing, connectionWasReused: upstream.isReused,
             isFirstAttempt: isFirstAttempt)
-        else { throw failure }
+        else {
+          if let words = failure.upstreamWords { note(words, route, state) }
+          throw failure
+        }
         isFirstAttempt = false
         state.metrics.add(state.service.metrics.retries)
       }
@@ -97,7 +102,13 @@ extension Exchange {
       state.service.log.warning(
         "upstream unreachable",
         ["route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason)])
+      note(error.reason, route, state)
       throw .unreachable(error)
     }
+  }
+
+  /// Keeps in mind that the upstream fails, for whoever looks at the status.
+  private func note(_ reason: String, _ route: Route, _ state: LoopState) {
+    state.service.upstreams.failed(route.index, reason, now: state.wallClock().seconds)
   }
 }

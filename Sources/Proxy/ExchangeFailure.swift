@@ -65,6 +65,16 @@ extension ExchangeFailure {
     }
   }
 
+  /// What the upstream did, where this is about an upstream that was connected to.
+  var upstreamWords: String? {
+    switch self {
+    case .upstreamClosed: "closed the connection before it had answered"
+    case .upstreamMalformed: "answered with something that is not acceptable HTTP"
+    case .upstreamStalled: "did not answer in time"
+    default: nil
+    }
+  }
+
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {

@@ -70,6 +70,10 @@ public final class Service: Sendable {
   public let challengeMemory: ChallengeMemory
   /// Where a person signs in for a route: a path of the listener, or a URL; nil where there are no pages.
   let signInLink: SignInLink
+  /// What is told of the process.
+  let description: ServiceDescription
+  /// Which upstreams fail.
+  let upstreams: UpstreamCondition
   let warnings = WarningPace()
   private let openConnections = Atomic(0)
 
@@ -78,7 +82,8 @@ public final class Service: Sendable {
     routes: [Route], origins: [ServiceOrigin], subscriptions: [TokenSubscription], limits: ServiceLimits,
     broker: TokenBroker, resolver: Resolver, log: Log, metrics: ServiceMetrics, registry: MetricsRegistry,
     accessLog: OutputFile?, accessFormat: LogFormat, challengeMemory: ChallengeMemory? = nil,
-    signInLink: @escaping SignInLink = { _, _ in nil }
+    signInLink: @escaping SignInLink = { _, _ in nil },
+    description: ServiceDescription = ServiceDescription(version: "")
   ) {
     self.routes = routes
     table = RouteTable(routes)
@@ -94,6 +99,8 @@ public final class Service: Sendable {
     self.accessFormat = accessFormat
     self.challengeMemory = challengeMemory ?? ChallengeMemory(now: { UnixTime(WallClock.now.seconds) })
     self.signInLink = signInLink
+    self.description = description
+    upstreams = UpstreamCondition(routes: routes.count)
   }
 
   /// Downstream connections open now.

@@ -14,6 +14,16 @@ public struct LogInstant: Sendable, Hashable {
   }
 }
 
+extension LogInstant: CustomStringConvertible {
+  /// The second it is in: `2026-01-02T03:04:05Z`.
+  public var description: String {
+    var line = LineBuffer(capacity: 64)
+    line.append(secondOf: self)
+    line.append(UInt8(ascii: "Z"))
+    return line.withBytes { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
 extension LineBuffer {
   /// Appends `2026-01-02T03:04:05.678Z`. Years beyond 0 to 9999 are shown as the nearest of them.
   mutating func append(_ instant: LogInstant) {

@@ -60,6 +60,8 @@ struct Arguments {
       let attached = equals.map { String(word[word.index(after: $0)...]) }
       if option.valueName == nil {
         if attached != nil { throw .unexpectedValue(spelling) }
+      } else if option.isValueOptional, attached == nil {
+        continue
       } else {
         guard let value = attached ?? rest.popFirst(), !value.isEmpty else { throw .missingValue(spelling) }
         values[option] = (spelling, value)
@@ -85,7 +87,9 @@ struct Arguments {
       return .run(
         RunOptions(
           configuration: try text(.config), logLevel: try choice(.logLevel), logFormat: try choice(.logFormat),
-          loops: try loops()))
+          loops: try loops(),
+          variables: Set([Option.logLevel, .logFormat, .loops].compactMap { value($0)?.source })
+            .intersection(Option.allCases.compactMap(\.variable))))
     case .check:
       return .check(configuration: try text(.config))
     case .token:
@@ -98,6 +102,8 @@ struct Arguments {
       return .accounts(configuration: try text(.config), form)
     case .logout:
       return .logout(configuration: try text(.config), account: try text(.account))
+    case .status:
+      return .status(StatusOptions(configuration: try text(.config), form: form, wait: try wait()))
     case .initialise:
       return .initialise(configuration: value(.config)?.text ?? InitCommand.usualName)
     case .completion:
@@ -179,6 +185,13 @@ struct Arguments {
     if let choice = Choice(rawValue: value.text) { return choice }
     let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
     throw .badValue(source: value.source, value: value.text, expected: "one of \(words)")
+  }
+
+  private func wait() throws(UsageError) -> UInt64? {
+    guard given.contains(.wait) else { return nil }
+    guard let value = value(.wait) else { return StatusOptions.patience }
+    if let seconds = UInt64(value.text), seconds <= 86_400 { return seconds }
+    throw .badValue(source: value.source, value: value.text, expected: "a whole number of seconds up to 86400")
   }
 
   private func loops() throws(UsageError) -> Int? {

@@ -42,7 +42,9 @@ struct Assembly {
     let registry = MetricsRegistry(catalog, writers: loops.count)
     registry.shared.set(metrics.buildInfo, 1)
 
+    let condition = CacheCondition(path: settings.cache.path, now: { UnixTime(WallClock.now.seconds) })
     let store = await openCache(settings.cache) { event in
+      condition.take(event)
       event.write(to: log, path: settings.cache.path ?? "")
       cacheMetrics?.count(event, in: registry.shared)
     }
@@ -65,7 +67,8 @@ struct Assembly {
       routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
       broker: broker, resolver: resolver, log: log, metrics: metrics, registry: registry,
       accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format,
-      challengeMemory: Self.challengeMemory(settings.cache, plan))
+      challengeMemory: Self.challengeMemory(settings.cache, plan),
+      description: ServiceDescription(settings, options, cache: condition, loops: loops.count))
   }
 }
 

@@ -3,7 +3,9 @@
 /// A script for bash 4.4 and newer.
 func bashCompletion() -> String {
   let names = CommandName.allCases.map(\.rawValue).joined(separator: " ")
-  let values = Option.allCases.filter { $0.valueName != nil && $0.choices == nil && $0 != .config }
+  let values = Option.allCases.filter {
+    $0.valueName != nil && !$0.isValueOptional && $0.choices == nil && $0 != .config
+  }
   let choices = Option.allCases.compactMap { option in
     option.choices.map { words in
       "    \(pattern(option))) COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$word\")); return ;;"

@@ -17,6 +17,8 @@ enum Command: Equatable {
   case logout(configuration: String, account: String)
   /// Show what silent acquisition gives a route.
   case token(TokenOptions)
+  /// Ask a running instance how it stands.
+  case status(StatusOptions)
   /// Ask for a first configuration, and write it.
   case initialise(configuration: String)
   /// Print what makes a shell complete command lines.
@@ -47,6 +49,8 @@ struct RunOptions: Equatable {
   var logFormat: LogSettings.Format?
   /// Instead of the file's.
   var loops: Int?
+  /// The environment variables that one of these came from.
+  var variables: Set<String> = []
 }
 
 /// What `token` was told.
@@ -59,6 +63,19 @@ struct TokenOptions: Equatable {
   var form: OutputForm
   /// Whether the token itself may be shown.
   var reveal: Bool
+}
+
+/// What `status` was told.
+struct StatusOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// How to answer.
+  var form: OutputForm
+  /// Seconds to wait until the instance is ready; nil: it is asked once.
+  var wait: UInt64?
+
+  /// The same where `--wait` stands alone.
+  static let patience: UInt64 = 60
 }
 
 /// What `login` was told.

@@ -12,6 +12,7 @@ enum CommandName: String, CaseIterable {
   case accounts
   case logout
   case token
+  case status
   case initialise = "init"
   case completion
   case man
@@ -29,6 +30,7 @@ enum CommandName: String, CaseIterable {
     case .accounts: [.config, .json]
     case .logout: [.config, .account]
     case .token: [.config, .route, .json, .reveal]
+    case .status: [.config, .json, .wait]
     case .initialise: [.config]
     case .completion, .man: []
     case .version: [.json]
@@ -58,6 +60,7 @@ enum Option: String, CaseIterable {
   case claims
   case timeout
   case account
+  case wait
   case help
 
   /// `-c` for `--config`.
@@ -84,9 +87,13 @@ enum Option: String, CaseIterable {
     case .claims: "JSON"
     case .timeout: "TIME"
     case .account: "ACCOUNT"
+    case .wait: "SECONDS"
     case .json, .reveal, .deviceCode, .help: nil
     }
   }
+
+  /// Whether it may stand without its value; then the value is attached with '='.
+  var isValueOptional: Bool { self == .wait }
 
   /// The words its value may be; `nil` where it is free.
   var choices: [String]? {
@@ -109,7 +116,7 @@ enum Option: String, CaseIterable {
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
     case .route, .json, .reveal, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
-      .account,
+      .account, .wait,
       .help:
       nil
     }

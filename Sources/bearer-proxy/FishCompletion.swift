@@ -20,7 +20,7 @@ func fishCompletion() -> String {
       if let letter = option.letter { line += " -s \(letter)" }
       if option == .config {
         line += " -r -F"
-      } else if option.valueName != nil {
+      } else if option.valueName != nil, !option.isValueOptional {
         line += " -x" + (option.choices.map { " -a '\($0.joined(separator: " "))'" } ?? "")
       }
       lines.append(line + " -d " + option.sentence(in: command).quoted(escape: "\\'"))

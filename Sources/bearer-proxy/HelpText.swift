@@ -50,6 +50,7 @@ extension CommandName {
     case .accounts: "List who is signed in, and how their tokens stand."
     case .logout: "Sign somebody out."
     case .token: "Show what silent acquisition gives a route."
+    case .status: "Ask the running instance how it and each of its routes stand."
     case .initialise: "Ask a few questions and write a first configuration."
     case .completion: "Print what makes a shell complete command lines."
     case .man: "Print the manual page."
@@ -66,6 +67,7 @@ extension CommandName {
     case .accounts: "bearer-proxy accounts -c FILE [--json]"
     case .logout: "bearer-proxy logout -c FILE --account ACCOUNT"
     case .token: "bearer-proxy token -c FILE --route NAME [--json] [--reveal]"
+    case .status: "bearer-proxy status -c FILE [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
     case .completion: "bearer-proxy completion bash | zsh | fish"
     case .man: "bearer-proxy man"
@@ -95,6 +97,11 @@ extension CommandName {
       """
     case .token:
       "Asks the identity provider as the proxy would for this route. Exits 3 where a person has to sign in first."
+    case .status:
+      """
+      Asks at the configuration's admin listener. Exits 0 where the instance is ready, as /readyz says it, and 1 where it is
+      not or does not answer.
+      """
     case .initialise:
       """
       Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret goes into
@@ -118,7 +125,7 @@ extension Option {
   /// How it is spelt, with its value's name.
   var usage: String {
     let short = letter.map { "-\($0), " } ?? ""
-    let value = valueName.map { " \($0)" } ?? ""
+    let value = valueName.map { isValueOptional ? "[=\($0)]" : " \($0)" } ?? ""
     return "\(short)--\(rawValue)\(value)"
   }
 
@@ -144,6 +151,7 @@ extension Option {
     case .extraScope: "Consent to this scope of another API too. May be repeated."
     case .claims: "What else to prove, as an API's challenge says it."
     case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
+    case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
     case .reveal: "Show the token itself. Whoever sees it can use it."

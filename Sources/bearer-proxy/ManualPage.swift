@@ -50,7 +50,10 @@ func manualPage() -> String {
 
 private func section(_ command: CommandName) -> String {
   let options = (command.options + [.help]).map { option in
-    let value = option.valueName.map { " \\fI\(roff($0))\\fR" } ?? ""
+    let value =
+      option.valueName.map { name in
+        option.isValueOptional ? "[=\\fI\(roff(name))\\fR]" : " \\fI\(roff(name))\\fR"
+      } ?? ""
     let names = option.spellings.reversed().map { "\\fB\(roff($0))\\fR" }.joined(separator: ", ")
     return ".TP\n\(names)\(value)\n\(roff(option.sentence(in: command)))"
   }

@@ -50,9 +50,11 @@ private func specification(_ option: Option, in command: CommandName) -> String 
   var tail = "[\(text)]"
   if let name = option.valueName {
     let values = option == .config ? "_files" : option.choices.map { "(\($0.joined(separator: " ")))" } ?? " "
-    tail += ":\(name):\(values)"
+    tail += "\(option.isValueOptional ? "::" : ":")\(name):\(values)"
   }
-  let long = option.valueName == nil ? "--\(option.rawValue)" : "--\(option.rawValue)="
+  // '=-': the value stands in the same word.
+  let mark = option.valueName == nil ? "" : option.isValueOptional ? "=-" : "="
+  let long = "--\(option.rawValue)\(mark)"
   let repeats = option.isRepeatable ? "*" : ""
   guard let letter = option.letter else { return "\(repeats)\(long)\(tail)".quoted(escape: escape) }
   return "'(-\(letter) --\(option.rawValue))'{-\(letter),\(long)}" + tail.quoted(escape: escape)

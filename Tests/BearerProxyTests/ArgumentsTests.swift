@@ -7,11 +7,12 @@ import Testing
 
 @Suite struct `Command lines` {
   static let environment = ["BEARER_PROXY_CONFIG": "env.yaml", "BEARER_PROXY_LOG_LEVEL": "error", "PATH": "/bin"]
+  static let variables: Set = ["BEARER_PROXY_LOG_LEVEL"]
 
   static let right: [([String], Command)] = [
-    (["run", "-c", "f.yaml"], .run(RunOptions(configuration: "f.yaml", logLevel: .error))),
-    (["--config=f.yaml"], .run(RunOptions(configuration: "f.yaml", logLevel: .error))),
-    ([], .run(RunOptions(configuration: "env.yaml", logLevel: .error))),
+    (["run", "-c", "f.yaml"], .run(RunOptions(configuration: "f.yaml", logLevel: .error, variables: variables))),
+    (["--config=f.yaml"], .run(RunOptions(configuration: "f.yaml", logLevel: .error, variables: variables))),
+    ([], .run(RunOptions(configuration: "env.yaml", logLevel: .error, variables: variables))),
     (
       ["run", "--log-level", "debug", "--log-format=text", "--loops", "4"],
       .run(RunOptions(configuration: "env.yaml", logLevel: .debug, logFormat: .text, loops: 4))
@@ -26,6 +27,9 @@ import Testing
       ["token", "--reveal", "-c", "f", "--json", "--route=orders"],
       .token(TokenOptions(configuration: "f", route: "orders", form: .json, reveal: true))
     ),
+    (["status"], .status(StatusOptions(configuration: "env.yaml", form: .text))),
+    (["status", "--wait", "--json"], .status(StatusOptions(configuration: "env.yaml", form: .json, wait: 60))),
+    (["status", "--wait=5", "-c", "f"], .status(StatusOptions(configuration: "f", form: .text, wait: 5))),
     (["init"], .initialise(configuration: "env.yaml")), (["init", "-c", "f"], .initialise(configuration: "f")),
     (["completion", "zsh"], .completion(.zsh)), (["man"], .man), (["completion", "--help"], .help(.completion)),
     (["version"], .version(.text)), (["version", "--json"], .version(.json)), (["--version"], .version(.text)),
@@ -50,6 +54,8 @@ import Testing
     (["run", "--loops", "0"], "--loops is a whole number from 1 to 256, not '0'"),
     (["run", "--loops", "two"], "--loops is a whole number from 1 to 256, not 'two'"),
     (["run", "--log-level=loud"], "--log-level is one of debug, info, warning, error, not 'loud'"),
+    (["status", "--wait", "5"], "unexpected argument '5'"), (["status", "--wait="], "option '--wait' needs a value"),
+    (["status", "--wait=soon"], "--wait is a whole number of seconds up to 86400, not 'soon'"),
     (["token"], "no route given: use --route"), (["completion"], "no SHELL given: one of bash, zsh, fish"),
     (["completion", "tcsh"], "SHELL is one of bash, zsh, fish, not 'tcsh'"),
     (["completion", "zsh", "fish"], "unexpected argument 'fish'"), (["man", "run"], "unexpected argument 'run'"),

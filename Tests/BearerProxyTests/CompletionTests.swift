@@ -12,7 +12,8 @@ import Testing
     ("bearer-proxy help che", ["check"]), ("bearer-proxy token --re", ["--reveal"]),
     ("bearer-proxy --log-l", ["--log-level"]), ("bearer-proxy run --log-level wa", ["warning"]),
     ("bearer-proxy run --log-level=wa", ["warning"]), ("bearer-proxy login --prompt con", ["consent"]),
-    ("bearer-proxy token --route or", []), ("bearer-proxy check --json", []),
+    ("bearer-proxy status --wait --js", ["--json"]), ("bearer-proxy token --route or", []),
+    ("bearer-proxy check --json", []),
   ]
 
   @Test(arguments: lines)

@@ -47,7 +47,7 @@ public final class ProxyLedger: Sendable {
       let identity = "process \(run.process.identifier)"
       if run.process.poll() == nil {
         add(textOfFile("/proc/\(run.process.identifier)/cmdline"), from: "the arguments of \(identity)")
-        for path in ["/metrics", "/readyz"] {
+        for path in ["/metrics", "/readyz", "/status", "/status?format=json", "/config", "/config?format=json"] {
           // One that is ending, or whose admin listener moved, answers nothing.
           add(try await curl(["http://127.0.0.1:\(run.adminPort)\(path)"]).body, from: "\(path) of \(identity)")
         }

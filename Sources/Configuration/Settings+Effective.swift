@@ -1,0 +1,83 @@
+// Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file, and the
+// defaults of everything else.
+
+extension Settings {
+  /// Every value in force: those of the file in its order, then those that nobody gave.
+  /// - Parameter above: what the command line and the environment say instead of the file.
+  public func effectiveValues(above: [ConfiguredValue] = []) -> [ConfiguredValue] {
+    let overridden = Dictionary(above.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    let given = self.given.map { overridden[$0.key] ?? $0 }
+    var known = Set(given.map(\.key))
+    let added = above.filter { known.insert($0.key).inserted }
+    return given + added + defaults.filter { known.insert($0.key).inserted }
+  }
+
+  /// The values of every key that has a default.
+  private var defaults: [ConfiguredValue] {
+    var values = [
+      ConfiguredValue("allow_readable_secrets", "false", .standard),
+      ConfiguredValue("loops", loops.map(String.init) ?? "one for each core", .standard),
+      ConfiguredValue("log.level", log.level.rawValue, .standard),
+      ConfiguredValue("log.format", log.format.rawValue, .standard),
+      ConfiguredValue("log.access", "\(log.access)", .standard),
+      ConfiguredValue("limits.head_bytes", sizeText(limits.headBytes), .standard),
+      ConfiguredValue("limits.field_count", "\(limits.fieldCount)", .standard),
+      ConfiguredValue("limits.connections", "\(limits.connections)", .standard),
+      ConfiguredValue("limits.body_bytes", limits.bodyBytes.map(sizeText) ?? "none", .standard),
+      ConfiguredValue("shutdown.limit", durationText(shutdown.limit), .standard),
+    ]
+    if case .memory = cache { values.append(ConfiguredValue("cache.memory", "true", .standard)) }
+    values += Self.timeoutValues(timeouts, "defaults.timeouts", .standard)
+    values.append(
+      ConfiguredValue("defaults.timeouts.request_head", durationText(timeouts.requestHead), .standard))
+    for index in listeners.indices {
+      values.append(ConfiguredValue("listeners[\(index)].callers.anyone", "false", .standard))
+    }
+    if admin != nil { values.append(ConfiguredValue("admin.callers.anyone", "false", .standard)) }
+    for (index, route) in routes.enumerated() { values += Self.values(of: route, "routes[\(index)]") }
+    return values
+  }
+
+  private static func values(of route: RouteSettings, _ path: String) -> [ConfiguredValue] {
+    var values = [
+      ConfiguredValue("\(path).methods", "every method", .standard),
+      ConfiguredValue("\(path).preserve_host", "\(route.preserveHost)", .standard),
+      ConfiguredValue("\(path).allow_plaintext", "\(route.allowPlaintext)", .standard),
+    ]
+    if let methods = route.methods, !methods.isEmpty { values.removeFirst() }
+    if route.token != .none {
+      let rules = route.tokenRules
+      values += [
+        ConfiguredValue("\(path).token.as", "account", .standard),
+        ConfiguredValue("\(path).token.replay_limit", sizeText(rules.replayLimit), .standard),
+        ConfiguredValue("\(path).token.existing", rules.existing.rawValue, .standard),
+        ConfiguredValue("\(path).token.when_unavailable", rules.whenUnavailable.rawValue, .standard),
+        ConfiguredValue("\(path).token.on_interaction_required", rules.onInteractionRequired.rawValue, .standard),
+      ]
+    }
+    // Trust is inherited too, and is what a reviewer looks for.
+    for (key, file) in [
+      ("tls.ca_file", route.tls.caFile), ("tls.certificate_file", route.tls.clientCertificate?.certificateFile),
+      ("tls.key_file", route.tls.clientCertificate?.keyFile),
+    ] {
+      if let file { values.append(ConfiguredValue("\(path).\(key)", file.value, .inherited("defaults.\(key)"))) }
+    }
+    values += timeoutValues(route.timeouts, "\(path).timeouts", nil)
+    values.append(
+      ConfiguredValue("\(path).pool.max_idle", "\(route.pool.maxIdle)", .inherited("defaults.pool.max_idle")))
+    values.append(
+      ConfiguredValue(
+        "\(path).pool.idle_timeout", durationText(route.pool.idleTimeout), .inherited("defaults.pool.idle_timeout")))
+    return values
+  }
+
+  /// Time limits that routes have too; without a source, they come from `defaults`.
+  private static func timeoutValues(_ timeouts: Timeouts, _ path: String, _ source: ValueSource?) -> [ConfiguredValue] {
+    [
+      ("connect", durationText(timeouts.connect)), ("response_head", durationText(timeouts.responseHead)),
+      ("idle", durationText(timeouts.idle)), ("exchange", timeouts.exchange.map(durationText) ?? "none"),
+    ].map { key, value in
+      ConfiguredValue("\(path).\(key)", value, source ?? .inherited("defaults.timeouts.\(key)"))
+    }
+  }
+}

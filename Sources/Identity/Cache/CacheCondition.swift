@@ -1,0 +1,55 @@
+// Owns what is known at any moment of how a store and its file get on, for `/status`. It hears the store's events; the log and
+// the counters hear the same ones.
+
+internal import Network
+public import Tokens
+
+/// How the cache's file stands. Any thread may ask.
+public final class CacheCondition: Sendable {
+  /// What there is to say.
+  public struct Report: Sendable, Hashable {
+    /// The file; nil where tokens are kept in memory.
+    public var path: String?
+    /// What keeps the store from its file, in a sentence with the place; nil where nothing does.
+    public var trouble: String?
+    /// Since when.
+    public var troubleSince: UnixTime?
+    /// Changes that only this process knows.
+    public var unwrittenChanges = 0
+
+    /// A cache in order.
+    public init(path: String?) {
+      self.path = path
+    }
+  }
+
+  private let state: Locked<Report>
+  private let now: @Sendable () -> UnixTime
+
+  /// The condition of a cache that nothing has been heard of.
+  public init(path: String?, now: @escaping @Sendable () -> UnixTime) {
+    state = Locked(Report(path: path))
+    self.now = now
+  }
+
+  /// How things stand.
+  public var report: Report { state.withLock { $0 } }
+
+  /// Takes in what a store said.
+  public func take(_ event: CacheStoreEvent) {
+    let now = now()
+    state.withLock { report in
+      switch event {
+      case .read: break
+      case .written, .recovered:
+        report.trouble = nil
+        report.troubleSince = nil
+        report.unwrittenChanges = 0
+      case .failed(let error, let kept, _):
+        report.trouble = error.description(path: report.path ?? "")
+        report.troubleSince = report.troubleSince ?? now
+        report.unwrittenChanges = kept
+      }
+    }
+  }
+}

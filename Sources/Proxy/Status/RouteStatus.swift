@@ -1,0 +1,120 @@
+// Owns what `/status` says of one route: a line for people, and the members of a JSON object. Never a token.
+
+internal import Identity
+internal import Tokens
+
+/// One route, as it stands at an instant.
+struct RouteStatus {
+  let route: Route
+  let now: UnixTime
+  /// nil for a route without a token.
+  let token: TokenStatus?
+  let need: SignInNeed?
+  let upstream: UpstreamCondition.Failure?
+  /// Where a person signs in for it; nil where there are no pages.
+  let link: String?
+  /// What an operator types instead.
+  let command: String
+
+  var condition: RouteCondition { RouteCondition(token: token, need: need, upstream: upstream, now: now) }
+
+  /// One line that a person understands.
+  var line: String {
+    switch condition {
+    case .ready: "ready, \(ready)"
+    case .refreshing: isServing ? "refreshing the token, \(served)" : "waiting for the first token"
+    case .signInNeeded(.accountAmbiguous):
+      "needs a choice: \(InteractionReason.accountAmbiguous.clause); name one under the route's 'token'\(stillServed)"
+    case .signInNeeded(let reason): "needs a sign-in\(person): \(reason.clause); \(remedy)\(stillServed)"
+    case .moreProofNeeded(let need):
+      "needs a sign-in\(person): the upstream asks for \(need.words); \(remedy)\(stillServed)"
+    case .providerDown(let since): "provider down \(words(since: since, now: now)): \(failure)\(stillServed)"
+    case .providerRefuses(let since): "provider refuses \(words(since: since, now: now)): \(failure)\(stillServed)"
+    case .upstreamFailing(let since): "upstream failing \(words(since: since, now: now)): \(upstream?.reason ?? "")"
+    }
+  }
+
+  private var isServing: Bool { token?.isReady(at: now) ?? false }
+
+  private var ready: String {
+    guard let token else { return "adds no token" }
+    let owner = accountName.map { " of \($0)" } ?? ""
+    guard let end = token.expiresAt, isServing else { return "a token\(owner) is obtained when one is asked for" }
+    return "token\(owner) for \(words(seconds: end - now))"
+  }
+
+  private var served: String {
+    token?.expiresAt.map { "the held one serves for \(words(seconds: $0 - now))" } ?? ""
+  }
+
+  private var stillServed: String {
+    guard isServing, let end = token?.expiresAt else { return "" }
+    return "; the held token serves for \(words(seconds: end - now))"
+  }
+
+  private var person: String { accountName.map { " of \($0)" } ?? "" }
+
+  /// Who is meant: as written in the route, or whoever is signed in.
+  private var accountName: String? {
+    guard let token, case .account(let written) = token.subject else { return nil }
+    return written ?? token.account.map { $0.username.isEmpty ? $0.homeAccountID : $0.username }
+  }
+
+  private var remedy: String { link.map { "open \($0), or run '\(command)'" } ?? "run '\(command)'" }
+
+  private var failure: String {
+    guard let failure = token?.failure else { return "" }
+    return "\(failure.error.detail); next attempt in \(words(seconds: failure.retryAt - now))"
+  }
+
+  /// The same for programs; `README.md` describes it.
+  var json: JSONValue {
+    var members: [String: JSONValue] = [
+      "name": .string(route.name), "state": .string(condition.word), "line": .string(line),
+    ]
+    if let token {
+      members["application"] = .string(token.application)
+      members["as"] = .string(token.subject == .application ? "application" : "account")
+      members["account"] = accountName.map(JSONValue.string)
+      members["scopes"] = .array(token.scopes.words.map(JSONValue.string))
+      var held: [String: JSONValue] = ["held": .bool(isServing), "refreshing": .bool(token.isRefreshing)]
+      if isServing, let end = token.expiresAt {
+        held["expires_on"] = .integer(end.seconds)
+        held["expires_in"] = .integer(end - now)
+      }
+      members["token"] = .object(held)
+      members["sign_in"] = signIn
+      if case .interactionRequired? = token.failure?.error {
+      } else if let failure = token.failure {
+        members["provider"] = .object([
+          "reason": .string(failure.error.reason), "detail": .string(failure.error.detail),
+          "since": .integer(failure.since.seconds), "retry_in": .integer(max(failure.retryAt - now, 0)),
+        ])
+      }
+    }
+    members["upstream"] = upstream.map { failure in
+      .object([
+        "reason": .string(failure.reason), "since": .integer(failure.since), "failures": .integer(Int64(failure.count)),
+      ])
+    }
+    return .object(members)
+  }
+
+  /// What a sign-in is needed for, and where.
+  private var signIn: JSONValue? {
+    var members: [String: JSONValue] = ["command": .string(command)]
+    members["link"] = link.map(JSONValue.string)
+    switch condition {
+    case .signInNeeded(let reason):
+      members["reason"] = .string(reason.rawValue)
+      if case .interactionRequired(let required)? = token?.failure?.error {
+        members["claims"] = required.claims.map { .string($0.text) }
+      }
+      return .object(members)
+    case .moreProofNeeded(let need):
+      members["reason"] = .string("upstream_challenge")
+      return .object(members.merging(need.json.members ?? [:]) { own, _ in own })
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// Owns the gathering of what is known of every route, for one report.
+
+internal import Identity
+internal import Tokens
+
+extension Service {
+  /// How every route stands. No provider is asked; the cache and the file of needs are looked at.
+  func routeStatuses(at now: UnixTime) async -> [RouteStatus] {
+    let needs = await challengeMemory.needs()
+    var statuses: [RouteStatus] = []
+    for route in routes {
+      var token: TokenStatus?
+      if let slot = route.bearerSlot { token = await broker.status(of: subscriptions[slot]) }
+      let need = needs[route.name]
+      statuses.append(
+        RouteStatus(
+          route: route, now: now, token: token, need: need, upstream: upstreams.failure(of: route.index),
+          link: link(route, token, need),
+          command: "bearer-proxy login -c \(description.configurationFile) --route \(route.name)"))
+    }
+    return statuses
+  }
+
+  private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInNeed?) -> String? {
+    guard let slot = route.bearerSlot else { return nil }
+    if case .interactionRequired(let required)? = token?.failure?.error { return signInLink(route, required) }
+    guard let need else { return nil }
+    let key = subscriptions[slot].key
+    return signInLink(
+      route,
+      InteractionRequired(reason: .signInRequired, scopes: key.scopes, claims: need.claims, authority: key.authority))
+  }
+}

@@ -1,0 +1,97 @@
+// Owns what `/status` says of a process: which build, since when, whether it is ready, its cache, its routes.
+
+public import Identity
+public import Tokens
+
+/// What the assembly knows of the process that serves.
+public struct ServiceDescription: Sendable {
+  /// The version, and the commit where the build has one.
+  public var version: String
+  /// The commit it was built from; nil where that is not known.
+  public var commit: String?
+  /// The configuration's file, for the commands that an operator is told to type.
+  public var configurationFile: String
+  /// How the cache stands.
+  public var cache: @Sendable () -> CacheCondition.Report
+  /// The effective configuration, for people or as JSON.
+  public var configuration: @Sendable (_ form: AdminForm) -> String
+
+  /// A description.
+  public init(
+    version: String, commit: String? = nil, configurationFile: String = "FILE",
+    cache: @escaping @Sendable () -> CacheCondition.Report = { CacheCondition.Report(path: nil) },
+    configuration: @escaping @Sendable (_ form: AdminForm) -> String = { _ in "" }
+  ) {
+    self.version = version
+    self.commit = commit
+    self.configurationFile = configurationFile
+    self.cache = cache
+    self.configuration = configuration
+  }
+}
+
+/// How the admin listener answers.
+public enum AdminForm: Sendable, Hashable {
+  /// Lines for people.
+  case text
+  /// JSON, where the query says `format=json`.
+  case json
+}
+
+/// A process at an instant.
+struct StatusReport {
+  let description: ServiceDescription
+  let startedAt: UnixTime
+  let now: UnixTime
+  let isDraining: Bool
+  let readiness: ReadinessReport
+  let routes: [RouteStatus]
+
+  private var isReady: Bool { readiness.isReady && !isDraining }
+
+  /// The report for programs.
+  var json: JSONValue {
+    let cache = description.cache()
+    var kept: [String: JSONValue] = [
+      "kind": .string(cache.path == nil ? "memory" : "file"), "line": .string(Self.line(cache, now)),
+      "usable": .bool(cache.trouble == nil), "unwritten_changes": .integer(Int64(cache.unwrittenChanges)),
+    ]
+    kept["file"] = cache.path.map(JSONValue.string)
+    kept["trouble"] = cache.trouble.map(JSONValue.string)
+    kept["since"] = cache.troubleSince.map { .integer($0.seconds) }
+    var members: [String: JSONValue] = [
+      "version": .string(description.version), "ready": .bool(isReady), "draining": .bool(isDraining),
+      "line": .string(line), "started_on": .integer(startedAt.seconds), "uptime": .integer(max(now - startedAt, 0)),
+      "configuration": .string(description.configurationFile), "cache": .object(kept),
+      "routes": .array(routes.map(\.json)),
+    ]
+    members["commit"] = description.commit.map(JSONValue.string)
+    return .object(members)
+  }
+
+  private var line: String {
+    let build = description.commit.map { "\(description.version) (\($0.prefix(12)))" } ?? description.version
+    let verdict = isDraining ? "draining" : isReady ? "ready" : "not ready"
+    return "\(verdict): bearer-proxy \(build), up for \(words(seconds: now - startedAt))"
+  }
+
+  private static func line(_ cache: CacheCondition.Report, _ now: UnixTime) -> String {
+    guard let path = cache.path else { return "in memory" }
+    guard let trouble = cache.trouble, let since = cache.troubleSince else { return path }
+    let kept = cache.unwrittenChanges == 0 ? "" : ", \(cache.unwrittenChanges) changes not written"
+    return "cannot be used \(words(since: since, now: now)): \(trouble)\(kept)"
+  }
+}
+
+/// What people read of a report: its lines.
+public func statusText(_ report: JSONValue) -> String {
+  func line(_ value: JSONValue?) -> String { value?.members?["line"]?.text ?? "" }
+  var rows: [(name: String, line: String)] = []
+  if case .array(let routes)? = report.members?["routes"] {
+    rows = routes.map { ($0.members?["name"]?.text ?? "", line($0)) }
+  }
+  rows.append(("(cache)", line(report.members?["cache"])))
+  let width = rows.map(\.name.count).max() ?? 0
+  let lines = rows.map { "\($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.line)" }
+  return ([line(report)] + lines).joined(separator: "\n") + "\n"
+}

@@ -1,0 +1,43 @@
+// Owns the words of `/status` for people: instants, lengths of time, why a person is needed.
+
+internal import Telemetry
+internal import Tokens
+
+/// A length of time in one unit: `45 s`, `12 min`, `3 h`, `2 d`.
+func words(seconds: Int64) -> String {
+  switch max(seconds, 0) {
+  case ..<120: "\(max(seconds, 0)) s"
+  case ..<7200: "\(seconds / 60) min"
+  case ..<172_800: "\(seconds / 3600) h"
+  default: "\(seconds / 86_400) d"
+  }
+}
+
+/// An instant, as RFC 3339 has it.
+func words(_ instant: UnixTime) -> String {
+  LogInstant(seconds: instant.seconds, nanoseconds: 0).description
+}
+
+/// An instant in the past and how long ago that is.
+func words(since instant: UnixTime, now: UnixTime) -> String {
+  "since \(words(instant)) (\(words(seconds: now - instant)))"
+}
+
+extension InteractionReason {
+  /// Completes "needs a sign-in:".
+  var clause: String {
+    switch self {
+    case .noAccount: "nobody is signed in"
+    case .accountAmbiguous: "several accounts are signed in, and the route names none"
+    case .noTokens: "the account has nothing left to get a token with"
+    case .userMismatch: "the provider answered for somebody else"
+    case .basicAction: "the provider wants more proof, such as a second factor"
+    case .additionalAction: "the provider wants something done outside the sign-in first, such as enrolling a device"
+    case .messageOnly: "the provider has a message for the account"
+    case .consentRequired: "consent is missing"
+    case .passwordExpired: "the password has to be changed"
+    case .protectionPolicyRequired: "a device policy keeps the account out"
+    case .signInRequired: "the provider wants a new sign-in"
+    }
+  }
+}

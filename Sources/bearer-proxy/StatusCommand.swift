@@ -1,0 +1,120 @@
+// Owns `status`: asking the instance that runs with a configuration how it stands, once or until it is ready.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Network
+import Proxy
+import Tokens
+
+/// Asks a running instance.
+struct StatusCommand {
+  let options: StatusOptions
+  let environment: [String: String]
+
+  /// Between two questions of `--wait`.
+  private static let pause = Duration.milliseconds(200)
+
+  /// Asks and says what came of it: what a program reads goes to standard output, whatever it says.
+  func perform() async -> ExitStatus {
+    let answer = await answer()
+    if answer.status != .usage, answer.text.hasPrefix("bearer-proxy: error:") == false {
+      say(answer.text)
+    } else {
+      complain(answer.text)
+    }
+    return answer.status
+  }
+
+  /// Asks.
+  func answer() async -> CommandAnswer {
+    let settings: Settings
+    do throws(ConfigurationError) {
+      settings = try Settings.load(file: options.configuration, environment: environment)
+    } catch {
+      return CommandAnswer(text: "\(error)\n", status: .usage)
+    }
+    guard let admin = settings.admin else {
+      return .usage("\(options.configuration) has no 'admin' section, so nobody can be asked; add admin: {address: …}")
+    }
+    guard let door = AdminDoor(admin.address.value) else {
+      return .usage("the admin listener's port is chosen by the system; give it one to be asked at")
+    }
+    let loop: EventLoop
+    do throws(SystemError) {
+      loop = try EventLoop()
+    } catch {
+      return .failure("no event loop: \(error.description)")
+    }
+    return await ask(door.fetch(Fetcher(loop: loop, resolver: Resolver())), door)
+  }
+
+  private func ask(_ fetch: Fetch, _ door: AdminDoor) async -> CommandAnswer {
+    let deadline = MonotonicTime.now + .seconds(options.wait ?? 0)
+    while true {
+      let answer = await once(fetch, door)
+      if answer.status == .done || MonotonicTime.now >= deadline { return answer }
+      do {
+        try await Task.sleep(for: Self.pause)
+      } catch {
+        return answer
+      }
+    }
+  }
+
+  private func once(_ fetch: Fetch, _ door: AdminDoor) async -> CommandAnswer {
+    let response: FetchResponse
+    do throws(FetchError) {
+      response = try await fetch(FetchRequest(.get, door.url))
+    } catch {
+      return .failure("no instance answers at \(door.address)")
+    }
+    guard response.status == 200, let report = JSONValue(json: response.body) else {
+      return .failure("what answers at \(door.address) says \(response.status), which is no status of bearer-proxy's")
+    }
+    let isReady = report.members?["ready"] == .bool(true)
+    return CommandAnswer(
+      text: options.form == .json ? report.canonicalText() + "\n" : Self.lines(statusText(report)),
+      status: isReady ? .done : .failed)
+  }
+}
+
+extension StatusCommand {
+  /// Providers' words are among it.
+  private static func lines(_ text: String) -> String {
+    text.split(separator: "\n").map { String($0).printable(limit: 2000) + "\n" }.joined()
+  }
+}
+
+/// Where an admin listener is found by another process of its machine.
+private struct AdminDoor {
+  let address: ListenerAddress
+  let url: HTTPURL
+  private let socket: SocketAddress
+
+  /// nil where the port is not known beforehand.
+  init?(_ address: ListenerAddress) {
+    self.address = address
+    var place = "localhost"
+    switch address {
+    case .unix: break
+    case .tcp(_, port: 0): return nil
+    case .tcp("0.0.0.0", let port): place = "127.0.0.1:\(port)"
+    case .tcp("::", let port): place = "[::1]:\(port)"
+    case .tcp: place = address.description
+    }
+    do throws(HTTPURLError) {
+      url = try HTTPURL("http://\(place)/status?format=json")
+    } catch {
+      return nil
+    }
+    if case .unix = address {
+      socket = SocketAddress(address)
+    } else {
+      guard let literal = SocketAddress(literal: url.host, port: url.port) else { return nil }
+      socket = literal
+    }
+  }
+
+  func fetch(_ fetcher: Fetcher) -> Fetch { fetcher.bound(to: socket, timeout: .seconds(5)) }
+}

@@ -1,0 +1,119 @@
+// What is in force, where it came from, and that no secret is in it.
+
+import FoundationEssentials
+import Testing
+
+@testable import Configuration
+
+@Suite struct `Effective values` {
+  static func settings(_ yaml: String, environment: [String: String] = [:]) throws -> Settings {
+    try Settings.decode(
+      yaml: Array(yaml.utf8), file: "/etc/p.yaml", environment: environment,
+      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+  }
+
+  private static let yaml = """
+    listeners:
+      - address: 127.0.0.1:8080
+        callers: {header: {name: X-Key, value: "${KEY}"}}
+    log: {level: debug}
+    applications:
+      contoso:
+        authority: https://${HOST}/realm
+        client_id: me
+        client_secret: hush-hush
+    defaults:
+      timeouts: {idle: 90s}
+    routes:
+      - name: orders
+        path: /orders/
+        upstream: https://orders.example/
+        application: contoso
+        token: {as: application, scopes: [a.b]}
+        tls: {ca_file: ca.pem}
+      - {name: open, path: /, upstream: "http://127.0.0.1:1/", token: none}
+    """
+  private static let environment = ["KEY": "a-key-of-more-than-16", "HOST": "id.example"]
+
+  static let rows: [(key: String, value: String, source: String)] = [
+    ("listeners[0].address", "127.0.0.1:8080", "/etc/p.yaml:2:14"),
+    ("listeners[0].callers.header.value", "[secret]", "/etc/p.yaml:3:44, environment KEY"),
+    ("log.level", "error", "--log-level"), ("log.format", "text", "environment BEARER_PROXY_LOG_FORMAT"),
+    ("log.access", "true", "default"), ("loops", "one for each core", "default"),
+    ("applications.contoso.authority", "https://id.example/realm", "/etc/p.yaml:7:16, environment HOST"),
+    ("applications.contoso.client_secret", "[secret]", "/etc/p.yaml:9:20"),
+    ("defaults.timeouts.idle", "90s", "/etc/p.yaml:11:20"), ("defaults.timeouts.connect", "5s", "default"),
+    ("routes[0].timeouts.idle", "90s", "default from defaults.timeouts.idle"),
+    ("routes[0].token.scopes[0]", "a.b", "/etc/p.yaml:17:39"), ("routes[0].token.existing", "replace", "default"),
+    ("routes[0].tls.ca_file", "/etc/ca.pem", "/etc/p.yaml:18:20"),
+    ("routes[1].token", "none", "/etc/p.yaml:19:67"), ("cache.memory", "true", "default"),
+    ("limits.head_bytes", "32KiB", "default"), ("limits.body_bytes", "none", "default"),
+  ]
+
+  @Test(arguments: rows)
+  func `a value has its source`(key: String, value: String, source: String) throws {
+    let values = try Self.settings(Self.yaml, environment: Self.environment).effectiveValues(above: [
+      ConfiguredValue("log.level", "error", .option("--log-level")),
+      ConfiguredValue("log.format", "text", .variable("BEARER_PROXY_LOG_FORMAT")),
+    ])
+    let found = values.filter { $0.key == key }
+    #expect(found.map(\.value) == [value])
+    #expect(found.map(\.source.description) == [source])
+    #expect(Set(values.map(\.key)).count == values.count)
+    #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("a-key-of") })
+  }
+
+  @Test func `everything that the full example gives is there, and no secret`() throws {
+    let file = testFile("../../config/full.yaml")
+    let settings = try Settings.decode(
+      yaml: Array(Data(contentsOf: URL(filePath: file))), file: "full.yaml",
+      environment: ["CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush"],
+      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+    let values = settings.effectiveValues()
+    let shapes = Set(values.map { Self.shape($0.key) })
+    // Of two keys that exclude one another, one is in use.
+    let absent = Set(SectionShape.file.leaves()).subtracting(shapes)
+    #expect(absent == ["cache.memory", "listeners[].callers.header.value"])
+    #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("contents-of") })
+  }
+
+  @Test(arguments: [
+    ("rediss://me:word@cache.example:6379/0", "rediss://[secret]@cache.example:6379/0"),
+    ("https://a.example/b@c", "https://a.example/b@c"), ("a@b.example", "a@b.example"),
+  ])
+  func `a user and a password in a URL are not shown`(text: String, shown: String) {
+    #expect(ConfiguredValue.withoutUserInformation(text) == shown)
+  }
+
+  /// `routes[0].token.scopes[1]` as the table of keys has it: `routes[].token.scopes`.
+  private static func shape(_ key: String) -> String {
+    var parts = key.split(separator: ".").map { part in
+      part.firstIndex(of: "[").map { part[..<$0] + "[]" } ?? String(part)
+    }
+    if parts.first == "applications" { parts[1] = "*" }
+    // The elements of a list of values have no place of their own there.
+    if let last = parts.last, last.hasSuffix("[]") { parts[parts.count - 1] = String(last.dropLast(2)) }
+    return parts.joined(separator: ".")
+  }
+}
+
+extension SectionShape {
+  /// Every path that leads to a value.
+  func leaves(under prefix: String = "") -> [String] {
+    keys.flatMap { key, shape -> [String] in
+      let path = prefix + key.rawValue
+      return switch shape {
+      case .value: [path]
+      case .section(let inner): inner.leaves(under: path + ".")
+      case .sections(let inner): inner.leaves(under: path + "[].")
+      case .namedSections(let inner): inner.leaves(under: path + ".*.")
+      }
+    }
+  }
+}
+
+private func testFile(_ path: String) -> String {
+  var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+  parts.removeLast()
+  return parts.joined(separator: "/") + "/" + path
+}

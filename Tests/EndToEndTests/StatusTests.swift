@@ -1,0 +1,153 @@
+// How a running instance says that it stands: `/status`, `status`, `/config`.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct StatusTests {
+  private func status(_ configuration: String, _ options: [String] = []) async throws -> CommandResult {
+    try await run([try binary(), "status", "-c", configuration] + options)
+  }
+
+  @Test func `each route says in a line how it stands, and what to do about it`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let dead = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+        away: {authority: "http://127.0.0.1:\(dead)", client_id: x, client_secret: y-of-the-away-application}
+      routes:
+      \(route("orders", to: upstream.port))
+        - {name: stock, path: /stock/, upstream: "http://127.0.0.1:\(upstream.port)/", application: away,
+           token: {as: application, scopes: [a.b]}}
+        - {name: mail, path: /mail/, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso,
+           token: {account: alice@contoso.example, scopes: [mail.read]}}
+        - {name: open, path: /open/, upstream: "http://127.0.0.1:\(dead)/", token: none}
+      """)
+    _ = try await proxy.get("/open/x")
+    var text = ""
+    _ = try await eventually {
+      text = try await proxy.admin("/status").body
+      return text.contains("ready, token for") && text.contains("provider down")
+    }
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines.count == 6)
+    #expect(lines[0].hasPrefix("not ready: bearer-proxy "))
+    #expect(lines[1].hasPrefix("orders   ready, token for "))
+    #expect(
+      lines[2].hasPrefix("stock    provider down since ")
+        && lines[2].contains("127.0.0.1 port \(dead) accepted no connection"))
+    #expect(
+      lines[3] == "mail     needs a sign-in of alice@contoso.example: nobody is signed in; run 'bearer-proxy login -c "
+        + "\(proxy.configuration) --route mail'")
+    #expect(lines[4].hasPrefix("open     upstream failing since ") && lines[4].hasSuffix("Connection refused"))
+    #expect(lines[5] == "(cache)  in memory")
+
+    // The command says the same, and that the instance is not ready.
+    let told = try await status(proxy.configuration)
+    #expect(told.status == 1)
+    #expect(told.output.contains("\n" + lines[3] + "\n") && told.errors == "")
+    let json = try await status(proxy.configuration, ["--json"])
+    let report = try JSONDecoder().decode(Report.self, from: Data(json.output.utf8))
+    #expect(report.routes.map(\.state) == ["ready", "provider_down", "sign_in_needed", "upstream_failing"])
+    #expect(!report.ready && report.version.contains(".") && report.cache.kind == "memory")
+  }
+
+  private struct Report: Decodable {
+    struct Route: Decodable { var state: String }
+    struct Cache: Decodable { var kind: String }
+    var ready: Bool
+    var version: String
+    var routes: [Route]
+    var cache: Cache
+  }
+
+  @Test func `an upstream that answers again is not said to fail any more`() async throws {
+    let scene = try await ScriptedScene()
+    _ = try await scene.proxy.get("/hang-up")
+    #expect(try await scene.proxy.admin("/status").body.contains("all      upstream failing since"))
+    #expect(try await scene.proxy.get("/seen").status == 200)
+    let status = try await status(scene.proxy.configuration)
+    #expect(status.status == 0)
+    #expect(status.output.contains("all      ready, adds no token\n"))
+  }
+
+  @Test func `status waits until the instance is ready, or until the time is over`() async throws {
+    let directory = try TemporaryDirectory()
+    let (port, admin) = (try freePort(), try freePort())
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:\(port)"}]
+      admin: {address: "127.0.0.1:\(admin)"}
+      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none}]
+      """, to: "waiting.yaml")
+    let early = try await status(file, ["--wait=0"])
+    #expect(early.status == 1)
+    #expect(early.errors == "bearer-proxy: error: no instance answers at 127.0.0.1:\(admin)\n")
+    async let waiting = status(file, ["--wait=40"])
+    let proxy = try ChildProcess("bearer-proxy", [binary(), "run", "-c", file], in: directory)
+    #expect(try await waiting.status == 0)
+    try await proxy.stop()
+
+    let unready = try await ProxyUnderTest(
+      in: directory,
+      application("http://127.0.0.1:\(try freePort())") + "routes:\n" + route("orders", to: port))
+    let late = try await status(unready.configuration, ["--wait=1"])
+    #expect(late.status == 1)
+    #expect(late.output.hasPrefix("not ready: "))
+  }
+
+  @Test func `an instance is found at a unix socket, and one that cannot be found is said to be so`() async throws {
+    let directory = try TemporaryDirectory()
+    let port = try freePort()
+    func file(_ admin: String, _ name: String) throws -> String {
+      try directory.write(
+        """
+        listeners: [{address: "127.0.0.1:\(port)"}]
+        \(admin)
+        routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none}]
+        """, to: name)
+    }
+    let socket = try file("admin: {address: \"unix:\(directory.file("admin.sock"))\"}", "socket.yaml")
+    let proxy = try ChildProcess("bearer-proxy", [binary(), "run", "-c", socket], in: directory)
+    #expect(try await status(socket, ["--wait"]).output.hasPrefix("ready: bearer-proxy "))
+    try await proxy.stop()
+    let none = try await status(file("", "none.yaml"))
+    #expect(none.status == 2 && none.errors.contains("has no 'admin' section"))
+    let chosen = try await status(file("admin: {address: 127.0.0.1:0}", "chosen.yaml"))
+    #expect(chosen.status == 2 && chosen.errors.contains("chosen by the system"))
+  }
+
+  @Test func `the configuration in force is shown with its sources and without its secrets`() async throws {
+    let directory = try TemporaryDirectory()
+    let proxy = try await ProxyUnderTest(
+      in: directory, options: ["--log-level", "warning"],
+      environment: ["BEARER_PROXY_LOG_FORMAT": "text", "PROVIDER_PORT": "\(try freePort())"],
+      application("http://127.0.0.1:${PROVIDER_PORT}") + "routes:\n" + route("orders", to: 1))
+    let text = try await proxy.admin("/config").body
+    func source(_ key: String) -> String? {
+      text.split(separator: "\n").first { $0.hasPrefix(key + ":") }.flatMap { line in
+        line.split(separator: "#").last.map { String($0.dropFirst()) }
+      }
+    }
+    #expect(source("log.level") == "--log-level" && source("log.format") == "environment BEARER_PROXY_LOG_FORMAT")
+    #expect(source("log.access") == "default" && source("admin.address") == "\(proxy.configuration):2:12")
+    #expect(source("applications.contoso.authority")?.hasSuffix(", environment PROVIDER_PORT") == true)
+    #expect(text.contains("applications.contoso.client_secret: [secret] ") && !text.contains(OpenIDProvider.secret))
+    let json = try await proxy.admin("/config?format=json")
+    #expect(json["content-type"] == "application/json")
+    let decoded = try JSONDecoder().decode(Configuration.self, from: Data(json.body.utf8))
+    #expect(decoded.values.count == text.split(separator: "\n").count && decoded.file == proxy.configuration)
+    #expect(decoded.values.contains(["key": "log.level", "value": "warning", "source": "--log-level"]))
+  }
+
+  private struct Configuration: Decodable {
+    var file: String
+    var values: [[String: String]]
+  }
+}
