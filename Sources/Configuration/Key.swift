@@ -29,6 +29,7 @@ enum Key: String, CaseIterable {
   case connect
   case connections
   case defaults
+  case delay
   case exchange
   case existing
   case fieldCount = "field_count"
@@ -57,6 +58,7 @@ enum Key: String, CaseIterable {
   case path
   case pool
   case preserveHost = "preserve_host"
+  case readyWhen = "ready_when"
   case replayLimit = "replay_limit"
   case requestHead = "request_head"
   case responseHead = "response_head"
@@ -121,8 +123,10 @@ extension SectionShape {
   static let file = SectionShape([
     (.listeners, .sections(listener)), (.loops, .value), (.admin, .section(admin)), (.log, .section(log)),
     (.cache, .section(SectionShape([(.file, .value), (.memory, .value)]))), (.limits, .section(limits)),
-    (.shutdown, .section(SectionShape([(.limit, .value)]))), (.applications, .namedSections(application)),
+    (.shutdown, .section(SectionShape([(.delay, .value), (.limit, .value)]))),
+    (.applications, .namedSections(application)),
     (.defaults, .section(defaults)), (.routes, .sections(route)), (.allowReadableSecrets, .value),
+    (.readyWhen, .value),
   ])
 
   static let listener = SectionShape([

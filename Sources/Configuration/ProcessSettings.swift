@@ -52,9 +52,20 @@ public struct Limits: Sendable, Hashable {
 
 /// How the process ends.
 public struct ShutdownSettings: Sendable, Hashable {
-  /// How long requests in flight may go on after the signal.
+  /// How long the process may go on after the signal, `delay` included.
   public var limit: Duration = .seconds(30)
+  /// How long requests are taken as before after the signal, while `/readyz` says already that the process is ending: whoever
+  /// sends requests here has to notice first.
+  public var delay: Duration = .zero
 
   /// The default.
   public init() {}
+}
+
+/// What the process must have to be ready.
+public enum ReadyWhen: String, Sendable, Hashable, CaseIterable {
+  /// Nothing more than itself.
+  case started
+  /// Once, a token for every route that takes one of an application's own.
+  case tokens
 }

@@ -17,6 +17,8 @@ public struct Settings: Sendable {
   public let limits: Limits
   /// How the process ends.
   public let shutdown: ShutdownSettings
+  /// What the process must have to be ready.
+  public let readyWhen: ReadyWhen
   /// Time limits towards callers. A route's own stand in the route.
   public let timeouts: Timeouts
   /// The applications, in the order of the file, each name once.
@@ -46,6 +48,15 @@ public struct Settings: Sendable {
   ///
   /// Relative paths in the file are relative to the file's own directory.
   public static func load(file: String, environment: [String: String]) throws(ConfigurationError) -> Settings {
+    var read: Set<String> = []
+    return try load(file: file, environment: environment, read: &read)
+  }
+
+  /// The same; adds every file that was looked at to `read`, also where the settings are wrong.
+  public static func load(
+    file: String, environment: [String: String], read: inout Set<String>
+  ) throws(ConfigurationError) -> Settings {
+    read.insert(file)
     let bytes: [UInt8]
     do throws(FileReadError) {
       bytes = try fileContents(path: file, limit: YAMLNode.sizeLimit)
@@ -53,7 +64,8 @@ public struct Settings: Sendable {
       let start = Place(file: file, line: 1, column: 1)
       throw ConfigurationError([ConfigurationIssue(start, "cannot read the configuration: \(error.reason)")])
     }
-    return try decode(yaml: bytes, file: file, environment: environment)
+    return try decode(
+      yaml: bytes, file: file, environment: environment, readFile: fileContents, findExposure: exposure, read: &read)
   }
 
   /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
@@ -68,11 +80,21 @@ public struct Settings: Sendable {
     yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
     findExposure: @escaping FindExposure = { _ in nil }
   ) throws(ConfigurationError) -> Settings {
+    var read: Set<String> = []
+    return try decode(
+      yaml: yaml, file: file, environment: environment, readFile: readFile, findExposure: findExposure, read: &read)
+  }
+
+  static func decode(
+    yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
+    findExposure: @escaping FindExposure, read: inout Set<String>
+  ) throws(ConfigurationError) -> Settings {
     var issues: [ConfigurationIssue] = []
     let root = YAMLNode.read(yaml, file: file, issues: &issues)
     guard let root else { throw ConfigurationError(issues) }
     var decoder = SettingsDecoder(
       file: file, environment: environment, readFile: readFile, findExposure: findExposure, issues: issues)
+    defer { read.formUnion(decoder.filesRead) }
     let settings = decoder.settings(root)
     guard let settings, decoder.issues.isEmpty else { throw ConfigurationError(decoder.issues) }
     return settings

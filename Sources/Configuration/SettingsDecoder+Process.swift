@@ -40,6 +40,10 @@ extension SettingsDecoder {
     var shutdown = ShutdownSettings()
     guard let section = section(file, .shutdown) else { return shutdown }
     shutdown.limit = duration(section, .limit) ?? shutdown.limit
+    shutdown.delay = durationOrNone(section, .delay)?.map { $0 } ?? shutdown.delay
+    if shutdown.delay >= shutdown.limit, let node = section[.delay] ?? section[.limit] {
+      report(node.place, "\(section.path(.delay)) is shorter than \(section.path(.limit)), which includes it")
+    }
     return shutdown
   }
 }

@@ -195,6 +195,7 @@ extension SettingsDecoder {
 
   private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {
     let path = resolved(scalar.text)
+    filesRead.insert(path)
     do throws(FileReadError) {
       return (path, try readFile(path, limit))
     } catch {

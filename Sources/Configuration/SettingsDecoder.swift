@@ -35,6 +35,8 @@ struct SettingsDecoder {
   var allowsReadableSecrets = false
   /// What the file gives, by the path of keys.
   var given: [String: ConfiguredValue] = [:]
+  /// Every file that a setting named, whether it could be read or not.
+  var filesRead: Set<String> = []
 
   mutating func report(_ place: Place, _ message: String, suggestion: String? = nil) {
     issues.append(ConfigurationIssue(place, message, suggestion: suggestion))
@@ -62,6 +64,7 @@ struct SettingsDecoder {
       cache: cache(file),
       limits: limits(file),
       shutdown: shutdown(file),
+      readyWhen: choice(file, .readyWhen, of: ReadyWhen.self) ?? .tokens,
       timeouts: defaults.timeouts,
       applications: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings),
       routes: routes,

@@ -28,6 +28,7 @@ public final class OriginPool {
   private let address: SocketAddress?
   @exclusivity(unchecked) private var idle: [UpstreamConnection] = []
   @exclusivity(unchecked) private var resumption: TLSResumption?
+  @exclusivity(unchecked) private var isRetired = false
 
   /// An empty pool.
   public convenience init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {
@@ -105,7 +106,7 @@ public final class OriginPool {
   /// Takes back a connection whose last exchange ended in good order on both sides.
   public func giveBack(_ connection: UpstreamConnection) {
     if let tls = connection.stream.tls, resumption == nil || !connection.isReused { resumption = tls.resumption }
-    guard idle.count < limits.maximumIdle, !connection.stream.isStale else {
+    guard idle.count < limits.maximumIdle, !connection.stream.isStale, !isRetired else {
       connection.close()
       return
     }
@@ -121,6 +122,12 @@ public final class OriginPool {
       if isOver { connection.close() }
       return isOver
     }
+  }
+
+  /// Closes everything that is idle, and what is still lent as soon as it comes back.
+  public func retire() {
+    isRetired = true
+    closeIdle()
   }
 
   /// Closes everything that is idle.

@@ -145,8 +145,10 @@ public actor TokenBroker {
   }
 
   /// How every key stands that was ever asked for, by application and scopes.
-  public func statuses() -> [TokenStatus] {
-    slots.values.map(\.status)
+  public func statuses() -> [TokenStatus] { statuses { _ in true } }
+
+  private func statuses(where isWanted: (AcquisitionKey) -> Bool) -> [TokenStatus] {
+    slots.values.filter { isWanted($0.subscription.key) }.map(\.status)
       .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
 
@@ -159,7 +161,21 @@ public actor TokenBroker {
   /// How the keys of these subscriptions stand. What nobody has asked for yet is looked up in the cache; no provider is asked.
   public func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
     for subscription in subscriptions where subscription.key.subject != .application { await look(subscription) }
-    return statuses()
+    let keys = Set(subscriptions.map(\.key))
+    return statuses { keys.contains($0) }
+  }
+
+  /// Goes over to another configuration: what these subscriptions want is kept, with the application as it is now; the rest is
+  /// forgotten. Requests in flight go on.
+  public func follow(_ subscriptions: [TokenSubscription]) {
+    let wanted = Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
+    for (key, slot) in slots where slot.flight == nil || wanted[key] != nil {
+      if let subscription = wanted[key] {
+        slots[key]?.subscription = subscription
+      } else {
+        slots[key] = nil
+      }
+    }
   }
 
   // MARK: The cache

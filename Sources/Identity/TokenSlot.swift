@@ -4,8 +4,8 @@ internal import Tokens
 
 /// One key's memory.
 struct TokenSlot {
-  /// Who wants it.
-  let subscription: TokenSubscription
+  /// Who wants it. The application may be replaced by another of the same key, which is reached in another way.
+  var subscription: TokenSubscription
   /// The held token, expired or not.
   private(set) var value: BearerValue?
   /// What can be offered for a new one, as of the last look into the cache.

@@ -8,6 +8,8 @@ public struct BoundSocket: Sendable {
   /// The address it really has (the port the kernel chose where 0 was asked for).
   public let address: SocketAddress
   let descriptor: Int32
+  /// Whether somebody else opened it, whose file it then is.
+  var isInherited = false
 
   /// Connections the kernel may queue.
   private static let backlog: Int32 = 4096
@@ -92,9 +94,9 @@ public struct BoundSocket: Sendable {
     }
   }
 
-  /// Removes the file of a unix socket, which outlives its descriptor.
+  /// Removes the file of a unix socket, which outlives its descriptor. That of an inherited one is left to its owner.
   public func removeSocketFile() {
-    if case .unix(let path) = address.kind { unlink(path) }
+    if case .unix(let path) = address.kind, !isInherited { unlink(path) }
   }
 
   /// Closes a socket that no loop has taken.

@@ -13,6 +13,8 @@ struct AdminRequest {
   var isRead: Bool
   /// HEAD.
   var isHead: Bool
+  /// POST.
+  var isPost: Bool
   /// Whether `Host` names the listener, and no other site is behind the request.
   var isAllowed: Bool
   /// Whether the connection can go on.
@@ -81,6 +83,7 @@ final class AdminConnection {
       path: bytes.extracting(parser.head.target.path).text,
       form: query.split(separator: "&").contains("format=json") ? .json : .text,
       isRead: parser.head.method == .get || parser.head.method == .head, isHead: parser.head.method == .head,
+      isPost: parser.head.method == .post,
       isAllowed: callers.judge(parser.head, bytes) == nil,
       keepsConnection: Persistence.after(request: parser.head) == .keepAlive && !hasContent)
   }

@@ -1,5 +1,5 @@
-// Owns the admin listener: health, readiness, metrics, status and configuration over the smallest HTTP that serves a probe. It
-// never sees a token, and no traffic passes through it.
+// Owns the admin listener: health, readiness, metrics, status, configuration and the request to end, over the smallest HTTP that
+// serves a probe. It never sees a token, and no traffic passes through it.
 
 internal import HTTP
 internal import Identity
@@ -8,20 +8,31 @@ internal import Synchronization
 internal import Telemetry
 internal import Tokens
 
-/// Serves `/healthz`, `/readyz`, `/metrics`, `/status` and `/config`.
+/// Serves `/healthz`, `/readyz`, `/metrics`, `/status` and `/config`, and takes `/quitquitquit`.
 public final class AdminServer: Sendable {
-  private let service: Service
+  private let current: CurrentService
   private let loop: EventLoop
   private let callers: CallerCheck
+  private let reloads: ReloadHistory
+  private let quit: @Sendable () -> Void
   private let isDraining = Atomic(false)
   private let startedAt = UnixTime(WallClock.now.seconds)
+  private let hasBeenReady = Atomic(false)
 
-  /// An admin server on `loop`. `names`: hosts accepted in `Host`; `nil`: any.
-  public init(_ service: Service, loop: EventLoop, names: [String]?) {
-    self.service = service
+  /// An admin server on `loop`. `names`: hosts accepted in `Host`; `nil`: any. `quit` is called where somebody asks for the
+  /// process's end.
+  public init(
+    _ current: CurrentService, loop: EventLoop, names: [String]?, reloads: ReloadHistory,
+    quit: @escaping @Sendable () -> Void = {}
+  ) {
+    self.current = current
     self.loop = loop
     callers = CallerCheck(names: names)
+    self.reloads = reloads
+    self.quit = quit
   }
+
+  private var service: Service { current.value }
 
   /// Begins to accept on `socket`.
   public func start(_ socket: BoundSocket) {
@@ -63,6 +74,12 @@ public final class AdminServer: Sendable {
 
   private func answer(_ request: AdminRequest) async -> AdminAnswer {
     guard request.isAllowed else { return .text(421, "the Host field names no host of this listener\n") }
+    if request.path == "/quitquitquit" {
+      // A POST, so that no link and no prefetching ends a process.
+      guard request.isPost else { return .text(405, "only POST\n") }
+      quit()
+      return .text(200, "ending\n")
+    }
     guard request.isRead else { return .text(405, "only GET and HEAD\n") }
     switch request.path {
     case "/healthz": return .text(200, "ok\n")
@@ -78,16 +95,17 @@ public final class AdminServer: Sendable {
     case "/config":
       let text = service.description.configuration(request.form)
       return request.form == .json ? .json(text) : .text(200, text)
-    default: return .text(404, "try /healthz, /readyz, /metrics, /status or /config\n")
+    default: return .text(404, "try /healthz, /readyz, /metrics, /status, /config or POST /quitquitquit\n")
     }
   }
 
   private func status() async -> StatusReport {
+    let service = service
     let now = UnixTime(WallClock.now.seconds)
     return StatusReport(
       description: service.description, startedAt: startedAt, now: now,
       isDraining: isDraining.load(ordering: .relaxed), readiness: await readinessReport(now),
-      routes: await service.routeStatuses(at: now))
+      routes: await service.routeStatuses(at: now), reload: reloads.report)
   }
 
   private func readiness() async -> AdminAnswer {
@@ -97,8 +115,12 @@ public final class AdminServer: Sendable {
   }
 
   private func readinessReport(_ now: UnixTime) async -> ReadinessReport {
-    ReadinessReport(
+    let service = service
+    let report = ReadinessReport(
       await service.broker.statuses(of: service.subscriptions), needs: await service.challengeMemory.needs(),
-      expected: Set(service.subscriptions.map(\.key)).count, now: now)
+      expected: Set(service.subscriptions.map(\.key)).count, now: now,
+      isOwed: service.readiness == .tokens && !hasBeenReady.load(ordering: .relaxed))
+    if report.isReady { hasBeenReady.store(true, ordering: .relaxed) }
+    return report
   }
 }

@@ -5,55 +5,70 @@ internal import HTTP
 internal import Network
 internal import Telemetry
 
-/// What connections of one listener have in common.
-struct ListenerContext: Sendable {
-  var callers: CallerCheck
-  var tls: TLSContext?
-}
-
 /// A caller's connection. Confined to its loop.
 final class DownstreamConnection {
-  let state: LoopState
+  /// The state of the generation that the present request began with, and goes on with to its end.
+  @exclusivity(unchecked) private(set) var state: LoopState
   let stream: ByteStream
   let waiter: Waiter
-  let context: ListenerContext
-  let ingress: Ingress
+  @exclusivity(unchecked) private(set) var context: ListenerContext
+  @exclusivity(unchecked) private(set) var ingress: Ingress
   /// Why the connection's requests are refused, whatever they say.
   @exclusivity(unchecked) private(set) var refusal: CallerRefusal?
+  private let home: ServingLoop
+  private let place: ListenerPlace
   @exclusivity(unchecked) private var isIdle = false
+  /// Whether the listener is gone, or asks for more than this connection has shown.
+  @exclusivity(unchecked) private var isRetired = false
+  @exclusivity(unchecked) private var hasLookedOnceMore = false
 
   /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches it
   /// before the connection's end does.
   private static let lingering = (time: TimeSpan.seconds(2), bytes: 1024 * 1024)
 
-  init(_ channel: Channel, peer: SocketAddress, context: ListenerContext, state: LoopState) throws(StreamError) {
+  /// A connection that was accepted at a place; nil where that is listened at no more.
+  init?(_ channel: Channel, peer: SocketAddress, place: ListenerPlace, home: ServingLoop) throws(StreamError) {
+    let state = home.current
+    guard let context = state.contexts[ObjectIdentifier(place)] else {
+      channel.close()
+      return nil
+    }
     stream = try ByteStream(channel, tls: context.tls)
     waiter = Waiter(channel.loop)
+    self.home = home
+    self.place = place
     self.state = state
     self.context = context
     let host = if case .unix = peer.kind { "" } else { peer.host }
     ingress = Ingress(peer: Array(host.utf8), isTLS: context.tls != nil, rules: context.callers.rules)
   }
 
+  /// Whether the present request is the last: its answer says `Connection: close`.
+  var isEnding: Bool { isRetired || home.isDraining }
+
   private var limits: ServiceLimits { state.service.limits }
 
   /// Serves the connection to its end.
   func serve() async {
-    state.opened(self)
+    home.opened(self)
     if await shakeHands() {
-      // The certificate is known only now.
-      refusal = context.callers.rules.judge(
-        peer: PeerCredentials(of: stream.channel), certificateNames: stream.tls?.peerNames ?? [])
+      judge()
       await serveRequests()
     }
     stream.close()
     waiter.close()
-    state.closed(self)
+    home.closed(self)
+  }
+
+  /// Judges what the connection shows of its caller; the certificate is known after the handshake only.
+  private func judge() {
+    refusal = context.callers.rules.judge(
+      peer: PeerCredentials(of: stream.channel), certificateNames: stream.tls?.peerNames ?? [])
   }
 
   private func shakeHands() async -> Bool {
     guard context.tls != nil else { return true }
-    if state.isDraining { return false }
+    if isEnding { return false }
     isIdle = true
     defer { isIdle = false }
     do throws(StreamError) {
@@ -68,12 +83,12 @@ final class DownstreamConnection {
 
   private func serveRequests() async {
     while await awaitFirstByte() {
-      let scratch = state.takeScratch()
+      let scratch = home.takeScratch()
       var goesOn = true
       repeat {
         goesOn = await serveRequest(scratch)
       } while goesOn && (!scratch.requestInput.isEmpty || stream.mayReceive)
-      state.giveBack(scratch)
+      home.giveBack(scratch)
       if !goesOn { return }
     }
   }
@@ -84,7 +99,11 @@ final class DownstreamConnection {
     defer { isIdle = false }
     let deadline = state.loop.now + limits.idle
     while !stream.mayReceive {
-      if state.isDraining { return false }
+      if isEnding {
+        // What has arrived is answered even if the loop has not heard of it yet.
+        defer { hasLookedOnceMore = true }
+        return !hasLookedOnceMore
+      }
       waiter.watch(stream.channel, stream.receiveInterest)
       if await waiter.wait(until: deadline) == .timedOut { return false }
       // TLS may be ready for something that is no request yet: only trying tells.
@@ -95,6 +114,7 @@ final class DownstreamConnection {
 
   /// Reads one head and answers it. False: nothing more is to be read from this connection.
   private func serveRequest(_ scratch: Scratch) async -> Bool {
+    if state !== home.current, !follow() { return false }
     let start = state.loop.now
     let deadline = start + limits.requestHead
     scratch.requestParser.reset()
@@ -155,6 +175,26 @@ final class DownstreamConnection {
         if await waiter.wait(until: deadline) == .timedOut { return }
       }
     }
+  }
+
+  // MARK: Generations
+
+  /// Learns that another generation is current. A request that is being served goes on with the one it began with.
+  func generationChanged() {
+    let context = home.current.contexts[ObjectIdentifier(place)]
+    if context.map({ !self.context.suffices(for: $0) }) ?? true { isRetired = true }
+    if !isIdle { return }
+    if isRetired { waiter.signal() } else { _ = follow() }
+  }
+
+  /// Goes over to the current generation and its rules for callers, between two requests. False: the connection is to be closed.
+  private func follow() -> Bool {
+    guard !isRetired, let context = home.current.contexts[ObjectIdentifier(place)] else { return false }
+    state = home.current
+    self.context = context
+    ingress.rules = context.callers.rules
+    judge()
+    return true
   }
 
   /// Ends the wait for a handshake or a request, if that is what is going on.

@@ -48,8 +48,8 @@ extension Exchange {
     _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool
   ) async -> Bool {
     HeadWriter.statusLine(204, into: &scratch.responseOutput)
-    connection.state.refreshDate()
-    connection.state.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
+    connection.state.clock.refreshDate()
+    connection.state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
     scratch.requestInput.withBytes { bytes in
       scratch.reader.withBytes { origin in
         SiteSharing.writePreflightGrant(

@@ -36,7 +36,7 @@ struct Exchange {
       let credential = try await credential(for: admission.route, connection, scratch)
       goesOn = try await relay(admission, credential, connection, scratch)
     } catch {
-      let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !state.isDraining
+      let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !connection.isEnding
       if case .preflight = error {
         return await answerPreflight(connection, scratch, keepsConnection: keepsConnection)
       }
@@ -74,7 +74,7 @@ struct Exchange {
   private func identify(_ state: LoopState, _ scratch: Scratch) {
     scratch.identity.removeAll()
     scratch.requestInput.withBytes {
-      RequestIdentity.write(scratch.requestParser.head, $0, random: state.nextRandom, into: &scratch.identity)
+      RequestIdentity.write(scratch.requestParser.head, $0, random: state.clock.nextRandom, into: &scratch.identity)
     }
     guard state.service.accessLog != nil else { return }
     scratch.recorded.removeAll()
@@ -154,8 +154,8 @@ struct Exchange {
     }
     HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &scratch.responseOutput)
     HeadWriter.field("Cache-Control", "no-store", into: &scratch.responseOutput)
-    connection.state.refreshDate()
-    connection.state.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
+    connection.state.clock.refreshDate()
+    connection.state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
     if let seconds = problem.retryAfter {
       HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &scratch.responseOutput)
     }

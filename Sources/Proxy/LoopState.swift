@@ -1,5 +1,5 @@
-// Owns what one loop's requests share: connection pools, bearer values, free scratch, the clock as text, counters. It is
-// touched by that loop alone, so nothing in it is locked.
+// Owns one loop's part of one generation of the configuration: connection pools, bearer values, counters, access records. It is
+// touched by that loop alone, so nothing in it is locked. What outlives a reload is the ServingLoop's.
 
 internal import HTTP
 internal import HTTPClient
@@ -8,122 +8,72 @@ internal import Network
 internal import Telemetry
 internal import Tokens
 
-/// One loop's part of a proxy. Confined to its loop.
+/// One loop's part of a proxy, as one configuration has it. Confined to its loop.
 final class LoopState {
   let loop: EventLoop
   let service: Service
+  let clock: LoopClock
+  /// Who may call, by where they call.
+  let contexts: [ObjectIdentifier: ListenerContext]
   /// The token of each slot, as last published.
   @exclusivity(unchecked) var bearers: [BearerValue?]
   let pools: [OriginPool]
   let metrics: MetricsWriter
   @exclusivity(unchecked) var accessRecords: AccessRecordWriter
-  @exclusivity(unchecked) var random: UInt64
-  @exclusivity(unchecked) private(set) var isDraining = false
-  @exclusivity(unchecked) private var freeScratch: [Scratch] = []
-  @exclusivity(unchecked) private var fewestFree = 0
-  private var connections: [ObjectIdentifier: DownstreamConnection] = [:]
-  @exclusivity(unchecked) private var clock = (
-    monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
-  )
   /// Callers' tokens that were believed, by their digests, and until when.
   @exclusivity(unchecked) var believedTokens: [[UInt8]: UnixTime] = [:]
-  /// The value of `Date`, as of the last `refreshDate`.
-  @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
-  @exclusivity(unchecked) private var dateSecond: Int64 = -1
   @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
+  @exclusivity(unchecked) private var isSucceeded = false
 
   private static let recordBatch = 8 * 1024
   private static let recordDelay = TimeSpan.milliseconds(100)
 
-  init(_ service: Service, loop: EventLoop) {
+  /// A loop's part of a generation. Of the one before it takes over tokens of equal rights, and connections to upstreams that are
+  /// reached and trusted as before.
+  init(
+    _ service: Service, contexts: [ObjectIdentifier: ListenerContext], loop: EventLoop, clock: LoopClock,
+    succeeding former: LoopState? = nil
+  ) {
     self.service = service
+    self.contexts = contexts
     self.loop = loop
-    bearers = Array(repeating: nil, count: service.subscriptions.count)
+    self.clock = clock
+    bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
+    let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]
     pools = service.origins.map { entry in
-      OriginPool(entry.origin, limits: entry.limits, resolver: service.resolver, loop: loop)
+      known[entry] ?? OriginPool(entry.origin, limits: entry.limits, resolver: service.resolver, loop: loop)
     }
     metrics = service.registry.writer(loop.index)
     accessRecords = AccessRecordWriter(format: service.accessFormat, routes: service.routes.map(\.name))
-    var generator = SystemRandomNumberGenerator()
-    random = generator.next()
   }
 
-  // MARK: Scratch
+  // MARK: Tokens
 
-  func takeScratch() -> Scratch {
-    guard let scratch = freeScratch.popLast() else { return Scratch(fieldCount: service.limits.head.fieldCount) }
-    fewestFree = min(fewestFree, freeScratch.count)
-    return scratch
+  /// Takes a new token of a right, where a route has that; nil takes the one before away.
+  func publish(_ value: BearerValue?, for key: AcquisitionKey) {
+    if let slot = service.slots[key] { bearers[slot] = value }
   }
 
-  func giveBack(_ scratch: Scratch) {
-    if scratch.isGrown, freeScratch.count >= 16 { return }
-    scratch.reset()
-    freeScratch.append(scratch)
+  private func bearer(of key: AcquisitionKey) -> BearerValue? {
+    service.slots[key].flatMap { bearers[$0] }
   }
 
-  // MARK: Clock and identity
+  // MARK: The end of a generation
 
-  /// The wall clock, at most a tenth of a second old.
-  func wallClock() -> WallClock.Instant {
-    if loop.now - clock.monotonic > .milliseconds(100) { clock = (loop.now, WallClock.now) }
-    return clock.wall.advanced(by: loop.now - clock.monotonic)
-  }
-
-  /// Brings `dateText` to what `Date` says in a message sent now.
-  func refreshDate() {
-    let second = wallClock().seconds
-    guard second != dateSecond else { return }
-    dateSecond = second
-    dateText.removeAll()
-    HTTPDate.write(second, into: &dateText)
-  }
-
-  /// Numbers to tell requests apart, not to keep secrets: SplitMix64 from a random seed.
-  func nextRandom() -> UInt64 {
-    random &+= 0x9E37_79B9_7F4A_7C15
-    var value = random
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-
-  // MARK: Connections
-
-  func opened(_ connection: DownstreamConnection) {
-    connections[ObjectIdentifier(connection)] = connection
-    metrics.add(service.metrics.connectionsAccepted)
-    metrics.add(service.metrics.connectionsOpen, 1)
-  }
-
-  func closed(_ connection: DownstreamConnection) {
-    connections[ObjectIdentifier(connection)] = nil
-    metrics.add(service.metrics.connectionsOpen, -1)
-  }
-
-  /// From now on responses close their connections; those that wait for a request are closed.
-  func drain() {
-    isDraining = true
-    for connection in connections.values { connection.drain() }
-    for pool in pools { pool.closeIdle() }
-  }
-
-  /// Closes every connection as it stands.
-  func abandon() {
-    for connection in connections.values { connection.abandon() }
-  }
-
-  // MARK: Housekeeping
-
-  /// Drops what has not been needed for a while. Call every few seconds.
-  func sweep() {
-    for pool in pools { pool.sweep() }
-    let unneeded = min(fewestFree, freeScratch.count)
-    freeScratch.removeLast(unneeded)
-    if unneeded >= 16 { Machine.trimHeap() }
-    fewestFree = freeScratch.count
+  /// Requests that begin from now on are another state's. Connections to upstreams that it does not share are closed, as soon as
+  /// they are idle.
+  func isSucceeded(by successor: LoopState) {
+    isSucceeded = true
+    for pool in pools where !successor.pools.contains(where: { $0 === pool }) { pool.retire() }
     flushAccessRecords()
   }
+
+  // MARK: Clock
+
+  /// The wall clock, at most a tenth of a second old.
+  func wallClock() -> WallClock.Instant { clock.wallClock() }
+
+  // MARK: Access records
 
   /// Records a request; the line leaves with the next batch.
   func record(
@@ -135,7 +85,9 @@ final class LoopState {
     accessRecords.append(
       access, at: LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds), method: method, host: host,
       path: path, caller: caller, requestID: requestID, traceID: traceID)
-    if accessRecords.count >= Self.recordBatch || loop.now - lastFlush > Self.recordDelay { flushAccessRecords() }
+    if accessRecords.count >= Self.recordBatch || loop.now - lastFlush > Self.recordDelay || isSucceeded {
+      flushAccessRecords()
+    }
   }
 
   /// Hands the access records to the writer.

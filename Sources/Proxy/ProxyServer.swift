@@ -1,148 +1,167 @@
-// Owns the running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, and the end in
-// good order.
+// Owns the running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to another
+// configuration, and the end in good order.
 
 public import Identity
 public import Network
 internal import Telemetry
-
-/// A bound listener and who may use it.
-public struct ServerListener: Sendable {
-  let sockets: [BoundSocket]
-  let context: ListenerContext
-
-  /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any.
-  public init(_ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tls: TLSContext?) {
-    self.sockets = sockets
-    context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls)
-  }
-
-  /// The address listened on.
-  public var address: SocketAddress? { sockets.first?.address }
-
-  /// Stops listening, but for the loops that have taken a socket and close theirs themselves. The file of a unix socket
-  /// goes with it: later, it may be a successor's.
-  public func close() {
-    sockets.first?.removeSocketFile()
-    for socket in sockets { socket.close() }
-  }
-}
+public import Tokens
 
 /// A proxy that serves.
 public final class ProxyServer: Sendable {
-  private let service: Service
+  /// The service that requests take which begin now.
+  public let current: CurrentService
   private let loops: [EventLoop]
-  private let states: [Confined<LoopState>]
-  private let listeners: [ServerListener]
-  private let acceptors: [Confined<AcceptorList>]
-
-  /// Those who accept on one loop, so that they can be told to stop.
-  private final class AcceptorList {
-    var waiters: [Waiter] = []
-    var isStopped = false
-  }
+  private let serving: [Confined<ServingLoop>]
+  private let listeners: Locked<[ServerListener]>
 
   /// A server on `loops`, which serves from `start` on.
   public init(_ service: Service, loops: [EventLoop], listeners: [ServerListener]) {
-    self.service = service
+    current = CurrentService(service)
     self.loops = loops
-    self.listeners = listeners
-    states = loops.map { Confined(LoopState(service, loop: $0), to: $0) }
-    acceptors = loops.map { Confined(AcceptorList(), to: $0) }
+    self.listeners = Locked(listeners)
+    let contexts = Self.contexts(listeners)
+    serving = loops.map { loop in
+      Confined(
+        ServingLoop(LoopState(service, contexts: contexts, loop: loop, clock: LoopClock(loop))), to: loop)
+    }
+  }
+
+  private static func contexts(_ listeners: [ServerListener]) -> [ObjectIdentifier: ListenerContext] {
+    Dictionary(uniqueKeysWithValues: listeners.map { (ObjectIdentifier($0.place), $0.context) })
   }
 
   /// Begins to accept.
   public func start() {
-    for (loopIndex, loop) in loops.enumerated() {
-      let state = states[loopIndex]
-      Task(executorPreference: loop) { await Self.keepHouse(state) }
-      for listener in listeners {
-        // A TCP listener has a socket for each loop; a unix socket is one for all.
-        let socket = listener.sockets.count > 1 ? listener.sockets[loopIndex] : listener.sockets[0]
-        let acceptor = acceptors[loopIndex]
-        Task(executorPreference: loop) { await self.accept(socket, listener.context, state, acceptor) }
-      }
+    let places = listeners.withLock { $0 }.map(\.place)
+    for home in serving {
+      Task(executorPreference: home.loop) { await Self.keepHouse(home) }
+      Task(executorPreference: home.loop) { for place in places { self.accept(at: place, home) } }
     }
   }
 
+  // MARK: Accepting
+
+  /// Begins to accept at a place. Call on the loop.
+  private func accept(at place: ListenerPlace, _ home: Confined<ServingLoop>) {
+    let acceptor = ServingLoop.Acceptor(home.loop)
+    if home.value.isDraining { return }
+    home.value.acceptors[ObjectIdentifier(place)] = acceptor
+    let confined = Confined(acceptor, to: home.loop)
+    Task(executorPreference: home.loop) { await self.accept(at: place, confined, home) }
+  }
+
   private func accept(
-    _ socket: BoundSocket, _ context: ListenerContext, _ state: Confined<LoopState>, _ acceptor: Confined<AcceptorList>
+    at place: ListenerPlace, _ acceptor: Confined<ServingLoop.Acceptor>, _ home: Confined<ServingLoop>
   ) async {
-    let loop = state.loop
+    let loop = home.loop
     let listener: Listener
     do throws(SystemError) {
-      listener = try Listener(socket, loop: loop)
+      listener = try Listener(place.socket(of: loop.index), loop: loop)
     } catch {
-      service.log.error("cannot listen", ["reason": .string(error.description)])
+      current.value.log.error("cannot listen", ["reason": .string(error.description)])
       return
     }
-    let waiter = Waiter(loop)
-    acceptor.value.waiters.append(waiter)
+    let waiter = acceptor.value.waiter
     while !acceptor.value.isStopped {
-      guard service.hasRoomForConnections else {
-        state.value.metrics.add(service.metrics.acceptPauses)
+      let state = home.value.current
+      guard state.service.hasRoomForConnections else {
+        state.metrics.add(state.service.metrics.acceptPauses)
         _ = await waiter.wait(until: loop.now + .milliseconds(50))
         continue
       }
       let accepted = await listener.nextConnection(waiter) { error in
-        state.value.metrics.add(service.metrics.acceptPauses)
-        service.log.error("accepting rests: nothing left to accept with", ["reason": .string(error.description)])
+        state.metrics.add(state.service.metrics.acceptPauses)
+        state.service.log.error(
+          "accepting rests: nothing left to accept with", ["reason": .string(error.description)])
       }
-      guard let (channel, peer) = accepted else { continue }
-      // Counted before its task runs: a burst is accepted in one go and would get past the limit.
-      service.connectionOpened()
-      Task(executorPreference: loop) {
-        defer { self.service.connectionClosed() }
-        do throws(StreamError) {
-          let connection = try DownstreamConnection(channel, peer: peer, context: context, state: state.value)
-          await connection.serve()
-        } catch {
-          self.service.log.error("cannot serve a connection", ["caller": .string(peer.host)])
-        }
-      }
+      if let (channel, peer) = accepted { serve(channel, peer, of: place, home) }
     }
+    // Whoever has been let into the queue may have sent a request already.
+    while case .connection(let channel, let peer) = listener.accept() { serve(channel, peer, of: place, home) }
     listener.close()
     waiter.close()
   }
 
-  private static func keepHouse(_ state: Confined<LoopState>) async {
-    state.loop.whenIdle { state.value.flushAccessRecords() }
-    let waiter = Waiter(state.loop)
-    _ = await waiter.wait(until: state.loop.now + .seconds(1))
-    if state.loop.index == 0 { Machine.releaseTextPages() }
-    while true {
-      _ = await waiter.wait(until: state.loop.now + .seconds(5))
-      state.value.sweep()
+  private func serve(
+    _ channel: Channel, _ peer: SocketAddress, of place: ListenerPlace, _ home: Confined<ServingLoop>
+  ) {
+    let service = home.value.current.service
+    // Counted before its task runs: a burst is accepted in one go and would get past the limit.
+    service.connections.opened()
+    Task(executorPreference: home.loop) {
+      defer { service.connections.closed() }
+      do throws(StreamError) {
+        let connection = try DownstreamConnection(channel, peer: peer, place: place, home: home.value)
+        await connection?.serve()
+      } catch {
+        service.log.error("cannot serve a connection", ["caller": .string(peer.host)])
+      }
     }
   }
 
-  /// Hands a token to every loop, rendered as it is; nil takes the one before away from them.
-  public func publish(_ value: BearerValue?, slot: Int) {
-    for state in states {
-      Task(executorPreference: state.loop) { state.value.bearers[slot] = value }
+  private static func keepHouse(_ home: Confined<ServingLoop>) async {
+    home.loop.whenIdle { home.value.current.flushAccessRecords() }
+    let waiter = Waiter(home.loop)
+    _ = await waiter.wait(until: home.loop.now + .seconds(1))
+    if home.loop.index == 0 { Machine.releaseTextPages() }
+    while true {
+      _ = await waiter.wait(until: home.loop.now + .seconds(5))
+      home.value.sweep()
     }
+  }
+
+  // MARK: While it serves
+
+  /// Hands a token to every loop, rendered as it is; nil takes the one before away from them.
+  public func publish(_ value: BearerValue?, for key: AcquisitionKey) {
+    for home in serving {
+      Task(executorPreference: home.loop) { home.value.current.publish(value, for: key) }
+    }
+  }
+
+  /// Goes over to another generation of the configuration. Requests that begin from now on are its; those in flight end as they
+  /// began. Listeners that stay keep their sockets and connections; of those that go, requests in flight are answered.
+  public func adopt(_ service: Service, listeners new: [ServerListener]) async {
+    let old = listeners.withLock { listeners in
+      defer { listeners = new }
+      return listeners
+    }
+    let contexts = Self.contexts(new)
+    let opened = new.map(\.place).filter { place in !old.contains { $0.place === place } }
+    let gone = old.map(\.place).filter { contexts[ObjectIdentifier($0)] == nil }
+    current.value = service
+    for home in serving {
+      await Task(executorPreference: home.loop) {
+        home.value.adopt(service, contexts: contexts)
+        for place in opened { self.accept(at: place, home) }
+        for place in gone { home.value.acceptors.removeValue(forKey: ObjectIdentifier(place))?.stop() }
+      }.value
+    }
+    for place in gone { place.close() }
   }
 
   /// Stops accepting, ends idle connections, and waits for those that are busy, at most until `limit` has passed; what is
   /// then still busy is cut off. How many were cut off.
   public func drain(limit: TimeSpan) async -> Int {
-    for (state, acceptor) in zip(states, acceptors) {
-      await Task(executorPreference: state.loop) {
-        acceptor.value.isStopped = true
-        for waiter in acceptor.value.waiters { waiter.signal() }
-        state.value.drain()
-      }.value
-    }
-    for listener in listeners { listener.close() }
     let deadline = MonotonicTime.now + limit
-    await pause(while: { self.service.connectionCount > 0 && MonotonicTime.now < deadline })
-    let left = service.connectionCount
-    if left > 0 {
-      for state in states { await Task(executorPreference: state.loop) { state.value.abandon() }.value }
-      let end = MonotonicTime.now + .seconds(1)
-      await pause(while: { self.service.connectionCount > 0 && MonotonicTime.now < end })
+    for home in serving {
+      await Task(executorPreference: home.loop) { home.value.drain() }.value
     }
-    for state in states { await Task(executorPreference: state.loop) { state.value.flushAccessRecords() }.value }
+    for listener in listeners.withLock({ $0 }) { listener.close() }
+    let connections = current.value.connections
+    await pause(while: { connections.value > 0 && MonotonicTime.now < deadline })
+    let left = connections.value
+    if left > 0 { await abandon() }
+    for home in serving { await Task(executorPreference: home.loop) { home.value.current.flushAccessRecords() }.value }
     return left
+  }
+
+  /// Cuts off every connection. They get a second to notice.
+  private func abandon() async {
+    for home in serving { await Task(executorPreference: home.loop) { home.value.abandon() }.value }
+    let connections = current.value.connections
+    let end = MonotonicTime.now + .seconds(1)
+    await pause(while: { connections.value > 0 && MonotonicTime.now < end })
   }
 
   private func pause(while isBusy: @escaping @Sendable () -> Bool) async {

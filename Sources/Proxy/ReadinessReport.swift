@@ -5,14 +5,19 @@ internal import Tokens
 
 /// A verdict with its reasons, a line each.
 struct ReadinessReport {
-  /// Whether the proxy should get requests. An account that is not signed in does not keep them away: callers are told what is
+  /// Whether the proxy should get requests. Once it was, it stays so: a provider that goes down later, or a route that a reload
+  /// brings, keeps no caller away from the rest. An account that is not signed in does not keep them away: callers are told what is
   /// needed, and the sign-in may come in through the same door.
   let isReady: Bool
   /// `ready`, or a line for each token that is missing; then a line for each account's token.
   let text: String
 
-  /// - Parameter needs: what sign-ins have to bring, by route.
-  init(_ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime) {
+  /// - Parameters:
+  ///   - needs: what sign-ins have to bring, by route.
+  ///   - isOwed: whether a token that is missing makes the proxy not ready, or is told beside only.
+  init(
+    _ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime, isOwed: Bool = true
+  ) {
     var reasons: [String] = []
     var accounts: [String] = []
     for status in statuses {
@@ -23,7 +28,7 @@ struct ReadinessReport {
       }
     }
     if statuses.count < expected { reasons.append("tokens have not been asked for yet") }
-    isReady = reasons.isEmpty
+    isReady = reasons.isEmpty || !isOwed
     text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts + Self.lines(needs)).map { "- \($0)\n" }.joined()
   }
 

@@ -303,12 +303,12 @@ struct Relay {
     upstreamPersistence = Persistence.after(response: scratch.responseParser.head, framing: framing)
     let plan = ResponsePlan(
       framing: framing, version: admission.version,
-      closes: admission.persistence == .close || connection.state.isDraining || !isRequestSent)
+      closes: admission.persistence == .close || connection.isEnding || !isRequestSent)
     closesDownstream = plan.closes
-    connection.state.refreshDate()
+    connection.state.clock.refreshDate()
     ResponseRewriting.write(
       scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
-      route: admission.route, bearer: bearer, date: connection.state.dateText, reader: scratch.reader,
+      route: admission.route, bearer: bearer, date: connection.state.clock.dateText, reader: scratch.reader,
       into: &scratch.responseOutput)
     scratch.responseInput.consume(byteCount)
     response = BodyPump(framing, writesChunks: plan.writesChunks)

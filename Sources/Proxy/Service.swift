@@ -1,11 +1,10 @@
-// Owns what all loops of a running proxy share: routes, limits, where tokens and log lines go. Immutable; what changes
-// while requests run is the LoopState's, one per loop.
+// Owns what all loops of a running proxy share: routes, limits, where tokens and log lines go. Immutable: one generation of the
+// configuration, replaced as a whole. What changes while requests run is the LoopState's, one per loop.
 
 public import HTTP
 public import HTTPClient
 public import Identity
 public import Network
-internal import Synchronization
 public import Telemetry
 internal import Tokens
 
@@ -20,6 +19,21 @@ public struct ServiceOrigin: Sendable {
   public init(_ origin: Origin, limits: PoolLimits) {
     self.origin = origin
     self.limits = limits
+  }
+}
+
+extension ServiceOrigin: Hashable {
+  /// Whether connections may be shared: the place, the trust and the bounds are the same.
+  public static func == (left: ServiceOrigin, right: ServiceOrigin) -> Bool {
+    left.origin.scheme == right.origin.scheme && left.origin.host == right.origin.host
+      && left.origin.port == right.origin.port && left.origin.serverName == right.origin.serverName
+      && left.origin.tls === right.origin.tls && left.limits == right.limits
+  }
+
+  /// Hashes the place.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(origin.host)
+    hasher.combine(origin.port)
   }
 }
 
@@ -74,8 +88,13 @@ public final class Service: Sendable {
   let description: ServiceDescription
   /// Which upstreams fail.
   let upstreams: UpstreamCondition
+  /// What `/readyz` waits for.
+  let readiness: ReadinessRule
+  /// Which slot holds the tokens of a right.
+  let slots: [AcquisitionKey: Int]
+  /// The downstream connections of the process.
+  public let connections: ConnectionCount
   let warnings = WarningPace()
-  private let openConnections = Atomic(0)
 
   /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
   public init(
@@ -83,7 +102,8 @@ public final class Service: Sendable {
     broker: TokenBroker, resolver: Resolver, log: Log, metrics: ServiceMetrics, registry: MetricsRegistry,
     accessLog: OutputFile?, accessFormat: LogFormat, challengeMemory: ChallengeMemory? = nil,
     signInLink: @escaping SignInLink = { _, _ in nil },
-    description: ServiceDescription = ServiceDescription(version: "")
+    description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
+    connections: ConnectionCount = ConnectionCount()
   ) {
     self.routes = routes
     table = RouteTable(routes)
@@ -101,14 +121,14 @@ public final class Service: Sendable {
     self.signInLink = signInLink
     self.description = description
     upstreams = UpstreamCondition(routes: routes.count)
+    self.readiness = readiness
+    self.connections = connections
+    slots = Dictionary(zip(subscriptions.map(\.key), subscriptions.indices)) { first, _ in first }
   }
 
   /// Downstream connections open now.
-  public var connectionCount: Int { openConnections.load(ordering: .relaxed) }
+  public var connectionCount: Int { connections.value }
 
   /// Whether another connection may be accepted.
-  var hasRoomForConnections: Bool { connectionCount < limits.connections }
-
-  func connectionOpened() { openConnections.add(1, ordering: .relaxed) }
-  func connectionClosed() { openConnections.subtract(1, ordering: .relaxed) }
+  var hasRoomForConnections: Bool { connections.value < limits.connections }
 }

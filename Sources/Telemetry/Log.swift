@@ -1,6 +1,8 @@
 // Owns what the process says about itself. Messages are literals; everything that varies is a typed field, so that no
 // sentence can carry a secret or a line break. Requests leave access records instead.
 
+internal import Synchronization
+
 /// How much a record matters.
 public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
   /// What only a developer wants to know.
@@ -17,13 +19,17 @@ public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     left.rank < right.rank
   }
 
-  private var rank: Int {
+  fileprivate var rank: Int {
     switch self {
     case .debug: 0
     case .info: 1
     case .warning: 2
     case .error: 3
     }
+  }
+
+  fileprivate init(rank: Int) {
+    self = Self.allCases.first { $0.rank == rank } ?? .error
   }
 
   var word: StaticString {
@@ -48,11 +54,10 @@ public enum LogValue: Sendable, Hashable {
   case boolean(Bool)
 }
 
-/// Writes records from any thread, each with one call of `write`.
+/// Writes records from any thread, each with one call of `write`. Level and format may be changed at any time.
 public final class Log: Sendable {
-  /// From which level on records are written.
-  public let level: LogLevel
-  private let record: LogRecord
+  /// The level's rank, and whether records are JSON: both in one number, read without a lock.
+  private let manner: Atomic<Int>
   private let now: @Sendable () -> LogInstant
   private let write: @Sendable ([UInt8]) -> Void
 
@@ -61,10 +66,21 @@ public final class Log: Sendable {
     level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
     write: @escaping @Sendable ([UInt8]) -> Void
   ) {
-    self.level = level
+    manner = Atomic(Self.manner(level, format))
     self.now = now
     self.write = write
-    record = LogRecord(format: format)
+  }
+
+  /// From which level on records are written.
+  public var level: LogLevel { LogLevel(rank: manner.load(ordering: .relaxed) >> 1) }
+
+  /// From now on records are written from this level on, and look like this.
+  public func change(level: LogLevel, format: LogFormat) {
+    manner.store(Self.manner(level, format), ordering: .relaxed)
+  }
+
+  private static func manner(_ level: LogLevel, _ format: LogFormat) -> Int {
+    level.rank << 1 | (format == .json ? 1 : 0)
   }
 
   /// Writes a record for a developer.
@@ -93,7 +109,9 @@ public final class Log: Sendable {
   private func log(
     _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>
   ) {
-    guard level >= self.level else { return }
+    let manner = manner.load(ordering: .relaxed)
+    guard level.rank >= manner >> 1 else { return }
+    let record = LogRecord(format: manner & 1 == 1 ? .json : .text)
     var line = LineBuffer(capacity: 256)
     record.begin(&line, at: now(), level: level.word)
     record.message(&line, message)

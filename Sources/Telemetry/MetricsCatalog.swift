@@ -161,3 +161,38 @@ public struct MetricsCatalog: Sendable {
     return first
   }
 }
+
+extension MetricsCatalog {
+  private struct SeriesName: Hashable {
+    var family: String
+    var labels: [String]
+    var width: Int
+    var bounds: [UInt64]
+  }
+
+  /// For each cell the cell of the same series in `former`, where that has it.
+  func cells(of former: MetricsCatalog) -> [Int?] {
+    let known = former.seriesNames()
+    var cells = [Int?](repeating: nil, count: cellCount)
+    for (name, cell) in seriesNames() {
+      guard let other = known[name] else { continue }
+      for offset in 0..<name.width { cells[cell + offset] = other + offset }
+    }
+    return cells
+  }
+
+  private func seriesNames() -> [SeriesName: Int] {
+    var names: [SeriesName: Int] = [:]
+    for family in families {
+      var (width, limits) = (1, [UInt64]())
+      if case .durationHistogram(let firstBound, let boundCount) = family.kind {
+        (width, limits) = (boundCount + 2, Array(bounds[firstBound..<(firstBound + boundCount)]))
+      }
+      for series in family.series {
+        let labels = series.labels.map { "\($0.name)=\($0.value)" }
+        names[SeriesName(family: "\(family.name)", labels: labels, width: width, bounds: limits)] = series.cell
+      }
+    }
+    return names
+  }
+}

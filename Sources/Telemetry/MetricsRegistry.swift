@@ -9,9 +9,16 @@ public final class MetricsRegistry: Sendable {
   let blocks: [MetricsBlock]
 
   /// Memory for every metric of the catalogue: a block for each of `writers` event loops, and one for everybody else.
-  public init(_ catalog: MetricsCatalog, writers: Int) {
+  ///
+  /// A series that `former` has too goes on in the same memory, so that whoever still holds a handle of `former` counts here as
+  /// well. `former` must have as many writers.
+  public init(_ catalog: MetricsCatalog, writers: Int, succeeding former: MetricsRegistry? = nil) {
+    precondition(former.map { $0.blocks.count == writers + 1 } ?? true, "loops do not change while a process runs")
     self.catalog = catalog
-    blocks = (0...writers).map { _ in MetricsBlock(cells: catalog.cellCount, bounds: catalog.bounds) }
+    let kept = former.map { catalog.cells(of: $0.catalog) } ?? []
+    blocks = (0...writers).map { index in
+      MetricsBlock(cells: catalog.cellCount, bounds: catalog.bounds, kept: kept, of: former?.blocks[index])
+    }
   }
 
   /// The handle of an event loop, by the loop's number from 0. Only one thread may use it at a time.
@@ -33,24 +40,36 @@ public final class MetricsRegistry: Sendable {
 
 /// The cells of one writer.
 final class MetricsBlock: Sendable {
-  // Allocated here, freed in deinit; the cells are atomics and the bounds are written before anybody else sees them.
-  private nonisolated(unsafe) let cells: UnsafeMutablePointer<Atomic<UInt64>>
+  // Allocated here, freed in deinit; written before anybody else sees them. Each points into one of `storages`.
+  private nonisolated(unsafe) let cells: UnsafeMutablePointer<UnsafeMutablePointer<Atomic<UInt64>>>
   private nonisolated(unsafe) let bounds: UnsafeMutablePointer<UInt64>
-  private let cellCount: Int
+  private let count: Int
+  private let storages: [CellStorage]
 
-  init(cells count: Int, bounds limits: [UInt64]) {
-    // Whole pairs of cache lines (the adjacent line is prefetched with its neighbour), so that no two blocks share one.
-    let bytes = (max(count, 1) * MemoryLayout<Atomic<UInt64>>.stride + 127) / 128 * 128
-    let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 128)
-    cells = raw.bindMemory(to: Atomic<UInt64>.self, capacity: count)
-    for index in 0..<count { (cells + index).initialize(to: Atomic(0)) }
+  /// Cells for a catalogue. `kept` says for each which cell of `former` it is, where it is one.
+  init(cells count: Int, bounds limits: [UInt64], kept: [Int?] = [], of former: MetricsBlock? = nil) {
+    let keptCount = kept.count { $0 != nil }
+    let fresh = CellStorage(count: count - keptCount)
+    cells = .allocate(capacity: max(count, 1))
+    var next = 0
+    var isUsed = (former?.storages ?? []).map { _ in false }
+    for cell in 0..<count {
+      if let former, let index = kept[cell] {
+        let pointer = former.cells[index]
+        (cells + cell).initialize(to: pointer)
+        if let storage = former.storages.firstIndex(where: { $0.holds(pointer) }) { isUsed[storage] = true }
+      } else {
+        (cells + cell).initialize(to: fresh.start + next)
+        next += 1
+      }
+    }
+    self.count = count
+    storages = zip(former?.storages ?? [], isUsed).filter(\.1).map(\.0) + (next > 0 ? [fresh] : [])
     bounds = .allocate(capacity: max(limits.count, 1))
     bounds.initialize(from: limits, count: limits.count)
-    cellCount = count
   }
 
   deinit {
-    cells.deinitialize(count: cellCount)
     cells.deallocate()
     bounds.deallocate()
   }
@@ -58,22 +77,23 @@ final class MetricsBlock: Sendable {
   /// For the only writer of this block: nobody else stores, so no locked instruction is needed.
   @inline(__always)
   func add(_ cell: Int, _ value: UInt64) {
-    cells[cell].store(cells[cell].load(ordering: .relaxed) &+ value, ordering: .relaxed)
+    let place = cells[cell]
+    place.pointee.store(place.pointee.load(ordering: .relaxed) &+ value, ordering: .relaxed)
   }
 
   /// For one of many writers.
   @inline(__always)
   func addShared(_ cell: Int, _ value: UInt64) {
-    cells[cell].wrappingAdd(value, ordering: .relaxed)
+    cells[cell].pointee.wrappingAdd(value, ordering: .relaxed)
   }
 
   @inline(__always)
   func set(_ cell: Int, _ value: UInt64) {
-    cells[cell].store(value, ordering: .relaxed)
+    cells[cell].pointee.store(value, ordering: .relaxed)
   }
 
   func value(_ cell: Int) -> UInt64 {
-    cells[cell].load(ordering: .relaxed)
+    cells[cell].pointee.load(ordering: .relaxed)
   }
 
   /// The cell of the bucket that a duration belongs to, and the cell of the sum.
@@ -82,5 +102,30 @@ final class MetricsBlock: Sendable {
     var index = 0
     while index < histogram.boundCount, nanoseconds > bounds[histogram.firstBound + index] { index += 1 }
     return (histogram.cell + index, histogram.cell + histogram.boundCount + 1)
+  }
+}
+
+/// Memory for cells that were added together. It lives as long as a block that uses one of them.
+final class CellStorage: Sendable {
+  // Allocated here, freed in deinit; the cells are atomics.
+  nonisolated(unsafe) let start: UnsafeMutablePointer<Atomic<UInt64>>
+  private let count: Int
+
+  init(count: Int) {
+    // Whole pairs of cache lines (the adjacent line is prefetched with its neighbour), so that no two writers share one.
+    let bytes = (max(count, 1) * MemoryLayout<Atomic<UInt64>>.stride + 127) / 128 * 128
+    start = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 128).bindMemory(
+      to: Atomic<UInt64>.self, capacity: max(count, 1))
+    for index in 0..<count { (start + index).initialize(to: Atomic(0)) }
+    self.count = count
+  }
+
+  deinit {
+    start.deinitialize(count: count)
+    start.deallocate()
+  }
+
+  func holds(_ cell: UnsafeMutablePointer<Atomic<UInt64>>) -> Bool {
+    start <= cell && cell < start + count
   }
 }

@@ -7,10 +7,11 @@ import Tokens
 
 extension Application {
   /// The application that a configuration describes, reached through `fetch`.
-  init(_ settings: ApplicationSettings, fetch: @escaping Fetch) {
+  init(_ settings: ApplicationSettings, version: CredentialVersion = CredentialVersion(0), fetch: @escaping Fetch) {
     self.init(
       name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
-      credential: settings.clientSecret.map { .secret($0) }, capabilities: settings.clientCapabilities,
+      credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
+      capabilities: settings.clientCapabilities,
       trust: settings.caFile?.value ?? "", fetch: fetch)
   }
 }
@@ -18,17 +19,19 @@ extension Application {
 extension Settings {
   /// What a route wants; nil for a route without a token. `fetch` makes the way to an application's provider.
   func subscription(
-    of route: RouteSettings, fetch: (ApplicationSettings) -> Fetch
+    of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
+    fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     switch route.token {
     case .none: nil
     case .application(let name, let scopes):
       application(named: name).map {
-        TokenSubscription(application: Application($0, fetch: fetch($0)), scopes: scopes)
+        TokenSubscription(application: Application($0, version: credentials[$0], fetch: fetch($0)), scopes: scopes)
       }
     case .account(let name, let account, let scopes):
       application(named: name).map {
-        TokenSubscription(application: Application($0, fetch: fetch($0)), account: account, scopes: scopes)
+        TokenSubscription(
+          application: Application($0, version: credentials[$0], fetch: fetch($0)), account: account, scopes: scopes)
       }
     }
   }

@@ -1,5 +1,5 @@
-// Owns putting a proxy together from its settings: contexts, pools, applications, routes, tokens, metrics, log. What each
-// part does is its own module's.
+// Owns putting a proxy together from its settings: what lasts as long as the process, and for each configuration a generation. What
+// each part does is its own module's.
 
 import Configuration
 import HTTP
@@ -10,77 +10,108 @@ import Proxy
 import Telemetry
 import Tokens
 
-/// A proxy and its surroundings, ready to be started.
+/// What every generation of the configuration shares: loops, tokens, the log.
 struct Assembly {
+  let options: RunOptions
   let loops: [EventLoop]
-  let service: Service
+  let resolver: Resolver
+  let fetcher: Fetcher
   let broker: TokenBroker
-  let subscriptions: [TokenSubscription]
   let log: Log
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
+  let reloads: ReloadHistory
+  private let store: any TokenCacheStore
+  private let challengeMemory: ChallengeMemory
+  private let metrics: Locked<ProcessMetrics>
+  private let cacheCondition: CacheCondition
 
-  /// Puts everything together. The cache's file is read before this returns.
+  /// Puts together what lasts. The cache's file is read before this returns.
   init(
-    _ settings: Settings, contexts: TLSContexts, options: RunOptions, loops: [EventLoop], resolver: Resolver,
-    fetcher: Fetcher
+    _ settings: Settings, options: RunOptions, loops: [EventLoop], resolver: Resolver, fetcher: Fetcher
   ) async {
-    let format: LogFormat = (options.logFormat ?? settings.log.format) == .json ? .json : .text
+    let format = LogFormat(options.logFormat ?? settings.log.format)
     let log = Log(level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
+    let metrics = Locked(ProcessMetrics(settings, loops: loops.count, succeeding: nil))
+    let path = settings.cache.path
+    let condition = CacheCondition(path: path, now: { .now })
+    let store = await openCache(settings.cache) { event in
+      condition.take(event)
+      event.write(to: log, path: path ?? "")
+      let metrics = metrics.withLock { $0 }
+      metrics.cache?.count(event, in: metrics.registry.shared)
+    }
+    let publications = Publications()
+    broker = TokenBroker(
+      TokenBroker.Surroundings(
+        now: { .now },
+        observe: { event in
+          event.write(to: log)
+          let metrics = metrics.withLock { $0 }
+          metrics.tokens.count(event, in: metrics.registry.shared)
+        },
+        publish: { key, value in publications.publish(value, key) }), store: store)
+    challengeMemory =
+      path.map { ChallengeMemory(beside: $0, subscriptions: [:], now: { .now }) }
+      ?? ChallengeMemory(now: { .now })
+    self.options = options
+    self.loops = loops
+    self.resolver = resolver
+    self.fetcher = fetcher
+    self.log = log
+    self.publications = publications
+    self.store = store
+    self.metrics = metrics
+    cacheCondition = condition
+    reloads = ReloadHistory(ReloadReport(inForceSince: .now))
+    countReload(nil)
+  }
+
+  /// What a configuration becomes. Parts of `former` that need not be new are not.
+  func generation(
+    _ settings: Settings, contexts: TLSContexts, checks: CallerTokenChecks, listeners: BoundListeners,
+    succeeding former: Generation?
+  ) -> Generation {
+    var credentials = former?.credentials ?? CredentialVersions()
+    credentials.follow(settings.applications)
     let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, contexts.routes) {
-      plan.add(route, tls: tls, subscription: settings.subscription(of: route, fetch: providers.fetch))
+      let subscription = settings.subscription(of: route, credentials: credentials, fetch: providers.fetch)
+      plan.add(route, tls: tls, subscription: subscription)
     }
-
-    var catalog = MetricsCatalog()
-    let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: programVersion)
-    let tokenMetrics = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
-    let cacheMetrics = settings.cache.path.map { _ in CacheMetrics(&catalog) }
-    let registry = MetricsRegistry(catalog, writers: loops.count)
-    registry.shared.set(metrics.buildInfo, 1)
-
-    let condition = CacheCondition(path: settings.cache.path, now: { UnixTime(WallClock.now.seconds) })
-    let store = await openCache(settings.cache) { event in
-      condition.take(event)
-      event.write(to: log, path: settings.cache.path ?? "")
-      cacheMetrics?.count(event, in: registry.shared)
+    let wishes = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
+    challengeMemory.follow(Dictionary(uniqueKeysWithValues: wishes))
+    let format = LogFormat(options.logFormat ?? settings.log.format)
+    log.change(level: LogLevel(options.logLevel ?? settings.log.level), format: format)
+    let metrics = metrics.withLock { metrics in
+      if former != nil {
+        metrics = ProcessMetrics(settings, loops: loops.count, succeeding: metrics)
+      }
+      return metrics
     }
-    let publications = Publications(plan.subscriptions)
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(
-        now: { UnixTime(WallClock.now.seconds) },
-        observe: { event in
-          event.write(to: log)
-          tokenMetrics.count(event, in: registry.shared)
-        },
-        publish: { key, value in publications.publish(key, value) }), store: store)
-
-    self.loops = loops
-    self.log = log
-    self.broker = broker
-    self.publications = publications
-    subscriptions = plan.subscriptions
-    service = Service(
+    let service = Service(
       routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
-      broker: broker, resolver: resolver, log: log, metrics: metrics, registry: registry,
-      accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format,
-      challengeMemory: Self.challengeMemory(settings.cache, plan),
-      description: ServiceDescription(settings, options, cache: condition, loops: loops.count))
+      broker: broker, resolver: resolver, log: log, metrics: metrics.service, registry: metrics.registry,
+      accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format, challengeMemory: challengeMemory,
+      description: ServiceDescription(settings, options, cache: cacheCondition, loops: loops.count),
+      readiness: settings.readyWhen == .started ? .started : .tokens,
+      connections: former?.service.connections ?? ConnectionCount())
+    return Generation(
+      settings: settings, contexts: contexts, checks: checks, listeners: listeners, credentials: credentials,
+      service: service)
   }
-}
 
-extension Assembly {
-  /// What routes need a person for, shared with other processes where the cache is.
-  private static func challengeMemory(_ cache: CacheSettings, _ plan: RoutePlan) -> ChallengeMemory {
-    let now: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
-    guard let path = cache.path else { return ChallengeMemory(now: now) }
-    let wishes = plan.routes.compactMap { route in
-      route.bearerSlot.map { (route.name, plan.subscriptions[$0]) }
+  /// Shows what became of a reload, or of the start.
+  func countReload(_ outcome: ReloadReport.Outcome?) {
+    let metrics = metrics.withLock { $0 }
+    if let outcome {
+      metrics.reloads.count(outcome, at: .now, in: metrics.registry.shared)
+    } else {
+      metrics.reloads.started(at: .now, in: metrics.registry.shared)
     }
-    return ChallengeMemory(beside: path, subscriptions: Dictionary(uniqueKeysWithValues: wishes), now: now)
   }
 }
 
@@ -117,20 +148,14 @@ struct Providers {
 
 /// Where new tokens go: from the broker, which is there first, to the server's loops.
 final class Publications: Sendable {
-  private let slots: [AcquisitionKey: [Int]]
   private let server = Locked<ProxyServer?>(nil)
-
-  init(_ subscriptions: [TokenSubscription]) {
-    slots = Dictionary(grouping: subscriptions.indices, by: { subscriptions[$0].key })
-  }
 
   func attach(_ server: ProxyServer) {
     self.server.withLock { $0 = server }
   }
 
-  func publish(_ key: AcquisitionKey, _ value: BearerValue?) {
-    guard let server = server.withLock({ $0 }) else { return }
-    for slot in slots[key] ?? [] { server.publish(value, slot: slot) }
+  func publish(_ value: BearerValue?, _ key: AcquisitionKey) {
+    server.withLock { $0 }?.publish(value, for: key)
   }
 }
 
@@ -152,6 +177,17 @@ extension LogLevel {
     case .error: self = .error
     }
   }
+}
+
+extension LogFormat {
+  fileprivate init(_ format: LogSettings.Format) {
+    self = format == .json ? .json : .text
+  }
+}
+
+extension UnixTime {
+  /// The wall clock.
+  static var now: UnixTime { UnixTime(WallClock.now.seconds) }
 }
 
 extension LogInstant {

@@ -16,27 +16,27 @@ struct BoundListeners {
 
   let traffic: [ServerListener]
   let admin: Admin?
+  /// Where each of `traffic` was to listen.
+  private let addresses: [ListenerAddress]
 
-  /// Binds. `tokenCheck` makes what judges the tokens that callers of a listener bring.
+  /// Binds, or takes what the process was started with. `checks` judge the tokens that callers bring.
   init(
-    _ settings: Settings, contexts: TLSContexts, loops: Int,
-    tokenCheck: (CallerSettings.BearerRule) -> CallerTokenCheck
+    _ settings: Settings, contexts: TLSContexts, loops: Int, inherited: inout InheritedSockets,
+    checks: CallerTokenChecks
   ) throws(ConfigurationError) {
     var issues: [ConfigurationIssue] = []
     var traffic: [ServerListener] = []
     for (listener, tls) in zip(settings.listeners, contexts.listeners) {
-      guard let sockets = Self.bind(listener.address, count: loops, &issues) else { continue }
-      traffic.append(
-        ServerListener(
-          sockets, names: Self.names(listener.hosts, listener.address.value),
-          rules: CallerRules(listener.callers, tokenCheck: tokenCheck), tls: tls))
+      guard let sockets = Self.bind(listener.address, count: loops, &inherited, &issues) else { continue }
+      traffic.append(ServerListener(sockets, listener, tls: tls, checks: checks))
     }
     admin = settings.admin.flatMap { admin in
-      Self.bind(admin.address, count: 1, &issues)?.first.map {
-        Admin(socket: $0, names: admin.callers.isOpen ? nil : Self.names(.names([]), admin.address.value))
+      Self.bind(admin.address, count: 1, &inherited, &issues)?.first.map {
+        Admin(socket: $0, names: admin.callers.isOpen ? nil : acceptedNames(.names([]), admin.address.value))
       }
     }
     self.traffic = traffic
+    addresses = settings.listeners.map(\.address.value)
     if issues.isEmpty { return }
     for listener in traffic { listener.close() }
     removeAdminSocketFile()
@@ -44,28 +44,41 @@ struct BoundListeners {
     throw ConfigurationError(issues)
   }
 
+  /// The listeners of another configuration: those of the same addresses keep their sockets, the others are bound. The admin
+  /// listener stays as it is. Where an address cannot be bound, nothing has changed.
+  init(
+    _ settings: Settings, contexts: TLSContexts, loops: Int, succeeding former: BoundListeners,
+    checks: CallerTokenChecks
+  ) throws(ConfigurationError) {
+    var issues: [ConfigurationIssue] = []
+    var kept = zip(former.addresses, former.traffic).map { (address: $0, listener: $1) }
+    var opened: [ServerListener] = []
+    var none = InheritedSockets()
+    traffic = zip(settings.listeners, contexts.listeners).compactMap { settings, tls in
+      if let index = kept.firstIndex(where: { $0.address == settings.address.value }) {
+        return ServerListener(keeping: kept.remove(at: index).listener, settings, tls: tls, checks: checks)
+      }
+      guard let sockets = Self.bind(settings.address, count: loops, &none, &issues) else { return nil }
+      opened.append(ServerListener(sockets, settings, tls: tls, checks: checks))
+      return opened.last
+    }
+    addresses = settings.listeners.map(\.address.value)
+    admin = former.admin
+    if issues.isEmpty { return }
+    for listener in opened { listener.close() }
+    throw ConfigurationError(issues)
+  }
+
   private static func bind(
-    _ address: Located<ListenerAddress>, count: Int, _ issues: inout [ConfigurationIssue]
+    _ address: Located<ListenerAddress>, count: Int, _ inherited: inout InheritedSockets,
+    _ issues: inout [ConfigurationIssue]
   ) -> [BoundSocket]? {
+    if let socket = inherited.take(SocketAddress(address.value)) { return [socket] }
     do throws(SystemError) {
       return try BoundSocket.bind(SocketAddress(address.value), count: count)
     } catch {
       issues.append(address.issue("cannot listen on \(address.value): \(error.reason)"))
       return nil
-    }
-  }
-
-  /// The hosts a listener answers to: the configured ones, its own address, and for loopback the name everybody uses.
-  private static func names(_ hosts: AcceptedHosts, _ address: ListenerAddress) -> [String]? {
-    guard case .names(var names) = hosts else { return nil }
-    switch address {
-    case .unix:
-      // No browser reaches a unix socket, so there is no name to rebind; clients send whatever they like.
-      return names.isEmpty ? nil : Array(names)
-    case .tcp(let host, _):
-      names.insert(host)
-      if SocketAddress(address).isLoopback { names.insert("localhost") }
-      return Array(names)
     }
   }
 
@@ -86,5 +99,46 @@ extension SocketAddress {
       }
       self = literal
     }
+  }
+}
+
+/// The hosts a listener answers to: the configured ones, its own address, and for loopback the name everybody uses.
+private func acceptedNames(_ hosts: AcceptedHosts, _ address: ListenerAddress) -> [String]? {
+  guard case .names(var names) = hosts else { return nil }
+  switch address {
+  case .unix:
+    // No browser reaches a unix socket, so there is no name to rebind; clients send whatever they like.
+    return names.isEmpty ? nil : Array(names)
+  case .tcp(let host, _):
+    names.insert(host)
+    if SocketAddress(address).isLoopback { names.insert("localhost") }
+    return Array(names)
+  }
+}
+
+extension ServerListener {
+  fileprivate init(
+    _ sockets: [BoundSocket], _ settings: ListenerSettings, tls: TLSContext?,
+    checks: CallerTokenChecks
+  ) {
+    self.init(
+      sockets, names: acceptedNames(settings.hosts, settings.address.value),
+      rules: CallerRules(settings.callers, tokenCheck: checks.check), tls: tls, callerTrust: settings.callerTrust)
+  }
+
+  fileprivate init(
+    keeping other: ServerListener, _ settings: ListenerSettings, tls: TLSContext?,
+    checks: CallerTokenChecks
+  ) {
+    self.init(
+      keeping: other, names: acceptedNames(settings.hosts, settings.address.value),
+      rules: CallerRules(settings.callers, tokenCheck: checks.check), tls: tls, callerTrust: settings.callerTrust)
+  }
+}
+
+extension ListenerSettings {
+  /// The contents of the authorities' file of callers' certificates.
+  fileprivate var callerTrust: [UInt8]? {
+    callers.certificate.map { contentDigest(of: $0.caFile.value) ?? [] }
   }
 }

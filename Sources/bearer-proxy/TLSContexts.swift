@@ -16,10 +16,13 @@ struct TLSContexts {
   let applications: [TLSContext?]
   /// For the authorities of callers' tokens, by their CA file.
   let callerIssuers: [String?: TLSContext]
+  /// What files each context was made of.
+  fileprivate let made: [MadeOf: TLSContext]
 
-  /// Loads every file once. Routes and applications with the same settings share a context.
-  init(_ settings: Settings) throws(ConfigurationError) {
-    var loader = TLSContextLoader()
+  /// Loads every file once. Routes and applications with the same settings share a context, also with those of `former` where the
+  /// files still hold the same: connections made with them are as good as new ones.
+  init(_ settings: Settings, reusing former: TLSContexts? = nil) throws(ConfigurationError) {
+    var loader = TLSContextLoader(former: former?.made ?? [:])
     listeners = settings.listeners.map { listener in
       listener.tls.flatMap { loader.server($0, callers: listener.callers.certificate?.caFile) }
     }
@@ -37,23 +40,49 @@ struct TLSContexts {
         caFile: rule.caFile, certificate: nil, user: rule.authority)
     }
     self.callerIssuers = callerIssuers
+    made = loader.made
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
+  }
+}
+
+/// The files that a context is made of, and what they hold.
+private struct MadeOf: Hashable {
+  var isServer: Bool
+  /// Of the authorities; nil: the system's.
+  var caFile: String?
+  var certificate: TLSIdentity?
+  private var contents: [[UInt8]?]
+
+  init(server certificate: TLSIdentity, callers: String?) {
+    (isServer, caFile, self.certificate) = (true, callers, certificate)
+    contents = [callers, certificate.certificatePath, certificate.keyPath].map { $0.flatMap { contentDigest(of: $0) } }
+  }
+
+  init(client certificate: TLSIdentity?, caFile: String?) {
+    (isServer, self.caFile, self.certificate) = (false, caFile, certificate)
+    contents = [caFile ?? TLSContext.systemTrustPath, certificate?.certificatePath, certificate?.keyPath].map {
+      $0.flatMap { contentDigest(of: $0) }
+    }
   }
 }
 
 /// Makes contexts and remembers them by the files they are made of.
 private struct TLSContextLoader {
-  private struct Files: Hashable {
-    var caFile: String?
-    var certificate: TLSIdentity?
+  let former: [MadeOf: TLSContext]
+  private(set) var made: [MadeOf: TLSContext] = [:]
+  private var failed: Set<MadeOf> = []
+  private(set) var issues: [ConfigurationIssue] = []
+
+  init(former: [MadeOf: TLSContext]) {
+    self.former = former
   }
 
-  private var clients: [Files: TLSContext?] = [:]
-  var issues: [ConfigurationIssue] = []
-
   mutating func server(_ files: CertificateFiles, callers: Located<String>?) -> TLSContext? {
+    let parts = MadeOf(server: TLSIdentity(files), callers: callers?.value)
     do throws(TLSConfigurationError) {
-      return try TLSContext.server(TLSIdentity(files), callerTrustPath: callers?.value)
+      return try context(parts) { () throws(TLSConfigurationError) in
+        try TLSContext.server(TLSIdentity(files), callerTrustPath: callers?.value)
+      }
     } catch {
       report(error, certificate: files, caFile: callers, elsewhere: files.certificateFile)
       return nil
@@ -63,16 +92,25 @@ private struct TLSContextLoader {
   mutating func client<User>(
     caFile: Located<String>?, certificate: CertificateFiles?, user: Located<User>
   ) -> TLSContext? {
-    let files = Files(caFile: caFile?.value, certificate: certificate.map { TLSIdentity($0) })
+    let parts = MadeOf(client: certificate.map { TLSIdentity($0) }, caFile: caFile?.value)
     // Files that could not be used are reported once, where they are met first.
-    if let known = clients[files] { return known }
-    var context: TLSContext?
+    if failed.contains(parts) { return nil }
     do throws(TLSConfigurationError) {
-      context = try TLSContext.client(trustPath: files.caFile, identity: files.certificate)
+      return try context(parts) { () throws(TLSConfigurationError) in
+        try TLSContext.client(trustPath: parts.caFile, identity: parts.certificate)
+      }
     } catch {
       report(error, certificate: certificate, caFile: caFile, elsewhere: user)
+      failed.insert(parts)
+      return nil
     }
-    clients[files] = .some(context)
+  }
+
+  private mutating func context(
+    _ parts: MadeOf, make: () throws(TLSConfigurationError) -> TLSContext
+  ) throws(TLSConfigurationError) -> TLSContext {
+    let context = if let known = made[parts] ?? former[parts] { known } else { try make() }
+    made[parts] = context
     return context
   }
 

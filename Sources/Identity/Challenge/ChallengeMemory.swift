@@ -11,12 +11,13 @@ public final class ChallengeMemory: Sendable {
     /// Routes whose need is not in the file yet.
     var unwritten: Set<String> = []
     var isWriting = false
+    /// What stands for each route in the file.
+    var subjects: [String: String] = [:]
   }
 
   private let state = Locked(State())
   private let now: @Sendable () -> UnixTime
   private let file: ChallengeFile?
-  private let subjects: [String: String]
 
   /// How long nothing is written after something was: what upstreams say must not keep a disk busy.
   private static let pause = Duration.seconds(1)
@@ -25,7 +26,6 @@ public final class ChallengeMemory: Sendable {
   public init(now: @escaping @Sendable () -> UnixTime) {
     self.now = now
     file = nil
-    subjects = [:]
   }
 
   /// A memory that is shared with every process that uses the same cache file.
@@ -35,12 +35,24 @@ public final class ChallengeMemory: Sendable {
   ) {
     self.now = now
     file = ChallengeFile(path: cachePath + ".challenges")
-    subjects = Dictionary(
+    follow(subscriptions)
+  }
+
+  /// Goes over to another configuration: a route that is gone, or that wants another person's token, needs nothing for now.
+  public func follow(_ subscriptions: [String: TokenSubscription]) {
+    let subjects = Dictionary(
       uniqueKeysWithValues: subscriptions.map { route, subscription in
         var account = ""
         if case .account(let name?) = subscription.key.subject { account = name }
         return (route, "\(subscription.key.authority) \(subscription.key.clientID) \(account) \(route)")
       })
+    state.withLock { state in
+      for (route, subject) in state.subjects where subjects[route] != subject {
+        state.needs[route] = nil
+        state.unwritten.remove(route)
+      }
+      state.subjects = subjects
+    }
   }
 
   /// Remembers a need beside what the route needed before.
@@ -57,7 +69,7 @@ public final class ChallengeMemory: Sendable {
       } else {
         state.needs[route] = need
       }
-      guard subjects[route] != nil else { return false }
+      guard file != nil, state.subjects[route] != nil else { return false }
       state.unwritten.insert(route)
       defer { state.isWriting = true }
       return !state.isWriting
@@ -74,7 +86,9 @@ public final class ChallengeMemory: Sendable {
   public func needs() async -> [String: SignInNeed] {
     if let file, let known = await file.read() {
       state.withLock { state in
-        for (route, subject) in subjects where !state.unwritten.contains(route) { state.needs[route] = known[subject] }
+        for (route, subject) in state.subjects where !state.unwritten.contains(route) {
+          state.needs[route] = known[subject]
+        }
       }
     }
     return knownNeeds
@@ -89,13 +103,13 @@ public final class ChallengeMemory: Sendable {
   /// Forgets the needs of these routes that a sign-in has met, here and in the file.
   public func met(by sign: SignInNeed, routes: [String]) async {
     let met = await needs().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
-    state.withLock { state in
+    let gone = state.withLock { state in
       for route in met.keys {
         state.needs[route] = nil
         state.unwritten.remove(route)
       }
+      return met.keys.compactMap { state.subjects[$0] }
     }
-    let gone = met.keys.compactMap { subjects[$0] }
     guard let file, !gone.isEmpty else { return }
     _ = await file.change(now: now()) { needs in
       for subject in gone { needs[subject] = nil }
@@ -106,8 +120,10 @@ public final class ChallengeMemory: Sendable {
   private func write() async {
     guard let file else { return }
     while true {
-      let news = state.withLock { state in state.needs.filter { state.unwritten.contains($0.key) } }
-      let entries = news.compactMap { route, need in subjects[route].map { (subject: $0, need: need) } }
+      let (news, entries) = state.withLock { state in
+        let news = state.needs.filter { state.unwritten.contains($0.key) }
+        return (news, news.compactMap { route, need in state.subjects[route].map { (subject: $0, need: need) } })
+      }
       let isWritten = await file.change(now: now()) { needs in
         for (subject, need) in entries { needs[subject] = needs[subject]?.merged(with: need) ?? need }
       }

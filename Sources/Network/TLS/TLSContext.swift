@@ -2,6 +2,7 @@
 // TLSSession's.
 
 internal import COpenSSL
+internal import Glibc
 
 /// Why a TLS setting cannot be used; the path is the configuration's.
 public enum TLSConfigurationError: Error, Sendable, Hashable {
@@ -61,6 +62,12 @@ public final class TLSContext: @unchecked Sendable {
 
   deinit {
     SSL_CTX_free(handle)
+  }
+
+  /// The file with the certificates that the system trusts.
+  public static var systemTrustPath: String {
+    if let path = getenv("SSL_CERT_FILE") { return String(cString: path) }
+    return X509_get_default_cert_file().map { String(cString: $0) } ?? ""
   }
 
   /// The upstream side: peers are verified against the system's trust store, or only against the certificates in

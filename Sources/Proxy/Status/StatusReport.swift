@@ -46,6 +46,7 @@ struct StatusReport {
   let isDraining: Bool
   let readiness: ReadinessReport
   let routes: [RouteStatus]
+  let reload: ReloadReport
 
   private var isReady: Bool { readiness.isReady && !isDraining }
 
@@ -65,6 +66,7 @@ struct StatusReport {
       "configuration": .string(description.configurationFile), "cache": .object(kept),
       "routes": .array(routes.map(\.json)),
     ]
+    members["reload"] = reload.json(at: now)
     members["commit"] = description.commit.map(JSONValue.string)
     return .object(members)
   }
@@ -89,6 +91,11 @@ public func statusText(_ report: JSONValue) -> String {
   var rows: [(name: String, line: String)] = []
   if case .array(let routes)? = report.members?["routes"] {
     rows = routes.map { ($0.members?["name"]?.text ?? "", line($0)) }
+  }
+  let reload = report.members?["reload"]?.members
+  // Nobody need be told that the file is the one the process started with.
+  if reload?["generation"] != .integer(1) || reload?["current"] == .bool(false) {
+    rows.append(("(configuration)", line(report.members?["reload"])))
   }
   rows.append(("(cache)", line(report.members?["cache"])))
   let width = rows.map(\.name.count).max() ?? 0

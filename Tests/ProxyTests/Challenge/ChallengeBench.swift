@@ -98,7 +98,7 @@ final class ChallengeBench: Sendable {
     let broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { start },
-        publish: { _, value in log.withLock { $0.server }?.publish(value, slot: 0) }))
+        publish: { key, value in log.withLock { $0.server }?.publish(value, for: key) }))
     proxy = try ProxyFixture(
       upstream: upstream.port,
       tokens: ProxyFixture.TokenPart(

@@ -1,0 +1,70 @@
+// Owns what a listener is to a server: the sockets, which stay through reloads, and the rules for its callers, which may change
+// with each.
+
+internal import HTTP
+public import Network
+
+/// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
+final class ListenerPlace: Sendable {
+  let sockets: [BoundSocket]
+
+  init(_ sockets: [BoundSocket]) {
+    self.sockets = sockets
+  }
+
+  /// The socket of a loop. A TCP listener has one for each; a unix socket, and one that was inherited, is one for all.
+  func socket(of loop: Int) -> BoundSocket {
+    sockets.count > 1 ? sockets[loop] : sockets[0]
+  }
+
+  func close() {
+    sockets.first?.removeSocketFile()
+    for socket in sockets { socket.close() }
+  }
+}
+
+/// What connections of one listener have in common.
+struct ListenerContext: Sendable {
+  var callers: CallerCheck
+  var tls: TLSContext?
+  /// Changes whenever the authorities of callers' certificates do.
+  var callerTrust: [UInt8]?
+
+  /// Whether a connection that was let in under these rules has shown enough for others.
+  func suffices(for other: ListenerContext) -> Bool {
+    (tls == nil) == (other.tls == nil) && (other.callerTrust == nil || other.callerTrust == callerTrust)
+  }
+}
+
+/// A bound listener and who may use it.
+public struct ServerListener: Sendable {
+  let place: ListenerPlace
+  let context: ListenerContext
+
+  /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any. `callerTrust` changes whenever the
+  /// authorities of callers' certificates do.
+  public init(
+    _ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tls: TLSContext?,
+    callerTrust: [UInt8]? = nil
+  ) {
+    place = ListenerPlace(sockets)
+    context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls, callerTrust: callerTrust)
+  }
+
+  /// The sockets of another listener under other rules.
+  public init(
+    keeping other: ServerListener, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]? = nil
+  ) {
+    place = other.place
+    context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls, callerTrust: callerTrust)
+  }
+
+  /// The address listened on.
+  public var address: SocketAddress? { place.sockets.first?.address }
+
+  /// Stops listening, but for the loops that have taken a socket and close theirs themselves. The file of a unix socket
+  /// goes with it: later, it may be a successor's.
+  public func close() {
+    place.close()
+  }
+}

@@ -1,0 +1,54 @@
+// Owns what one configuration becomes in a running process. It is replaced as a whole.
+
+import Configuration
+import Identity
+import Proxy
+import Telemetry
+
+/// A configuration and everything that was made of it.
+struct Generation {
+  let settings: Settings
+  let contexts: TLSContexts
+  let checks: CallerTokenChecks
+  let listeners: BoundListeners
+  let credentials: CredentialVersions
+  let service: Service
+
+  /// What its routes want.
+  var subscriptions: [TokenSubscription] { service.subscriptions }
+
+  /// The settings of `other` that only a restart brings into force.
+  func settingsThatNeedRestart(_ other: Settings, options: RunOptions) -> [String] {
+    var names: [String] = []
+    if options.loops == nil, settings.loops != other.loops { names.append("loops") }
+    if settings.admin?.address.value != other.admin?.address.value
+      || settings.admin?.callers.isOpen != other.admin?.callers.isOpen
+    {
+      names.append("admin")
+    }
+    if settings.cache.path != other.cache.path { names.append("cache") }
+    return names
+  }
+}
+
+/// The metrics of a process, as the routes and applications of one configuration label them.
+struct ProcessMetrics {
+  let service: ServiceMetrics
+  let tokens: TokenMetrics
+  let cache: CacheMetrics?
+  let reloads: ReloadMetrics
+  let registry: MetricsRegistry
+
+  /// Metrics of a configuration; what `former` has counted under the same names goes on.
+  init(_ settings: Settings, loops: Int, succeeding former: ProcessMetrics?) {
+    var catalog = MetricsCatalog()
+    service = ServiceMetrics(&catalog, routes: settings.routes.map(\.name), version: programVersion)
+    tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
+    // The cache stays the one of the start.
+    let hasFile = former.map { $0.cache != nil } ?? (settings.cache.path != nil)
+    cache = hasFile ? CacheMetrics(&catalog) : nil
+    reloads = ReloadMetrics(&catalog)
+    registry = MetricsRegistry(catalog, writers: loops, succeeding: former?.registry)
+    registry.shared.set(service.buildInfo, 1)
+  }
+}

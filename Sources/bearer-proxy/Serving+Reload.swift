@@ -1,0 +1,55 @@
+// Owns a reload: everything is read and made before anything is replaced, so that a mistake anywhere changes nothing.
+
+import Configuration
+import Identity
+import Network
+import Proxy
+import Telemetry
+import Tokens
+
+extension Serving {
+  /// Reads the configuration again and goes over to it, or says what is wrong with it.
+  func reload() async {
+    notifier?.reloading()
+    let known = state.files
+    let (read, state) = source.read(known: known)
+    self.state = state
+    do throws(ConfigurationError) {
+      let next = try self.next(read.get())
+      let needRestart = generation.settingsThatNeedRestart(next.settings, options: assembly.options)
+      generation = next
+      await server.adopt(next.service, listeners: next.listeners.traffic)
+      await assembly.broker.follow(next.subscriptions)
+      keepTokensReady()
+      assembly.reloads.succeeded(at: .now, needRestart: needRestart)
+      assembly.countReload(.succeeded)
+      let report = assembly.reloads.report
+      assembly.log.info("configuration reloaded", ["generation": .integer(report.generation)])
+      if !needRestart.isEmpty {
+        assembly.log.warning(
+          "a changed setting needs a restart", ["settings": .string(needRestart.joined(separator: ", "))])
+      }
+      notifier?.ready("serving, configuration \(report.generation)")
+    } catch {
+      let issues = error.issues.map(\.description)
+      assembly.reloads.failed(at: .now, issues: issues)
+      assembly.countReload(.failed)
+      for issue in issues {
+        assembly.log.error("configuration not reloaded, the one before stays in force", ["detail": .string(issue)])
+      }
+      notifier?.ready("serving an older configuration: the file has mistakes")
+    }
+    watchFiles()
+  }
+
+  /// What the settings become. Listeners are bound last: from there on nothing can fail.
+  private func next(_ settings: Settings) throws(ConfigurationError) -> Generation {
+    let contexts = try TLSContexts(settings, reusing: generation.contexts)
+    let checks = CallerTokenChecks(
+      settings, contexts: contexts, fetcher: assembly.fetcher, succeeding: generation.checks)
+    let listeners = try BoundListeners(
+      settings, contexts: contexts, loops: assembly.loops.count, succeeding: generation.listeners, checks: checks)
+    return assembly.generation(
+      settings, contexts: contexts, checks: checks, listeners: listeners, succeeding: generation)
+  }
+}

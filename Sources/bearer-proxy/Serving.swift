@@ -1,0 +1,133 @@
+// Owns the life of a serving process from the first accepted connection to the last: what it hears (signals, changed files, the
+// request to end) and in which order it acts on it. How a reload is done stands in Serving+Reload.swift.
+
+import Configuration
+import Identity
+import Network
+import Proxy
+import Telemetry
+import Tokens
+
+/// A process that serves. Used by one task.
+final class Serving {
+  let assembly: Assembly
+  let source: ConfigurationSource
+  let server: ProxyServer
+  let notifier: ServiceNotifier?
+  var generation: Generation
+  /// The files of the configuration as they were when it was last read.
+  var state: ConfigurationSource.State
+  private var tokens: Task<Void, Never>?
+  private var watch: ConfigurationWatch?
+  private let events: AsyncStream<Event>
+  private let tell: AsyncStream<Event>.Continuation
+
+  /// What a serving process hears.
+  private enum Event {
+    /// The configuration is to be read again.
+    case reload
+    /// A file of the configuration may have changed.
+    case filesTouched
+    /// A signal to end.
+    case endSignal
+    /// A request to end.
+    case endRequest
+    /// Everything has been answered.
+    case drained
+  }
+
+  init(
+    _ assembly: Assembly, _ generation: Generation, _ source: ConfigurationSource, _ state: ConfigurationSource.State,
+    _ notifier: ServiceNotifier?
+  ) {
+    self.assembly = assembly
+    self.generation = generation
+    self.source = source
+    self.state = state
+    self.notifier = notifier
+    server = ProxyServer(generation.service, loops: assembly.loops, listeners: generation.listeners.traffic)
+    assembly.publications.attach(server)
+    (events, tell) = AsyncStream.makeStream(of: Event.self)
+  }
+
+  /// Serves until somebody ends it.
+  func run() async {
+    let tell = tell
+    let handlers = [
+      ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
+      ProcessSignal(.hangUp) { tell.yield(.reload) },
+    ]
+    let admin = startAdmin()
+    server.start()
+    keepTokensReady()
+    let cache = Task { [broker = assembly.broker] in await broker.followCache() }
+    watchFiles()
+    for listener in generation.listeners.traffic {
+      assembly.log.info("serving", ["address": .string(listener.address?.description ?? "")])
+    }
+    notifier?.ready("serving")
+    let watchdog = Task { [notifier, loops = assembly.loops] in await notifier?.proveLife(of: loops) }
+
+    var iterator = events.makeAsyncIterator()
+    serving: while let event = await iterator.next() {
+      switch event {
+      case .reload: await reload()
+      case .filesTouched: if state != state.now { await reload() }
+      case .endSignal, .endRequest, .drained: break serving
+      }
+    }
+    watch = nil
+    let settings = generation.settings.shutdown
+    let deadline = MonotonicTime.now + TimeSpan(settings.limit)
+    assembly.log.info(
+      "draining", ["delay_ms": .milliseconds(settings.delay), "limit_ms": .milliseconds(settings.limit)])
+    admin?.drain()
+    notifier?.stopping()
+    // What keeps tokens and counts signs of life goes on: requests do.
+    let drain = Task { [server, log = assembly.log, delay = settings.delay] in
+      do { try await Task.sleep(for: delay) } catch { return }
+      let cutOff = await server.drain(limit: deadline - .now)
+      log.info("ended", ["connections_cut_off": .integer(cutOff)])
+      tell.yield(.drained)
+    }
+    ending: while let event = await iterator.next() {
+      switch event {
+      case .drained: break ending
+      case .endSignal:
+        assembly.log.warning("ended at once", ["connections_cut_off": .integer(server.current.value.connectionCount)])
+        drain.cancel()
+        break ending
+      case .reload, .filesTouched, .endRequest: continue
+      }
+    }
+    tokens?.cancel()
+    cache.cancel()
+    watchdog.cancel()
+    for listener in generation.listeners.traffic { listener.close() }
+    generation.listeners.removeAdminSocketFile()
+    OutputFile.standardOutput.flush()
+    OutputFile.standardError.flush()
+    withExtendedLifetime(handlers) {}
+  }
+
+  private func startAdmin() -> AdminServer? {
+    generation.listeners.admin.map { bound in
+      let admin = AdminServer(
+        server.current, loop: assembly.loops[0], names: bound.names, reloads: assembly.reloads,
+        quit: { [tell] in tell.yield(.endRequest) })
+      admin.start(bound.socket)
+      return admin
+    }
+  }
+
+  /// Keeps the tokens of the present configuration at hand, and no others.
+  func keepTokensReady() {
+    tokens?.cancel()
+    tokens = Task { [broker = assembly.broker, wanted = generation.subscriptions] in await broker.keepReady(wanted) }
+  }
+
+  /// Listens for changes of the files that the configuration was made of.
+  func watchFiles() {
+    watch = ConfigurationWatch(state.files, log: assembly.log) { [tell] in tell.yield(.filesTouched) }
+  }
+}
