@@ -43,6 +43,7 @@ enum Key: String, CaseIterable {
   case idle
   case idleTimeout = "idle_timeout"
   case keyFile = "key_file"
+  case keyPrefix = "key_prefix"
   case level
   case limit
   case limits
@@ -55,10 +56,13 @@ enum Key: String, CaseIterable {
   case name
   case onInteractionRequired = "on_interaction_required"
   case origins
+  case password
+  case passwordFile = "password_file"
   case path
   case pool
   case preserveHost = "preserve_host"
   case readyWhen = "ready_when"
+  case redis
   case replayLimit = "replay_limit"
   case requestHead = "request_head"
   case responseHead = "response_head"
@@ -76,6 +80,7 @@ enum Key: String, CaseIterable {
   case upgrade
   case upstream
   case whenUnavailable = "when_unavailable"
+  case user
   case value
   case valueFile = "value_file"
 }
@@ -122,7 +127,7 @@ extension SectionShape {
   /// The whole file.
   static let file = SectionShape([
     (.listeners, .sections(listener)), (.loops, .value), (.admin, .section(admin)), (.log, .section(log)),
-    (.cache, .section(SectionShape([(.file, .value), (.memory, .value)]))), (.limits, .section(limits)),
+    (.cache, .section(cache)), (.limits, .section(limits)),
     (.shutdown, .section(SectionShape([(.delay, .value), (.limit, .value)]))),
     (.applications, .namedSections(application)),
     (.defaults, .section(defaults)), (.routes, .sections(route)), (.allowReadableSecrets, .value),
@@ -146,6 +151,12 @@ extension SectionShape {
   ])
 
   static let log = SectionShape([(.level, .value), (.format, .value), (.access, .value)])
+
+  static let cache = SectionShape([
+    (.file, .value), (.memory, .value), (.redis, .value), (.user, .value), (.password, .value), (.passwordFile, .value),
+    (.keyPrefix, .value), (.allowPlaintext, .value),
+    (.tls, .section(SectionShape([(.caFile, .value), (.certificateFile, .value), (.keyFile, .value)]))),
+  ])
 
   static let limits = SectionShape([
     (.headBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),

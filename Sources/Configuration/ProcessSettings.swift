@@ -1,5 +1,7 @@
 // Owns the small settings that concern the process as a whole: logs, cache, limits, shutdown.
 
+public import Tokens
+
 /// What is logged, and how.
 public struct LogSettings: Sendable, Hashable {
   /// From which severity on records are written.
@@ -33,6 +35,30 @@ public enum CacheSettings: Sendable, Hashable {
   /// In a file that every MSAL on this machine may share, an absolute path or one relative to the working directory. Whether it
   /// can be used is found out by who opens it.
   case file(Located<String>)
+  /// On a Redis server that replicas on several machines have in common.
+  case redis(RedisSettings)
+}
+
+/// A Redis server, and how it is entered.
+public struct RedisSettings: Sendable, Hashable {
+  /// Where it is.
+  public let address: Located<RedisAddress>
+  /// The ACL user; nil is the server's default one.
+  public let user: String?
+  /// The password; nil where the server wants none.
+  public let password: Secret?
+  /// A PEM file of certification authorities for the server, instead of the system's.
+  public let caFile: Located<String>?
+  /// The certificate shown to a server that asks for one.
+  public let clientCertificate: CertificateFiles?
+  /// What every key begins with.
+  public let keyPrefix: String
+
+  /// Hashes where the server is; secrets are compared, never hashed.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(address)
+    hasher.combine(user)
+  }
 }
 
 /// Bounds on what callers may send.

@@ -28,7 +28,13 @@ extension Settings {
       ConfiguredValue("shutdown.delay", shutdown.delay == .zero ? "none" : durationText(shutdown.delay), .standard),
       ConfiguredValue("shutdown.limit", durationText(shutdown.limit), .standard),
     ]
-    if case .memory = cache { values.append(ConfiguredValue("cache.memory", "true", .standard)) }
+    switch cache {
+    case .memory: values.append(ConfiguredValue("cache.memory", "true", .standard))
+    case .file: break
+    case .redis(let redis):
+      values.append(ConfiguredValue("cache.key_prefix", redis.keyPrefix, .standard))
+      values.append(ConfiguredValue("cache.allow_plaintext", "false", .standard))
+    }
     values += Self.timeoutValues(timeouts, "defaults.timeouts", .standard)
     values.append(
       ConfiguredValue("defaults.timeouts.request_head", durationText(timeouts.requestHead), .standard))

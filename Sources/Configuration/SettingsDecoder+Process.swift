@@ -1,4 +1,4 @@
-// Owns what the small sections mean: log, cache, limits, shutdown.
+// Owns what the small sections mean: log, limits, shutdown.
 
 extension SettingsDecoder {
   mutating func log(_ file: Section) -> LogSettings {
@@ -8,22 +8,6 @@ extension SettingsDecoder {
     log.format = choice(section, .format, of: LogSettings.Format.self) ?? log.format
     log.access = boolean(section, .access) ?? log.access
     return log
-  }
-
-  mutating func cache(_ file: Section) -> CacheSettings {
-    guard let section = section(file, .cache) else { return .memory }
-    let memory = boolean(section, .memory)
-    let file = path(section, .file)
-    if let file {
-      if let memory = section.members[.memory] {
-        report(memory.place, "\(section.path) has both 'file' and 'memory'; keep one")
-      }
-      return .file(file)
-    }
-    if memory == false, section.members[.file] == nil, let node = section[.memory] {
-      report(node.place, "\(section.path(.memory)) is true, or 'file' says where tokens are kept instead")
-    }
-    return .memory
   }
 
   mutating func limits(_ file: Section) -> Limits {

@@ -26,4 +26,12 @@ public struct Origin: Sendable {
     self.tls = tls
     self.serverName = serverName
   }
+
+  /// A server of another protocol, with `tls` or without.
+  public init(host: String, port: UInt16, tls: TLSContext?) {
+    scheme = tls == nil ? .http : .https
+    self.host = host
+    self.port = port
+    self.tls = tls
+  }
 }

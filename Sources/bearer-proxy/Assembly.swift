@@ -35,11 +35,11 @@ struct Assembly {
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
     let metrics = Locked(ProcessMetrics(settings, loops: loops.count, succeeding: nil))
-    let path = settings.cache.path
-    let condition = CacheCondition(path: path, now: { .now })
-    let store = await openCache(settings.cache) { event in
+    let (path, place) = (settings.cache.path, settings.cache.place)
+    let condition = CacheCondition(path: place, kind: settings.cache.kind, now: { .now })
+    let store = await openCache(settings.cache, loop: loops[0], resolver: resolver) { event in
       condition.take(event)
-      event.write(to: log, path: path ?? "")
+      event.write(to: log, path: place ?? "")
       let metrics = metrics.withLock { $0 }
       metrics.cache?.count(event, in: metrics.registry.shared)
     }

@@ -35,8 +35,8 @@ typealias OpenCache = @Sendable (CacheSettings) async -> any TokenCacheStore
 /// than there may be.
 let openCommandCache: OpenCache = { settings in
   await openCache(settings) { event in
-    guard case .failed(let error, _, isNews: true) = event, case .file(let path) = settings else { return }
-    complain("bearer-proxy: warning: \(error.description(path: path.value))\n")
+    guard case .failed(let error, _, isNews: true) = event, let place = settings.place else { return }
+    complain("bearer-proxy: warning: \(error.description(path: place))\n")
   }
 }
 

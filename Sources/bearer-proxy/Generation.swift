@@ -26,7 +26,7 @@ struct Generation {
     {
       names.append("admin")
     }
-    if settings.cache.path != other.cache.path { names.append("cache") }
+    if settings.cache.isElsewhere(than: other.cache) { names.append("cache") }
     return names
   }
 }
@@ -45,8 +45,8 @@ struct ProcessMetrics {
     service = ServiceMetrics(&catalog, routes: settings.routes.map(\.name), version: programVersion)
     tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
     // The cache stays the one of the start.
-    let hasFile = former.map { $0.cache != nil } ?? (settings.cache.path != nil)
-    cache = hasFile ? CacheMetrics(&catalog) : nil
+    let isShared = former.map { $0.cache != nil } ?? (settings.cache.place != nil)
+    cache = isShared ? CacheMetrics(&catalog) : nil
     reloads = ReloadMetrics(&catalog)
     registry = MetricsRegistry(catalog, writers: loops, succeeding: former?.registry)
     registry.shared.set(service.buildInfo, 1)

@@ -55,7 +55,7 @@ struct LoginCommand {
     guard let application = settings.application(named: plan.application) else {
       preconditionFailure("the plan's application is one of the settings'")
     }
-    guard let path = settings.cache.path else {
+    guard let path = settings.cache.place else {
       return .usage(
         "\(options.configuration) keeps tokens in memory, which ends with this command; set cache: {file: PATH}")
     }
@@ -63,7 +63,13 @@ struct LoginCommand {
       application: Application(application, fetch: fetch(application)), scopes: plan.scopes,
       extraScopes: plan.extraScopes)
     request.claims = options.claims
-    let remembered = await RememberedNeed(options.target, plan, request.application, cachePath: path, now: now)
+    // What the proxies remember stands beside a file; on a server, the sign-in page and the refusal itself say it.
+    let remembered: RememberedNeed? =
+      if let file = settings.cache.path {
+        await RememberedNeed(options.target, plan, request.application, cachePath: file, now: now)
+      } else {
+        nil
+      }
     if let remembered {
       remembered.add(to: &request)
       tell(remembered.words)

@@ -41,7 +41,7 @@ struct LogoutCommand {
       let ids = named.map(\.homeAccountID).sorted().joined(separator: ", ")
       return .failure("'\(name)' is several accounts; use one of their ids: \(ids)")
     }
-    return await remove(account, from: applications, store, path: settings.cache.path)
+    return await remove(account, from: applications, store, path: settings.cache.place)
   }
 
   /// Every application of the account's cloud is told, for each has refresh tokens of its own.

@@ -43,6 +43,16 @@ struct TLSContexts {
     made = loader.made
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
   }
+
+  /// The context for one server besides them.
+  static func client<User>(
+    caFile: Located<String>?, certificate: CertificateFiles?, user: Located<User>
+  ) throws(ConfigurationError) -> TLSContext? {
+    var loader = TLSContextLoader()
+    let context = loader.client(caFile: caFile, certificate: certificate, user: user)
+    if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
+    return context
+  }
 }
 
 /// The files that a context is made of, and what they hold.

@@ -49,7 +49,7 @@ struct TokenCommand {
     guard let subscription = settings.subscription(of: route, fetch: fetch) else {
       return usage("route '\(route.name)' adds no token")
     }
-    let path = settings.cache.path ?? ""
+    let path = settings.cache.place ?? ""
     let store = await openCache(settings.cache) { event in
       if case .failed(let error, _, isNews: true) = event {
         complain("bearer-proxy: warning: \(error.description(path: path))\n")

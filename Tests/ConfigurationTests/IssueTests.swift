@@ -164,6 +164,25 @@ import Testing
     ("cache: {memory: false}", ["cache.memory is true, or 'file' says where tokens are kept instead"]),
     ("cache: {memory: true, file: tokens.json}", ["cache has both 'file' and 'memory'; keep one"]),
     ("cache: {file: tokens/}", ["cache.file names a file, not a directory: 'tokens/'"]),
+    ("cache: {file: a.json, redis: redis://localhost}", ["cache has both 'file' and 'redis'; keep one"]),
+    ("cache: {redis: http://localhost}", ["cache.redis begins neither with redis:// nor with rediss://"]),
+    (
+      "cache: {redis: \"redis://:s3cret@localhost\"}",
+      ["cache.redis has a password in it; use password_file, or a variable for the whole URL"]
+    ),
+    (
+      "cache: {redis: \"redis://a:s3cret@:0/x\"}",
+      ["cache.redis ends in something that is not the number of a database, such as /0"]
+    ),
+    (
+      "cache: {redis: redis://localhost, user: u}", ["cache.user needs 'password' or 'password_file'"]
+    ),
+    ("cache: {user: u}", ["cache.user is about 'redis', which cache does not have"]),
+    ("cache: {redis: redis://localhost, tls: {ca_file: ca.pem}}", ["cache.tls is for rediss:// only"]),
+    (
+      "cache: {redis: redis://cache.example}",
+      ["cache.redis: tokens would travel in clear to 'cache.example'; use rediss://, or allow_plaintext: true"]
+    ),
     ("cache: {fil: tokens.json}", ["unknown key 'fil' in cache; did you mean 'file'?"]),
     ("limits: {head_bytes: 32}", ["limits.head_bytes is a size such as 512B, 64KiB or 1MiB, not '32'"]),
     ("limits: {head_bytes: 1KiB}", ["limits.head_bytes is from 4KiB to 1MiB, not '1KiB'"]),

@@ -3,6 +3,7 @@
 
 import FoundationEssentials
 import Testing
+import Tokens
 
 @testable import Configuration
 
@@ -16,6 +17,30 @@ import Testing
     #expect(!settings.routes.isEmpty)
   }
 
+  /// A Redis server takes the place of a file.
+  private let redisKeys =
+    SectionShape.cache.keys.map(\.key).filter { ![.file, .memory].contains($0) }
+    .map { "cache.\($0.rawValue)" } + ["cache.tls.ca_file", "cache.tls.certificate_file", "cache.tls.key_file"]
+
+  @Test func `the example's Redis server has no issues in the place of the file`() throws {
+    var text = String(decoding: try contents("full.yaml"), as: UTF8.self)
+    for key in redisKeys where !key.hasPrefix("cache.tls.") && key != "cache.password" {
+      text = text.replacing("  # \(key.dropFirst(6)): ", with: "  \(key.dropFirst(6)): ")
+    }
+    text = text.replacing("  file: /var/lib/", with: "  # file: /var/lib/")
+    let settings = try Settings.decode(
+      yaml: Array(text.utf8), file: "/etc/full.yaml", environment: ["FABRIKAM_SECRET": "s"],
+      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+    guard case .redis(let redis) = settings.cache else {
+      Issue.record("\(settings.cache)")
+      return
+    }
+    #expect(redis.address.value.description == "rediss://cache.internal.example:6379/0")
+    #expect((redis.user, redis.keyPrefix) == ("bearer-proxy", "bearer-proxy:"))
+    #expect(redis.password?.revealed() == "contents-of-a-file")
+    #expect(redis.clientCertificate?.keyFile.value == "/etc/tls/redis.key")
+  }
+
   @Test func `the full example uses every key, and comments each`() throws {
     let bytes = try contents("full.yaml")
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
@@ -25,9 +50,16 @@ import Testing
     collect(root, shape: .file, prefix: "", into: &places)
     // Of two keys that exclude one another, one is in use and the other a comment.
     #expect(
-      Set(SectionShape.file.paths()).subtracting(places.keys) == ["cache.memory", "listeners[].callers.header.value"])
+      Set(SectionShape.file.paths()).subtracting(places.keys)
+        == Set(
+          [
+            "cache.memory", "listeners[].callers.header.value",
+          ] + redisKeys))
     #expect(Set(places.keys).isSubset(of: SectionShape.file.paths()))
     #expect(lines.contains("  # memory: true"))
+    for key in redisKeys where !key.hasPrefix("cache.tls.") {
+      #expect(lines.contains { $0.hasPrefix("  # \(key.dropFirst(6)): ") }, "\(key)")
+    }
     #expect(lines.contains("        # value: ${PROXY_KEY}"))
     for (path, place) in places {
       let above = lines[place.line - 2].drop { $0 == " " || $0 == "-" }
@@ -54,7 +86,8 @@ import Testing
     let base = try decoded(settings(besides: ""))
     for (path, text) in defaults where !path.contains("[]") {
       let keys = path.split(separator: ".")
-      if keys.first == "admin" { continue }
+      // They stand beside 'redis' only.
+      if keys.first == "admin" || redisKeys.contains(path) { continue }
       let yaml = keys.reversed().reduce(text) { "{\($1): \($0)}" }
       let changed = try decoded(settings(besides: String(yaml.dropFirst().dropLast())))
       #expect(changed.log == base.log, "\(path)")
@@ -65,7 +98,8 @@ import Testing
       #expect(changed.cache == base.cache, "\(path)")
     }
     // Every key of these sections has a default, so a new one cannot be forgotten in the schema.
-    for path in SectionShape.file.paths() where path != "cache.file" {
+    let asked = Set(["cache.file"] + redisKeys.filter { !["cache.key_prefix", "cache.allow_plaintext"].contains($0) })
+    for path in SectionShape.file.paths() where !asked.contains(path) {
       let sections = ["log.", "cache.", "limits.", "shutdown.", "defaults.timeouts.", "defaults.pool."]
       if sections.contains(where: { path.hasPrefix($0) }) {
         #expect(defaults[path] != nil, "\(path) has no default in the schema")

@@ -152,11 +152,38 @@ import Tokens
     ("cache: {file: \"${CLIENT}.json\"}", "dir/client-7.json"),
   ]
 
+  static let servers: [(yaml: String, address: String, user: String?, password: String?)] = [
+    ("{redis: redis://localhost}", "redis://localhost:6379/0", nil, nil),
+    ("{redis: REDISS://Cache.Example/7}", "rediss://cache.example:6379/7", nil, nil),
+    ("{redis: \"rediss://[2001:db8::1]:6380\"}", "rediss://[2001:db8::1]:6380/0", nil, nil),
+    ("{redis: redis://127.0.0.1:80, password: p}", "redis://127.0.0.1:80/0", nil, "p"),
+    ("{redis: redis://127.0.0.1, user: u, password: p}", "redis://127.0.0.1:6379/0", "u", "p"),
+    ("{redis: \"rediss://u%40x:${SECRET}@c.example:1/2\"}", "rediss://c.example:1/2", "u@x", "s/3@"),
+    ("{redis: \"${URL}\"}", "redis://127.0.0.9:6379/0", nil, "whole"),
+    ("{redis: redis://c.example, allow_plaintext: true}", "redis://c.example:6379/0", nil, nil),
+  ]
+
+  @Test(arguments: servers)
+  func `tokens are kept on the Redis server that the file names`(
+    yaml: String, address: String, user: String?, password: String?
+  ) throws {
+    let settings = try decoded(
+      Self.smallest + "\ncache: " + yaml,
+      environment: ["SECRET": "s%2F3%40", "URL": "redis://:whole@127.0.0.9"])
+    guard case .redis(let redis) = settings.cache else {
+      Issue.record("\(settings.cache)")
+      return
+    }
+    #expect(redis.address.value.description == address)
+    #expect((redis.user, redis.password?.revealed()) == (user, password))
+  }
+
   @Test(arguments: caches)
   func `tokens are kept in memory, or in the file that is named`(yaml: String, path: String?) throws {
     switch try decoded(Self.smallest + "\n" + yaml).cache {
     case .memory: #expect(path == nil)
     case .file(let file): #expect((file.value, file.key) == (path, "cache.file"))
+    case .redis: Issue.record("no row names a server")
     }
   }
 
@@ -180,10 +207,11 @@ import Tokens
 }
 
 /// Decodes text as the file `dir/f.yaml`, with a few files beside it and a few variables around it.
-func decoded(_ text: String) throws(ConfigurationError) -> Settings {
+func decoded(_ text: String, environment: [String: String] = [:]) throws(ConfigurationError) -> Settings {
   try Settings.decode(
     yaml: Array(text.utf8), file: "dir/f.yaml",
-    environment: ["CLIENT": "client-7", "HOME": "/home/alice", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"],
+    environment: ["CLIENT": "client-7", "HOME": "/home/alice", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"]
+      .merging(environment) { $1 },
     readFile: { path, limit throws(FileReadError) in
       switch path {
       case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)

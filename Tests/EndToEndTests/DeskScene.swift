@@ -26,13 +26,15 @@ struct DeskScene {
     self.cache = cache ?? directory.file("cache.json")
   }
 
-  /// A proxy with the route `/orders/` for Alice, in a directory of its own.
-  func proxy() async throws -> (proxy: ProxyUnderTest, directory: TemporaryDirectory) {
+  /// A proxy with the route `/orders/` for Alice, in a directory of its own; `place` is where its tokens are kept, if not in the scene's file.
+  func proxy(place: String? = nil, environment: [String: String] = [:]) async throws -> (
+    proxy: ProxyUnderTest, directory: TemporaryDirectory
+  ) {
     let own = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(
-      in: own,
+      in: own, environment: environment,
       """
-      cache: {file: "\(cache)"}
+      cache: \(place ?? "{file: \"\(cache)\"}")
       applications:
         desk:
           authority: "\(services.issuer)"

@@ -4,11 +4,23 @@
 internal import Network
 public import Tokens
 
-/// How the cache's file stands. Any thread may ask.
+/// How the cache's file or server stands. Any thread may ask.
 public final class CacheCondition: Sendable {
+  /// What kind of place it is.
+  public enum Kind: String, Sendable, Hashable {
+    /// This process.
+    case memory
+    /// A file.
+    case file
+    /// A Redis server.
+    case redis
+  }
+
   /// What there is to say.
   public struct Report: Sendable, Hashable {
-    /// The file; nil where tokens are kept in memory.
+    /// What kind of place it is.
+    public var kind: Kind
+    /// The file or server; nil where tokens are kept in memory.
     public var path: String?
     /// What keeps the store from its file, in a sentence with the place; nil where nothing does.
     public var trouble: String?
@@ -18,8 +30,9 @@ public final class CacheCondition: Sendable {
     public var unwrittenChanges = 0
 
     /// A cache in order.
-    public init(path: String?) {
+    public init(path: String?, kind: Kind? = nil) {
       self.path = path
+      self.kind = kind ?? (path == nil ? .memory : .file)
     }
   }
 
@@ -27,8 +40,8 @@ public final class CacheCondition: Sendable {
   private let now: @Sendable () -> UnixTime
 
   /// The condition of a cache that nothing has been heard of.
-  public init(path: String?, now: @escaping @Sendable () -> UnixTime) {
-    state = Locked(Report(path: path))
+  public init(path: String?, kind: Kind? = nil, now: @escaping @Sendable () -> UnixTime) {
+    state = Locked(Report(path: path, kind: kind))
     self.now = now
   }
 

@@ -1,9 +1,9 @@
-// Owns why a cache's file could not be read or written, in words an operator can act on.
+// Owns why a cache's file or server could not be read or written, in words an operator can act on.
 
 public import Network
 public import Tokens
 
-/// What stands between a process and its cache file. The document in memory is not affected.
+/// What stands between a process and its cache. The document in memory is not affected.
 public enum CacheStoreError: Error, Sendable, Hashable {
   /// The file is there and is no cache. It is neither overwritten nor deleted; somebody has to look at it.
   case damaged(CacheDocumentError)
@@ -13,11 +13,13 @@ public enum CacheStoreError: Error, Sendable, Hashable {
   case locked(LockHolder?)
   /// The lock cannot be taken at all: a read-only file system, say.
   case lock(SystemError)
+  /// The cache is on a Redis server, which cannot be used.
+  case server(RedisFailure)
 }
 
 extension CacheStoreError {
   /// Every word of `reason`.
-  static let reasons = ["damaged", "system", "changing", "refused", "locked"]
+  static let reasons = ["damaged", "system", "changing", "refused", "locked", "unreachable", "credentials"]
 
   /// A word for metrics.
   public var reason: String {
@@ -27,10 +29,11 @@ extension CacheStoreError {
     case .file(.changedWhileRead): "changing"
     case .file: "refused"
     case .locked: "locked"
+    case .server(let failure): failure.reason
     }
   }
 
-  /// A sentence about the file at `path`, with the place in it where there is one.
+  /// A sentence about the file or server at `path`, with the place in it where there is one.
   public func description(path: String) -> String {
     switch self {
     case .damaged(.text(let error)): "\(path):\(error.line):\(error.column): \(error.problem.words)"
@@ -39,6 +42,7 @@ extension CacheStoreError {
     case .locked(let holder?): "\(path).lockfile: held by process \(holder.process) (\(holder.name))"
     case .locked(nil): "\(path).lockfile: held by another process"
     case .lock(let error): "\(path).lockfile: \(error.description)"
+    case .server(let failure): "\(path): \(failure.description)"
     }
   }
 }

@@ -12,18 +12,19 @@ public struct CacheMetrics: Sendable {
   /// Adds the metrics to a process's catalogue.
   public init(_ catalog: inout MetricsCatalog) {
     reads = catalog.counter(
-      "bearer_proxy_cache_reads_total", help: "Readings of the token cache's file after others had changed it.")
-    writes = catalog.counter("bearer_proxy_cache_writes_total", help: "Replacements of the token cache's file.")
+      "bearer_proxy_cache_reads_total", help: "Readings of the token cache after others had changed it.")
+    writes = catalog.counter(
+      "bearer_proxy_cache_writes_total", help: "Writings of the token cache to its file or server.")
     var failures: [String: Counter] = [:]
     for reason in CacheStoreError.reasons {
       failures[reason] = catalog.counter(
-        "bearer_proxy_cache_failures_total", help: "Attempts to read or write the token cache's file that failed.",
+        "bearer_proxy_cache_failures_total", help: "Attempts to read or write the token cache that failed.",
         labels: ["reason": reason])
     }
     self.failures = failures
     unwritten = catalog.gauge(
       "bearer_proxy_cache_unwritten_changes",
-      help: "Changes that only this process knows, until the file can be written.")
+      help: "Changes that only this process knows, until the cache can be written.")
   }
 
   /// Counts an event.

@@ -54,10 +54,10 @@ struct StatusReport {
   var json: JSONValue {
     let cache = description.cache()
     var kept: [String: JSONValue] = [
-      "kind": .string(cache.path == nil ? "memory" : "file"), "line": .string(Self.line(cache, now)),
+      "kind": .string(cache.kind.rawValue), "line": .string(Self.line(cache, now)),
       "usable": .bool(cache.trouble == nil), "unwritten_changes": .integer(Int64(cache.unwrittenChanges)),
     ]
-    kept["file"] = cache.path.map(JSONValue.string)
+    if cache.kind != .memory { kept[cache.kind.rawValue] = cache.path.map(JSONValue.string) }
     kept["trouble"] = cache.trouble.map(JSONValue.string)
     kept["since"] = cache.troubleSince.map { .integer($0.seconds) }
     var members: [String: JSONValue] = [

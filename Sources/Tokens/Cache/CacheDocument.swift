@@ -20,6 +20,8 @@ public struct CacheDocument: Sendable {
   private var foreignSections: [String: JSONValue] = [:]
   /// Bytes of the text it was read from, near to which the next one will be.
   private var readCount = 0
+  /// The places of what was put in or taken out since somebody asked to be told; nil where nobody did.
+  var changed: Set<CachePlace>?
 
   /// An empty cache.
   public init() {}
@@ -105,11 +107,13 @@ public struct CacheDocument: Sendable {
   mutating func set(_ section: CacheSection, _ key: String, _ entry: CacheEntry) {
     // A known section that was no object has nothing to lose once there is something to put into it.
     foreignSections[section.rawValue] = nil
+    changed?.insert(CachePlace(section, key))
     tables[section.index].set(key, entry, isAccount: section == .account)
   }
 
   /// Takes an entry out.
   mutating func remove(_ section: CacheSection, _ key: String) {
+    changed?.insert(CachePlace(section, key))
     tables[section.index].remove(key)
   }
 }

@@ -1,0 +1,89 @@
+// Owns what the cache's section means: memory, a file, or a Redis server and how it is entered.
+
+internal import Tokens
+
+extension SettingsDecoder {
+  mutating func cache(_ file: Section) -> CacheSettings {
+    guard let section = section(file, .cache) else { return .memory }
+    let memory = boolean(section, .memory)
+    let file = path(section, .file)
+    let redis = self.redis(section)
+    let places = [Key.file, .memory, .redis].compactMap { key in section.members[key].map { (key, $0.place) } }
+    if places.count > 1, let last = places.last {
+      let names = places.map { "'\($0.0.rawValue)'" }.joined(separator: " and ")
+      report(last.1, "\(section.path) has \(places.count == 2 ? "both " : "")\(names); keep one")
+    }
+    if section.members[.redis] == nil {
+      for key in Self.redisKeys {
+        if let member = section.members[key] {
+          report(member.place, "\(section.path(key)) is about 'redis', which \(section.path) does not have")
+        }
+      }
+    }
+    if let redis { return .redis(redis) }
+    if let file { return .file(file) }
+    if memory == false, places.count == 1, let node = section[.memory] {
+      report(node.place, "\(section.path(.memory)) is true, or 'file' says where tokens are kept instead")
+    }
+    return .memory
+  }
+
+  private static let redisKeys: [Key] = [.user, .password, .passwordFile, .tls, .keyPrefix, .allowPlaintext]
+
+  private mutating func redis(_ section: Section) -> RedisSettings? {
+    guard let scalar = scalar(section, .redis) else { return nil }
+    let secret = self.secret(section, .password, file: .passwordFile)
+    let name = self.scalar(section, .user)
+    let prefix = self.scalar(section, .keyPrefix)
+    let tls = self.section(section, .tls)
+    let caFile = tls.flatMap { readableFile($0, .caFile) }
+    let certificate = tls.flatMap { certificateFiles($0, isRequired: false) }
+    let address: RedisAddress
+    let (user, password): (String?, Secret?)
+    do throws(RedisAddressError) {
+      (address, user, password) = try RedisAddress.read(scalar.text)
+    } catch {
+      // The text is not repeated: it may hold a password.
+      report(scalar.place, "\(scalar.key) \(error.reason)")
+      return nil
+    }
+    given[scalar.key]?.value = address.description
+    if password != nil, scalar.written.contains("@"), scalar.written == scalar.text {
+      report(scalar.place, "\(scalar.key) has a password in it; use password_file, or a variable for the whole URL")
+    }
+    let members = [Key.password, .passwordFile, .user].compactMap { section.members[$0] }
+    if password != nil, let member = members.first {
+      report(member.place, "\(section.path) has a user or password in 'redis' and beside it; keep one")
+    }
+    if let name, secret == nil, password == nil, section.members[.password] ?? section.members[.passwordFile] == nil {
+      report(name.place, "\(name.key) needs 'password' or 'password_file'")
+    }
+    if let tls, !address.isSecure {
+      report(tls.place, "\(section.path(.tls)) is for rediss:// only")
+    }
+    if !address.isSecure, !address.isLoopback, !allowsPlaintext(section) {
+      report(
+        scalar.place,
+        "\(scalar.key): tokens would travel in clear to '\(address.host)'; use rediss://, or allow_plaintext: true")
+    }
+    return RedisSettings(
+      address: scalar.located(address), user: name?.text ?? user, password: secret ?? password, caFile: caFile,
+      clientCertificate: certificate, keyPrefix: prefix?.text ?? "bearer-proxy:")
+  }
+
+  private mutating func allowsPlaintext(_ section: Section) -> Bool {
+    boolean(section, .allowPlaintext) == true
+  }
+}
+
+extension RedisAddressError {
+  /// The reason as the end of a sentence that begins with the key.
+  fileprivate var reason: String {
+    switch self {
+    case .scheme: "begins neither with redis:// nor with rediss://"
+    case .userInformation: "has something before the '@' that is no user:password (percent-encoded)"
+    case .host: "has no host that could be looked up, or a port that is not a number from 1 to 65535"
+    case .database: "ends in something that is not the number of a database, such as /0"
+    }
+  }
+}

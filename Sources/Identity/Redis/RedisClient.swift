@@ -1,0 +1,102 @@
+// Owns the way to one Redis server: one connection, used by one piece of work at a time, made again after a failure, but not at once.
+
+internal import HTTPClient
+internal import Network
+
+/// Performs commands, and connects where there is no connection.
+final class RedisClient: Sendable {
+  /// What commands brought.
+  struct Answer: Sendable {
+    /// One for each command; none of them a refusal.
+    var replies: [RedisReply]
+    /// Which connection that was: another number, another connection, and what happened between the two is unknown.
+    var connection: UInt64
+  }
+
+  private struct State {
+    var connection: Confined<RedisConnection>?
+    var number: UInt64 = 0
+    var pause = RedisPause()
+    var failure: RedisFailure?
+  }
+
+  /// To connect and enter.
+  private static let connectLimit = TimeSpan.seconds(2)
+  /// For commands that were sent together to be answered.
+  private static let commandLimit = TimeSpan.seconds(5)
+
+  private let server: RedisServer
+  private let loop: EventLoop
+  private let resolver: Resolver
+  private let state = Locked(State())
+  private let queue = TaskQueue()
+
+  init(_ server: RedisServer, loop: EventLoop, resolver: Resolver) {
+    self.server = server
+    self.loop = loop
+    self.resolver = resolver
+  }
+
+  deinit {
+    guard let connection = state.withLock({ $0.connection }) else { return }
+    Task(executorPreference: loop) { connection.value.close() }
+  }
+
+  /// Why nothing is sent at present; nil where it would be.
+  var pausing: RedisFailure? {
+    state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil }
+  }
+
+  /// Performs commands in one go, and throws where one of them is refused. While the server is left alone, that is at once.
+  func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> Answer {
+    let result = await queue.run { [self] in
+      await Task(executorPreference: loop) { await self.attempt(commands) }.value
+    }
+    return try result.get()
+  }
+
+  /// One command's reply.
+  func perform(_ command: RedisCommand) async throws(RedisFailure) -> RedisReply {
+    try await perform([command]).replies[0]
+  }
+
+  private func attempt(_ commands: [RedisCommand]) async -> Result<Answer, RedisFailure> {
+    if let failure = pausing { return .failure(failure) }
+    do throws(RedisFailure) {
+      let connection = try await connected()
+      let replies = try await connection.value.perform(commands, until: .now + Self.commandLimit)
+      for (command, reply) in zip(commands, replies) {
+        guard case .refusal(let code) = reply else { continue }
+        throw .refused(command: command.name, code: code)
+      }
+      return .success(Answer(replies: replies, connection: state.withLock { $0.number }))
+    } catch {
+      fail(error)
+      return .failure(error)
+    }
+  }
+
+  private func connected() async throws(RedisFailure) -> Confined<RedisConnection> {
+    if let connection = state.withLock({ $0.connection }) { return connection }
+    let made = try await RedisConnection(server, loop: loop, resolver: resolver, until: .now + Self.connectLimit)
+    let connection = Confined(made, to: loop)
+    state.withLock { state in
+      state.connection = connection
+      state.number += 1
+      state.pause.succeeded()
+      state.failure = nil
+    }
+    return connection
+  }
+
+  /// Whatever went wrong, the next attempt begins with a new connection: a refusal may be a replica's that a name no longer leads to.
+  private func fail(_ failure: RedisFailure) {
+    let connection = state.withLock { state in
+      state.failure = failure
+      state.pause.failed(at: .now, jitter: Double.random(in: 0..<1))
+      defer { state.connection = nil }
+      return state.connection
+    }
+    connection?.value.close()
+  }
+}

@@ -1,0 +1,78 @@
+// Owns the commands that a cache sends, and the scripts that run inside the server where several steps must be one.
+
+internal import Tokens
+
+/// One command.
+struct RedisCommand: Sendable {
+  /// What it is called, for people.
+  let name: String
+  /// The bytes to send.
+  let bytes: [UInt8]
+
+  /// A command of these words.
+  init(_ name: String, _ arguments: [[UInt8]] = []) {
+    self.name = name
+    var bytes = Array("*\(arguments.count + 1)\r\n".utf8)
+    for word in [Array(name.utf8)] + arguments {
+      bytes += Array("$\(word.count)\r\n".utf8) + word + [0x0D, 0x0A]
+    }
+    self.bytes = bytes
+  }
+
+  /// A command of words that are text.
+  init(_ name: String, _ arguments: String...) {
+    self.init(name, arguments.map { Array($0.utf8) })
+  }
+
+  /// Runs a script.
+  static func script(_ text: String, keys: [String], arguments: [[UInt8]]) -> RedisCommand {
+    let words = [text, "\(keys.count)"] + keys
+    return RedisCommand("EVAL", words.map { Array($0.utf8) } + arguments)
+  }
+
+  /// Proves who we are.
+  static func authenticate(user: String?, password: Secret) -> RedisCommand {
+    let password = password.bytes.withUnsafeBufferPointer { Array($0) }
+    return RedisCommand("AUTH", (user.map { [Array($0.utf8)] } ?? []) + [password])
+  }
+}
+
+extension RedisCommand {
+  /// Writes shards, all or none: none where one of them is not at the version it was read at. Returns the new version, or 0.
+  ///
+  /// Keys: the counter, the counter's value at the last removal, the index, and the shards. Arguments: the highest version this process
+  /// has seen (a server that lost its data must not count twice), and for each shard its name, the version expected, and its text,
+  /// where an empty one removes it.
+  static let write = """
+    for i = 4, #KEYS do
+      local at = 2 + (i - 4) * 3
+      if (redis.call('HGET', KEYS[i], 'version') or '0') ~= ARGV[at + 1] then return 0 end
+    end
+    local version = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), tonumber(ARGV[1])) + 1
+    redis.call('SET', KEYS[1], version)
+    for i = 4, #KEYS do
+      local at = 2 + (i - 4) * 3
+      if ARGV[at + 2] == '' then
+        redis.call('DEL', KEYS[i])
+        redis.call('ZREM', KEYS[3], ARGV[at])
+        redis.call('SET', KEYS[2], version)
+      else
+        redis.call('HSET', KEYS[i], 'version', version, 'entries', ARGV[at + 2])
+        redis.call('ZADD', KEYS[3], version, ARGV[at])
+      end
+    end
+    return version
+    """
+
+  /// Lengthens a lease that is still ours.
+  static let renew = """
+    if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+    return 0
+    """
+
+  /// Ends a lease that is still ours.
+  static let release = """
+    if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+    return 0
+    """
+}

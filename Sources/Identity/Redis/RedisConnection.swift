@@ -1,0 +1,110 @@
+// Owns one connection to a Redis server: entering, sending commands together, reading their replies. Which commands, and when to connect
+// again, is the RedisClient's.
+
+internal import HTTP
+internal import HTTPClient
+internal import Network
+
+/// A connection that has entered the server. Confined to its loop; one task at a time uses it.
+final class RedisConnection {
+  private let connection: UpstreamConnection
+  private let waiter: Waiter
+  private var input = ByteBuffer(capacity: 16 * 1024)
+
+  /// Connects, authenticates and selects the database.
+  init(_ server: RedisServer, loop: EventLoop, resolver: Resolver, until deadline: MonotonicTime)
+    async throws(RedisFailure)
+  {
+    waiter = Waiter(loop)
+    let pool = OriginPool(
+      Origin(host: server.host, port: server.port, tls: server.tls), limits: PoolLimits(maximumIdle: 0),
+      resolver: resolver, loop: loop)
+    do throws(UpstreamError) {
+      connection = try await pool.connect(waiter, until: deadline)
+    } catch {
+      waiter.close()
+      throw .unreachable(error)
+    }
+    do throws(RedisFailure) {
+      try await enter(server, until: deadline)
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  private func enter(_ server: RedisServer, until deadline: MonotonicTime) async throws(RedisFailure) {
+    var commands: [RedisCommand] = []
+    if let password = server.password { commands.append(.authenticate(user: server.user, password: password)) }
+    // Also where it is the first database: a server that wants a password says so now, and not in the middle.
+    commands.append(RedisCommand("SELECT", "\(server.database)"))
+    for (command, reply) in zip(commands, try await perform(commands, until: deadline)) {
+      guard case .refusal(let code) = reply else { continue }
+      let isAboutUs = command.name == "AUTH" || code == "NOAUTH" || code == "WRONGPASS"
+      throw isAboutUs ? .credentials(code: code) : .refused(command: command.name, code: code)
+    }
+  }
+
+  /// Sends commands together and returns a reply for each. After a throw the connection cannot be used any more.
+  func perform(_ commands: [RedisCommand], until deadline: MonotonicTime) async throws(RedisFailure) -> [RedisReply] {
+    var output = ByteBuffer(capacity: commands.reduce(0) { $0 + $1.bytes.count })
+    for command in commands { output.append(command.bytes) }
+    var replies: [RedisReply] = []
+    while replies.count < commands.count {
+      // Both directions in turn: a server that is not read stops reading.
+      let isSent = try send(&output)
+      while let reply = try next() { replies.append(reply) }
+      if replies.count >= commands.count { break }
+      if try receive() { continue }
+      waiter.watch(connection.stream.channel, connection.stream.receiveInterest)
+      if !isSent { waiter.watch(connection.stream.channel, connection.stream.sendInterest) }
+      if await waiter.wait(until: deadline) == .timedOut { throw .timedOut }
+    }
+    guard replies.count == commands.count, output.isEmpty else { throw .malformed }
+    return replies
+  }
+
+  private func send(_ output: inout ByteBuffer) throws(RedisFailure) -> Bool {
+    while !output.isEmpty {
+      switch output.withReadableBytes({ connection.stream.send($0) }) {
+      case .moved(let count): output.consume(count)
+      case .wouldBlock: return false
+      case .endOfStream, .failed: throw .closed
+      }
+    }
+    return true
+  }
+
+  /// Whether something arrived.
+  private func receive() throws(RedisFailure) -> Bool {
+    input.reserve(64 * 1024)
+    var outcome = IOOutcome.wouldBlock
+    _ = input.withWritableBytes { space in
+      outcome = connection.stream.receive(into: space)
+      if case .moved(let count) = outcome { return count }
+      return 0
+    }
+    switch outcome {
+    case .moved: return true
+    case .wouldBlock: return false
+    case .endOfStream, .failed: throw .closed
+    }
+  }
+
+  private func next() throws(RedisFailure) -> RedisReply? {
+    if input.isEmpty { return nil }
+    switch input.withBytes({ RedisReplyReader.read($0) }) {
+    case .reply(let reply, let count):
+      input.consume(count)
+      return reply
+    case .needsMore: return nil
+    case .invalid: throw .malformed
+    }
+  }
+
+  /// Closes it.
+  func close() {
+    connection.close()
+    waiter.close()
+  }
+}

@@ -1,0 +1,97 @@
+// Owns a cache as it is divided among a server's keys: which shard stands at which version, and what a change means for which of them.
+// Nothing here is sent or waited for.
+
+internal import Tokens
+
+/// A change of one shard.
+struct ShardWrite: Sendable {
+  /// The shard.
+  var name: String
+  /// The version that it must still be at; 0 is not there.
+  var expected: Int64
+  /// What to put there; empty removes it.
+  var text: [UInt8]
+  /// The entries of it that are left.
+  var places: Set<CachePlace>
+}
+
+/// The shards as last seen, together one document.
+struct ShardedCache: Sendable {
+  private struct Shard {
+    var version: Int64
+    var places: Set<CachePlace>
+  }
+
+  /// The entries of all shards.
+  private(set) var document = CacheDocument()
+  private var shards: [String: Shard] = [:]
+
+  /// The names of the shards.
+  var names: [String] { Array(shards.keys) }
+
+  /// The version of a shard; 0 where there is none.
+  func version(of name: String) -> Int64 { shards[name]?.version ?? 0 }
+
+  /// Takes in what stands in a shard now.
+  mutating func take(_ name: String, version: Int64, text: [UInt8]) throws(CacheDocumentError) {
+    let new = try CacheDocument(text: text)
+    let places = Set(new.places)
+    for place in shards[name]?.places ?? [] where !places.contains(place) { document.replace(place, with: nil) }
+    for place in places { document.replace(place, with: new[place]) }
+    shards[name] = Shard(version: version, places: places)
+  }
+
+  /// Takes in that a shard is gone.
+  mutating func remove(_ name: String) {
+    for place in shards.removeValue(forKey: name)?.places ?? [] { document.replace(place, with: nil) }
+  }
+
+  /// What has to be written for the document to become what `change` makes of it, and that document. Shards in which nothing is different
+  /// are not written.
+  func writes(for change: (inout CacheDocument) -> Void) -> (writes: [ShardWrite], document: CacheDocument) {
+    var next = document
+    next.noteChanges()
+    change(&next)
+    var places: [String: Set<CachePlace>] = [:]
+    for place in next.takeNotedChanges() {
+      let (old, new) = (document[place], next[place])
+      if old == new { continue }
+      if let old {
+        let name = CacheDocument.shard(of: old)
+        places[name, default: shards[name]?.places ?? []].remove(place)
+      }
+      if let new {
+        let name = CacheDocument.shard(of: new)
+        places[name, default: shards[name]?.places ?? []].insert(place)
+      }
+    }
+    let writes = places.sorted { $0.key < $1.key }.map { name, places in
+      ShardWrite(
+        name: name, expected: version(of: name), text: places.isEmpty ? [] : next.extract(places).text(),
+        places: places)
+    }
+    return (writes, next)
+  }
+
+  /// Takes in that writes were made.
+  mutating func commit(_ writes: [ShardWrite], _ document: CacheDocument, version: Int64) {
+    self.document = document
+    settle(writes, version: version)
+  }
+
+  /// Writes that put shards back as they are here, where the server has lost them: it stands at `version`, and what it holds of them,
+  /// if anything, at those of `held`.
+  func restoring(after version: Int64, held: [String: Int64]) -> [ShardWrite] {
+    shards.filter { $0.value.version > version }.sorted { $0.key < $1.key }.map { name, shard in
+      ShardWrite(
+        name: name, expected: held[name] ?? 0, text: document.extract(shard.places).text(), places: shard.places)
+    }
+  }
+
+  /// Takes in that shards stand there as they are here, at a version; 0 has them read again.
+  mutating func settle(_ writes: [ShardWrite], version: Int64) {
+    for write in writes {
+      shards[write.name] = write.text.isEmpty ? nil : Shard(version: version, places: write.places)
+    }
+  }
+}

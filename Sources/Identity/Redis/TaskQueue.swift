@@ -1,0 +1,22 @@
+// Owns that pieces of asynchronous work come one after another, in the order in which they were asked for.
+
+internal import Network
+
+/// A queue of asynchronous work. Cancelling whoever waits does not end the work.
+final class TaskQueue: Sendable {
+  private let last = Locked<Task<Void, Never>?>(nil)
+
+  /// Runs `work` after everything that was asked for before.
+  func run<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer) async -> Answer {
+    let task = last.withLock { last in
+      let previous = last
+      let task = Task {
+        await previous?.value
+        return await work()
+      }
+      last = Task { _ = await task.value }
+      return task
+    }
+    return await task.value
+  }
+}

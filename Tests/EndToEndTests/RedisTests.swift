@@ -1,0 +1,154 @@
+// Replicas that have a Redis server in common: one token request for all, and what happens while the server is away.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct RedisTests {
+  /// The answers of all proxies to so many requests each, at once.
+  private func storm(_ count: Int, _ proxies: [ProxyUnderTest]) async throws -> Set<Int> {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for proxy in proxies {
+        for _ in 0..<count { group.addTask { try await proxy.get("/orders/all").status } }
+      }
+      return try await group.reduce(into: []) { $0.insert($1) }
+    }
+  }
+
+  /// How often a proxy wrote a record.
+  private func count(_ message: String, _ proxy: ProxyUnderTest) -> Int {
+    proxy.everythingWritten.split(separator: "\n").count { $0.contains("\"\(message)\"") }
+  }
+
+  @Test func `4 replicas make 1 token request at each expiry, though Redis is killed and restarted in between`()
+    async throws
+  {
+    let scene = try await DeskScene()
+    var redis = try await RedisPeer(in: scene.directory)
+    try await scene.lifetime(8)
+    var running: [(proxy: ProxyUnderTest, directory: TemporaryDirectory)] = []
+    for _ in 0..<4 { running.append(try await scene.proxy(place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")) }
+    let proxies = running.map(\.proxy)
+    #expect(try await proxies[3].get("/orders/none").status == 401)
+    try await scene.signIn(proxies[0])
+    for proxy in proxies {
+      #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/orders/first").status == 200 })
+    }
+    for _ in 0..<2 {
+      try await Task.sleep(for: .seconds(9))
+      let before = try await scene.tokenRequests()
+      #expect(try await storm(5, proxies) == [200])
+      #expect(try await scene.tokenRequests() - before == 1)
+    }
+
+    // Away: what is held serves, nothing is asked for, and each says so once.
+    try await scene.lifetime(12)
+    try await Task.sleep(for: .seconds(9))
+    #expect(try await storm(1, proxies) == [200])
+    try await redis.kill()
+    let before = try await scene.tokenRequests()
+    for proxy in proxies { #expect(try await proxy.get("/orders/away").status == 200) }
+    for proxy in proxies {
+      #expect(try await eventually { count("token cache cannot be used, serving from memory", proxy) == 1 })
+      #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "unreachable") > 0)
+    }
+    #expect(try await scene.tokenRequests() == before)
+
+    try await redis.restart()
+    for proxy in proxies { #expect(try await eventually { count("token cache can be used again", proxy) == 1 }) }
+    try await Task.sleep(for: .seconds(13))
+    let after = try await scene.tokenRequests()
+    #expect(try await storm(5, proxies) == [200])
+    #expect(try await scene.tokenRequests() - after == 1)
+    for proxy in proxies { #expect(count("token cache cannot be used, serving from memory", proxy) == 1) }
+
+    let logout = try await run([
+      binary(), "logout", "-c", proxies[1].configuration, "--account", "alice@contoso.example",
+    ])
+    #expect(logout.status == 0, "\(logout.errors)")
+    for proxy in proxies {
+      #expect(try await eventually(within: .seconds(2)) { try await proxy.get("/orders/out").status == 401 })
+    }
+    await scene.stop()
+  }
+
+  @Test func `a token that is renewed while Redis is away is kept, and there when it returns`() async throws {
+    let scene = try await DeskScene()
+    var redis = try await RedisPeer(in: scene.directory)
+    try await scene.lifetime(3)
+    let place = "{redis: \"redis://127.0.0.1:\(redis.port)\"}"
+    let (one, _own) = try await scene.proxy(place: place)
+    try await scene.signIn(one)
+    #expect(try await eventually { try await one.get("/orders/first").status == 200 })
+    try await redis.kill()
+    try await scene.lifetime(3600)
+    try await Task.sleep(for: .seconds(4))
+    // The refresh token is rotated, and the one on the server would be taken for stolen.
+    #expect(try await one.get("/orders/away").status == 200)
+    #expect(try await metricSum(one, "bearer_proxy_cache_unwritten_changes") > 0)
+    try await redis.restart()
+    #expect(try await eventually { try await metricSum(one, "bearer_proxy_cache_unwritten_changes") == 0 })
+    let (two, _other) = try await scene.proxy(place: place)
+    let before = try await scene.tokenRequests()
+    #expect(try await two.get("/orders/back").status == 200)
+    #expect(try await scene.tokenRequests() == before)
+    _ = (_own, _other)
+    await scene.stop()
+  }
+
+  @Test func `the commands work on a Redis server with TLS, for a user of its access control list`() async throws {
+    let scene = try await DeskScene()
+    let authority = try await CertificateAuthority("redis-ca", in: scene.directory)
+    let certificate = try await authority.issue("redis")
+    let redis = try await RedisPeer(
+      in: scene.directory,
+      [
+        "--tls-port", "PORT", "--tls-cert-file", certificate.certificateFile, "--tls-key-file", certificate.keyFile,
+        "--tls-ca-cert-file", authority.file, "--tls-auth-clients", "no",
+      ], user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
+    let readme = textOfFile(testsDirectory + "/../README.md")
+    #expect(readme.replacing("\n", with: " ").contains(RedisPeer.commands))
+    ProxyLedger.current?.add(secret: "kept-s3cret")
+    let password = try scene.directory.write("kept-s3cret\n", to: "redis-password")
+    try await succeed(["chmod", "600", password])
+    let place = """
+      {redis: "rediss://127.0.0.1:\(redis.port)/0", user: proxy, password_file: "\(password)", key_prefix: "desk:",
+       tls: {ca_file: "\(authority.file)"}}
+      """
+    let (proxy, _own) = try await scene.proxy(place: place)
+    let check = try await run([binary(), "check", "-c", proxy.configuration])
+    #expect(check.status == 0, "\(check.errors)")
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+
+    let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
+    #expect(accounts.output.contains("alice@contoso.example") && accounts.errors.isEmpty, "\(accounts)")
+    let token = try await run([binary(), "token", "-c", proxy.configuration, "--route", "orders"])
+    #expect(token.status == 0 && token.errors.isEmpty, "\(token)")
+    let logout = try await run([
+      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
+    ])
+    #expect(logout.status == 0, "\(logout)")
+    #expect(try await eventually(within: .seconds(2)) { try await proxy.get("/orders/out").status == 401 })
+
+    // What the other side says when something is wrong, and what we make of it.
+    let wrong = try scene.directory.write("another-s3cret", to: "wrong-password")
+    try await succeed(["chmod", "600", wrong])
+    let text = textOfFile(proxy.configuration)
+    let cases: [(text: String, words: String)] = [
+      (text.replacing("redis-password", with: "wrong-password"), "user or password are wrong (WRONGPASS)"),
+      (text.replacing("tls: {ca_file: \"\(authority.file)\"}", with: "tls: {}"), "TLS: certificate verify failed"),
+      (text.replacing("\"desk:\"", with: "\"other:\""), "the user may not use MGET on these keys (NOPERM)"),
+      (text.replacing(":\(redis.port)/0", with: ":\(try freePort())/0"), "Connection refused"),
+    ]
+    for (text, words) in cases {
+      let file = try scene.directory.write(text, to: "wrong.yaml")
+      let answer = try await run([binary(), "accounts", "-c", file])
+      #expect(answer.errors.contains("warning: rediss://127.0.0.1:"), "\(answer)")
+      #expect(answer.errors.contains(words), "\(answer)")
+    }
+    _ = _own
+    await scene.stop()
+  }
+}

@@ -1,0 +1,252 @@
+// The store and a real server: what it reads, what it writes over, what it does while the server is away, and whom it lets in.
+
+import FoundationEssentials
+import HTTPClient
+import Identity
+import Network
+import TestSupport
+import Testing
+import Tokens
+
+@Suite(.timeLimit(.minutes(3)))
+struct RedisCacheStoreTests {
+  static let now = UnixTime(1_700_000_000)
+  let directory: TemporaryDirectory
+  let loop: EventLoop
+  let failures = Locked<[(error: CacheStoreError, kept: Int, isNews: Bool)]>([])
+  let recoveries = Locked(0)
+  let alice = SignedInPerson("alice")
+  let bob = SignedInPerson("bob")
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    loop = try EventLoop()
+  }
+
+  private func open(
+    _ port: Int, tls: TLSContext? = nil, user: String? = nil, password: String? = nil, prefix: String = "bp:"
+  ) async -> RedisCacheStore {
+    let server = RedisServer(
+      host: "127.0.0.1", port: UInt16(port), tls: tls, user: user, password: password.map { Secret($0) }, database: 1,
+      keyPrefix: prefix)
+    return await RedisCacheStore.open(server, loop: loop, resolver: Resolver()) { [failures, recoveries] event in
+      switch event {
+      case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
+      case .recovered: recoveries.withLock { $0 += 1 }
+      case .read, .written: break
+      }
+    }
+  }
+
+  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: RedisCacheStore) async throws {
+    let issued = try person.issued(generation: generation, now: Self.now)
+    try await store.modify { document in _ = document.add(issued, now: Self.now) }
+  }
+
+  private func rotate(_ person: SignedInPerson, to generation: Int, in store: RedisCacheStore) async throws {
+    let issued = try person.issued(generation: generation, isSignIn: false, now: Self.now)
+    try await store.modify { document in
+      guard document.add(issued, now: Self.now), let held = document.refreshTokens(person.query).first,
+        let next = issued.reply.refreshToken, held.secret.revealed() == "\(person.refreshToken(generation - 1))-"
+      else { return }
+      document.rotate(held, to: next, obtainedAt: Self.now)
+    }
+  }
+
+  @Test func `what one store writes, another one reads, a key for each person`() async throws {
+    let redis = try await RedisPeer(in: directory)
+    let one = await open(redis.port)
+    try await add(alice, to: one)
+    try await add(bob, to: one)
+    #expect(alice.generation(in: await open(redis.port).snapshot()) == 0)
+    let keys = try await redis.cli("-n", "1", "--raw", "keys", "*").split(separator: "\n").sorted()
+    #expect(
+      keys == [
+        "bp:account:login.microsoftonline.com:\(alice.home)", "bp:account:login.microsoftonline.com:\(bob.home)",
+        "bp:application:\(SignedInPerson.client)", "bp:index", "bp:version",
+      ])
+    // Another prefix is another cache.
+    #expect(await open(redis.port, prefix: "other:").snapshot().places.isEmpty)
+    #expect(one.trouble == nil && failures.withLock { $0.isEmpty })
+  }
+
+  @Test func `what another replica writes and removes is seen within a second`() async throws {
+    let redis = try await RedisPeer(in: directory)
+    let (one, two) = (await open(redis.port), await open(redis.port))
+    let stream = one.changes
+    try await add(alice, to: two)
+    let limit = Duration.seconds(1)
+    #expect(try await eventually(within: limit) { alice.generation(in: await one.snapshot()) == 0 })
+    var changes = stream.makeAsyncIterator()
+    await changes.next()
+    try await two.modify { [alice] document in
+      document.removeAccount(
+        home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
+    }
+    #expect(try await eventually(within: limit) { alice.generation(in: await one.snapshot()) == nil })
+    // Who asks at once is not told what was.
+    try await add(bob, to: two)
+    await one.look()
+    #expect(bob.generation(in: await one.snapshot()) == 0)
+  }
+
+  @Test func `replicas that rotate the same and other tokens at once lose none`() async throws {
+    let redis = try await RedisPeer(in: directory)
+    let stores = [await open(redis.port), await open(redis.port), await open(redis.port)]
+    try await add(alice, to: stores[0])
+    try await withThrowingTaskGroup { group in
+      for (index, store) in stores.enumerated() {
+        group.addTask {
+          for generation in 1...20 {
+            try await rotate(alice, to: generation, in: store)
+            try await add(SignedInPerson("p\(index)-\(generation)"), to: store)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let document = await open(redis.port).snapshot()
+    #expect(alice.generation(in: document) == 20)
+    #expect(document.accounts(environments: [SignedInPerson.environment]).count == 61)
+  }
+
+  @Test func `while the server is away changes are kept, and written when it returns`() async throws {
+    var redis = try await RedisPeer(in: directory)
+    let (one, two) = (await open(redis.port), await open(redis.port))
+    try await add(alice, to: one)
+    #expect(try await eventually { alice.generation(in: await two.snapshot()) == 0 })
+    try await redis.kill()
+    await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }
+    // Served from memory.
+    #expect(alice.generation(in: await one.snapshot()) == 1)
+    #expect(alice.generation(in: await two.snapshot()) == 0)
+    let ran = await one.withRefreshLock("k") { true }
+    #expect(ran)
+    try await redis.restart()
+    #expect(try await eventually(within: .seconds(10)) { alice.generation(in: await two.snapshot()) == 1 })
+    #expect(try await eventually { one.trouble == nil && two.trouble == nil })
+    #expect(alice.generation(in: await open(redis.port).snapshot()) == 1)
+    // Two stores, one piece of news each.
+    #expect(failures.withLock { $0.count { $0.isNews } } == 2)
+    #expect(try await eventually { recoveries.withLock { $0 } == 2 })
+  }
+
+  @Test func `a server that comes back without its data is given it again, once`() async throws {
+    var redis = try await RedisPeer(in: directory)
+    let (one, two) = (await open(redis.port), await open(redis.port))
+    try await add(alice, to: one)
+    try await add(bob, to: one)
+    #expect(try await eventually { bob.generation(in: await two.snapshot()) == 0 })
+    try await redis.kill()
+    try await redis.restart(isEmpty: true)
+    #expect(
+      try await eventually(within: .seconds(10)) {
+        let document = await open(redis.port).snapshot()
+        return alice.generation(in: document) == 0 && bob.generation(in: document) == 0
+      })
+    for store in [one, two] {
+      #expect(try await eventually { store.trouble == nil })
+      let document = await store.snapshot()
+      #expect(alice.generation(in: document) == 0 && bob.generation(in: document) == 0)
+    }
+    // And goes on from there.
+    try await rotate(alice, to: 1, in: two)
+    #expect(try await eventually { alice.generation(in: await one.snapshot()) == 1 })
+  }
+
+  @Test func `one replica at a time holds the lock, and one that died holds it no longer than its lease`() async throws
+  {
+    let redis = try await RedisPeer(in: directory)
+    let stores = [await open(redis.port), await open(redis.port), await open(redis.port)]
+    let (inside, most, runs) = (Locked(0), Locked(0), Locked(0))
+    await withTaskGroup { group in
+      for store in stores {
+        for _ in 0..<3 {
+          group.addTask {
+            await store.withRefreshLock("alice") {
+              let now = inside.withLock { value in
+                value += 1
+                return value
+              }
+              most.withLock { $0 = max($0, now) }
+              runs.withLock { $0 += 1 }
+              do { try await Task.sleep(for: .milliseconds(30)) } catch {}
+              inside.withLock { $0 -= 1 }
+            }
+          }
+        }
+      }
+    }
+    #expect((most.withLock { $0 }, runs.withLock { $0 }) == (1, 9))
+    #expect(try await redis.cli("-n", "1", "--raw", "keys", "bp:lock:*") == "\n")
+    // A lease whose holder is gone.
+    await stores[0].withRefreshLock("bob") {}
+    let digest = "bob".utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 as UInt64 }
+    _ = try await redis.cli("-n", "1", "set", "bp:lock:\(String(digest, radix: 16))", "somebody", "PX", "1500")
+    let began = MonotonicTime.now
+    await stores[1].withRefreshLock("bob") {}
+    #expect(MonotonicTime.now - began >= .milliseconds(1000))
+    // Not ours to take away, and ours to lengthen while the body runs.
+    await stores[1].withRefreshLock("carol") {
+      do { try await Task.sleep(for: .seconds(7)) } catch {}
+      let keys = try? await redis.cli("-n", "1", "--raw", "keys", "bp:lock:*")
+      #expect(keys?.hasPrefix("bp:lock:") == true)
+    }
+  }
+
+  @Test func `a key that holds no cache is reported, and left alone`() async throws {
+    let redis = try await RedisPeer(in: directory)
+    let one = await open(redis.port)
+    try await add(alice, to: one)
+    let key = "bp:account:login.microsoftonline.com:\(alice.home)"
+    _ = try await redis.cli("-n", "1", "hset", key, "version", "7", "entries", "{\"half")
+    _ = try await redis.cli("-n", "1", "zadd", "bp:index", "7", String(key.dropFirst(3)))
+    _ = try await redis.cli("-n", "1", "set", "bp:version", "7")
+    #expect(try await eventually { one.trouble != nil })
+    #expect(one.trouble?.description(path: "redis").hasSuffix("\(alice.home) is no token cache") == true)
+    await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }
+    #expect(try await redis.cli("-n", "1", "hget", key, "entries") == "{\"half\n")
+    #expect(alice.generation(in: await one.snapshot()) == 1)
+  }
+
+  @Test func `a user of the access control list with what the documents say gets in, and nobody else`() async throws {
+    let redis = try await RedisPeer(
+      in: directory, user: "proxy on >s3cret-pass ~bp:* resetchannels \(RedisPeer.commands)")
+    let store = await open(redis.port, user: "proxy", password: "s3cret-pass")
+    try await add(alice, to: store)
+    await store.withRefreshLock("k") {}
+    try await store.modify { [alice] document in
+      document.removeAccount(
+        home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
+    }
+    #expect(store.trouble == nil, "\(String(describing: store.trouble))")
+
+    let wrong = await open(redis.port, user: "proxy", password: "wrong")
+    #expect(wrong.trouble == .server(.credentials(code: "WRONGPASS")))
+    #expect(wrong.trouble?.description(path: "P") == "P: user or password are wrong (WRONGPASS)")
+    #expect(await open(redis.port).trouble == .server(.credentials(code: "NOAUTH")))
+    let elsewhere = await open(redis.port, user: "proxy", password: "s3cret-pass", prefix: "not-ours:")
+    #expect(elsewhere.trouble == .server(.refused(command: "MGET", code: "NOPERM")))
+  }
+
+  @Test func `a server with TLS is verified, and shown our certificate`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let server = try await authority.issue("redis")
+    let client = try await authority.issue("proxy")
+    let redis = try await RedisPeer(
+      in: directory,
+      [
+        "--tls-port", "PORT", "--tls-cert-file", server.certificateFile, "--tls-key-file", server.keyFile,
+        "--tls-ca-cert-file", authority.file,
+      ])
+    let identity = TLSIdentity(certificatePath: client.certificateFile, keyPath: client.keyFile)
+    let store = await open(redis.port, tls: try TLSContext.client(trustPath: authority.file, identity: identity))
+    try await add(alice, to: store)
+    #expect(store.trouble == nil, "\(String(describing: store.trouble))")
+    let stranger = await open(redis.port, tls: try TLSContext.client(identity: identity))
+    let sentence = stranger.trouble?.description(path: "P") ?? ""
+    #expect(sentence.hasPrefix("P: TLS: certificate verify failed"), "\(sentence)")
+    // Plain text to a port that speaks TLS.
+    #expect(await open(redis.port).trouble != nil)
+  }
+}

@@ -1,0 +1,60 @@
+// A Redis server: Debian's redis-server, as a process of one test.
+
+import Glibc
+
+/// redis-server on a port of 127.0.0.1, with what it holds in files of a test's directory.
+public struct RedisPeer: Sendable {
+  /// Where it listens.
+  public let port: Int
+  private let directory: TemporaryDirectory
+  private let options: [String]
+  /// The process.
+  public private(set) var process: ChildProcess
+
+  /// What a user's rules have to allow, as README.md says it.
+  public static let commands =
+    "+select +get +mget +set +del +hget +hset +hmget +zadd +zrem +zrangebyscore +pexpire +eval"
+
+  /// Starts it with further `options` of its command line, and with `user` as the only one who may enter (an access control list's line,
+  /// without `user`); every write is on the disk before it is answered.
+  public init(in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil) async throws {
+    port = try freePort()
+    self.directory = directory
+    var options = options
+    if let user {
+      let list = try directory.write("user default off\nuser \(user)\n", to: "redis-users.acl")
+      options += ["--aclfile", list]
+    }
+    self.options = options
+    process = try Self.start(port, directory, options)
+    try await waitForPort(port, of: process)
+  }
+
+  private static func start(_ port: Int, _ directory: TemporaryDirectory, _ options: [String]) throws -> ChildProcess {
+    let isSecure = options.contains("--tls-port")
+    let arguments =
+      ["redis-server", "--bind", "127.0.0.1", "--dir", directory.path, "--save", "", "--loglevel", "warning"]
+      + (isSecure ? ["--port", "0"] : ["--port", "\(port)"])
+      + ["--appendonly", "yes", "--appendfsync", "always"]
+      + options.map { $0 == "PORT" ? "\(port)" : $0 }
+    return try ChildProcess("redis-\(port)", arguments, in: directory)
+  }
+
+  /// Ends it as a crash would.
+  public func kill() async throws {
+    process.send(SIGKILL)
+    _ = try await process.wait()
+  }
+
+  /// Starts it again, with what it held or, where `isEmpty`, without.
+  public mutating func restart(isEmpty: Bool = false) async throws {
+    if isEmpty { try await succeed(["rm", "-rf", directory.file("appendonlydir")]) }
+    process = try Self.start(port, directory, options)
+    try await waitForPort(port, of: process)
+  }
+
+  /// What redis-cli says to a command.
+  public func cli(_ arguments: String...) async throws -> String {
+    try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments)
+  }
+}
