@@ -48,7 +48,7 @@ struct TLSContexts {
   static func client<User>(
     caFile: Located<String>?, certificate: CertificateFiles?, user: Located<User>
   ) throws(ConfigurationError) -> TLSContext? {
-    var loader = TLSContextLoader()
+    var loader = TLSContextLoader(former: [:])
     let context = loader.client(caFile: caFile, certificate: certificate, user: user)
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
     return context

@@ -63,6 +63,20 @@ import Testing
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("a-key-of") })
   }
 
+  @Test func `of a Redis server's URL no user and no password is shown, whichever way they came`() throws {
+    let text = """
+      listeners: [{address: 127.0.0.1:1}]
+      routes: [{name: a, path: /, upstream: "http://127.0.0.1", token: none}]
+      cache: {redis: "${URL}"}
+      """
+    let settings = try Settings.decode(
+      yaml: Array(text.utf8), file: "f.yaml", environment: ["URL": "rediss://alice:hush%2Dhush@c.example:7/3"])
+    let values = settings.effectiveValues()
+    #expect(values.first { $0.key == "cache.redis" }?.value == "rediss://c.example:7/3")
+    #expect(values.first { $0.key == "cache.key_prefix" }?.value == "bearer-proxy:")
+    #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("alice") })
+  }
+
   @Test func `everything that the full example gives is there, and no secret`() throws {
     let file = testFile("../../config/full.yaml")
     let settings = try Settings.decode(
@@ -73,7 +87,9 @@ import Testing
     let shapes = Set(values.map { Self.shape($0.key) })
     // Of two keys that exclude one another, one is in use.
     let absent = Set(SectionShape.file.leaves()).subtracting(shapes)
-    #expect(absent == ["cache.memory", "listeners[].callers.header.value"])
+    // A file stands there in the place of memory and of a Redis server.
+    #expect(absent.filter { !$0.hasPrefix("cache.") } == ["listeners[].callers.header.value"])
+    #expect(absent.contains("cache.memory") && absent.contains("cache.redis") && !absent.contains("cache.file"))
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("contents-of") })
   }
 
