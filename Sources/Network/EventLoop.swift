@@ -22,6 +22,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) var timers = TimerQueue()
 
   @exclusivity(unchecked) private var onIdle: () -> Void = {}
+  @exclusivity(unchecked) private var onTurn: ((_ nanoseconds: UInt64) -> Void)?
 
   private let epoll: Int32
   private let wakeUp: Int32
@@ -98,6 +99,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     onIdle = action
   }
 
+  /// Has `action` run after every batch of events, with the time that the batch took: whatever became ready meanwhile waited so
+  /// long. Call on the loop.
+  public func afterTurn(_ action: @escaping (_ nanoseconds: UInt64) -> Void) {
+    assertOnLoop()
+    onTurn = action
+  }
+
   // MARK: Executor
 
   /// Whether the calling thread is inside this loop.
@@ -146,7 +154,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     now = .now
     var lastActivity = now
     while true {
-      runJobs()
+      if runJobs(), let onTurn { onTurn((MonotonicTime.now - now).nanoseconds) }
       let wait = jobs.isEmpty ? pollMilliseconds(lastActivity) : 0
       let count = csystem_epoll_wait(epoll, events.baseAddress, Int32(events.count), wait)
       now = .now
@@ -163,12 +171,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     runner.store(0, ordering: .relaxed)
   }
 
-  private func runJobs() {
+  /// Whether there were any.
+  private func runJobs() -> Bool {
     var left = Self.jobsPerTurn
     while left > 0, let job = jobs.popFirst() {
       job.runSynchronously(on: asUnownedTaskExecutor())
       left -= 1
     }
+    return left < Self.jobsPerTurn
   }
 
   private func pollMilliseconds(_ lastActivity: MonotonicTime) -> Int32 {

@@ -60,4 +60,48 @@ public enum Machine {
   public static func trimHeap() {
     csystem_trim_heap()
   }
+
+  /// What the process uses now.
+  public struct Resources: Sendable, Hashable {
+    /// Memory that is in RAM, in bytes.
+    public var residentBytes: Int64
+    /// Descriptors that are open.
+    public var openDescriptors: Int64
+    /// Descriptors that may be open.
+    public var descriptorLimit: Int64
+    /// Processor time used so far, in nanoseconds, by the process and by the kernel for it.
+    public var processorTime: UInt64
+  }
+
+  /// What the process uses now; 0 for what the system does not tell.
+  public static var resources: Resources {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let seconds = UInt64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+    let microseconds = UInt64(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+    return Resources(
+      residentBytes: residentPages * Int64(sysconf(Int32(_SC_PAGESIZE))), openDescriptors: openDescriptors,
+      descriptorLimit: Int64(clamping: limit.rlim_cur), processorTime: seconds * 1_000_000_000 + microseconds * 1000)
+  }
+
+  private static var residentPages: Int64 {
+    let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return 0 }
+    defer { close(descriptor) }
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = read(descriptor, &text, text.count)
+    let words = text[..<max(count, 0)].split(separator: UInt8(ascii: " "))
+    return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+  }
+
+  private static var openDescriptors: Int64 {
+    guard let directory = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count: Int64 = 0
+    while readdir(directory) != nil { count += 1 }
+    // Not the two dots, and not the one that lists them.
+    return max(count - 3, 0)
+  }
 }

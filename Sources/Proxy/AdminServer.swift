@@ -85,8 +85,7 @@ public final class AdminServer: Sendable {
     case "/healthz": return .text(200, "ok\n")
     case "/readyz": return await readiness()
     case "/metrics":
-      service.registry.shared.set(
-        service.metrics.signInNeeds, Int64(await service.challengeMemory.needs().count))
+      await service.setGauges(at: UnixTime(WallClock.now.seconds), startedAt: startedAt)
       return AdminAnswer(
         status: 200, contentType: MetricsRegistry.mediaType, body: service.registry.prometheusText())
     case "/status":

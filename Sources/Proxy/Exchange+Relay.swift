@@ -68,6 +68,7 @@ extension Exchange {
         upstream.close()
         connection.stream.reset()
         record.outcome = outcome
+        if outcome == .timedOut { state.metrics.add(state.service.metrics.limits[Limit.idle.row]) }
         if outcome == .upstreamFailed { note("broke off in the middle of an answer", route, state) }
         return false
       case .refused:

@@ -115,6 +115,7 @@ struct Exchange {
     do throws(AcquisitionError) {
       let value = try await state.service.broker.bearer(for: state.service.subscriptions[slot])
       state.bearers[slot] = value
+      if value.origin.source == .cache { record.tokenSource = .sharedCache }
       return value
     } catch {
       throw .token(error)
@@ -181,6 +182,9 @@ struct Exchange {
     record.status = UInt16(form.status)
     record.bytesOut = UInt64(body.count)
     record.outcome = failure.outcome
+    if let limit = failure.limit {
+      connection.state.metrics.add(connection.state.service.metrics.limits[limit.row])
+    }
   }
 
   /// Whether everything was sent.
@@ -210,9 +214,10 @@ struct Exchange {
     record.total = (state.loop.now - start).nanoseconds
     let metrics = state.service.metrics
     let row = metrics.row(record.route)
-    state.metrics.add(metrics.requests[row, ServiceMetrics.statusClass(record.status)])
+    let statusClass = ServiceMetrics.statusClass(record.status)
+    state.metrics.add(metrics.requests[row, statusClass])
     state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
-    state.metrics.observe(metrics.durations[row], nanoseconds: record.total)
+    state.metrics.observe(metrics.durations[row, statusClass], nanoseconds: record.total)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.
     RecordedHead(scratch.requestParser.head, isParsed: headBytes > 0).record(

@@ -66,6 +66,7 @@ public final class ProxyServer: Sendable {
       let state = home.value.current
       guard state.service.hasRoomForConnections else {
         state.metrics.add(state.service.metrics.acceptPauses)
+        state.metrics.add(state.service.metrics.limits[Limit.connections.row])
         _ = await waiter.wait(until: loop.now + .milliseconds(50))
         continue
       }
@@ -101,6 +102,9 @@ public final class ProxyServer: Sendable {
 
   private static func keepHouse(_ home: Confined<ServingLoop>) async {
     home.loop.whenIdle { home.value.current.flushAccessRecords() }
+    // Counted in the same memory in every generation.
+    let (metrics, delays) = (home.value.current.metrics, home.value.current.service.metrics.loopDelays)
+    home.loop.afterTurn { metrics.observe(delays, nanoseconds: $0) }
     let waiter = Waiter(home.loop)
     _ = await waiter.wait(until: home.loop.now + .seconds(1))
     if home.loop.index == 0 { Machine.releaseTextPages() }

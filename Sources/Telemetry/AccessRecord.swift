@@ -6,6 +6,8 @@ public enum TokenSource: UInt8, Sendable, Hashable {
   case none
   /// It was there already.
   case cache
+  /// The request waited for a look into the shared cache, where another process had put it.
+  case sharedCache
   /// The request waited for the identity provider.
   case identityProvider
 
@@ -13,6 +15,7 @@ public enum TokenSource: UInt8, Sendable, Hashable {
     switch self {
     case .none: "none"
     case .cache: "cache"
+    case .sharedCache: "shared_cache"
     case .identityProvider: "identity_provider"
     }
   }

@@ -9,6 +9,9 @@ public struct Counter: Sendable, Hashable {
 /// A gauge: a number that goes up and down. Each writer keeps its own part; the sum is what is shown.
 public struct Gauge: Sendable, Hashable {
   let cell: Int
+
+  /// What stands for no number: a gauge that has none is not shown. Only one writer may set such a gauge.
+  public static let absent = Int64.min
 }
 
 /// A histogram of durations.
@@ -19,27 +22,41 @@ public struct DurationHistogram: Sendable, Hashable {
   let boundCount: Int
 }
 
-/// Counters under one name, one for each pair of values of two labels.
+/// Counters under one name, one for each value of a label or each pair of values of two.
 public struct CounterTable: Sendable {
   let first: Int
   let columns: Int
 
   /// The counter of two label values, by their positions.
   @inline(__always)
-  public subscript(row: Int, column: Int) -> Counter {
+  public subscript(row: Int, column: Int = 0) -> Counter {
     Counter(cell: first + row * columns + column)
   }
 }
 
-/// Histograms under one name, one for each value of a label.
+/// Gauges under one name, one for each value of a label or each pair of values of two.
+public struct GaugeTable: Sendable {
+  let first: Int
+  let columns: Int
+
+  /// The gauge of label values, by their positions.
+  @inline(__always)
+  public subscript(row: Int, column: Int = 0) -> Gauge {
+    Gauge(cell: first + row * columns + column)
+  }
+}
+
+/// Histograms under one name, one for each value of a label or each pair of values of two.
 public struct DurationHistogramTable: Sendable {
   let first: DurationHistogram
+  let columns: Int
 
-  /// The histogram of a label value, by its position.
+  /// The histogram of label values, by their positions.
   @inline(__always)
-  public subscript(row: Int) -> DurationHistogram {
+  public subscript(row: Int, column: Int = 0) -> DurationHistogram {
     DurationHistogram(
-      cell: first.cell + row * (first.boundCount + 2), firstBound: first.firstBound, boundCount: first.boundCount)
+      cell: first.cell + (row * columns + column) * (first.boundCount + 2), firstBound: first.firstBound,
+      boundCount: first.boundCount)
   }
 }
 
@@ -59,6 +76,8 @@ public struct MetricLabel: Sendable {
 public struct MetricsCatalog: Sendable {
   enum Kind: Sendable {
     case counter
+    /// A counter of seconds, whose cells hold nanoseconds.
+    case secondsCounter
     case gauge
     case durationHistogram(firstBound: Int, boundCount: Int)
   }
@@ -72,6 +91,8 @@ public struct MetricsCatalog: Sendable {
     let name: StaticString
     let help: StaticString
     let kind: Kind
+    /// Whether a series is left out until something is observed.
+    var isSparse = false
     var series: [Series]
   }
 
@@ -94,10 +115,37 @@ public struct MetricsCatalog: Sendable {
   public mutating func counters(
     _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel
   ) -> CounterTable {
-    let labels = row.values.flatMap { first in
+    CounterTable(first: add(name, help, .counter, Self.pairs(row, column), width: 1), columns: column.values.count)
+  }
+
+  private static func pairs(_ row: MetricLabel, _ column: MetricLabel) -> [[(name: StaticString, value: String)]] {
+    row.values.flatMap { first in
       column.values.map { second in [(name: row.name, value: first), (name: column.name, value: second)] }
     }
-    return CounterTable(first: add(name, help, .counter, labels, width: 1), columns: column.values.count)
+  }
+
+  /// Adds a counter of seconds, counted in nanoseconds. Its name ends in `_seconds_total`.
+  public mutating func secondsCounter(_ name: StaticString, help: StaticString) -> Counter {
+    Counter(cell: add(name, help, .secondsCounter, [[]], width: 1))
+  }
+
+  /// Adds counters for every value of a label.
+  public mutating func counters(_ name: StaticString, help: StaticString, by label: MetricLabel) -> CounterTable {
+    let labels = label.values.map { [(name: label.name, value: $0)] }
+    return CounterTable(first: add(name, help, .counter, labels, width: 1), columns: 1)
+  }
+
+  /// Adds gauges for every value of a label.
+  public mutating func gauges(_ name: StaticString, help: StaticString, by label: MetricLabel) -> GaugeTable {
+    let labels = label.values.map { [(name: label.name, value: $0)] }
+    return GaugeTable(first: add(name, help, .gauge, labels, width: 1), columns: 1)
+  }
+
+  /// Adds gauges for every pair of values of two labels.
+  public mutating func gauges(
+    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel
+  ) -> GaugeTable {
+    GaugeTable(first: add(name, help, .gauge, Self.pairs(row, column), width: 1), columns: column.values.count)
   }
 
   /// Adds a gauge.
@@ -120,7 +168,17 @@ public struct MetricsCatalog: Sendable {
     _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds, by label: MetricLabel
   ) -> DurationHistogramTable {
     DurationHistogramTable(
-      first: durations(name, help, bounds, label.values.map { [(name: label.name, value: $0)] }))
+      first: durations(name, help, bounds, label.values.map { [(name: label.name, value: $0)] }), columns: 1)
+  }
+
+  /// Adds a histogram for every pair of values of two labels. Pairs that never occur are not shown.
+  public mutating func durations(
+    _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds, by row: MetricLabel,
+    and column: MetricLabel
+  ) -> DurationHistogramTable {
+    let first = durations(name, help, bounds, Self.pairs(row, column))
+    if let family = families.firstIndex(where: { "\($0.name)" == "\(name)" }) { families[family].isSparse = true }
+    return DurationHistogramTable(first: first, columns: column.values.count)
   }
 
   /// From half a millisecond to ten seconds: a local answer to a slow upstream.

@@ -45,6 +45,11 @@ public struct SharedMetricsWriter: Sendable {
     block.addShared(gauge.cell, UInt64(bitPattern: value))
   }
 
+  /// Sets a counter that is counted elsewhere. It must not have gone down.
+  public func set(_ counter: Counter, total: UInt64) {
+    block.set(counter.cell, total)
+  }
+
   /// Sets the shared part of a gauge.
   public func set(_ gauge: Gauge, _ value: Int64) {
     block.set(gauge.cell, UInt64(bitPattern: value))

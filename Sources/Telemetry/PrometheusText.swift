@@ -17,8 +17,12 @@ extension MetricsRegistry {
         case .counter:
           text.append(family.name, "", series.labels, value: "\(sum(series.cell))")
         case .gauge:
-          text.append(family.name, "", series.labels, value: "\(Int64(bitPattern: sum(series.cell)))")
+          let value = Int64(bitPattern: sum(series.cell))
+          if value != Gauge.absent { text.append(family.name, "", series.labels, value: "\(value)") }
+        case .secondsCounter:
+          text.append(family.name, "", series.labels, value: seconds(sum(series.cell)))
         case .durationHistogram(let firstBound, let boundCount):
+          if family.isSparse, (0...boundCount).allSatisfy({ sum(series.cell + $0) == 0 }) { continue }
           append(family.name, series, bounds: catalog.bounds[firstBound..<(firstBound + boundCount)], to: &text)
         }
       }
@@ -45,7 +49,7 @@ extension MetricsRegistry {
 extension MetricsCatalog.Kind {
   fileprivate var text: String {
     switch self {
-    case .counter: "counter"
+    case .counter, .secondsCounter: "counter"
     case .gauge: "gauge"
     case .durationHistogram: "histogram"
     }

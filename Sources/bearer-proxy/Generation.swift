@@ -42,7 +42,8 @@ struct ProcessMetrics {
   /// Metrics of a configuration; what `former` has counted under the same names goes on.
   init(_ settings: Settings, loops: Int, succeeding former: ProcessMetrics?) {
     var catalog = MetricsCatalog()
-    service = ServiceMetrics(&catalog, routes: settings.routes.map(\.name), version: programVersion)
+    service = ServiceMetrics(
+      &catalog, routes: settings.routes.map(\.name), version: programVersion, commit: programCommit)
     tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
     // The cache stays the one of the start.
     let isShared = former.map { $0.cache != nil } ?? (settings.cache.place != nil)

@@ -55,9 +55,9 @@ struct AdminTests {
     #expect(moved("bearer_proxy_requests_total{route=open,status_class=5xx}") == 1)
     #expect(moved("bearer_proxy_requests_total{route=(none),status_class=4xx}") == 1)
     #expect(moved("bearer_proxy_request_tokens_total{route=orders,source=cache}") == 3)
-    #expect(moved("bearer_proxy_request_duration_seconds_count{route=orders}") == 3)
-    #expect(moved("bearer_proxy_request_duration_seconds_bucket{le=+Inf,route=orders}") == 3)
-    #expect(moved("bearer_proxy_request_duration_seconds_sum{route=orders}") > 0)
+    #expect(moved("bearer_proxy_request_duration_seconds_count{route=orders,status_class=2xx}") == 3)
+    #expect(moved("bearer_proxy_request_duration_seconds_bucket{le=+Inf,route=orders,status_class=2xx}") == 3)
+    #expect(moved("bearer_proxy_request_duration_seconds_sum{route=orders,status_class=2xx}") > 0)
     #expect(moved("bearer_proxy_connections_accepted_total{}") == 5)
     #expect(moved("bearer_proxy_upstream_connections_total{kind=new,route=open}") == 1)
     let orders = ["new", "reused"].map { moved("bearer_proxy_upstream_connections_total{kind=\($0),route=orders}") }
@@ -65,7 +65,18 @@ struct AdminTests {
     let obtained = "application=contoso,grant=client_credentials,result=obtained"
     #expect(after["bearer_proxy_token_requests_total{\(obtained)}"] == 1)
     #expect(after["bearer_proxy_token_request_duration_seconds_count{}"] == 1)
-    #expect(after.keys.contains { $0.hasPrefix("bearer_proxy_build_info{version=") })
+    #expect(after.keys.contains { $0.hasPrefix("bearer_proxy_build_info{commit=,version=") })
+    // What is looked up at the scrape.
+    #expect(after["bearer_proxy_route_state{route=orders,state=ready}"] == 1)
+    #expect(after["bearer_proxy_route_state{route=open,state=upstream_failing}"] == 1)
+    #expect(after["bearer_proxy_route_state{route=open,state=ready}"] == 0)
+    #expect((after["bearer_proxy_token_expiry_seconds{route=orders}"] ?? 0) > 0)
+    #expect(after["bearer_proxy_token_expiry_seconds{route=open}"] == nil)
+    #expect(moved("bearer_proxy_loop_delay_seconds_count{}") > 0)
+    #expect((after["process_resident_memory_bytes{}"] ?? 0) > 1_000_000 && (after["process_open_fds{}"] ?? 0) > 3)
+    #expect((after["process_cpu_seconds_total{}"] ?? 0) > 0)
+    // A pair that never occurred has no histogram.
+    #expect(after["bearer_proxy_request_duration_seconds_count{route=orders,status_class=5xx}"] == nil)
     let connection = try scene.proxy.connect()
     #expect(try await eventually { try await metrics(of: scene.proxy)["bearer_proxy_connections_open{}"] == 1 })
     connection.finishSending()

@@ -15,6 +15,7 @@ struct FileCacheStoreTests {
   let path: String
   let failures = Locked<[(error: CacheStoreError, kept: Int, isNews: Bool)]>([])
   let recoveries = Locked(0)
+  let waits = Locked<[(lock: CacheLock, duration: Duration)]>([])
   let alice = SignedInPerson("alice")
   let bob = SignedInPerson("bob")
 
@@ -24,10 +25,11 @@ struct FileCacheStoreTests {
   }
 
   private func open(lockWait: TimeSpan = .milliseconds(500)) async -> FileCacheStore {
-    await FileCacheStore.open(path: path, lockWait: lockWait) { [failures, recoveries] event in
+    await FileCacheStore.open(path: path, lockWait: lockWait) { [failures, recoveries, waits] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
       case .recovered: recoveries.withLock { $0 += 1 }
+      case .waited(let lock, let duration): waits.withLock { $0.append((lock, duration)) }
       case .read, .written: break
       }
     }
@@ -52,6 +54,7 @@ struct FileCacheStoreTests {
     #expect(alice.generation(in: try onDisk()) == 0)
     #expect(alice.generation(in: await open().snapshot()) == 0)
     #expect(try names == ["cache.json"])
+    #expect(waits.withLock { $0.map(\.lock) } == [.file])
     #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
   }
 

@@ -36,6 +36,26 @@ struct EventLoopTests {
     loop.shutDown()
   }
 
+  @Test func `a batch that takes long is told with its time`() async throws {
+    let loop = try EventLoop()
+    let longest = Locked<UInt64>(0)
+    await Task(executorPreference: loop) {
+      loop.afterTurn { nanoseconds in longest.withLock { $0 = max($0, nanoseconds) } }
+    }.value
+    await Task(executorPreference: loop) {
+      let end = MonotonicTime.now + .milliseconds(20)
+      while MonotonicTime.now < end {}
+    }.value
+    // The batch ends after its tasks do.
+    await Task(executorPreference: loop) {
+      let waiter = Waiter(loop)
+      _ = await waiter.wait(until: MonotonicTime.now + .milliseconds(1))
+      waiter.close()
+    }.value
+    #expect(longest.withLock { $0 } >= 20_000_000)
+    loop.shutDown()
+  }
+
   @Test func `a wait without a channel ends at its deadline and not before`() async throws {
     let loop = try EventLoop()
     let (wake, elapsed) = await Task(executorPreference: loop) {

@@ -78,6 +78,43 @@ import Testing
     )
   }
 
+  @Test func `a number that is not there is not shown, nor a pair that never occurred`() {
+    var catalog = MetricsCatalog()
+    let ends = catalog.gauges("end_seconds", help: "Ends.", by: MetricLabel("route", ["a", "b"]))
+    let states = catalog.gauges(
+      "state", help: "States.", by: MetricLabel("route", ["a"]), and: MetricLabel("state", ["up", "down"]))
+    let waits = catalog.durations(
+      "wait_seconds", help: "Waiting.", bounds: [.seconds(1)], by: MetricLabel("route", ["a", "b"]),
+      and: MetricLabel("class", ["2xx", "5xx"]))
+    let used = catalog.secondsCounter("cpu_seconds_total", help: "Used.")
+    let registry = MetricsRegistry(catalog, writers: 1)
+    registry.shared.set(ends[0], Gauge.absent)
+    registry.shared.set(ends[1], 7)
+    registry.shared.set(states[0, 1], 1)
+    registry.writer(0).observe(waits[1, 0], nanoseconds: 2)
+    registry.shared.set(used, total: 1_500_000_000)
+    #expect(
+      String(decoding: registry.prometheusText(), as: UTF8.self) == """
+        # HELP end_seconds Ends.
+        # TYPE end_seconds gauge
+        end_seconds{route="b"} 7
+        # HELP state States.
+        # TYPE state gauge
+        state{route="a",state="up"} 0
+        state{route="a",state="down"} 1
+        # HELP wait_seconds Waiting.
+        # TYPE wait_seconds histogram
+        wait_seconds_bucket{route="b",class="2xx",le="1"} 1
+        wait_seconds_bucket{route="b",class="2xx",le="+Inf"} 1
+        wait_seconds_sum{route="b",class="2xx"} 0.000000002
+        wait_seconds_count{route="b",class="2xx"} 1
+        # HELP cpu_seconds_total Used.
+        # TYPE cpu_seconds_total counter
+        cpu_seconds_total 1.5
+
+        """)
+  }
+
   @Test func `many threads lose no count`() async {
     var catalog = MetricsCatalog()
     let count = catalog.counter("c_total", help: "Counts.")

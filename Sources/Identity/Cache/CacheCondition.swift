@@ -53,7 +53,7 @@ public final class CacheCondition: Sendable {
     let now = now()
     state.withLock { report in
       switch event {
-      case .read: break
+      case .read, .waited: break
       case .written, .recovered:
         report.trouble = nil
         report.troubleSince = nil

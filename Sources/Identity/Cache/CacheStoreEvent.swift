@@ -11,4 +11,14 @@ public enum CacheStoreEvent: Sendable {
   case failed(CacheStoreError, kept: Int, isNews: Bool)
   /// The file can be used again, and holds everything.
   case recovered
+  /// A lock was waited for, until it was had or the time was over.
+  case waited(CacheLock, Duration)
+}
+
+/// What processes that share a cache take turns at.
+public enum CacheLock: String, Sendable, Hashable, CaseIterable {
+  /// Writing the file.
+  case file
+  /// Asking a provider with one person's refresh tokens.
+  case refresh
 }

@@ -1,5 +1,6 @@
 // Owns what log and metrics say about the cache's file.
 
+internal import Network
 public import Telemetry
 
 /// The counters of a cache's file.
@@ -8,6 +9,7 @@ public struct CacheMetrics: Sendable {
   private let writes: Counter
   private let failures: [String: Counter]
   private let unwritten: Gauge
+  private let waits: DurationHistogramTable
 
   /// Adds the metrics to a process's catalogue.
   public init(_ catalog: inout MetricsCatalog) {
@@ -25,6 +27,10 @@ public struct CacheMetrics: Sendable {
     unwritten = catalog.gauge(
       "bearer_proxy_cache_unwritten_changes",
       help: "Changes that only this process knows, until the cache can be written.")
+    waits = catalog.durations(
+      "bearer_proxy_cache_lock_wait_seconds",
+      help: "Waiting for other processes that share the cache, by lock: to write the file, to refresh a token.",
+      by: MetricLabel("lock", CacheLock.allCases.map(\.rawValue)))
   }
 
   /// Counts an event.
@@ -39,6 +45,9 @@ public struct CacheMetrics: Sendable {
       if let counter = failures[error.reason] { writer.add(counter) }
       writer.set(unwritten, Int64(kept))
     case .recovered: writer.set(unwritten, 0)
+    case .waited(let lock, let duration):
+      let row = lock == .file ? 0 : 1
+      writer.observe(waits[row], nanoseconds: TimeSpan(duration).nanoseconds)
     }
   }
 }
@@ -62,6 +71,8 @@ extension CacheStoreEvent {
         "token cache cannot be used, serving from memory",
         ["reason": .string(error.reason), "detail": .string(error.description(path: path)), "kept": .integer(kept)])
     case .failed: break
+    case .waited(let lock, let duration):
+      log.debug("token cache lock", ["lock": .string(lock.rawValue), "duration_ms": .milliseconds(duration)])
     case .recovered: log.info("token cache can be used again", ["file": .string(path)])
     }
   }

@@ -30,9 +30,12 @@ extension FileCacheStore {
     repeat {
       // Waiting for the lock is when further changes gather.
       let held: HeldLockFile
+      let began = MonotonicTime.now
       do throws(LockFileError) {
         held = try await lock.take(within: lockWait)
+        observe(.waited(.file, Duration(MonotonicTime.now - began)))
       } catch {
+        observe(.waited(.file, Duration(MonotonicTime.now - began)))
         keep(takeBatch(), because: CacheStoreError(error))
         continue
       }

@@ -106,12 +106,14 @@ public final class FileCacheStore: TokenCacheStore {
     _ key: String, _ body: @Sendable () async -> Result
   ) async -> Result {
     let held: HeldRegion?
+    let began = MonotonicTime.now
     do throws(SystemError) {
       held = try await refreshLocks.take(Self.index(of: key), within: Self.refreshWait)
     } catch {
       // A read-only file system, say. The processes do not know of one another's results there anyway.
       held = nil
     }
+    observe(.waited(.refresh, Duration(MonotonicTime.now - began)))
     _ = await reread()
     let result = await body()
     withExtendedLifetime(held) {}

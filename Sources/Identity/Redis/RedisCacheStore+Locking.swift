@@ -17,7 +17,9 @@ extension RedisCacheStore {
   ) async -> Result {
     let name = keys.lease(key)
     let word = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let began = MonotonicTime.now
     let isHeld = await take(name, word)
+    observe(.waited(.refresh, Duration(MonotonicTime.now - began)))
     _ = client.pausing == nil ? await reread() : nil
     let renewal = isHeld ? Task { await lengthen(name, word) } : nil
     let result = await body()

@@ -43,6 +43,9 @@ enum RouteCondition: Hashable {
     }
   }
 
+  /// Every word.
+  static let words = ["ready", "refreshing", "sign_in_needed", "provider_down", "provider_refuses", "upstream_failing"]
+
   /// The word for programs.
   var word: String {
     switch self {

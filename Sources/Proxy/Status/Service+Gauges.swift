@@ -1,0 +1,25 @@
+// Owns the metrics that are looked up when somebody asks, instead of counted while requests run.
+
+internal import Identity
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+extension Service {
+  /// Brings them up to an instant.
+  func setGauges(at now: UnixTime, startedAt: UnixTime) async {
+    let writer = registry.shared
+    for status in await routeStatuses(at: now) {
+      let row = status.route.index
+      let held = status.token?.expiresAt.map { $0 - now } ?? 0
+      writer.set(metrics.expiry[row], held > 0 ? held : Gauge.absent)
+      for (column, word) in RouteCondition.words.enumerated() {
+        writer.set(metrics.states[row, column], status.condition.word == word ? 1 : 0)
+      }
+    }
+    writer.set(metrics.signInNeeds, Int64(challengeMemory.knownNeeds.count))
+    writer.set(metrics.droppedLines[0], total: accessLog?.droppedLines ?? 0)
+    writer.set(metrics.droppedLines[1], total: OutputFile.standardError.droppedLines)
+    metrics.process.set(in: writer, startedAt: startedAt)
+  }
+}

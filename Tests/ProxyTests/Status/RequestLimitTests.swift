@@ -1,0 +1,27 @@
+// Under which name a request that met a limit is counted.
+
+import HTTP
+import HTTPClient
+import Network
+import Testing
+
+@testable import Proxy
+
+@Suite struct RequestLimitTests {
+  private static let rows: [(ExchangeFailure, Limit?)] = [
+    (.head(.headTooLarge), .headBytes), (.head(.targetTooLong), .targetBytes), (.head(.field(.tooMany)), .fieldCount),
+    (.tooLarge, .bodyBytes), (.headStalled, .requestHead), (.contentStalled, .idle),
+    (.unreachable(.timedOut), .connect), (.unreachable(.connect(.timedOut)), .connect),
+    (.upstreamStalled, .responseHead), (.exchangeTimedOut, .exchange),
+    // What is wrong without a limit being met.
+    (.head(.requestLine), nil), (.head(.field(.folding)), nil), (.noRoute, nil), (.upstreamClosed, nil),
+    (.unreachable(.connect(.forbiddenAddress)), nil), (.contentCut, nil),
+  ]
+
+  @Test func `a limit has the name of its key`() {
+    for (failure, limit) in Self.rows { #expect(failure.limit == limit, "\(failure)") }
+    #expect(Set(Limit.allCases.map(\.row)).count == Limit.allCases.count)
+    // Connections are counted where they are accepted.
+    #expect(Set(Self.rows.compactMap(\.1)).union([.connections]) == Set(Limit.allCases))
+  }
+}
