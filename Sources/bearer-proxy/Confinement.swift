@@ -12,8 +12,13 @@ extension Settings {
     for address in listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? []) {
       if case .unix(let path) = address { files.append(path) }
     }
-    return Set(files.map { file in file.lastIndex(of: "/").map { String(file[...$0]) } ?? "." }).sorted()
+    return Set(files.map(directory)).sorted()
   }
+}
+
+/// The directory a file is in.
+func directory(of file: String) -> String {
+  file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
 }
 
 extension Machine.Confinement {

@@ -51,7 +51,7 @@ struct RunCommand {
     let generation = assembly.generation(
       settings, contexts: contexts, checks: checks, listeners: listeners, succeeding: nil)
     let notifier = ServiceNotifier(environment: environment)
-    await Serving(assembly, generation, source, state, notifier).run()
+    await Serving(assembly, generation, source, state, notifier, confinement).run()
     return .done
   }
 }

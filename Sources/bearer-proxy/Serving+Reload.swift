@@ -44,6 +44,9 @@ extension Serving {
 
   /// What the settings become. Listeners are bound last: from there on nothing can fail.
   private func next(_ settings: Settings) throws(ConfigurationError) -> Generation {
+    if let issues = confinedTo.map({ settings.addressesOutside($0) }), !issues.isEmpty {
+      throw ConfigurationError(issues)
+    }
     let contexts = try TLSContexts(settings, reusing: generation.contexts)
     let checks = CallerTokenChecks(
       settings, contexts: contexts, fetcher: assembly.fetcher, succeeding: generation.checks)
@@ -51,5 +54,18 @@ extension Serving {
       settings, contexts: contexts, loops: assembly.loops.count, succeeding: generation.listeners, checks: checks)
     return assembly.generation(
       settings, contexts: contexts, checks: checks, listeners: listeners, succeeding: generation)
+  }
+}
+
+extension Settings {
+  /// The unix sockets in other directories than these.
+  fileprivate func addressesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
+    listeners.compactMap { listener in
+      guard case .unix(let path) = listener.address.value, !directories.contains(directory(of: path)) else {
+        return nil
+      }
+      return listener.address.issue(
+        "\(listener.address.value) needs a restart: the process has given up the right to make files there")
+    }
   }
 }

@@ -14,6 +14,8 @@ final class Serving {
   let source: ConfigurationSource
   let server: ProxyServer
   let notifier: ServiceNotifier?
+  /// The only directories in which this process may make files; nil where nothing keeps it from others.
+  let confinedTo: Set<String>?
   var generation: Generation
   /// The files of the configuration as they were when it was last read.
   var state: ConfigurationSource.State
@@ -38,8 +40,9 @@ final class Serving {
 
   init(
     _ assembly: Assembly, _ generation: Generation, _ source: ConfigurationSource, _ state: ConfigurationSource.State,
-    _ notifier: ServiceNotifier?
+    _ notifier: ServiceNotifier?, _ confinement: Machine.Confinement
   ) {
+    confinedTo = if case .full = confinement { Set(generation.settings.writableDirectories) } else { nil }
     self.assembly = assembly
     self.generation = generation
     self.source = source
@@ -69,11 +72,15 @@ final class Serving {
     let watchdog = Task { [notifier, loops = assembly.loops] in await notifier?.proveLife(of: loops) }
 
     var iterator = events.makeAsyncIterator()
+    var isSignalled = false
     serving: while let event = await iterator.next() {
       switch event {
       case .reload: await reload()
       case .filesTouched: if state != state.now { await reload() }
-      case .endSignal, .endRequest, .drained: break serving
+      case .endSignal:
+        isSignalled = true
+        break serving
+      case .endRequest, .drained: break serving
       }
     }
     watch = nil
@@ -93,6 +100,9 @@ final class Serving {
     ending: while let event = await iterator.next() {
       switch event {
       case .drained: break ending
+      case .endSignal where !isSignalled:
+        // The kubelet's signal after a hook's request: there is one end, and it has begun.
+        isSignalled = true
       case .endSignal:
         assembly.log.warning("ended at once", ["connections_cut_off": .integer(server.current.value.connectionCount)])
         drain.cancel()

@@ -1,6 +1,7 @@
 // The program under test, spawned as a user would.
 
 import FoundationEssentials
+import Glibc
 
 /// The built binary beside the test bundle: the sanitizer builds find their own.
 public func binary(_ name: String = "bearer-proxy") throws -> String {
@@ -25,19 +26,22 @@ public struct ProxyUnderTest: Sendable {
   public let configuration: String
 
   /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
-  /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name.
+  /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name; `place` puts
+  /// the text where the configuration is found, and `launcher` is what starts the program.
   public init(
     in directory: TemporaryDirectory, port: Int? = nil, options: [String] = [], environment: [String: String] = [:],
-    _ body: String
+    place: (TemporaryDirectory, String) throws -> String = { try $0.write($1, to: "proxy.yaml") },
+    launcher: [String] = [], _ body: String
   ) async throws {
     self.port = try port ?? freePort()
     adminPort = try freePort()
     var text = body
     if !body.contains("listeners:") { text = "listeners:\n  - address: 127.0.0.1:\(self.port)\n" + text }
     text = "admin:\n  address: 127.0.0.1:\(adminPort)\n" + text
-    configuration = try directory.write(text, to: "proxy.yaml")
+    configuration = try place(directory, text)
     process = try ChildProcess(
-      "bearer-proxy", [binary(), "run", "-c", configuration] + options, in: directory, environment: environment)
+      "bearer-proxy", launcher + [binary(), "run", "-c", configuration] + options, in: directory,
+      environment: environment)
     ProxyLedger.current?.add(process, adminPort: adminPort, in: directory)
     try await waitForPort(adminPort, of: process)
     if body.contains("listeners:") == false || port != nil { try await waitForPort(self.port, of: process) }
@@ -59,6 +63,15 @@ public struct ProxyUnderTest: Sendable {
 
   /// Everything it wrote so far, both streams.
   public var everythingWritten: String { process.output + process.errors }
+
+  /// Replaces its configuration, as an editor does: `change` gets what stands there.
+  public func reconfigure(_ change: (String) -> String) throws {
+    let text = change(textOfFile(configuration))
+    try Data(text.utf8).write(to: URL(filePath: configuration + ".new"))
+    guard rename(configuration + ".new", configuration) == 0 else {
+      throw TestSupportError("cannot replace \(configuration)")
+    }
+  }
 
   /// Its access records as decoded JSON objects, oldest first.
   public var accessRecords: [[String: LogValue]] {

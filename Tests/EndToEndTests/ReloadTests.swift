@@ -1,0 +1,317 @@
+// A configuration that changes while the proxy serves: what is taken up, what stays, and what a mistake does.
+
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct ReloadTests {
+  private static let extra = """
+      - {name: extra, path: /extra/, upstream: "http://127.0.0.1:1/", token: none}
+    limits: {connections: 500, field_count: 90}
+    log: {level: debug}
+
+    """
+
+  /// Whether callers go on.
+  private final class Load: Sendable {
+    private let isOn = Mutex(true)
+    var goesOn: Bool { isOn.withLock { $0 } }
+    func end() { isOn.withLock { $0 = false } }
+  }
+
+  /// Calls on one connection, or on a new one every few calls, until told to stop; how often, and what was answered otherwise.
+  private func call(
+    _ proxy: ProxyUnderTest, perConnection: Int, while load: Load
+  ) async throws -> (answered: Int, failures: [String]) {
+    var (answered, failures) = (0, [String]())
+    var connection = try proxy.connect()
+    while load.goesOn {
+      if answered % perConnection == perConnection - 1 { connection = try proxy.connect() }
+      try await connection.send("GET /orders/x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      let answer = try await connection.receive { $0.contains("authorization=Bearer ") && $0.hasSuffix("\n") }
+      if answer.hasPrefix("HTTP/1.1 200 "), answer.contains("authorization=Bearer ") {
+        answered += 1
+      } else {
+        failures.append(String(answer.prefix(200)))
+        connection = try proxy.connect()
+      }
+      if failures.count > 3 { break }
+    }
+    return (answered, failures)
+  }
+
+  @Test func `under load across a hundred reloads no request fails, and no token is asked for again`() async throws {
+    let scene = try await Scene()
+    let proxy = scene.proxy
+    let original = textOfFile(proxy.configuration)
+    let load = Load()
+    try await withThrowingTaskGroup(of: (answered: Int, failures: [String]).self) { group in
+      for perConnection in [Int.max, .max, 7, 3] {
+        group.addTask { try await call(proxy, perConnection: perConnection, while: load) }
+      }
+      for turn in 1...100 {
+        try proxy.reconfigure { _ in turn.isMultiple(of: 2) ? original : original + Self.extra }
+        proxy.process.send(SIGHUP)
+        #expect(
+          try await eventually {
+            try await metricSum(proxy, "bearer_proxy_reloads_total", #"outcome="succeeded""#) >= turn
+          })
+      }
+      load.end()
+      for try await result in group {
+        #expect(result.failures == [])
+        #expect(result.answered > 0)
+      }
+    }
+    #expect(try await scene.provider.requests(to: "token") == 1)
+    #expect(try await metricSum(proxy, "bearer_proxy_reloads_total", #"outcome="failed""#) == 0)
+    // Connections to the upstream were kept: one for each caller and loop at most, and none for a reload.
+    let made = try await metricSum(proxy, "bearer_proxy_upstream_connections_total", #"route="orders",kind="new""#)
+    let counted = try await metricSum(proxy, "bearer_proxy_requests_total", #"route="orders""#)
+    // nginx ends each after a thousand requests.
+    #expect(made <= 16 + counted / 500, "\(made) connections to the upstream for \(counted) requests")
+    // What was counted before the first reload is counted still.
+    #expect(try await eventually { proxy.accessRecords.count { $0["route"] == .text("orders") } == counted })
+  }
+
+  @Test func `a route, a limit and the level of the log change by themselves, and SIGHUP is not needed`() async throws {
+    let scene = try await ScriptedScene(top: "log: {level: error}")
+    #expect(try await scene.proxy.get("/seen").status == 200)
+    #expect(!scene.proxy.process.errors.contains("serving"))
+    try scene.proxy.reconfigure {
+      $0.replacing("level: error", with: "level: info") + """
+          - {name: extra, path: /seen/, upstream: "http://127.0.0.1:1/", token: none}
+        limits: {body_bytes: 4B}
+
+        """
+    }
+    #expect(try await eventually { try await scene.proxy.get("/seen").status == 502 })
+    #expect(try await scene.proxy.get("/sink", ["-d", "12345"]).status == 413)
+    #expect(scene.proxy.process.errors.contains(#""level":"info","message":"configuration reloaded","generation":2"#))
+    // Written in place.
+    let text = textOfFile(scene.proxy.configuration)
+    try Data(text.replacing("path: /seen/", with: "path: /other/").utf8).write(
+      to: URL(filePath: scene.proxy.configuration))
+    #expect(try await eventually { try await scene.proxy.get("/other/x").status == 502 })
+  }
+
+  @Test func `a mistake keeps the old one running, and is shown with its place until it is mended`() async throws {
+    let scene = try await ScriptedScene()
+    let file = scene.proxy.configuration
+    try scene.proxy.reconfigure { $0.replacing("token: none", with: "tokn: none") }
+    let line = textOfFile(file).split(separator: "\n", omittingEmptySubsequences: false).firstIndex {
+      $0.contains("tokn")
+    }
+    let place = "\(file):\(try #require(line) + 1):5: error: unknown key 'tokn' in routes[0]; did you mean 'token'?"
+    #expect(try await eventually { scene.proxy.process.errors.contains(place) })
+    #expect(scene.proxy.process.errors.contains("configuration not reloaded, the one before stays in force"))
+    #expect(try await scene.proxy.get("/seen").status == 200)
+    #expect(try await scene.proxy.admin("/status").body.contains("(configuration)  not reloaded since "))
+    #expect(try await scene.proxy.admin("/status?format=json").body.contains(place))
+    #expect(try await scene.counter("bearer_proxy_reloads_total", #"outcome="failed""#) == 1)
+    #expect(try await scene.counter("bearer_proxy_config_last_reload_successful") == 0)
+    #expect(try await scene.proxy.admin("/readyz").status == 200)
+    try scene.proxy.reconfigure { $0.replacing("tokn: none", with: "token: none") }
+    #expect(try await eventually { try await scene.counter("bearer_proxy_config_last_reload_successful") == 1 })
+    #expect(try await scene.counter("bearer_proxy_config_last_reload_success_timestamp_seconds") > 1_700_000_000)
+    #expect(try await scene.proxy.admin("/status").body.contains("(configuration)  in force since "))
+  }
+
+  @Test func `a listener that cannot be opened and a certificate that cannot be used are mistakes like others`()
+    async throws
+  {
+    let scene = try await ScriptedScene()
+    let taken = scene.upstream.port
+    chmod(try scene.directory.write("no certificate", to: "none.pem"), 0o600)
+    let listener = "  - address: 127.0.0.1:\(scene.proxy.port)\n"
+    try scene.proxy.reconfigure {
+      $0.replacing(listener, with: listener + "  - address: 127.0.0.1:\(taken)\n")
+    }
+    #expect(
+      try await eventually { scene.proxy.process.errors.contains("127.0.0.1:\(taken): Address already in use") })
+    try scene.proxy.reconfigure {
+      $0.replacing(
+        "  - address: 127.0.0.1:\(taken)\n", with: "    tls: {certificate_file: none.pem, key_file: none.pem}\n")
+    }
+    #expect(
+      try await eventually { scene.proxy.process.errors.contains("holds no usable certificate") })
+    #expect(try await scene.proxy.get("/seen").status == 200)
+  }
+
+  @Test func `the link of a ConfigMap that is replaced takes configuration and secret over at once`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    func publish(_ version: String, secret: String, _ text: String) throws {
+      mkdir(directory.file("map/\(version)"), 0o755)
+      try directory.write(text, to: "map/\(version)/proxy.yaml")
+      try directory.write(secret, to: "map/\(version)/secret")
+      chmod(directory.file("map/\(version)/secret"), 0o600)
+      symlink(version, directory.file("map/..data_tmp"))
+      rename(directory.file("map/..data_tmp"), directory.file("map/..data"))
+    }
+    mkdir(directory.file("map"), 0o755)
+    var written = ""
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      place: { directory, text in
+        written = text
+        try publish("..1", secret: "not the secret", text)
+        for name in ["proxy.yaml", "secret"] { symlink("..data/\(name)", directory.file("map/\(name)")) }
+        return directory.file("map/proxy.yaml")
+      },
+      """
+      applications:
+        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret_file: secret}
+      routes:
+      \(route("orders", to: upstream.port))
+      """)
+    // The provider refuses the secret, and is then left alone for a minute.
+    #expect(try await proxy.get("/orders/seen").status == 502)
+    #expect(try await proxy.admin("/readyz").status == 503)
+    try publish(
+      "..2", secret: OpenIDProvider.secret + "\n", written.replacing("/orders/", with: "/sales/"))
+    #expect(try await eventually { try await proxy.get("/sales/seen").status == 200 })
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
+    #expect(try await proxy.get("/orders/seen").status == 404)
+  }
+
+  @Test
+  func `listeners that stay keep their sockets and connections, new ones open, and of those that go all is answered`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let (stays, goes, comes) = (try freePort(), try freePort(), try freePort())
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: stays,
+      """
+      listeners:
+        - address: 127.0.0.1:\(stays)
+        - address: 127.0.0.1:\(goes)
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    func get(_ connection: RawConnection, _ path: String) async throws -> String {
+      try await connection.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      return try await connection.receive {
+        $0.contains("\n\n") || $0.contains("traceparent") || $0.contains("at last")
+      }
+    }
+    let kept = try RawConnection(port: stays)
+    #expect(try await get(kept, "/seen").contains("200 OK"))
+    let idle = try RawConnection(port: goes)
+    #expect(try await get(idle, "/seen").contains("200 OK"))
+    let busy = try RawConnection(port: goes)
+    let sent = upstream.requests.count
+    async let slow = get(busy, "/slow/3")
+    #expect(try await eventually { upstream.requests.count > sent })
+    try proxy.reconfigure { $0.replacing("127.0.0.1:\(goes)", with: "127.0.0.1:\(comes)") }
+    #expect(try await eventually { accepts(comes) })
+    #expect(try await eventually { !accepts(goes) })
+    #expect(try await idle.isClosedByPeer())
+    // The request that was in flight belongs to what is gone, and is answered to its end.
+    let answer = try await slow
+    #expect(answer.contains("200 OK") && answer.lowercased().contains("connection: close"))
+    #expect(answer.contains("at last"))
+    #expect(try await get(kept, "/seen").contains("200 OK"))
+    #expect(try await get(RawConnection(port: comes), "/seen").contains("200 OK"))
+  }
+
+  @Test func `certificates and authorities are taken up when their files are replaced`() async throws {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (
+      try await CertificateAuthority("first", in: directory), try await CertificateAuthority("second", in: directory)
+    )
+    let (old, new) = (try await first.issue("old"), try await second.issue("new"))
+    let nginx = try await NginxUpstream(in: directory, certificate: new)
+    func copy(_ file: String, _ name: String) throws {
+      try directory.write(textOfFile(file), to: name)
+      chmod(directory.file(name), 0o600)
+    }
+    try copy(first.file, "trust.pem")
+    try copy(old.certificateFile, "server.pem")
+    try copy(old.keyFile, "server.key")
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - {address: "127.0.0.1:\(port)", tls: {certificate_file: server.pem, key_file: server.key}}
+      routes:
+        - name: all
+          path: /
+          upstream: https://127.0.0.1:\(nginx.tlsPort)/
+          token: none
+          tls: {ca_file: trust.pem}
+      """)
+    func get(trusting authority: CertificateAuthority) async throws -> Answer {
+      try await curl(["--cacert", authority.file, "https://localhost:\(port)/echo"])
+    }
+    #expect(try await get(trusting: first).status == 502)
+    #expect(try await get(trusting: second).exit == 60)
+    try copy(second.file, "trust.pem")
+    #expect(try await eventually { try await get(trusting: first).status == 200 })
+    try copy(new.certificateFile, "server.pem")
+    try copy(new.keyFile, "server.key")
+    #expect(try await eventually { try await get(trusting: second).status == 200 })
+    #expect(try await get(trusting: first).exit == 60)
+    #expect(proxy.process.poll() == nil)
+  }
+
+  @Test func `rules for callers hold from the next request on, also on connections that are there`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    try directory.write("the-first-of-two-secrets", to: "key")
+    chmod(directory.file("key"), 0o600)
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - {address: "127.0.0.1:\(port)", callers: {header: {name: X-Key, value_file: key}}}
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    let connection = try proxy.connect()
+    func get(_ key: String) async throws -> Int {
+      try await connection.send("GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Key: \(key)\r\n\r\n")
+      return statusOf(try await connection.receive { $0.contains("traceparent") || $0.contains("}") })
+    }
+    #expect(try await get("the-first-of-two-secrets") == 200)
+    try directory.write("the-second-of-two-secrets", to: "key")
+    #expect(
+      try await eventually { try await proxy.get("/seen", ["-H", "X-Key: the-second-of-two-secrets"]).status == 200 })
+    #expect(try await get("the-first-of-two-secrets") == 403)
+  }
+
+  @Test func `what only a restart changes is named, and everything else is taken up`() async throws {
+    let directory = try TemporaryDirectory()
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      loops: 1
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:1/", token: none}
+      """)
+    try proxy.reconfigure {
+      $0.replacing("loops: 1", with: "loops: 2\ncache: {file: elsewhere.json}").replacing(
+        "path: /,", with: "path: /a/,")
+    }
+    #expect(try await eventually { try await proxy.get("/").status == 404 })
+    #expect(try await eventually { proxy.process.errors.contains(#"needs a restart","settings":"loops, cache""#) })
+    #expect(try await proxy.admin("/status").body.contains("a restart is needed for loops, cache"))
+    try proxy.reconfigure {
+      $0.replacing("listeners:\n", with: "listeners:\n  - address: unix:\(directory.path)/inner/proxy.sock\n")
+    }
+    // Where the kernel has no Landlock, the directory that is missing says no instead.
+    #expect(
+      try await eventually {
+        proxy.process.errors.contains("inner/proxy.sock needs a restart")
+          || proxy.process.errors.contains("inner/proxy.sock: No such file")
+      })
+  }
+}
