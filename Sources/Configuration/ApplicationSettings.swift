@@ -16,6 +16,8 @@ public struct ApplicationSettings: Sendable, Hashable {
   public let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
   public let clientCapabilities: [String]
+  /// The way to the identity provider.
+  public let proxy: ProxyChoice
 
   /// Hashes what identifies an application; secrets are compared, never hashed.
   public func hash(into hasher: inout Hasher) {

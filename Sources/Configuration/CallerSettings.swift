@@ -56,5 +56,7 @@ public struct CallerSettings: Sendable, Equatable {
     public let audiences: Set<String>
     /// Trust for the authority; nil is the system's.
     public let caFile: Located<String>?
+    /// The way to the issuer.
+    public let proxy: ProxyChoice
   }
 }

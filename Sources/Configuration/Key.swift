@@ -61,6 +61,7 @@ enum Key: String, CaseIterable {
   case path
   case pool
   case preserveHost = "preserve_host"
+  case proxy
   case readyWhen = "ready_when"
   case redis
   case replayLimit = "replay_limit"
@@ -165,6 +166,7 @@ extension SectionShape {
   static let application = SectionShape([
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
+    (.proxy, .value),
   ])
 
   static let defaults = SectionShape([
@@ -182,7 +184,7 @@ extension SectionShape {
   static let route = SectionShape([
     (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
     (.application, .value), (.token, .section(token)),
-    (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value),
+    (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value), (.proxy, .value),
     (
       .tls,
       .section(

@@ -50,7 +50,8 @@ public struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
     var place = rest[..<slash]
     if let at = place.lastIndex(of: "@") {
       let parts = place[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, let name = decoded(parts[0]), let word = decoded(parts[1]), !word.isEmpty else {
+      guard parts.count == 2, let name = percentDecoded(parts[0]), let word = percentDecoded(parts[1]), !word.isEmpty
+      else {
         throw .userInformation
       }
       user = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
@@ -73,22 +74,5 @@ public struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
     let address = RedisAddress(
       host: url.host, port: hasPort ? url.port : 6379, isSecure: isSecure, database: Int(number) ?? 0)
     return (address, user, password)
-  }
-
-  /// Percent-decoded bytes; nil where the encoding is broken.
-  private static func decoded(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return bytes
   }
 }

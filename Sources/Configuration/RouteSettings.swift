@@ -51,4 +51,6 @@ public struct RouteSettings: Sendable, Hashable {
   public let timeouts: Timeouts
   /// The bounds of the connection pool, the defaults included.
   public let pool: PoolSettings
+  /// The proxy on the way to the upstream; nil where it is reached directly.
+  public let proxy: ProxyAddress?
 }

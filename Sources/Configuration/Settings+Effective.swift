@@ -1,6 +1,8 @@
 // Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file, and the
 // defaults of everything else.
 
+internal import Tokens
+
 extension Settings {
   /// Every value in force: those of the file in its order, then those that nobody gave.
   /// - Parameter above: what the command line and the environment say instead of the file.
@@ -42,6 +44,13 @@ extension Settings {
       values.append(ConfiguredValue("listeners[\(index)].callers.anyone", "false", .standard))
     }
     if admin != nil { values.append(ConfiguredValue("admin.callers.anyone", "false", .standard)) }
+    for application in applications {
+      let proxy = application.proxy.proxy(for: application.authority.value.url)
+      values.append(
+        ConfiguredValue(
+          "applications.\(application.name).proxy", proxy?.description ?? "none",
+          proxy?.variable.map { .variable($0) } ?? .standard))
+    }
     for (index, route) in routes.enumerated() { values += Self.values(of: route, "routes[\(index)]") }
     return values
   }
@@ -51,6 +60,8 @@ extension Settings {
       ConfiguredValue("\(path).methods", "every method", .standard),
       ConfiguredValue("\(path).preserve_host", "\(route.preserveHost)", .standard),
       ConfiguredValue("\(path).allow_plaintext", "\(route.allowPlaintext)", .standard),
+      ConfiguredValue(
+        "\(path).proxy", route.proxy?.description ?? "none", route.proxy?.variable.map { .variable($0) } ?? .standard),
     ]
     if let methods = route.methods, !methods.isEmpty { values.removeFirst() }
     if route.token != .none {

@@ -25,12 +25,13 @@ extension SettingsDecoder {
     let secret = self.secret(section, .clientSecret, file: .clientSecretFile)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
+    let proxy = proxyChoice(section)
     guard let authority, let clientID else { return nil }
     // A secret that could not be had was reported; to its routes the application is not a public client.
     if secret == nil, section.members[.clientSecret] ?? section.members[.clientSecretFile] != nil { return nil }
     return ApplicationSettings(
       name: name, authority: authority, clientID: clientID.text, clientSecret: secret, caFile: caFile,
-      clientCapabilities: capabilities)
+      clientCapabilities: capabilities, proxy: proxy)
   }
 
   mutating func authority(_ section: Section) -> Located<Authority>? {

@@ -95,7 +95,8 @@ extension SettingsDecoder {
     reportMissing(.audiences, in: section)
     let caFile = readableFile(section, .caFile)
     guard let authority, !audiences.isEmpty else { return nil }
-    return CallerSettings.BearerRule(authority: authority, audiences: audiences, caFile: caFile)
+    return CallerSettings.BearerRule(
+      authority: authority, audiences: audiences, caFile: caFile, proxy: .environment(proxies))
   }
 
   private mutating func origins(_ callers: Section) -> Set<String> {

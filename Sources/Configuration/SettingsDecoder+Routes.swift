@@ -65,6 +65,7 @@ extension SettingsDecoder {
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let upgrades = self.upgrades(section)
     let settings = self.upstream(section, over: defaults)
+    let proxy = proxyChoice(section)
     guard let name, let path, let upstream, let token else { return nil }
     if token != .none, upstream.value.scheme == .http, !upstream.value.isLoopback, !allowPlaintext {
       issues.append(
@@ -77,7 +78,7 @@ extension SettingsDecoder {
       tokenRules: tokenRules,
       preserveHost: preserveHost, upgrades: upgrades, allowPlaintext: allowPlaintext, tls: settings.tls,
       timeouts: settings.timeouts,
-      pool: settings.pool)
+      pool: settings.pool, proxy: proxy.proxy(for: upstream.value))
   }
 
   private mutating func upgrades(_ section: Section) -> Set<UpgradeProtocol> {

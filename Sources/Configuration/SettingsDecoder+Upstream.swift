@@ -39,4 +39,22 @@ extension SettingsDecoder {
     }
     return result
   }
+
+  /// The way out that a section names: `none`, or a proxy; else the environment's.
+  mutating func proxyChoice(_ section: Section) -> ProxyChoice {
+    guard let scalar = scalar(section, .proxy) else { return .environment(proxies) }
+    if scalar.text == "none" { return .none }
+    do throws(ProxyAddressError) {
+      let address = try ProxyAddress(scalar.text)
+      given[scalar.key]?.value = address.description
+      if address.credential != nil, scalar.written == scalar.text {
+        report(
+          scalar.place, "\(scalar.key) has a password in it; use a variable, such as http://${PROXY_USER}@host:port")
+      }
+      return .fixed(address)
+    } catch {
+      report(scalar.place, "\(scalar.key) \(error.reason)")
+      return .none
+    }
+  }
 }

@@ -33,6 +33,8 @@ struct SettingsDecoder {
   let findExposure: FindExposure
   var issues: [ConfigurationIssue]
   var allowsReadableSecrets = false
+  /// The way out where the file does not say.
+  var proxies = ProxyEnvironment([:]) { _, _ in }
   /// What the file gives, by the path of keys.
   var given: [String: ConfiguredValue] = [:]
   /// Every file that a setting named, whether it could be read or not.
@@ -50,6 +52,9 @@ struct SettingsDecoder {
   /// The file's settings; `nil` only together with issues.
   mutating func settings(_ root: YAMLNode) -> Settings? {
     guard let file = section(root, shape: .file, path: "") else { return nil }
+    var unusable: [(name: String, reason: String)] = []
+    proxies = ProxyEnvironment(environment) { unusable.append(($0, $1)) }
+    for variable in unusable { report(root.place, "the environment's \(variable.name) \(variable.reason)") }
     allowsReadableSecrets = boolean(file, .allowReadableSecrets) == true
     let defaults = upstreamDefaults(file)
     let listeners = self.listeners(file)

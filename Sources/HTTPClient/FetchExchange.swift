@@ -24,12 +24,14 @@ final class FetchExchange {
   private var host: String { request.url.host }
 
   /// - Parameter address: where to connect to; nil is wherever the URL's host is.
-  func run(tls: TLSContext?, address: SocketAddress? = nil) async throws(FetchError) -> FetchResponse {
+  func run(
+    tls: TLSContext?, address: SocketAddress? = nil, proxy: ConnectProxy? = nil
+  ) async throws(FetchError) -> FetchResponse {
     defer { waiter.close() }
     if request.url.scheme == .https, tls == nil {
       throw .tls(host: host, reason: "an http authority leads to https, for which nothing is trusted")
     }
-    let connection = try await connect(tls, address)
+    let connection = try await connect(tls, address, proxy)
     defer { connection.close() }
     try await send(on: connection.stream)
     let framing = try await receiveHead(from: connection.stream)
@@ -38,8 +40,10 @@ final class FetchExchange {
     return FetchResponse(status: head.status, fields: head.fields, body: body)
   }
 
-  private func connect(_ tls: TLSContext?, _ address: SocketAddress?) async throws(FetchError) -> UpstreamConnection {
-    let origin = Origin(request.url, tls: request.url.scheme == .https ? tls : nil)
+  private func connect(
+    _ tls: TLSContext?, _ address: SocketAddress?, _ proxy: ConnectProxy?
+  ) async throws(FetchError) -> UpstreamConnection {
+    let origin = Origin(request.url, tls: request.url.scheme == .https ? tls : nil, proxy: proxy)
     let pool = OriginPool(
       origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop, address: address)
     do throws(UpstreamError) {
@@ -56,6 +60,7 @@ final class FetchExchange {
     case .connect(.forbiddenAddress): .unresolved(host: host, reason: "link-local addresses are refused")
     case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text)
     case .connect(.timedOut), .timedOut: .timedOut(host: host)
+    case .proxyUnreachable, .proxy: .proxy(host: host, reason: error.reason)
     }
   }
 

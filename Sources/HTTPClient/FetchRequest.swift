@@ -58,6 +58,8 @@ public enum FetchError: Error, Sendable, Hashable {
   case unresolved(host: String, reason: String)
   /// No address accepted a connection: the last errno.
   case unreachable(host: String, port: UInt16, errno: Int32)
+  /// A proxy on the way there cannot be reached, or makes no tunnel: in words.
+  case proxy(host: String, reason: String)
   /// The TLS handshake failed: OpenSSL's or the verifier's words.
   case tls(host: String, reason: String)
   /// The peer closed or reset before the answer was whole.

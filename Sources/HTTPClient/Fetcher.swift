@@ -2,7 +2,7 @@
 // request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns out
 // to be dead would ask for just that: hence no pool here.
 
-internal import HTTP
+public import HTTP
 public import Network
 
 /// Fetches small documents on one loop.
@@ -20,10 +20,13 @@ public final class Fetcher: Sendable {
   }
 
   /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are
-  /// refused), `timeout` bounds the whole exchange.
-  public func bound(tls: TLSContext?, timeout: TimeSpan = .seconds(10)) -> Fetch {
+  /// refused), `timeout` bounds the whole exchange, `proxy` says through whom a URL is reached.
+  public func bound(
+    tls: TLSContext?, timeout: TimeSpan = .seconds(10),
+    proxy: @escaping @Sendable (HTTPURL) -> ConnectProxy? = { _ in nil }
+  ) -> Fetch {
     { (request) async throws(FetchError) in
-      try await self.fetch(request, address: nil, tls: tls, timeout: timeout)
+      try await self.fetch(request, address: nil, tls: tls, timeout: timeout, proxy: proxy(request.url))
     }
   }
 
@@ -35,14 +38,15 @@ public final class Fetcher: Sendable {
   }
 
   private func fetch(
-    _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, timeout: TimeSpan
+    _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, timeout: TimeSpan,
+    proxy: ConnectProxy? = nil
   ) async throws(FetchError) -> FetchResponse {
     let (loop, resolver) = (loop, resolver)
     let result = await Task(executorPreference: loop) { () async -> Result<FetchResponse, FetchError> in
       let exchange = FetchExchange(
         request, waiter: Waiter(loop), resolver: resolver, deadline: MonotonicTime.now + timeout)
       do throws(FetchError) {
-        return .success(try await exchange.run(tls: tls, address: address))
+        return .success(try await exchange.run(tls: tls, address: address, proxy: proxy))
       } catch {
         return .failure(error)
       }

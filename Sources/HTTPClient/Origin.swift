@@ -16,15 +16,18 @@ public struct Origin: Sendable {
   public var serverName: String?
   /// Trust and our own certificate; present exactly for https.
   public var tls: TLSContext?
+  /// The proxy on the way there; nil where it is reached directly.
+  public var proxy: ConnectProxy?
 
   /// The origin of `url`, reached with `tls` where the scheme is https.
-  public init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil) {
+  public init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil, proxy: ConnectProxy? = nil) {
     precondition((url.scheme == .https) == (tls != nil), "an https origin has a TLS context, an http origin has none")
     scheme = url.scheme
     host = url.host
     port = url.port
     self.tls = tls
     self.serverName = serverName
+    self.proxy = proxy
   }
 
   /// A server of another protocol, with `tls` or without.

@@ -60,12 +60,7 @@ public final class OriginPool {
   public func connect(
     _ waiter: Waiter, until deadline: MonotonicTime
   ) async throws(UpstreamError) -> UpstreamConnection {
-    let channel: Channel
-    do throws(ConnectError) {
-      channel = try await connectedChannel(waiter, until: deadline)
-    } catch {
-      throw error == .timedOut ? .timedOut : .connect(error)
-    }
+    let channel = try await channel(waiter, until: deadline)
     let stream: ByteStream
     do throws(StreamError) {
       stream = try ByteStream(
@@ -88,11 +83,47 @@ public final class OriginPool {
     return UpstreamConnection(stream)
   }
 
-  private func connectedChannel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(ConnectError) -> Channel {
+  /// A connection on which the origin is at the other end, before TLS.
+  private func channel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> Channel {
+    guard let proxy = origin.proxy, address == nil else {
+      do throws(ConnectError) {
+        return try await connectedChannel(origin.host, origin.port, waiter, until: deadline)
+      } catch {
+        throw error == .timedOut ? .timedOut : .connect(error)
+      }
+    }
+    // Names are resolved at the proxy, and only there can they be judged by what they lead to.
+    if SocketAddress(literal: origin.host, port: origin.port)?.isLinkLocalOrMetadata == true {
+      throw .connect(.forbiddenAddress)
+    }
+    let channel: Channel
+    do throws(ConnectError) {
+      channel = try await connectedChannel(proxy.host, proxy.port, waiter, until: deadline)
+    } catch {
+      throw error == .timedOut ? .timedOut : .proxyUnreachable(error)
+    }
+    let isOpen: Bool
+    do throws(ProxyRefusal) {
+      isOpen = try await ConnectTunnel.open(
+        channel, through: proxy, to: origin.host, origin.port, waiter, until: deadline)
+    } catch {
+      channel.close()
+      throw .proxy(error)
+    }
+    guard isOpen else {
+      channel.close()
+      throw .timedOut
+    }
+    return channel
+  }
+
+  private func connectedChannel(
+    _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(ConnectError) -> Channel {
     if let address { return try await Connector.connect(to: [address], waiter: waiter, until: deadline) }
     let found: [SocketAddress]?
     do throws(ResolveError) {
-      found = try await resolver.addresses(of: origin.host, port: origin.port, waiter: waiter, until: deadline)
+      found = try await resolver.addresses(of: host, port: port, waiter: waiter, until: deadline)
     } catch {
       throw .unresolved(error)
     }

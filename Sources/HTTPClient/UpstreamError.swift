@@ -10,15 +10,31 @@ public enum UpstreamError: Error, Sendable, Hashable {
   case tls(StreamError)
   /// Not within the connect time limit.
   case timedOut
+  /// The proxy on the way there could not be reached.
+  case proxyUnreachable(ConnectError)
+  /// The proxy on the way there made no tunnel.
+  case proxy(ProxyRefusal)
 
   /// What to tell an operator, without the upstream's address.
   public var reason: String {
     switch self {
-    case .connect(.unresolved(let error)): "the name does not resolve: \(error.reason)"
-    case .connect(.forbiddenAddress): "the name resolves to a link-local or metadata address, which is refused"
-    case .connect(.refused(let error)): "\(error.reason)"
-    case .connect(.timedOut), .timedOut: "no connection within the time limit"
-    case .connect(.handshake(let error)), .tls(let error): "TLS: \(error.text)"
+    case .connect(let error): error.text
+    case .timedOut: ConnectError.timedOut.text
+    case .tls(let error): ConnectError.handshake(error).text
+    case .proxyUnreachable(let error): "the proxy on the way there: \(error.text)"
+    case .proxy(let refusal): "the proxy on the way there \(refusal)"
+    }
+  }
+}
+
+extension ConnectError {
+  var text: String {
+    switch self {
+    case .unresolved(let error): "the name does not resolve: \(error.reason)"
+    case .forbiddenAddress: "the name resolves to a link-local or metadata address, which is refused"
+    case .refused(let error): "\(error.reason)"
+    case .timedOut: "no connection within the time limit"
+    case .handshake(let error): "TLS: \(error.text)"
     }
   }
 }

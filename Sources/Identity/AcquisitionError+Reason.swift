@@ -56,6 +56,7 @@ extension FetchError {
   fileprivate var detail: String {
     switch self {
     case .unresolved(let host, let reason): "\(host) has no address: \(reason)"
+    case .proxy(let host, let reason): "\(host) cannot be reached: \(reason)"
     case .unreachable(let host, let port, let errno): "\(host) port \(port) accepted no connection: errno \(errno)"
     case .tls(let host, let reason): "\(host) failed the TLS handshake: \(reason)"
     case .closed(let host): "\(host) closed the connection before it had answered"

@@ -27,7 +27,7 @@ extension ServiceOrigin: Hashable {
   public static func == (left: ServiceOrigin, right: ServiceOrigin) -> Bool {
     left.origin.scheme == right.origin.scheme && left.origin.host == right.origin.host
       && left.origin.port == right.origin.port && left.origin.serverName == right.origin.serverName
-      && left.origin.tls === right.origin.tls && left.limits == right.limits
+      && left.origin.tls === right.origin.tls && left.origin.proxy == right.origin.proxy && left.limits == right.limits
   }
 
   /// Hashes the place.

@@ -142,7 +142,8 @@ struct Providers {
 
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
-    fetcher.bound(tls: contexts[application.name])
+    let choice = application.proxy
+    return fetcher.bound(tls: contexts[application.name]) { url in choice.proxy(for: url).map { ConnectProxy($0) } }
   }
 }
 
@@ -156,6 +157,15 @@ final class Publications: Sendable {
 
   func publish(_ value: BearerValue?, _ key: AcquisitionKey) {
     server.withLock { $0 }?.publish(value, for: key)
+  }
+}
+
+extension ConnectProxy {
+  /// The proxy of the settings.
+  init(_ address: ProxyAddress) {
+    self.init(
+      host: address.host, port: address.port,
+      credential: address.credential.map { $0.bytes.withUnsafeBufferPointer { Array($0) } })
   }
 }
 

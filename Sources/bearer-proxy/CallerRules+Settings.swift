@@ -21,9 +21,11 @@ extension CallerRules {
 extension CallerTokenCheck {
   /// Judges the tokens that `rule` speaks of; their issuer's keys come through `fetcher`.
   init(_ rule: CallerSettings.BearerRule, fetcher: Fetcher, tls: TLSContext?) {
+    let choice = rule.proxy
+    let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url).map { ConnectProxy($0) } }
     let issuer = Application(
       name: "callers", authority: rule.authority.value, clientID: "", credential: nil,
-      trust: rule.caFile?.value ?? "", fetch: fetcher.bound(tls: tls))
+      trust: rule.caFile?.value ?? "", fetch: fetch)
     self.init(issuer: issuer, audiences: rule.audiences, now: { UnixTime(WallClock.now.seconds) })
   }
 }

@@ -23,6 +23,7 @@ struct RoutePlan {
     var context: ObjectIdentifier?
     var serverName: String?
     var pool: PoolSettings
+    var proxy: ProxyAddress?
   }
 
   mutating func add(_ settings: RouteSettings, tls: TLSContext?, subscription: TokenSubscription?) {
@@ -39,9 +40,11 @@ struct RoutePlan {
   private mutating func originIndex(_ settings: RouteSettings, _ tls: TLSContext?) -> Int {
     let key = OriginKey(
       origin: settings.upstream.value.origin, context: tls.map { ObjectIdentifier($0) },
-      serverName: settings.tls.serverName, pool: settings.pool)
+      serverName: settings.tls.serverName, pool: settings.pool, proxy: settings.proxy)
     if let known = originIndices[key] { return known }
-    let origin = Origin(settings.upstream.value, tls: tls, serverName: settings.tls.serverName)
+    let origin = Origin(
+      settings.upstream.value, tls: tls, serverName: settings.tls.serverName,
+      proxy: settings.proxy.map { ConnectProxy($0) })
     let limits = PoolLimits(maximumIdle: settings.pool.maxIdle, idleTimeout: TimeSpan(settings.pool.idleTimeout))
     origins.append(ServiceOrigin(origin, limits: limits))
     originIndices[key] = origins.count - 1

@@ -12,7 +12,7 @@ import Tokens
   func `the example has no issues`(name: String) throws {
     let settings = try Settings.decode(
       yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
-      environment: ["CONTOSO_SECRET": "s", "FABRIKAM_SECRET": "s"],
+      environment: ["CONTOSO_SECRET": "s", "FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p"],
       readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
     #expect(!settings.routes.isEmpty)
   }
@@ -29,7 +29,7 @@ import Tokens
     }
     text = text.replacing("  file: /var/lib/", with: "  # file: /var/lib/")
     let settings = try Settings.decode(
-      yaml: Array(text.utf8), file: "/etc/full.yaml", environment: ["FABRIKAM_SECRET": "s"],
+      yaml: Array(text.utf8), file: "/etc/full.yaml", environment: ["FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p"],
       readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
     guard case .redis(let redis) = settings.cache else {
       Issue.record("\(settings.cache)")

@@ -1,5 +1,6 @@
 // Lending and taking back connections, and TLS to an independent server.
 
+import Glibc
 import HTTP
 import TestSupport
 import Testing
@@ -121,6 +122,85 @@ struct OriginPoolTests {
         } catch {
           #expect(host == "metadata.example")
           #expect(error == .connect(.forbiddenAddress))
+        }
+      }
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  /// What a proxy answers, what comes of it, and whether the origin is then at the other end.
+  static let answers: [(answer: String, failure: UpstreamError?)] = [
+    ("HTTP/1.1 200 Connection established\r\n\r\n", nil),
+    ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 204 Yes\r\nX: y\r\n\r\n", nil),
+    ("HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n", .proxy(.credentials)),
+    ("HTTP/1.1 403 No\r\n\r\n", .proxy(.status(403))),
+    ("HTTP/1.1 302 Elsewhere\r\nLocation: http://x/\r\n\r\n", .proxy(.status(302))),
+    ("HTTP/1.1 200 Yes\r\n\r\nand more", .proxy(.malformed)),
+    ("SSH-2.0-OpenSSH\r\n", .proxy(.malformed)),
+    ("HTTP/1.1 200", .proxy(.closed)),
+  ]
+
+  @Test(arguments: answers)
+  func `a tunnel is what a proxy says it is, and nothing else`(answer: String, failure: UpstreamError?) async throws {
+    try await onLoop { loop in
+      let seen = Locked<[String]>([])
+      let server = try LoopServer(on: loop) { stream, _ in
+        let head = await stream.receiveText(through: "\r\n\r\n")
+        seen.withLock { $0.append(head) }
+        await stream.sendAll(answer)
+        if failure == nil {
+          _ = await stream.receiveText(through: "hello")
+          await stream.sendAll("from beyond")
+        }
+      }
+      let waiter = Waiter(loop)
+      let proxy = ConnectProxy(host: "127.0.0.1", port: UInt16(server.port), credential: Array("u:p".utf8))
+      // Nobody here knows the name.
+      let origin = Origin(try HTTPURL("http://only.beyond.test:81/"), tls: nil, proxy: proxy)
+      let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
+      do throws(UpstreamError) {
+        let connection = try await pool.connect(waiter, until: .now + .seconds(5))
+        #expect(failure == nil)
+        await connection.stream.sendAll("hello")
+        #expect(await connection.stream.receiveText(through: "beyond") == "from beyond")
+        connection.close()
+      } catch {
+        #expect(error == failure)
+      }
+      #expect(
+        seen.withLock { $0 } == [
+          "CONNECT only.beyond.test:81 HTTP/1.1\r\nHost: only.beyond.test:81\r\nProxy-Authorization: Basic dTpw\r\n"
+            + "User-Agent: bearer-proxy\r\n\r\n"
+        ])
+      #expect(!"\(proxy)".contains("dTpw") && !"\(origin)".contains("dTpw"))
+      waiter.close()
+      server.stop()
+    }
+  }
+
+  @Test func `a proxy is asked for no metadata service, and one that is silent or away is no wait without end`()
+    async throws
+  {
+    try await onLoop { loop in
+      let server = try LoopServer(on: loop) { stream, _ in _ = await stream.receiveAll() }
+      let waiter = Waiter(loop)
+      let silent = ConnectProxy(host: "127.0.0.1", port: UInt16(server.port))
+      let away = ConnectProxy(host: "127.0.0.1", port: UInt16(try freePort()))
+      let rows: [(url: String, proxy: ConnectProxy, failure: UpstreamError)] = [
+        ("http://169.254.169.254/", silent, .connect(.forbiddenAddress)),
+        ("http://[fe80::1]/", silent, .connect(.forbiddenAddress)),
+        ("http://a.test/", silent, .timedOut),
+        ("http://a.test/", away, .proxyUnreachable(.refused(SystemError("connect", ECONNREFUSED)))),
+      ]
+      for row in rows {
+        let origin = Origin(try HTTPURL(row.url), tls: nil, proxy: row.proxy)
+        let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
+        do throws(UpstreamError) {
+          try await pool.connect(waiter, until: .now + .milliseconds(300)).close()
+          Issue.record("\(row.url) was reached")
+        } catch {
+          #expect(error == row.failure)
         }
       }
       waiter.close()

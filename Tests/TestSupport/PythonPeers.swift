@@ -49,7 +49,7 @@ public struct OpenIDProvider: Sendable {
   /// Starts it; `arguments` are further options of Tests/peers/openid_provider.py.
   public init(
     in directory: TemporaryDirectory, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
-    _ arguments: [String] = []
+    name: String = "127.0.0.1", _ arguments: [String] = []
   )
     async throws
   {
@@ -57,11 +57,11 @@ public struct OpenIDProvider: Sendable {
     process = try ChildProcess(
       "provider-\(UUID().uuidString.prefix(4))",
       [
-        pinnedPython(), testsDirectory + "/peers/openid_provider.py", "--port", "\(port)",
+        pinnedPython(), testsDirectory + "/peers/openid_provider.py", "--port", "\(port)", "--name", name,
         "--client", "\(Self.client):\(Self.secret)",
       ] + tls + arguments, in: directory)
     self.port = try await announcedPort(of: process)
-    issuer = "http\(certificate == nil ? "" : "s")://127.0.0.1:\(self.port)"
+    issuer = "http\(certificate == nil ? "" : "s")://\(name):\(self.port)"
   }
 
   /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were `rotated`
@@ -115,5 +115,26 @@ public struct WebSocketServer: Sendable {
     process = try ChildProcess(
       "websocket-server", [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", mode], in: directory)
     port = try await announcedPort(of: process)
+  }
+}
+
+/// An outbound proxy that alone knows names; see Tests/peers/connect_proxy.py.
+public struct OutboundProxy: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process.
+  public let process: ChildProcess
+
+  /// Starts it.
+  public init(in directory: TemporaryDirectory, _ arguments: [String] = []) async throws {
+    process = try ChildProcess(
+      "outbound-proxy-\(UUID().uuidString.prefix(4))",
+      ["python3", testsDirectory + "/peers/connect_proxy.py"] + arguments, in: directory)
+    port = try await announcedPort(of: process)
+  }
+
+  /// What it was asked for so far: method, authority, and the credential it was shown.
+  public var requests: [String] {
+    process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
   }
 }

@@ -318,6 +318,7 @@ class KeepAlive(WSGIRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--name", default="127.0.0.1", metavar="HOST", help="the issuer's host, as those see it who reach it by a name")
     parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET", help="without a secret: public")
     parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
     parser.add_argument("--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME")
@@ -339,7 +340,7 @@ def main():
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(arguments.certificate, arguments.key)
     server = make_server("127.0.0.1", arguments.port, None, threaded=True, request_handler=KeepAlive, ssl_context=context)
-    origin = f"http{'s' if context else ''}://127.0.0.1:{server.port}"
+    origin = f"http{'s' if context else ''}://{arguments.name}:{server.port}"
     server.app = DispatcherMiddleware(provider(origin, arguments, arguments.ca_file), {
         "/realms/" + name: provider(origin + "/realms/" + name, arguments, arguments.ca_file) for name in arguments.realm})
     print("listening", server.port, flush=True)

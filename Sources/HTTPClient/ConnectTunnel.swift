@@ -1,0 +1,96 @@
+// Owns the one exchange with a proxy before a connection is a connection to the origin.
+
+internal import HTTP
+internal import Network
+
+/// Asks a proxy for a tunnel.
+enum ConnectTunnel {
+  private static let limits = HeadLimits(headBytes: 16 * 1024)
+
+  /// Makes `channel`, which is connected to `proxy`, lead to an origin. false: not until `deadline`.
+  static func open(
+    _ channel: Channel, through proxy: ConnectProxy, to host: String, _ port: UInt16, _ waiter: Waiter,
+    until deadline: MonotonicTime
+  ) async throws(ProxyRefusal) -> Bool {
+    let stream: ByteStream
+    do throws(StreamError) {
+      stream = try ByteStream(channel)
+    } catch {
+      throw .closed
+    }
+    var output = head(of: proxy, host, port)
+    while !output.isEmpty {
+      switch output.withReadableBytes({ stream.send($0) }) {
+      case .moved(let count): output.consume(count)
+      case .wouldBlock: guard await wait(stream, stream.sendInterest, waiter, deadline) else { return false }
+      case .endOfStream, .failed: throw .closed
+      }
+    }
+    var input = ByteBuffer(capacity: 4096)
+    var parser = ResponseHeadParser()
+    while true {
+      switch input.withBytes({ parser.parse($0, limits: limits) }) {
+      case .invalid: throw .malformed
+      case .complete(let count):
+        if parser.head.isInterim {
+          input.consume(count)
+          continue
+        }
+        switch parser.head.status {
+        case 200...299:
+          // Nobody at the other end speaks before we do: what follows here is the proxy's.
+          guard input.count == count else { throw .malformed }
+          return true
+        case 407: throw .credentials
+        default: throw .status(parser.head.status)
+        }
+      case .needsMore: break
+      }
+      guard try await receive(stream, &input, waiter, deadline) else { return false }
+    }
+  }
+
+  private static func head(of proxy: ConnectProxy, _ host: String, _ port: UInt16) -> ByteBuffer {
+    let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    var output = ByteBuffer(capacity: 512)
+    output.append(Array("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n".utf8))
+    if let authorization = proxy.authorization {
+      output.append(Array("Proxy-Authorization: \(authorization.value)\r\n".utf8))
+    }
+    output.append("User-Agent: bearer-proxy\r\n\r\n")
+    return output
+  }
+
+  private static func receive(
+    _ stream: ByteStream, _ input: inout ByteBuffer, _ waiter: Waiter, _ deadline: MonotonicTime
+  ) async throws(ProxyRefusal) -> Bool {
+    input.reserve(2048)
+    while true {
+      var outcome = IOOutcome.wouldBlock
+      _ = input.withWritableBytes { space in
+        outcome = stream.receive(into: space)
+        if case .moved(let count) = outcome { return count }
+        return 0
+      }
+      switch outcome {
+      case .moved: return true
+      case .endOfStream, .failed: throw .closed
+      case .wouldBlock: guard await wait(stream, stream.receiveInterest, waiter, deadline) else { return false }
+      }
+    }
+  }
+
+  /// Whether it is not too late. A signal is for whoever waits for the caller.
+  private static func wait(
+    _ stream: ByteStream, _ interest: Readiness, _ waiter: Waiter, _ deadline: MonotonicTime
+  ) async -> Bool {
+    while true {
+      waiter.watch(stream.channel, interest)
+      switch await waiter.wait(until: deadline) {
+      case .ready: return true
+      case .timedOut: return false
+      case .signalled: continue
+      }
+    }
+  }
+}
