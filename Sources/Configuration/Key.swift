@@ -62,6 +62,7 @@ enum Key: String, CaseIterable {
   case pool
   case preserveHost = "preserve_host"
   case proxy
+  case publicURL = "public_url"
   case readyWhen = "ready_when"
   case redis
   case replayLimit = "replay_limit"
@@ -72,6 +73,7 @@ enum Key: String, CaseIterable {
   case scopesOnChallenge = "scopes_on_challenge"
   case serverName = "server_name"
   case shutdown
+  case signIn = "sign_in"
   case subjects
   case timeouts
   case tls
@@ -138,6 +140,7 @@ extension SectionShape {
   static let listener = SectionShape([
     (.address, .value), (.hosts, .value), (.callers, .section(callers)),
     (.tls, .section(SectionShape([(.certificateFile, .value), (.keyFile, .value)]))),
+    (.signIn, .section(SectionShape([(.publicURL, .value)]))),
   ])
 
   static let callers = SectionShape([

@@ -1,5 +1,7 @@
 // Owns the settings of the places where this process accepts connections.
 
+public import HTTP
+
 /// An address to listen at.
 public enum ListenerAddress: Sendable, Hashable, CustomStringConvertible {
   /// An IPv4 or IPv6 address literal (without brackets) and a port; port 0 lets the system choose.
@@ -43,6 +45,15 @@ public struct ListenerSettings: Sendable, Equatable {
   public let callers: CallerSettings
   /// The certificate of a listener that speaks TLS; `nil` is plain HTTP.
   public let tls: CertificateFiles?
+  /// Pages below `/.bearer/` where people sign in; `nil` is none.
+  public let signIn: SignInSettings?
+}
+
+/// A listener's sign-in pages.
+public struct SignInSettings: Sendable, Hashable {
+  /// The address by which browsers know the listener, its path `/`; `nil` is its own. Providers send browsers back to
+  /// `/.bearer/callback` there.
+  public let publicURL: HTTPURL?
 }
 
 /// The place where health, metrics and status are served.

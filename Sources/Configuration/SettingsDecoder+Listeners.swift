@@ -24,7 +24,8 @@ extension SettingsDecoder {
     let hosts = acceptedHosts(section)
     let tls = self.section(section, .tls).flatMap { certificateFiles($0, isRequired: true) }
     let callers = callerRules(section, address: address)
-    return address.map { ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls) }
+    let signIn = signIn(section, address: address)
+    return address.map { ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn) }
   }
 
   mutating func admin(_ file: Section, besides listeners: [ListenerSettings]) -> AdminSettings? {

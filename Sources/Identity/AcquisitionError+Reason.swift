@@ -2,7 +2,7 @@
 // the proxy's own words.
 
 internal import HTTPClient
-internal import Tokens
+public import Tokens
 
 extension AcquisitionError {
   /// A stable word for log records, `/readyz` and scripts: the one that the callers' problem document has too.
@@ -31,7 +31,7 @@ extension AcquisitionError {
 
 extension TokenErrorReply {
   /// The provider's codes and words.
-  var detail: String {
+  public var detail: String {
     var words = [error]
     if let suberror { words.append(suberror) }
     words += codes.map { "AADSTS\($0)" }

@@ -83,6 +83,7 @@ extension Exchange {
   ) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
     reader = scratch.requestInput.withBytes { AnswerReader(scratch.requestParser.head, $0) }
+    if reader == .person { returnTo = scratch.requestInput.withBytes { Self.target(scratch.requestParser.head, $0) } }
     state.metrics.add(state.service.metrics.challenges[ChallengeRecord.row(nil), ChallengeOutcome.answered.rawValue])
     guard let claims = required.claims else { return }
     state.service.challengeMemory.remember(
@@ -90,11 +91,19 @@ extension Exchange {
   }
 
   /// Where a person signs in for what a problem says is missing.
-  func signInLink(_ problem: ProblemDocument, _ service: Service) -> String? {
+  func signInLink(_ problem: ProblemDocument, _ connection: DownstreamConnection) -> String? {
     guard let route, let interaction = problem.interaction else { return nil }
-    let link = service.signInLink(route, interaction)
+    let own = connection.context.signIn?.origin.link(route: route.name, returnTo: returnTo)
+    let link = own ?? connection.state.service.signInLink(route, interaction)
     // It goes into a field and into markup.
     return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }
+  }
+
+  /// The path and query of a request.
+  private static func target(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String {
+    let path = bytes.extracting(head.target.path).text
+    let query = bytes.extracting(head.target.query).text
+    return query.isEmpty ? path : "\(path)?\(query)"
   }
 
   /// Whether there is an `Authorization` that is not meant for the proxy itself.

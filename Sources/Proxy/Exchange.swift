@@ -19,6 +19,8 @@ struct Exchange {
   var whole = MonotonicTime.distantFuture
   /// Who reads an answer of our own that needs a person.
   var reader = AnswerReader.program
+  /// Where a person was going, to come back to after a sign-in.
+  var returnTo: String?
 
   init(start: MonotonicTime, headBytes: Int) {
     self.start = start
@@ -29,6 +31,7 @@ struct Exchange {
   mutating func run(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
     let state = connection.state
     identify(state, scratch)
+    if let desk = desk(connection, scratch) { return await signIn(desk, connection, scratch) }
     let goesOn: Bool
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)
@@ -145,7 +148,7 @@ struct Exchange {
     let form = AnswerForm(
       problem, route: route,
       requestID: hasHead ? scratch.identity.withBytes { RequestIdentity.requestID($0).text } : "",
-      signIn: signInLink(problem, connection.state.service), reader: reader)
+      signIn: signInLink(problem, connection), reader: reader)
     let body = form.body
     // What waits in the output is the rest of an interim response that the caller may have the beginning of.
     HeadWriter.statusLine(form.status, into: &scratch.responseOutput)

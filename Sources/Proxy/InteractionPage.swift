@@ -15,12 +15,7 @@ struct InteractionPage {
   var signIn: String?
   var requestID: String
 
-  private static let style = """
-    :root{color-scheme:light dark}body{margin:2rem auto;max-width:34rem;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}\
-    h1{font-size:1.5rem;line-height:1.25}code,li{overflow-wrap:anywhere}footer{font-size:.875rem;opacity:.8}\
-    a.button{display:inline-block;padding:.6rem 1.25rem;border-radius:.4rem;background:#0b5cad;color:#fff;font-weight:600;\
-    text-decoration:none}:focus-visible{outline:3px solid #8cc2ff;outline-offset:2px}
-    """
+  private static let style = PageStyle.sheet
 
   /// The fields that keep the page to itself.
   static let fields: [(name: StaticString, value: String)] = [

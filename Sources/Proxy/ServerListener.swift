@@ -29,6 +29,8 @@ struct ListenerContext: Sendable {
   var tls: TLSContext?
   /// Changes whenever the authorities of callers' certificates do.
   var callerTrust: [UInt8]?
+  /// The listener's sign-in pages; nil where it has none.
+  var signIn: SignInDesk?
 
   /// Whether a connection that was let in under these rules has shown enough for others.
   func suffices(for other: ListenerContext) -> Bool {
@@ -39,7 +41,7 @@ struct ListenerContext: Sendable {
 /// A bound listener and who may use it.
 public struct ServerListener: Sendable {
   let place: ListenerPlace
-  let context: ListenerContext
+  private(set) var context: ListenerContext
 
   /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any. `callerTrust` changes whenever the
   /// authorities of callers' certificates do.
@@ -57,6 +59,13 @@ public struct ServerListener: Sendable {
   ) {
     place = other.place
     context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls, callerTrust: callerTrust)
+  }
+
+  /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
+  public func signingIn(at desk: SignInDesk) -> ServerListener {
+    var listener = self
+    listener.context.signIn = desk
+    return listener
   }
 
   /// The address listened on.

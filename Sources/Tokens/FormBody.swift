@@ -1,12 +1,15 @@
 // Owns the `application/x-www-form-urlencoded` serialisation of token requests.
 
 /// A form under construction (RFC 6749 appendix B).
-struct FormBody {
+public struct FormBody: Sendable {
   /// The bytes so far.
-  private(set) var bytes: [UInt8] = []
+  public private(set) var bytes: [UInt8] = []
+
+  /// An empty form.
+  public init() {}
 
   /// Appends a member whose value is text.
-  mutating func append(_ name: StaticString, _ value: String) {
+  public mutating func append(_ name: StaticString, _ value: String) {
     append(name)
     for byte in value.utf8 { Self.encode(byte, into: &bytes) }
   }

@@ -14,6 +14,8 @@ struct DemoPlaces {
   /// The cookies of the person who signs in.
   var cookiePath: String { "\(directory)/browser-cookies" }
   var proxyOrigin: String { "http://127.0.0.1:\(proxyPort)" }
+  /// As browsers know it.
+  var pagesOrigin: String { "http://localhost:\(proxyPort)" }
   var adminOrigin: String { "http://127.0.0.1:\(adminPort)" }
 }
 
@@ -25,6 +27,8 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
   # Where the app calls. Loopback only: any other address needs a rule for who may call.
   listeners:
     - address: 127.0.0.1:\(places.proxyPort)
+      # Pages below /.bearer/ where people sign in.
+      sign_in: true
 
   # Health, readiness and metrics.
   admin:
@@ -50,6 +54,8 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
     desk:
       authority: \(issuer)
       client_id: \(DemoDirectory.Sample.desk)
+      # It can answer claims challenges.
+      client_capabilities: [cp1]
       tls:
         ca_file: demo-ca.pem
 

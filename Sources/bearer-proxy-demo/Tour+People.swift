@@ -13,6 +13,8 @@ extension Tour {
     let orders = try firstAPI()
     try secondAPI(orders)
     try afterRestart(orders)
+    try revoked()
+    try stepUp()
     try signOut()
   }
 
@@ -84,8 +86,8 @@ extension Tour {
     return headings
   }
 
-  /// Runs a command of the browser's and shows it, and the heading of its page.
-  private func show(_ words: [String]) throws(SpawnError) -> String {
+  /// Runs a command of a browser's and shows it, and the heading of its page.
+  func show(_ words: [String]) throws(SpawnError) -> String {
     terminal.line("  $ " + words.map(quoted).joined(separator: " "), .command)
     let page = try CommandRun.run(words).text
     terminal.indented("page: \(page.between("<h1>", "</h1>") ?? "?")", .quiet)
@@ -140,7 +142,7 @@ extension Tour {
 
 extension String {
   /// What stands between two texts, the first time.
-  fileprivate func between(_ start: String, _ end: String) -> String? {
+  func between(_ start: String, _ end: String) -> String? {
     guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
       return nil
     }

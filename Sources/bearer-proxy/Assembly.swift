@@ -21,7 +21,7 @@ struct Assembly {
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
   let reloads: ReloadHistory
-  private let store: any TokenCacheStore
+  let store: any TokenCacheStore
   private let challengeMemory: ChallengeMemory
   private let metrics: Locked<ProcessMetrics>
   private let cacheCondition: CacheCondition
@@ -99,9 +99,12 @@ struct Assembly {
       description: ServiceDescription(settings, options, cache: cacheCondition, loops: loops.count),
       readiness: settings.readyWhen == .started ? .started : .tokens,
       connections: former?.service.connections ?? ConnectionCount())
+    let desks = zip(listeners.traffic, settings.listeners).map { listener, settings in
+      signInDesk(settings, listener, service, succeeding: former?.desks ?? [])
+    }
     return Generation(
       settings: settings, contexts: contexts, checks: checks, listeners: listeners, credentials: credentials,
-      service: service)
+      service: service, desks: desks)
   }
 
   /// Shows what became of a reload, or of the start.

@@ -13,6 +13,13 @@ struct Generation {
   let listeners: BoundListeners
   let credentials: CredentialVersions
   let service: Service
+  /// The sign-in pages of each traffic listener, where it has any.
+  let desks: [SignInDesk?]
+
+  /// The traffic listeners with their pages.
+  var traffic: [ServerListener] {
+    zip(listeners.traffic, desks).map { listener, desk in desk.map(listener.signingIn) ?? listener }
+  }
 
   /// What its routes want.
   var subscriptions: [TokenSubscription] { service.subscriptions }

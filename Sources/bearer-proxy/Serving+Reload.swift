@@ -18,7 +18,7 @@ extension Serving {
       let next = try self.next(read.get())
       let needRestart = generation.settingsThatNeedRestart(next.settings, options: assembly.options)
       generation = next
-      await server.adopt(next.service, listeners: next.listeners.traffic)
+      await server.adopt(next.service, listeners: next.traffic)
       await assembly.broker.follow(next.subscriptions)
       keepTokensReady()
       assembly.reloads.succeeded(at: .now, needRestart: needRestart)

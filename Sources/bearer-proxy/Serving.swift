@@ -48,7 +48,7 @@ final class Serving {
     self.source = source
     self.state = state
     self.notifier = notifier
-    server = ProxyServer(generation.service, loops: assembly.loops, listeners: generation.listeners.traffic)
+    server = ProxyServer(generation.service, loops: assembly.loops, listeners: generation.traffic)
     assembly.publications.attach(server)
     (events, tell) = AsyncStream.makeStream(of: Event.self)
   }

@@ -24,6 +24,7 @@ extension SignInError {
     case .codeExpired: words = "Run the command again for a new code."
     case .answer: words = "Run the command again, and finish the sign-in in the window that it opens."
     case .refused where way.isSilent: words = "Nothing may be shown with --prompt none: sign in without it."
+    case .otherAccount: words = "Sign in with the account that was meant."
     case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
     case .provider(.interactionRequired), .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener,
       .crypto,

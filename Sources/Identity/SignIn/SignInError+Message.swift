@@ -9,7 +9,7 @@ extension SignInError {
   public var isInteractionRequired: Bool {
     switch self {
     case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
-    case .declined: true
+    case .declined, .otherAccount: true
     case .provider, .unsupported, .answer, .timedOut, .codeExpired, .cancelled, .idToken, .withoutAccount, .listener,
       .crypto, .store:
       false
@@ -35,6 +35,7 @@ extension SignInError {
     case .cancelled: "the sign-in was given up"
     case .idToken(let problem): "the identity provider's ID token is not believed: \(problem.detail)"
     case .withoutAccount: "the identity provider does not say who signed in, so its tokens are not kept"
+    case .otherAccount(let name): "\(name) signed in, and somebody else was expected; nothing of it was kept"
     case .listener(let error): "cannot listen on 127.0.0.1 for the browser's answer: \(error.description)"
     case .crypto(let error): "the cryptography library fails: \(error)"
     case .store(let error):

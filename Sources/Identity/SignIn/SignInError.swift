@@ -41,6 +41,8 @@ public enum SignInError: Error, Sendable, Hashable {
   case idToken(IDTokenProblem)
   /// The provider does not say who signed in, so the tokens are nobody's.
   case withoutAccount
+  /// Somebody else signed in than was expected; their tokens are not kept.
+  case otherAccount(String)
   /// Loopback cannot be listened on.
   case listener(SystemError)
   /// No random bytes, or no digest.

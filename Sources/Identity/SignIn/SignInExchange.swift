@@ -57,20 +57,25 @@ struct SignInExchange {
     guard let home = reply.identity.homeAccountID else { throw .withoutAccount }
     let authority = application.authority
     let (clientID, type, requested, arrival) = (application.clientID, grant.type, request.scopes, now())
-    let account: CachedAccount?
+    let expected = request.expectedAccount
+    let filed: CachedAccount?
     do throws(CacheStoreError) {
-      account = try await store.modify { document -> CachedAccount? in
+      filed = try await store.modify { document -> CachedAccount? in
         let issued = IssuedTokens(
           reply, clientID: clientID, environment: document.environment(ofAccount: home, at: authority),
           realm: metadata.realm, authority: authority.accountAuthority, grantType: type, requested: requested,
           isolation: authority.isolation)
-        guard document.add(issued, now: arrival) else { return nil }
-        return document.accounts(environments: authority.environments).first { $0.homeAccountID == home }
+        var fuller = document
+        guard fuller.add(issued, now: arrival) else { return nil }
+        let account = fuller.accounts(environments: authority.environments).first { $0.homeAccountID == home }
+        if let account, expected.map(account.isCalled) ?? true { document = fuller }
+        return account
       }
     } catch {
       throw .store(error)
     }
-    guard let account else { throw .withoutAccount }
+    guard let account = filed else { throw .withoutAccount }
+    if let expected, !account.isCalled(expected) { throw .otherAccount(account.name) }
     return AuthenticationResult(
       accessToken: reply.accessToken, tokenType: reply.tokenType, scopes: reply.grantedScopes(requested: requested),
       expiresOn: arrival + reply.expiresIn, tenantID: claims.tenant, account: account,

@@ -20,6 +20,8 @@ public struct SignInRequest: Sendable {
   public var maxAge: Int64?
   /// Authentication contexts to satisfy, most wanted first (RFC 9470). Device codes have none.
   public var authenticationContexts: [String] = []
+  /// Whose tokens alone are filed: a user name or an id. Nil files anybody's.
+  public var expectedAccount: String?
 
   /// A wish of these parts; the rest are options.
   public init(application: Application, scopes: ScopeSet, extraScopes: ScopeSet = .none) {

@@ -1,9 +1,9 @@
 // Owns the reading of `application/x-www-form-urlencoded` text that strangers send: a redirect's query, a posted form.
 
 /// The members of a form.
-struct ReplyForm {
+public struct ReplyForm: Sendable {
   /// Why a text is not a form.
-  enum Problem: Error {
+  public enum Problem: Error, Sendable {
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     case encoding
     /// A member that stands there twice (RFC 6749 §3.1 forbids it).
@@ -13,7 +13,7 @@ struct ReplyForm {
   private var members: [String: String] = [:]
 
   /// Reads a form; the text has no `?` in front.
-  init(_ text: [UInt8]) throws(Problem) {
+  public init(_ text: [UInt8]) throws(Problem) {
     for pair in text.split(separator: UInt8(ascii: "&")) {
       let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       let name = try Self.decoded(halves[0])
@@ -23,7 +23,7 @@ struct ReplyForm {
   }
 
   /// A member's value. An empty one counts as absent.
-  subscript(_ name: String) -> String? {
+  public subscript(_ name: String) -> String? {
     members[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 

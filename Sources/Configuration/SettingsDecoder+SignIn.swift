@@ -1,0 +1,63 @@
+// Owns what a listener's sign_in means: whether there are pages, and by which address browsers know them.
+
+import HTTP
+
+extension SettingsDecoder {
+  private static let signInForms = "true, false or {public_url: URL}"
+
+  mutating func signIn(_ listener: Section, address: Located<ListenerAddress>?) -> SignInSettings? {
+    guard let node = listener[.signIn] else { return nil }
+    if case .scalar(let written) = node.content {
+      switch written {
+      case "false": return nil
+      case "true":
+        reportUnknownAddress(listener, address, node.place)
+        return SignInSettings(publicURL: nil)
+      default:
+        report(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
+        return nil
+      }
+    }
+    guard let section = section(listener, .signIn) else { return nil }
+    guard section.members[.publicURL] != nil else {
+      reportUnknownAddress(listener, address, node.place)
+      return SignInSettings(publicURL: nil)
+    }
+    return publicURL(section).map { SignInSettings(publicURL: $0) }
+  }
+
+  /// Browsers of this machine alone know a listener by its own address.
+  private mutating func reportUnknownAddress(
+    _ listener: Section, _ address: Located<ListenerAddress>?, _ place: Place
+  ) {
+    guard let address else { return }
+    if case .tcp = address.value, address.value.isOfThisMachine { return }
+    report(
+      place,
+      "\(listener.path(.signIn)) needs a public_url: by which address browsers reach \(address.value) cannot be told from it"
+    )
+  }
+
+  private mutating func publicURL(_ section: Section) -> HTTPURL? {
+    guard let scalar = requiredScalar(section, .publicURL) else { return nil }
+    let url: HTTPURL
+    do throws(HTTPURLError) {
+      url = try HTTPURL(scalar.text)
+    } catch {
+      report(scalar.place, "\(scalar.key) \(urlReason(error, written: scalar.written))")
+      return nil
+    }
+    if url.target != "/" {
+      report(
+        scalar.place,
+        "\(scalar.key): '\(scalar.written)' has a path; the pages stand at /.bearer/ of a host of their own")
+      return nil
+    }
+    // Codes and cookies would travel in the clear, and no provider sends a browser there.
+    if url.scheme == .http, !url.isLoopback {
+      report(scalar.place, "\(scalar.key): '\(scalar.written)' is not https")
+      return nil
+    }
+    return url
+  }
+}

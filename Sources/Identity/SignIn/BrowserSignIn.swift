@@ -1,0 +1,105 @@
+// Owns a sign-in through a browser, whoever receives its answer: the address to send the browser to, and what becomes of what it
+// brings back. Receiving is the loopback receiver's, or the sign-in pages'.
+
+internal import Network
+public import Tokens
+
+/// One sign-in by authorization code with PKCE, between its two halves. Lives in memory, for minutes.
+public struct BrowserSignIn: Sendable {
+  /// Where the answer goes.
+  public let redirectURI: String
+  /// Where the browser is sent.
+  public let address: String
+  /// Comes back with the answer, which is nobody's without it.
+  public var state: String { session.state }
+  private let session: AuthorizationSession
+  private let metadata: ProviderMetadata
+  private let exchange: SignInExchange
+
+  /// Begins a sign-in whose answer comes to `redirectURI`, in its query.
+  public static func begin(
+    _ request: SignInRequest, redirectURI: String, store: any TokenCacheStore, now: @escaping @Sendable () -> UnixTime
+  ) async throws(SignInError) -> BrowserSignIn {
+    let exchange = SignInExchange(request: request, store: store, now: now)
+    return try BrowserSignIn(exchange, try await exchange.metadata(), redirectURI: redirectURI, takesForms: false)
+  }
+
+  /// `takesForms`: whether the answer may come as a posted form. That keeps codes out of the browser's history, but no cookie
+  /// comes along with it.
+  init(
+    _ exchange: SignInExchange, _ metadata: ProviderMetadata, redirectURI: String, takesForms: Bool
+  ) throws(SignInError) {
+    guard let endpoint = metadata.authorizationEndpoint else { throw .unsupported(.browser) }
+    let request = exchange.request
+    session = try Self.session()
+    self.exchange = exchange
+    self.metadata = metadata
+    self.redirectURI = redirectURI
+    var address = AuthorizationRequest(
+      endpoint: endpoint, clientID: request.application.clientID, redirectURI: redirectURI, scopes: request.scopes,
+      session: session)
+    address.extraScopes = request.extraScopes
+    address.claims = request.mergedClaims
+    address.prompt = request.prompt
+    address.loginHint = request.loginHint
+    address.maxAge = request.maxAge
+    address.authenticationContexts = request.authenticationContexts
+    // A provider that does not say it can post is not asked to.
+    if takesForms, metadata.responseModes.contains(AuthorizationRequest.ResponseMode.formPost.rawValue) {
+      address.responseMode = .formPost
+    }
+    self.address = address.url
+  }
+
+  /// Reads what the browser brought.
+  func reply(_ form: [UInt8]) throws(AuthorizationReplyError) -> AuthorizationReply {
+    let issuer = exchange.request.application.authority.kind == .issuer ? metadata.issuer : nil
+    return try AuthorizationReply(form: form, state: session.state, issuer: issuer)
+  }
+
+  /// Takes what the browser brought (a redirect's query) for tokens, believes the ID token, and files everything.
+  public func finish(query: [UInt8]) async throws(SignInError) -> AuthenticationResult {
+    let code: Secret
+    do throws(AuthorizationReplyError) {
+      code = try reply(query).code
+    } catch {
+      throw SignInError(error)
+    }
+    return try await finish(code)
+  }
+
+  func finish(_ code: Secret) async throws(SignInError) -> AuthenticationResult {
+    let grant = TokenGrant.authorizationCode(code, redirectURI: redirectURI, verifier: session.proof.verifier)
+    let reply: TokenReply
+    do throws(AcquisitionFailure) {
+      reply = try await exchange.redeem(grant, scopes: exchange.request.scopes, metadata)
+    } catch {
+      throw exchange.failure(error)
+    }
+    return try await exchange.finish(reply, grant, nonce: session.nonce, metadata)
+  }
+
+  private static func session() throws(SignInError) -> AuthorizationSession {
+    do throws(CryptoError) {
+      return try AuthorizationSession(
+        random: { count throws(CryptoError) in try RandomBytes.make(count) },
+        digest: { bytes throws(CryptoError) in try SHA256.digest(of: bytes) })
+    } catch {
+      throw .crypto(error)
+    }
+  }
+}
+
+extension SignInError {
+  /// What an answer without a code means to the person who waits.
+  init(_ error: AuthorizationReplyError) {
+    switch error {
+    case .refused(let reply):
+      switch TokenErrorClass(reply, status: 400) {
+      case .declined: self = .declined(reply)
+      default: self = .refused(reply)
+      }
+    default: self = .answer(error)
+    }
+  }
+}

@@ -1,0 +1,293 @@
+// Owns the sign-in pages of one listener: from a request to its answer, with the sign-ins that are under way between two of them.
+// Which request is which, what may be believed and how pages look are the rules beside it.
+
+internal import HTTP
+public import Identity
+public import Network
+public import Telemetry
+public import Tokens
+
+/// Signs people in for a listener's routes.
+public final class SignInDesk: Sendable {
+  /// What the desk needs from outside.
+  public struct Surroundings: Sendable {
+    /// Where tokens are filed.
+    public var store: any TokenCacheStore
+    /// Whose next token tells whether a route can be used.
+    public var broker: TokenBroker
+    /// The wall clock.
+    public var now: @Sendable () -> UnixTime
+    /// Where sign-ins and their failures are recorded.
+    public var log: Log
+
+    /// Surroundings of these parts.
+    public init(
+      store: any TokenCacheStore, broker: TokenBroker, now: @escaping @Sendable () -> UnixTime,
+      log: Log
+    ) {
+      self.store = store
+      self.broker = broker
+      self.now = now
+      self.log = log
+    }
+  }
+
+  /// A route that somebody can sign in for.
+  private struct Desired {
+    var name: String
+    var subscription: TokenSubscription
+    /// The account that the configuration names.
+    var account: String?
+  }
+
+  /// How browsers know the listener.
+  public let origin: SignInOrigin
+  /// Whether requests by another name of the listener are sent to this one first; not where somebody in front may have changed it.
+  private let hasOneName: Bool
+  private let routes: [String: Desired]
+  private let surroundings: Surroundings
+  private let pages: SignInPages
+  private let seal: SignInSeal
+  private let memory: ChallengeMemory
+  private let pending: Locked<PendingSignIns>
+
+  /// The most bytes of a form.
+  static let formLimit = 16 * 1024
+
+  /// A desk for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here too.
+  public init(
+    _ origin: SignInOrigin, hasOneName: Bool, service: Service, _ surroundings: Surroundings,
+    succeeding former: SignInDesk? = nil
+  ) throws(CryptoError) {
+    self.origin = origin
+    self.hasOneName = hasOneName
+    self.surroundings = surroundings
+    memory = service.challengeMemory
+    pages = try SignInPages()
+    if let former { seal = former.seal } else { seal = try SignInSeal() }
+    pending = former?.pending ?? Locked(PendingSignIns())
+    var routes: [String: Desired] = [:]
+    for route in service.routes {
+      guard let slot = route.bearerSlot, case .account(let account) = service.subscriptions[slot].key.subject else {
+        continue
+      }
+      routes[route.name] = Desired(
+        name: route.name, subscription: service.subscriptions[slot], account: account)
+    }
+    self.routes = routes
+  }
+
+  /// Answers a request below `/.bearer/`.
+  func answer(_ visit: SignInVisit) async -> SignInAnswer {
+    let endpoint = SignInEndpoint(method: visit.method, path: visit.path)
+    do throws(CryptoError) {
+      return try await answer(visit, endpoint)
+    } catch {
+      return pages.failure(.busy)
+    }
+  }
+
+  private func answer(_ visit: SignInVisit, _ endpoint: SignInEndpoint) async throws(CryptoError) -> SignInAnswer {
+    switch endpoint {
+    case .nothing: return pages.failure(.nothingHere)
+    case .otherMethod(let allow):
+      var answer = pages.failure(.method)
+      answer.fields.append(("Allow", allow))
+      return answer
+    case .form:
+      if hasOneName, visit.authority.lowercased() != origin.authority {
+        return .seeOther("\(origin.text)\(visit.path)?\(String(decoding: visit.query, as: UTF8.self))")
+      }
+      return try await form(visit)
+    case .begin: return try await begin(visit)
+    case .callback: return await callback(visit)
+    }
+  }
+
+  /// What the connection answers where a form is too long.
+  func tooLarge() -> SignInAnswer { pages.failure(.tooLarge) }
+
+  // MARK: The page with the button
+
+  private func form(_ visit: SignInVisit) async throws(CryptoError) -> SignInAnswer {
+    let asked: (form: SignInForm, route: Desired)
+    switch read(visit.query) {
+    case .success(let read): asked = (read.form, read.route)
+    case .failure(let failure): return pages.failure(failure.page)
+    }
+    let route = asked.route
+    let application = route.subscription.application
+    let people = await people(for: route)
+    let demand = await demand(of: route)
+    let browser: String
+    if let known = origin.browser(inCookies: visit.cookies) {
+      browser = known
+    } else {
+      browser = try Base64URL.encode(RandomBytes.make(32))
+    }
+    var question = SignInPages.Question(
+      words: SignInWords(demand, configured: route.subscription.key.scopes, isSignedIn: !people.isEmpty),
+      application: application.name, route: route.name, account: route.account, authority: application.authority.url,
+      form: asked.form, seal: try seal.seal(browser, asked.form, now: surroundings.now()))
+    if route.account == nil {
+      if people.count == 1 { question.account = people[0].name } else { question.choice = people }
+    }
+    var answer = pages.question(question)
+    answer.fields.append(("Set-Cookie", origin.setCookie(browser)))
+    return answer
+  }
+
+  private struct Unreadable: Error {
+    var page: SignInPageFailure
+  }
+
+  private func read(_ text: [UInt8]) -> Result<(form: SignInForm, route: Desired, fields: ReplyForm), Unreadable> {
+    let fields: ReplyForm
+    do throws(ReplyForm.Problem) {
+      fields = try ReplyForm(text)
+    } catch {
+      return .failure(Unreadable(page: .malformed))
+    }
+    guard let name = fields["route"], let route = routes[name] else { return .failure(Unreadable(page: .unknownRoute)) }
+    var form = SignInForm(route: name)
+    if let text = fields["return"] {
+      guard let path = ReturnPath(text) else { return .failure(Unreadable(page: .foreignReturn)) }
+      form.returnTo = path
+    }
+    return .success((form, route, fields))
+  }
+
+  /// Who is signed in to the route's application, and may be meant by the route.
+  private func people(for route: Desired) async -> [CachedAccount] {
+    // Somebody may have signed in elsewhere a moment ago.
+    await surroundings.store.look()
+    let accounts = await SignedInAccounts(route.subscription.application, store: surroundings.store).accounts()
+    return accounts.map(\.account).filter { account in route.account.map(account.isCalled) ?? true }
+  }
+
+  private func demand(of route: Desired) async -> SignInDemand {
+    SignInDemand(
+      await memory.need(of: route.name), configured: route.subscription.key.scopes, now: surroundings.now())
+  }
+
+  // MARK: Its button
+
+  private func begin(_ visit: SignInVisit) async throws(CryptoError) -> SignInAnswer {
+    if visit.source == .otherPage { return pages.failure(.crossSite) }
+    let form: SignInForm, route: Desired, fields: ReplyForm
+    switch read(visit.body) {
+    case .success(let read): (form, route, fields) = read
+    case .failure(let failure): return pages.failure(failure.page)
+    }
+    let retry = link(form)
+    guard let browser = origin.browser(inCookies: visit.cookies) else { return pages.failure(.noCookie, retry: retry) }
+    let now = surroundings.now()
+    switch try seal.judge(fields["seal"] ?? "", browser, form, now: now) {
+    case .good: break
+    case .expired: return pages.failure(.expiredForm, retry: retry)
+    case .forged: return pages.failure(.forged, retry: retry)
+    }
+    let demand = await demand(of: route)
+    let people = await people(for: route)
+    var request = SignInRequest(application: route.subscription.application, scopes: demand.scopes)
+    request.claims = demand.need.claims
+    request.authenticationContexts = demand.need.authenticationContexts
+    request.maxAge = demand.need.maxAge
+    let meant =
+      route.account != nil || people.count == 1 ? people.first : people.first { $0.homeAccountID == fields["account"] }
+    request.expectedAccount = route.account ?? meant?.homeAccountID
+    // An id says nothing to a provider's page.
+    request.loginHint = meant?.username ?? route.account.flatMap { $0.contains("@") ? $0 : nil }
+    if request.loginHint == nil, !people.isEmpty { request.prompt = .selectAccount }
+    do throws(SignInError) {
+      let signIn = try await BrowserSignIn.begin(
+        request, redirectURI: origin.redirectURI, store: surroundings.store, now: surroundings.now)
+      pending.withLock {
+        $0.begin(
+          PendingSignIns.Entry(
+            signIn: signIn, browser: Secret(browser), form: form, demand: demand,
+            wanted: route.subscription.key, begunAt: now))
+      }
+      var answer = SignInAnswer.seeOther(signIn.address)
+      answer.fields.append(("Set-Cookie", origin.setCookie(browser)))
+      return answer
+    } catch {
+      record(error, route)
+      return pages.failure(SignInPageFailure(error), retry: retry)
+    }
+  }
+
+  // MARK: Back from the identity provider
+
+  private func callback(_ visit: SignInVisit) async -> SignInAnswer {
+    let state: String?
+    do throws(ReplyForm.Problem) {
+      state = try ReplyForm(visit.query)["state"]
+    } catch {
+      return pages.failure(.malformed)
+    }
+    guard let state else { return pages.failure(.unknownState) }
+    let browser = origin.browser(inCookies: visit.cookies)
+    let now = surroundings.now()
+    let entry: PendingSignIns.Entry
+    switch pending.withLock({ $0.take(state: state, browser: browser, now: now) }) {
+    case .found(let found): entry = found
+    case .expired(let form): return pages.failure(.expired, retry: link(form))
+    case .used(let form): return pages.failure(.used, retry: link(form))
+    case .unknown: return pages.failure(.unknownState)
+    case .otherBrowser: return pages.failure(.otherBrowser)
+    }
+    // A reload may have given the name to something else.
+    guard let route = routes[entry.form.route], Self.areServedByOneSignIn(route.subscription.key, entry.wanted) else {
+      return pages.failure(.unknownRoute)
+    }
+    do throws(SignInError) {
+      let result = try await entry.signIn.finish(query: visit.query)
+      await memory.met(by: entry.demand.met, routes: related(to: route))
+      surroundings.log.info(
+        "signed in", ["route": .string(route.name), "application": .string(route.subscription.application.name)])
+      return await end(entry.form, route, result.account, visit.source)
+    } catch {
+      record(error, route)
+      return pages.failure(SignInPageFailure(error), retry: link(entry.form))
+    }
+  }
+
+  /// Back to where the browser was, if the route can be used now.
+  private func end(_ form: SignInForm, _ route: Desired, _ account: CachedAccount?, _ source: SignInVisit.Source) async
+    -> SignInAnswer
+  {
+    do throws(AcquisitionError) {
+      _ = try await surroundings.broker.currentBearer(for: route.subscription)
+    } catch {
+      // Whatever else fails now is no matter of who is signed in, and the route itself will say it.
+      if case .interactionRequired(let required) = error {
+        return pages.failure(.stillRequired(required.words(route: route.name, canSignInHere: true)), retry: link(form))
+      }
+    }
+    if let path = form.returnTo {
+      // A redirect would go on with the provider's: the browser would call the next request another site's, and be refused.
+      return source == .otherPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
+    }
+    return pages.done(account?.name, route: route.name)
+  }
+
+  /// The routes that a sign-in for one of them serves: the application's, for the same account.
+  private func related(to route: Desired) -> [String] {
+    let key = route.subscription.key
+    return routes.values.filter { Self.areServedByOneSignIn($0.subscription.key, key) }.map(\.name)
+  }
+
+  private static func areServedByOneSignIn(_ one: AcquisitionKey, _ other: AcquisitionKey) -> Bool {
+    one.authority == other.authority && one.clientID == other.clientID && one.subject == other.subject
+  }
+
+  private func link(_ form: SignInForm) -> String {
+    SignInEndpoint.link(route: form.route, returnTo: form.returnTo)
+  }
+
+  private func record(_ error: SignInError, _ route: Desired) {
+    surroundings.log.warning(
+      "nobody signed in", ["route": .string(route.name), "reason": .string(error.message())])
+  }
+}

@@ -1,0 +1,115 @@
+// Owns how the sign-in pages say that something did not work: what happened, what the provider said, what to do next.
+
+internal import Identity
+internal import Tokens
+
+/// A failure for a person to read.
+struct SignInPageFailure {
+  var status: Int
+  var heading: String
+  var text: String
+  /// What somebody else said about it.
+  var detail: String?
+  var next: String
+
+  private init(_ status: Int, _ heading: String, _ text: String, detail: String? = nil, next: String) {
+    self.status = status
+    self.heading = heading
+    self.text = text
+    self.detail = detail
+    self.next = next
+  }
+
+  static let unknownRoute = SignInPageFailure(
+    404, "Unknown link", "This link names no route that somebody can sign in for.",
+    next: "Go back to the application and follow its link again.")
+  static let foreignReturn = SignInPageFailure(
+    400, "Unsafe link", "This link would lead to another place than it came from. Nothing was done.",
+    next: "Go back to the application and follow its own link.")
+  static let malformed = SignInPageFailure(
+    400, "Unreadable request", "What your browser sent cannot be read. Nothing was done.",
+    next: "Go back to the application and follow its link again.")
+  static let crossSite = SignInPageFailure(
+    403, "Refused", "Another site's page sent this form. Nothing was done.",
+    next: "If you meant to sign in, go back to the application and follow its own link.")
+  static let noCookie = SignInPageFailure(
+    400, "No cookie",
+    "Your browser did not send the cookie that this page gave it, or it was given too long ago. Nothing was done.",
+    next: "Allow cookies for this address, and begin again.")
+  static let forged = SignInPageFailure(
+    400, "Changed form", "This form is not as this page made it, or it was made for another browser. Nothing was done.",
+    next: "Begin again from the application's link.")
+  static let expiredForm = SignInPageFailure(
+    400, "This page has expired", "It was open for too long. Nothing was done.", next: "Begin again; it takes a moment."
+  )
+  static let expired = SignInPageFailure(
+    400, "This sign-in has expired", "You came back too late from the identity provider. Nothing was kept of it.",
+    next: "Begin again; you may still be signed in there.")
+  static let used = SignInPageFailure(
+    400, "This sign-in is over", "Its answer has arrived before, and counts once. Nothing was done.",
+    next: "If the application still asks you to sign in, begin again.")
+  static let unknownState = SignInPageFailure(
+    400, "Unknown sign-in",
+    "No sign-in is waiting for this answer here. It may be another's, or the proxy was restarted. "
+      + "Nothing was done.",
+    next: "Go back to the application and follow its link again.")
+  static let otherBrowser = SignInPageFailure(
+    403, "Another browser's sign-in",
+    "This answer is to a sign-in that was begun in another browser, or whose cookie is gone. "
+      + "Nothing was done.",
+    next:
+      "Begin and end a sign-in in the same browser. If you began none, somebody sent you this address: close the page.")
+  static let nothingHere = SignInPageFailure(
+    404, "Nothing here", "There is no page at this address.", next: "Go back to the application.")
+  static let method = SignInPageFailure(
+    405, "Not like this", "This address does not take that kind of request.", next: "Go back to the application.")
+  static let tooLarge = SignInPageFailure(
+    413, "Too large", "What your browser sent is longer than any form of these pages.",
+    next: "Go back to the application.")
+  static let busy = SignInPageFailure(
+    500, "This does not work now", "The proxy's cryptography library fails.", next: "Tell whoever runs this proxy.")
+
+  /// Somebody signed in, but the route still has no token.
+  static func stillRequired(_ words: String) -> SignInPageFailure {
+    SignInPageFailure(
+      409, "Signed in, but not done", "You are signed in, and the route still cannot be used.", detail: words,
+      next: "Begin again if you chose another account than meant; otherwise tell whoever runs this proxy.")
+  }
+
+  /// How a sign-in ended.
+  init(_ error: SignInError) {
+    let again = "Begin again if that was not what you wanted."
+    let operatorNext = "Tell whoever runs this proxy; its log says more."
+    switch error {
+    case .declined(let reply):
+      self.init(
+        403, "You said no", "The sign-in was declined, so nothing was changed.", detail: Self.words(reply), next: again)
+    case .refused(let reply):
+      self.init(
+        403, "Not signed in", "The identity provider did not sign you in.", detail: Self.words(reply),
+        next: "Begin again, or ask your administrator about what it says.")
+    case .provider(.providerUnavailable):
+      self.init(
+        503, "The identity provider does not answer", "Nobody can sign in while it does not.",
+        next: "Begin again in a moment.")
+    case .provider, .unsupported, .crypto, .listener, .withoutAccount, .idToken, .codeExpired, .cancelled, .timedOut:
+      self.init(502, "Not signed in", "The sign-in did not succeed.", detail: error.message(), next: operatorNext)
+    case .answer:
+      self.init(400, "Not signed in", "The answer is not to this sign-in.", detail: error.message(), next: again)
+    case .otherAccount(let name):
+      self.init(
+        403, "Another account is needed",
+        "You signed in as \(name), and the route uses somebody else's account. "
+          + "Nothing of it was kept.", next: "Begin again with the account that the route is for.")
+    case .store:
+      self.init(
+        500, "Signed in, but not kept", "You are signed in, and the proxy cannot write that down.",
+        detail: error.message(), next: operatorNext)
+    }
+  }
+
+  /// What the provider said, its codes only where it said nothing else.
+  private static func words(_ reply: TokenErrorReply) -> String {
+    reply.description.map { "\(reply.error): \($0)" } ?? reply.detail
+  }
+}

@@ -1,0 +1,112 @@
+// Owns the pages that a person sees: what is asked for, and how it ended. What is shown when is the desk's.
+
+internal import HTTP
+internal import Identity
+internal import Network
+internal import Tokens
+
+/// Makes pages.
+struct SignInPages: Sendable {
+  let frame: PageFrame
+
+  init() throws(CryptoError) { frame = try PageFrame() }
+
+  /// What the page with the button knows.
+  struct Question {
+    var words: SignInWords
+    var application: String
+    var route: String
+    /// Whose account it has to be, where that is settled.
+    var account: String?
+    /// Who may be chosen among, and who is; none where it is settled.
+    var choice: [CachedAccount] = []
+    /// Where the person is sent.
+    var authority: HTTPURL?
+    var form: SignInForm
+    var seal: String
+  }
+
+  /// The page with the button.
+  func question(_ question: Question) -> SignInAnswer {
+    let words = question.words
+    let whose: PageText =
+      question.account.map { " in the name of <b>\($0)</b>" } ?? (question.choice.isEmpty ? " in your name" : "")
+    let scopes: [PageText] = words.scopes.map { permission, resource in
+      let at: PageText = resource.map { " <small>at \($0)</small>" } ?? ""
+      return "<li>\(permission)\(at)</li>\n"
+    }
+    let conditions: [PageText] = words.conditions.map { "<li>\($0)</li>\n" }
+    let list: PageText = scopes.isEmpty ? "" : "<h2>What it asks for</h2>\n<ul>\n\(scopes)</ul>\n"
+    let more: PageText = conditions.isEmpty ? "" : "<h2>What this takes</h2>\n<ul>\n\(conditions)</ul>\n"
+    let provider: PageText = question.authority.map { "<b>\($0.host)</b>" } ?? "your identity provider"
+    let back: PageText =
+      question.form.returnTo.map {
+        "<input type=\"hidden\" name=\"return\" value=\"\($0.text)\">\n"
+      } ?? ""
+    let content: PageText = """
+      <p><b>\(question.application)</b> wants to use <b>\(question.route)</b>\(whose).</p>
+      \(list)\(more)<form method="post" action="\(SignInEndpoint.signInPath)">
+      <input type="hidden" name="route" value="\(question.form.route)">
+      \(back)<input type="hidden" name="seal" value="\(question.seal)">
+      \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
+      <div class="buttons"><button autofocus>Go on</button></div>
+      </form>
+      """
+    return frame.page(200, words.heading, content, formAction: Self.formAction(question.authority))
+  }
+
+  private func choice(_ accounts: [CachedAccount]) -> PageText {
+    guard !accounts.isEmpty else { return "" }
+    let options: [PageText] = accounts.enumerated().map { index, account in
+      let checked: PageText = index == 0 ? " checked" : ""
+      return """
+        <label><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \(account.name)</label>
+
+        """
+    }
+    return """
+      <fieldset>
+      <legend>Who signs in?</legend>
+      \(options)<label><input type="radio" name="account" value=""> Another account</label>
+      </fieldset>
+
+      """
+  }
+
+  /// Every https address, because identity providers send browsers on to others; plain http only to the authority itself.
+  private static func formAction(_ authority: HTTPURL?) -> String {
+    guard let authority, authority.scheme == .http else { return "'self' https:" }
+    return "'self' https: \(authority.origin)"
+  }
+
+  /// How a sign-in ended well, where there is no page to return to.
+  func done(_ account: String?, route: String) -> SignInAnswer {
+    let who: PageText = account.map { "<b>\($0)</b> is signed in" } ?? "You are signed in"
+    return frame.page(
+      200, "You are signed in",
+      "<p role=\"status\">\(who), and <b>\(route)</b> can be used. You can close this page.</p>")
+  }
+
+  /// How it ended well for a browser that goes on by itself: with a request that is this page's.
+  func goingBack(to path: ReturnPath) -> SignInAnswer {
+    frame.page(
+      200, "You are signed in",
+      """
+      <p role="status">You are taken back to where you were.</p>
+      <div class="buttons"><a class="button" href="\(path.text)">Go back</a></div>
+      """, refresh: path)
+  }
+
+  /// How it ended otherwise. `retry`: the link to begin again.
+  func failure(_ failure: SignInPageFailure, retry: String? = nil) -> SignInAnswer {
+    let detail: PageText = failure.detail.map { "<p class=\"problem\">\($0)</p>\n" } ?? ""
+    let again: PageText =
+      retry.map { "<div class=\"buttons\"><a class=\"button\" href=\"\($0)\">Begin again</a></div>\n" } ?? ""
+    let content: PageText = """
+      <p role="alert">\(failure.text)</p>
+      \(detail)<p>\(failure.next)</p>
+      \(again)
+      """
+    return frame.page(failure.status, failure.heading, content)
+  }
+}

@@ -1,0 +1,52 @@
+// Owns the proof that a posted form is one of ours, sent by the browser that was shown it, about what it was shown, not long ago.
+
+internal import Network
+internal import Tokens
+
+/// Seals forms. The key lives as long as the process.
+struct SignInSeal: Sendable {
+  /// What became of a form.
+  enum Verdict: Hashable {
+    case good, expired, forged
+  }
+
+  /// Seconds in which a form must be sent, and its sign-in come back.
+  static let lifetime: Int64 = 600
+
+  private let key: [UInt8]
+
+  /// A seal with a key of its own.
+  init() throws(CryptoError) { try self.init(key: RandomBytes.make(32)) }
+
+  init(key: [UInt8]) { self.key = key }
+
+  /// The seal of a form made at `now`.
+  func seal(_ browser: String, _ form: SignInForm, now: UnixTime) throws(CryptoError) -> String {
+    "\(now.seconds).\(try code(browser, form, now))"
+  }
+
+  /// Judges a seal.
+  func judge(_ seal: String, _ browser: String, _ form: SignInForm, now: UnixTime) throws(CryptoError) -> Verdict {
+    let parts = seal.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, let seconds = Int64(parts[0]) else { return .forged }
+    let made = UnixTime(seconds)
+    guard Secret(String(parts[1])) == Secret(try code(browser, form, made)) else { return .forged }
+    return (0..<Self.lifetime).contains(now - made) ? .good : .expired
+  }
+
+  /// Digested twice, with the key in front both times, as HMAC is: what a single digest proves can be prolonged by a stranger.
+  private func code(_ browser: String, _ form: SignInForm, _ time: UnixTime) throws(CryptoError) -> String {
+    // Lengths in front, so that no two forms have one text.
+    let text = [browser, form.route, form.returnTo?.text ?? ""].map { "\($0.utf8.count):\($0)" }.joined()
+    let inner = try SHA256.digest(of: key + Array("\(time.seconds);\(text)".utf8))
+    return Base64URL.encode(try SHA256.digest(of: key + inner))
+  }
+}
+
+/// What a form is about.
+struct SignInForm: Sendable, Hashable {
+  /// The route's name.
+  var route: String
+  /// Where the browser goes afterwards; nil: it stays.
+  var returnTo: ReturnPath?
+}

@@ -1,0 +1,205 @@
+// The rules of the sign-in pages: what may be returned to, whose form and whose answer it is, what is said.
+
+import HTTP
+import Identity
+import Network
+import Testing
+import Tokens
+
+@testable import Proxy
+
+@Suite("Sign-in rules") struct SignInRuleTests {
+  static let now = UnixTime(1_800_000_000)
+  static let browser = String(repeating: "b", count: 43)
+
+  @Test(arguments: [
+    ("/", true), ("/orders/list?a=1&b=%2F", true), ("/a//b", true), ("", false), ("orders", false),
+    ("//evil.example", false),
+    ("/\\evil.example", false), ("/\t/evil.example", false), ("/\n/evil.example", false),
+    ("https://evil.example/", false),
+    ("javascript:alert(1)", false), ("/a b", false), ("/a#b", false), ("/é", false), ("/.bearer/sign-in", false),
+    ("/" + String(repeating: "a", count: 2048), false),
+  ]) func `a browser returns to a path of the listener only`(text: String, isAllowed: Bool) {
+    #expect((ReturnPath(text) != nil) == isAllowed)
+  }
+
+  @Test(arguments: [
+    ("GET", "/.bearer/sign-in", SignInEndpoint.form), ("HEAD", "/.bearer/sign-in", .form),
+    ("POST", "/.bearer/sign-in", .begin), ("GET", "/.bearer/callback", .callback),
+    ("POST", "/.bearer/callback", .otherMethod(allow: "GET")),
+    ("PUT", "/.bearer/sign-in", .otherMethod(allow: "GET, HEAD, POST")), ("GET", "/.bearer/", .nothing),
+    ("GET", "/.bearer/sign-in/", .nothing), ("GET", "/.BEARER/sign-in", .nothing),
+  ]) func `each place has its methods`(method: String, path: String, endpoint: SignInEndpoint) {
+    #expect(SignInEndpoint(method: method, path: path) == endpoint)
+  }
+
+  @Test(arguments: [
+    (nil, nil, SignInVisit.Source.unsaid), ("same-origin", nil, .ownPage), ("same-origin", "null", .ownPage),
+    ("same-site", nil, .otherPage), ("cross-site", "http://localhost:8080", .otherPage), ("none", nil, .otherPage),
+    (nil, "null", .unsaid), (nil, "http://localhost:8080", .ownPage), (nil, "http://localhost:8081", .otherPage),
+    (nil, "https://localhost:8080", .otherPage),
+  ]) func `a browser tells where a form comes from`(site: String?, from: String?, source: SignInVisit.Source) {
+    #expect(SignInVisit.source(site: site, from: from, own: "http://localhost:8080") == source)
+  }
+
+  @Test(arguments: [
+    ("http://localhost:8080/", "bearer-sign-in-8080", false),
+    ("https://p.example/", "__Secure-bearer-sign-in-443", true),
+  ]) func `the cookie is the pages' and the listener's own`(url: String, name: String, isSecure: Bool) throws {
+    let origin = SignInOrigin(try HTTPURL(url))
+    let cookie = origin.setCookie(Self.browser)
+    #expect(cookie.hasPrefix("\(name)=\(Self.browser); Path=/.bearer/; Max-Age=600"))
+    #expect(cookie.contains("; Secure") == isSecure)
+    #expect(cookie.hasSuffix("; HttpOnly; SameSite=Lax"))
+    #expect(origin.browser(inCookies: "a=1; \(name)=\(Self.browser); b=2") == Self.browser)
+    #expect(origin.browser(inCookies: "bearer-sign-in-9=\(Self.browser)") == nil, "another listener's")
+    #expect(origin.browser(inCookies: "\(name)=\(Self.browser); \(name)=\(Self.browser)") == nil, "two of them")
+    #expect(origin.browser(inCookies: "\(name)=short") == nil)
+    #expect(origin.browser(inCookies: "\(name)=\(String(repeating: "\"", count: 43))") == nil)
+    #expect(origin.browser(inCookies: "") == nil)
+  }
+
+  struct SealRow: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var browser = SignInRuleTests.browser
+    var form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
+    var later: Int64 = 0
+    var change: @Sendable (String) -> String = { $0 }
+    var verdict: SignInSeal.Verdict
+  }
+
+  static let seals: [SealRow] = [
+    SealRow(testDescription: "as it was", verdict: .good),
+    SealRow(testDescription: "in time", later: 599, verdict: .good),
+    SealRow(testDescription: "too late", later: 600, verdict: .expired),
+    SealRow(testDescription: "before it was made", later: -1, verdict: .expired),
+    SealRow(testDescription: "another browser", browser: String(repeating: "c", count: 43), verdict: .forged),
+    SealRow(
+      testDescription: "another route", form: SignInForm(route: "ledger", returnTo: ReturnPath("/a")), verdict: .forged),
+    SealRow(
+      testDescription: "another return", form: SignInForm(route: "orders", returnTo: ReturnPath("/b")), verdict: .forged
+    ),
+    SealRow(testDescription: "no return", form: SignInForm(route: "orders"), verdict: .forged),
+    SealRow(
+      testDescription: "a younger date", later: 700,
+      change: { seal in "\(SignInRuleTests.now.seconds + 700)" + seal.drop { $0 != "." } }, verdict: .forged),
+    SealRow(testDescription: "none", change: { _ in "" }, verdict: .forged),
+    SealRow(testDescription: "no code", change: { $0.prefix { $0 != "." } + "." }, verdict: .forged),
+    SealRow(testDescription: "more behind it", change: { $0 + ".x" }, verdict: .forged),
+  ]
+
+  @Test(arguments: seals) func `a form is good from the browser that got it, unchanged and in time`(row: SealRow) throws
+  {
+    let seal = SignInSeal(key: Array(repeating: 7, count: 32))
+    let form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
+    let text = row.change(try seal.seal(Self.browser, form, now: Self.now))
+    #expect(try seal.judge(text, row.browser, row.form, now: Self.now + row.later) == row.verdict)
+    #expect(
+      try SignInSeal(key: Array(repeating: 8, count: 32)).judge(text, row.browser, row.form, now: Self.now) == .forged)
+  }
+
+  @Test func `lengths keep two forms from having one seal`() throws {
+    let seal = SignInSeal(key: Array(repeating: 7, count: 32))
+    let one = try seal.seal("b", SignInForm(route: "a/x", returnTo: nil), now: Self.now)
+    #expect(try seal.judge(one, "b", SignInForm(route: "a", returnTo: ReturnPath("/x")), now: Self.now) == .forged)
+  }
+
+  struct WordsRow: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var claims: String?
+    var scopes: [String] = ["api://orders/Orders.Read"]
+    var acrValues: [String] = []
+    var maxAge: Int64?
+    var isSignedIn = true
+    var heading: String
+    var conditions: [String] = []
+  }
+
+  static let words: [WordsRow] = [
+    WordsRow(testDescription: "nobody", isSignedIn: false, heading: "Sign in"),
+    WordsRow(testDescription: "once more", heading: "Sign in again"),
+    WordsRow(
+      testDescription: "more scopes", scopes: ["api://orders/Orders.Read", "api://orders/Orders.Write"],
+      heading: "More permissions are needed"),
+    WordsRow(
+      testDescription: "an authentication context",
+      claims: #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#,
+      heading: "Confirm that it is you", conditions: ["a stronger sign-in, such as with a one-time code (c1)"]),
+    WordsRow(
+      testDescription: "RFC 9470", acrValues: ["mfa"], maxAge: 600, heading: "Confirm that it is you",
+      conditions: ["a stronger sign-in, such as with a one-time code (mfa)", "a sign-in of the last 10 minutes"]),
+    WordsRow(
+      testDescription: "now", maxAge: 0, heading: "Confirm that it is you",
+      conditions: ["that you sign in now, whenever you did before"]),
+    WordsRow(
+      testDescription: "an event", claims: #"{"access_token":{"nbf":{"essential":true,"value":"1"},"xms_cc":{}}}"#,
+      heading: "Sign in again",
+      conditions: ["a new token: something about your access changed since the last one"]),
+    WordsRow(
+      testDescription: "a policy", claims: #"{"access_token":{"capolids":{"essential":true,"values":["p"]}}}"#,
+      heading: "Confirm that it is you", conditions: ["what a policy of your organisation asks for"]),
+  ]
+
+  @Test(arguments: words) func `what is demanded is said in words`(row: WordsRow) throws {
+    let need = SignInNeed(
+      claims: try row.claims.map { try Claims(json: $0) }, scopes: try ScopeSet(row.scopes),
+      authenticationContexts: row.acrValues, maxAge: row.maxAge, since: Self.now)
+    let configured = try ScopeSet(["api://orders/Orders.Read"])
+    let demand = SignInDemand(need, configured: configured, now: Self.now)
+    let words = SignInWords(
+      demand, configured: configured, isSignedIn: row.isSignedIn)
+    #expect(words.heading == row.heading)
+    #expect(words.conditions == row.conditions)
+  }
+
+  @Test func `what is demanded comes beside the route's scopes, but for those that take no company`() throws {
+    let need = SignInNeed(scopes: try ScopeSet(["api://orders/Orders.Write"]), since: Self.now)
+    let some = SignInDemand(need, configured: try ScopeSet(["api://orders/Orders.Read"]), now: Self.now)
+    #expect(some.scopes.description == "api://orders/Orders.Read api://orders/Orders.Write")
+    let all = SignInDemand(need, configured: try ScopeSet(["api://orders/.default"]), now: Self.now)
+    #expect(all.scopes.description == "api://orders/.default")
+    #expect(need.isMet(by: some.met) && need.isMet(by: all.met))
+  }
+
+  @Test(arguments: [
+    ("User.Read", "User.Read", nil), ("api://orders/Orders.Read", "Orders.Read", "api://orders"),
+    ("https://vault.example//.default", "Everything it is registered for", "https://vault.example/"),
+  ]) func `a scope is a permission at an API`(word: String, permission: String, resource: String?) {
+    #expect(SignInWords.scope(word) == (permission, resource))
+  }
+
+  @Test func `everything that a page shows is escaped`() throws {
+    let evil = "\"><script>alert(1)</script>&'"
+    let page = try SignInPages().question(
+      SignInPages.Question(
+        words: SignInWords(
+          SignInDemand(
+            SignInNeed(scopes: try ScopeSet(["api://<b>/x"]), authenticationContexts: [evil], since: Self.now),
+            configured: .none,
+            now: Self.now), configured: .none, isSignedIn: true),
+        application: evil, route: evil, account: evil, form: SignInForm(route: evil, returnTo: ReturnPath("/\"><b>")),
+        seal: evil))
+    let text = String(decoding: page.body, as: UTF8.self)
+    #expect(!text.contains("<script"))
+    #expect(!text.contains("<b>/x"))
+    #expect(text.contains("value=\"/&quot;&gt;&lt;b&gt;\""))
+    let failure = try SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))), retry: "/\"x")
+    #expect(!String(decoding: failure.body, as: UTF8.self).contains("<script"))
+  }
+
+  @Test func `no page can be framed, run a script, load anything or be kept`() throws {
+    let pages = try SignInPages()
+    for page in [pages.failure(.expired), pages.done(nil, route: "orders")] {
+      var fields: [String: String] = [:]
+      for (name, value) in page.fields { fields["\(name)"] = value }
+      let policy = try #require(fields["Content-Security-Policy"])
+      #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-"))
+      for part in ["base-uri 'none'", "frame-ancestors 'none'", "form-action 'none'"] { #expect(policy.contains(part)) }
+      #expect(!policy.contains("script-src"))
+      #expect(fields["X-Frame-Options"] == "DENY")
+      #expect(fields["Cache-Control"] == "no-store")
+      #expect(fields["Referrer-Policy"] == "no-referrer")
+      #expect(fields["X-Content-Type-Options"] == "nosniff")
+    }
+  }
+}

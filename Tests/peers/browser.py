@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""A real browser at the sign-in pages: headless Chromium, driven by the WebDriver protocol. Only the standard library is used.
+
+    browser.py --origin http://localhost:PORT --route R --return /PATH [--strong R] [--screenshots DIR] [--user U] [--password P]
+
+Signs in, consents, comes back and sees the API's answer; says no; comes with a wrong state; comes back twice; and, with --strong,
+asks for a stronger sign-in. Ends with 0 where everything holds. Certificates are not judged: the sample provider's authority is
+nobody's.
+"""
+
+import argparse
+import base64
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+
+def check(holds, what, seen=None):
+    if not holds:
+        sys.exit("not so: %s; seen: %s" % (what, seen))
+    print("ok: " + what, flush=True)
+
+
+class Browser:
+    """One session of chromedriver's."""
+
+    def __init__(self, folder):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=%d" % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "HOME": folder, "TMPDIR": folder})
+        self.base = "http://127.0.0.1:%d" % port
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                if self.call("GET", "/status")["ready"]:
+                    break
+            except OSError:
+                pass
+            if time.monotonic() > deadline or self.driver.poll() is not None:
+                sys.exit("chromedriver does not start")
+            time.sleep(0.05)
+        # Containers and root give Chromium's sandbox nothing to stand on.
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                            "--disable-background-networking", "--disable-component-update", "--no-proxy-server",
+                            "--window-size=760,900", "--user-data-dir=" + os.path.join(folder, "profile")]}
+        made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "acceptInsecureCerts": True, "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"}}}})
+        self.base += "/session/" + made["sessionId"]
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with self.opener.open(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as answer:
+            with answer:
+                sys.exit("the browser refuses %s: %s" % (path, json.load(answer)["value"].get("message")))
+
+    def end(self):
+        try:
+            self.call("DELETE", "")
+        finally:
+            # The browser has ended with its session. A driver that was started with signals blocked would not hear the politer one.
+            self.driver.kill()
+            self.driver.wait(30)
+
+    def go(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    @property
+    def url(self):
+        return self.call("GET", "/url")
+
+    def find(self, selector):
+        return [list(one.values())[0] for one in self.call("POST", "/elements", {"using": "css selector", "value": selector})]
+
+    def text(self, selector):
+        """In one step, for the page may be on its way out."""
+        return self.count("const found = document.querySelector(%s); return found && found.innerText" % json.dumps(selector))
+
+    def type(self, selector, text):
+        found = self.find(selector)
+        if not found:
+            sys.exit("there is no %s in: %s" % (selector, self.text("body")))
+        self.call("POST", "/element/%s/clear" % found[0], {})
+        self.call("POST", "/element/%s/value" % found[0], {"text": text})
+
+    def press(self, selector):
+        """Presses what leads to another page, and waits for that."""
+        found = self.find(selector)
+        if not found:
+            sys.exit("there is no %s in: %s" % (selector, self.text("body")))
+        self.leave(lambda: self.call("POST", "/element/%s/click" % found[0], {}))
+
+    def leave(self, action):
+        """Does what leads to another page. A page that goes on by itself (a refresh) is waited through."""
+        self.count("window.isLeft = true")
+        action()
+        deadline = time.monotonic() + 30
+        while self.count("return window.isLeft || document.readyState != 'complete' || "
+                         "document.querySelector('meta[http-equiv=refresh]') != null"):
+            if time.monotonic() > deadline:
+                sys.exit("no other page came; still: %s" % self.url)
+            time.sleep(0.05)
+
+    @property
+    def heading(self):
+        return self.count("const found = document.querySelector('h1'); return found && found.innerText")
+
+    def picture(self, folder, name):
+        if folder:
+            with open(os.path.join(folder, name + ".png"), "wb") as file:
+                file.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def complaints(self):
+        """What the console says: a content security policy that was broken, for one."""
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
+
+    def count(self, script):
+        return self.call("POST", "/execute/sync", {"script": script, "args": []})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--origin", required=True)
+    parser.add_argument("--route", required=True)
+    parser.add_argument("--return", dest="back", required=True)
+    parser.add_argument("--strong", metavar="PATH", help="a path whose API wants a stronger sign-in")
+    parser.add_argument("--more", metavar="PATH", help="a path whose API wants another permission")
+    parser.add_argument("--screenshots")
+    parser.add_argument("--user", default="alice@contoso.example")
+    parser.add_argument("--password", default="tulip-anchor-42")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        browser = Browser(folder)
+        try:
+            walk(browser, options)
+        finally:
+            browser.end()
+
+
+def walk(browser, options):
+    link = "%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, options.back)
+
+    def picture(name):
+        browser.picture(options.screenshots, name)
+
+    def begin():
+        browser.go(link)
+        browser.press("button")
+
+    browser.go(link)
+    check(browser.heading == "Sign in", "the page asks to sign in", browser.heading)
+    check(options.user in browser.text("main") and options.route in browser.text("main"), "it says whose account for what",
+          browser.text("main"))
+    check(browser.count("return document.scripts.length") == 0, "it has no script")
+    check(browser.count("return performance.getEntriesByType('resource').length") == 0, "it loads nothing")
+    check(browser.count("return document.activeElement.textContent") == "Go on", "Enter goes on")
+    picture("1-sign-in")
+
+    browser.press("button")
+    check(browser.heading == "Sign in" and not browser.url.startswith(options.origin), "its button leads to the provider",
+          browser.url)
+    check(browser.find("#user") and options.user in browser.call(
+        "GET", "/element/%s/property/value" % browser.find("#user")[0]), "which knows who is expected")
+    picture("2-provider")
+    browser.type("#password", options.password)
+    browser.press("button.main")
+    check("asks for your permission" in browser.heading, "the provider asks for consent", browser.heading)
+    picture("3-consent")
+    browser.press("button[value=decline]")
+    check(browser.heading == "You said no" and browser.url.startswith(options.origin), "who declines is believed",
+          browser.text("body"))
+    check("access_denied" in browser.text(".problem"), "with the provider's reason")
+    picture("4-denial")
+    callback = browser.url
+
+    browser.press("a.button")
+    check(browser.heading == "Sign in", "and can begin again", browser.heading)
+    browser.press("button")
+    browser.press("button[value=accept]")
+    check(browser.url == options.origin + options.back, "who accepts comes back to where they were", browser.url)
+    check(options.user in browser.text("body"), "and sees what the API answers", browser.text("body"))
+    picture("5-back")
+
+    browser.go(callback)
+    check(browser.heading == "This sign-in is over", "an answer counts once", browser.heading)
+    picture("6-reused")
+    browser.go(options.origin + "/.bearer/callback?code=x&state=invented")
+    check(browser.heading == "Unknown sign-in", "an invented state is nobody's", browser.heading)
+    picture("7-wrong-state")
+    browser.go("%s/.bearer/sign-in?route=%s&return=//evil.example" % (options.origin, options.route))
+    check(browser.heading == "Unsafe link", "a link never leads elsewhere", browser.heading)
+    picture("8-unsafe-link")
+    browser.go(link)
+    check(browser.heading == "Sign in again", "a page for who is signed in already", browser.heading)
+    browser.count("document.querySelector('[name=seal]').value = '1.' + document.querySelector('[name=seal]').value.split('.')[1]")
+    browser.press("button")
+    check(browser.heading == "Changed form", "a form that was changed is refused", browser.heading)
+    picture("9-changed-form")
+
+    if options.more:
+        further(browser, options, options.more, "More permissions are needed", picture, "10-more-permissions")
+    if options.strong:
+        further(browser, options, options.strong, "Confirm that it is you", picture, "12-step-up")
+    said = [line for line in browser.complaints() if "Content Security Policy" in line]
+    check(not said, "no policy was broken", said)
+
+
+def further(browser, options, path, heading, picture, name):
+    """A route that answers with a page, its button, the provider's pages, and back."""
+    browser.go(options.origin + path)
+    picture(name + "-refused")
+    browser.go("%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, path))
+    check(browser.heading == heading, "a demand in words: " + heading, browser.text("body"))
+    picture(name)
+    browser.press("button")
+    if browser.find("#code"):
+        picture(name + "-code")
+        browser.type("#code", browser.text("footer").split()[-1])
+        browser.press("button.main")
+    if browser.find("button[value=accept]"):
+        picture(name + "-consent")
+        browser.press("button[value=accept]")
+    check(browser.url == options.origin + path and options.user in browser.text("body"), "and it is satisfied",
+          browser.text("body"))
+
+
+if __name__ == "__main__":
+    main()
