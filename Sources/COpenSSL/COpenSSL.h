@@ -73,6 +73,13 @@ static inline int copenssl_write_peer_names(const SSL *ssl, BIO *output) {
   return 1;
 }
 
+// Whole days until the peer's certificate ends, negative afterwards. Returns 0 without a certificate.
+static inline int copenssl_certificate_days(const SSL *ssl, int *days) {
+  const X509 *certificate = SSL_get0_peer_certificate(ssl);
+  int seconds = 0;
+  return certificate != NULL && ASN1_TIME_diff(days, &seconds, NULL, X509_get0_notAfter(certificate)) == 1;
+}
+
 static inline long copenssl_memory(BIO *bio, char **bytes) {
   return BIO_get_mem_data(bio, bytes);
 }

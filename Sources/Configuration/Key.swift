@@ -61,6 +61,7 @@ enum Key: String, CaseIterable {
   case path
   case pool
   case preserveHost = "preserve_host"
+  case probe
   case proxy
   case publicURL = "public_url"
   case readyWhen = "ready_when"
@@ -188,6 +189,7 @@ extension SectionShape {
     (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
     (.application, .value), (.token, .section(token)),
     (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value), (.proxy, .value),
+    (.probe, .value),
     (
       .tls,
       .section(

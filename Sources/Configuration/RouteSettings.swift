@@ -45,6 +45,8 @@ public struct RouteSettings: Sendable, Hashable {
   public let upgrades: Set<UpgradeProtocol>
   /// Whether a token may travel to this upstream without TLS.
   public let allowPlaintext: Bool
+  /// What `check --live` asks the upstream for, behind the upstream's own path; `nil` is nothing.
+  public let probe: String?
   /// How an https upstream is trusted, and what is shown to it.
   public let tls: UpstreamTLSSettings
   /// Time limits, the defaults included.

@@ -64,6 +64,7 @@ extension SettingsDecoder {
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let upgrades = self.upgrades(section)
+    let probe = self.probe(section)
     let settings = self.upstream(section, over: defaults)
     let proxy = proxyChoice(section)
     guard let name, let path, let upstream, let token else { return nil }
@@ -76,7 +77,8 @@ extension SettingsDecoder {
     return RouteSettings(
       name: name, place: section.place, host: host, path: path, methods: methods, upstream: upstream, token: token,
       tokenRules: tokenRules,
-      preserveHost: preserveHost, upgrades: upgrades, allowPlaintext: allowPlaintext, tls: settings.tls,
+      preserveHost: preserveHost, upgrades: upgrades, allowPlaintext: allowPlaintext, probe: probe,
+      tls: settings.tls,
       timeouts: settings.timeouts,
       pool: settings.pool, proxy: proxy.proxy(for: upstream.value))
   }
@@ -91,6 +93,15 @@ extension SettingsDecoder {
       }
     }
     return upgrades
+  }
+
+  private mutating func probe(_ section: Section) -> String? {
+    guard let scalar = scalar(section, .probe) else { return nil }
+    if isProbePath(scalar.text) { return scalar.text }
+    report(
+      scalar.place,
+      "\(scalar.key): '\(scalar.written)' is not a path without '..', blanks and fragment, such as me?$top=1")
+    return nil
   }
 
   private mutating func routePath(_ section: Section) -> String? {
@@ -169,6 +180,15 @@ extension SettingsDecoder {
     }
     return nil
   }
+}
+
+/// Whether a text can stand behind an upstream's path without leaving it.
+public func isProbePath(_ text: String) -> Bool {
+  let path = text.prefix { $0 != "?" }
+  let isPlain = text.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "#") }
+  var buffer = ByteBuffer(capacity: 64)
+  return isPlain
+    && NormalPath.normalise(Array("/\(path.drop { $0 == "/" })".utf8).span, into: &buffer) == .alreadyNormal
 }
 
 extension RouteSettings {

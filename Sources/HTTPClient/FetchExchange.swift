@@ -25,13 +25,15 @@ final class FetchExchange {
 
   /// - Parameter address: where to connect to; nil is wherever the URL's host is.
   func run(
-    tls: TLSContext?, address: SocketAddress? = nil, proxy: ConnectProxy? = nil
+    tls: TLSContext?, serverName: String? = nil, address: SocketAddress? = nil, proxy: ConnectProxy? = nil
   ) async throws(FetchError) -> FetchResponse {
     defer { waiter.close() }
     if request.url.scheme == .https, tls == nil {
       throw .tls(host: host, reason: "an http authority leads to https, for which nothing is trusted")
     }
-    let connection = try await connect(tls, address, proxy)
+    let origin = Origin(
+      request.url, tls: request.url.scheme == .https ? tls : nil, serverName: serverName, proxy: proxy)
+    let connection = try await connect(origin, address)
     defer { connection.close() }
     try await send(on: connection.stream)
     let framing = try await receiveHead(from: connection.stream)
@@ -41,9 +43,8 @@ final class FetchExchange {
   }
 
   private func connect(
-    _ tls: TLSContext?, _ address: SocketAddress?, _ proxy: ConnectProxy?
+    _ origin: Origin, _ address: SocketAddress?
   ) async throws(FetchError) -> UpstreamConnection {
-    let origin = Origin(request.url, tls: request.url.scheme == .https ? tls : nil, proxy: proxy)
     let pool = OriginPool(
       origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop, address: address)
     do throws(UpstreamError) {

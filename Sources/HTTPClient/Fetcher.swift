@@ -20,25 +20,27 @@ public final class Fetcher: Sendable {
   }
 
   /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are
-  /// refused), `timeout` bounds the whole exchange, `proxy` says through whom a URL is reached.
+  /// refused), `serverName` the name in the certificate where it is not the host, `timeout` bounds the whole exchange, `proxy` says
+  /// through whom a URL is reached.
   public func bound(
-    tls: TLSContext?, timeout: TimeSpan = .seconds(10),
+    tls: TLSContext?, serverName: String? = nil, timeout: TimeSpan = .seconds(10),
     proxy: @escaping @Sendable (HTTPURL) -> ConnectProxy? = { _ in nil }
   ) -> Fetch {
     { (request) async throws(FetchError) in
-      try await self.fetch(request, address: nil, tls: tls, timeout: timeout, proxy: proxy(request.url))
+      try await self.fetch(
+        request, address: nil, tls: tls, serverName: serverName, timeout: timeout, proxy: proxy(request.url))
     }
   }
 
   /// The same over one address, whatever the URL's host: for listeners of this machine, unix sockets among them.
   public func bound(to address: SocketAddress, timeout: TimeSpan) -> Fetch {
     { (request) async throws(FetchError) in
-      try await self.fetch(request, address: address, tls: nil, timeout: timeout)
+      try await self.fetch(request, address: address, tls: nil, serverName: nil, timeout: timeout)
     }
   }
 
   private func fetch(
-    _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, timeout: TimeSpan,
+    _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, serverName: String?, timeout: TimeSpan,
     proxy: ConnectProxy? = nil
   ) async throws(FetchError) -> FetchResponse {
     let (loop, resolver) = (loop, resolver)
@@ -46,7 +48,8 @@ public final class Fetcher: Sendable {
       let exchange = FetchExchange(
         request, waiter: Waiter(loop), resolver: resolver, deadline: MonotonicTime.now + timeout)
       do throws(FetchError) {
-        return .success(try await exchange.run(tls: tls, address: address, proxy: proxy))
+        return .success(
+          try await exchange.run(tls: tls, serverName: serverName, address: address, proxy: proxy))
       } catch {
         return .failure(error)
       }

@@ -61,6 +61,13 @@ public final class OriginPool {
     _ waiter: Waiter, until deadline: MonotonicTime
   ) async throws(UpstreamError) -> UpstreamConnection {
     let channel = try await channel(waiter, until: deadline)
+    return UpstreamConnection(try await secured(channel, waiter, until: deadline))
+  }
+
+  /// The bytes of a connected socket, after the TLS handshake where there is one.
+  func secured(
+    _ channel: Channel, _ waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(UpstreamError) -> ByteStream {
     let stream: ByteStream
     do throws(StreamError) {
       stream = try ByteStream(
@@ -80,11 +87,11 @@ public final class OriginPool {
       stream.close()
       throw .timedOut
     }
-    return UpstreamConnection(stream)
+    return stream
   }
 
   /// A connection on which the origin is at the other end, before TLS.
-  private func channel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> Channel {
+  func channel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> Channel {
     guard let proxy = origin.proxy, address == nil else {
       do throws(ConnectError) {
         return try await connectedChannel(origin.host, origin.port, waiter, until: deadline)
@@ -121,6 +128,23 @@ public final class OriginPool {
     _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
   ) async throws(ConnectError) -> Channel {
     if let address { return try await Connector.connect(to: [address], waiter: waiter, until: deadline) }
+    return try await Connector.connect(
+      to: try await allowedAddresses(host, port, waiter, until: deadline), waiter: waiter, until: deadline)
+  }
+
+  /// Addresses that may be contacted of the name that is looked up here: the origin's, or the proxy's.
+  func addresses(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> [SocketAddress] {
+    let (host, port) = origin.proxy.map { ($0.host, $0.port) } ?? (origin.host, origin.port)
+    do throws(ConnectError) {
+      return try await allowedAddresses(host, port, waiter, until: deadline)
+    } catch {
+      throw error == .timedOut ? .timedOut : origin.proxy == nil ? .connect(error) : .proxyUnreachable(error)
+    }
+  }
+
+  private func allowedAddresses(
+    _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(ConnectError) -> [SocketAddress] {
     let found: [SocketAddress]?
     do throws(ResolveError) {
       found = try await resolver.addresses(of: host, port: port, waiter: waiter, until: deadline)
@@ -131,7 +155,7 @@ public final class OriginPool {
     // Checked after resolution, so that a name that turns towards a metadata service later is refused as well.
     let allowed = addresses.filter { !$0.isLinkLocalOrMetadata }
     if allowed.isEmpty { throw .forbiddenAddress }
-    return try await Connector.connect(to: allowed, waiter: waiter, until: deadline)
+    return allowed
   }
 
   /// Takes back a connection whose last exchange ended in good order on both sides.

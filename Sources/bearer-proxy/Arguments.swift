@@ -91,7 +91,13 @@ struct Arguments {
           variables: Set([Option.logLevel, .logFormat, .loops].compactMap { value($0)?.source })
             .intersection(Option.allCases.compactMap(\.variable))))
     case .check:
-      return .check(configuration: try text(.config))
+      guard given.contains(.live) else {
+        for option in [Option.route, .probe, .json] where given.contains(option) { throw .without(option, .live) }
+        return .check(configuration: try text(.config))
+      }
+      return .checkLive(
+        LiveCheckOptions(
+          configuration: try text(.config), route: value(.route)?.text, probe: try probe(), form: form))
     case .token:
       return .token(
         TokenOptions(
@@ -192,6 +198,12 @@ struct Arguments {
     guard let value = value(.wait) else { return StatusOptions.patience }
     if let seconds = UInt64(value.text), seconds <= 86_400 { return seconds }
     throw .badValue(source: value.source, value: value.text, expected: "a whole number of seconds up to 86400")
+  }
+
+  private func probe() throws(UsageError) -> String? {
+    guard let value = value(.probe) else { return nil }
+    if isProbePath(value.text) { return value.text }
+    throw .badValue(source: value.source, value: value.text, expected: "a path without '..', blanks and fragment")
   }
 
   private func loops() throws(UsageError) -> Int? {

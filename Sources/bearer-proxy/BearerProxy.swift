@@ -23,6 +23,8 @@ struct BearerProxy {
     switch command {
     case .check(let configuration):
       return CheckCommand(configuration: configuration, environment: environment).perform()
+    case .checkLive(let options):
+      return await LiveCheck(options: options, environment: environment).perform()
     case .initialise(let configuration):
       return InitCommand(configuration: configuration, environment: environment).perform()
     case .completion(let shell):

@@ -9,6 +9,8 @@ enum Command: Equatable {
   case run(RunOptions)
   /// Validate the configuration.
   case check(configuration: String)
+  /// Try what the configuration says.
+  case checkLive(LiveCheckOptions)
   /// Have somebody sign in.
   case login(LoginOptions)
   /// List who is signed in.

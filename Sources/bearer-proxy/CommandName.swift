@@ -22,7 +22,7 @@ enum CommandName: String, CaseIterable {
   var options: [Option] {
     switch self {
     case .run: [.config, .logLevel, .logFormat, .loops]
-    case .check: [.config]
+    case .check: [.config, .live, .route, .probe, .json]
     case .login:
       [
         .config, .application, .route, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
@@ -61,6 +61,8 @@ enum Option: String, CaseIterable {
   case timeout
   case account
   case wait
+  case live
+  case probe
   case help
 
   /// `-c` for `--config`.
@@ -88,7 +90,8 @@ enum Option: String, CaseIterable {
     case .timeout: "TIME"
     case .account: "ACCOUNT"
     case .wait: "SECONDS"
-    case .json, .reveal, .deviceCode, .help: nil
+    case .probe: "PATH"
+    case .json, .reveal, .deviceCode, .live, .help: nil
     }
   }
 
@@ -116,7 +119,7 @@ enum Option: String, CaseIterable {
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
     case .route, .json, .reveal, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
-      .account, .wait,
+      .account, .wait, .live, .probe,
       .help:
       nil
     }

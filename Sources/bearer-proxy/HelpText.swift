@@ -45,7 +45,7 @@ extension CommandName {
   var summary: String {
     switch self {
     case .run: "Serve. The default command."
-    case .check: "Validate a configuration and start nothing."
+    case .check: "Validate a configuration, and try what it says with --live. Starts nothing."
     case .login: "Have somebody sign in, so that routes get tokens in their name."
     case .accounts: "List who is signed in, and how their tokens stand."
     case .logout: "Sign somebody out."
@@ -62,7 +62,7 @@ extension CommandName {
   var usage: String {
     switch self {
     case .run: "bearer-proxy [run] -c FILE [OPTIONS]"
-    case .check: "bearer-proxy check -c FILE"
+    case .check: "bearer-proxy check -c FILE [--live [--route NAME] [--probe PATH] [--json]]"
     case .login: "bearer-proxy login -c FILE --application NAME | --route NAME [--device-code] [OPTIONS]"
     case .accounts: "bearer-proxy accounts -c FILE [--json]"
     case .logout: "bearer-proxy logout -c FILE --account ACCOUNT"
@@ -81,7 +81,12 @@ extension CommandName {
     case .run:
       "Listens where the configuration says, until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
     case .check:
-      "Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0."
+      """
+      Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0.
+      With --live each route's chain is tried, link by link: the authority's metadata, a token, name, connection and TLS
+      of the upstream, and a GET of the route's 'probe'. Each has its time, its verdict, and what to do. Exits 0 where all
+      is well, 3 where only a person's sign-in is missing, and 1 otherwise.
+      """
     case .login:
       """
       Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the
@@ -142,6 +147,7 @@ extension Option {
     case .logLevel: "debug, info, warning or error, instead of the file's."
     case .logFormat: "json or text, instead of the file's."
     case .loops: "Event loops, 1 to 256, instead of the file's."
+    case .route where command == .check: "Only this route."
     case .route:
       command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
     case .application: "Sign in to this application, for all its routes of one account."
@@ -151,6 +157,8 @@ extension Option {
     case .extraScope: "Consent to this scope of another API too. May be repeated."
     case .claims: "What else to prove, as an API's challenge says it."
     case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
+    case .live: "Try the authority, the token and the upstream of every route."
+    case .probe: "What to GET from the upstreams, behind their paths, instead of what the routes say."
     case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."

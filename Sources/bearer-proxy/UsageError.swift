@@ -17,6 +17,8 @@ enum UsageError: Error, Equatable {
   case missingOneOf(Option, Option)
   /// The two mean nothing together.
   case together(Option, Option)
+  /// The first means nothing without the second.
+  case without(Option, Option)
 
   /// One sentence.
   var message: String {
@@ -35,6 +37,7 @@ enum UsageError: Error, Equatable {
     case .missingOneOf(let one, let other):
       "neither \(one.rawValue) nor \(other.rawValue) given: use --\(one.rawValue) or --\(other.rawValue)"
     case .together(let one, let other): "--\(one.rawValue) and --\(other.rawValue) do not go together"
+    case .without(let one, let other): "--\(one.rawValue) means nothing without --\(other.rawValue)"
     }
   }
 

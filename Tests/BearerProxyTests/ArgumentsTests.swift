@@ -19,6 +19,11 @@ import Testing
     ),
     (["check"], .check(configuration: "env.yaml")),
     (["check", "--config", "--odd--"], .check(configuration: "--odd--")),
+    (["check", "--live"], .checkLive(LiveCheckOptions(configuration: "env.yaml", form: .text))),
+    (
+      ["check", "--live", "--route", "a", "--probe", "me?x=1", "--json"],
+      .checkLive(LiveCheckOptions(configuration: "env.yaml", route: "a", probe: "me?x=1", form: .json))
+    ),
     (
       ["token", "--route", "orders"],
       .token(TokenOptions(configuration: "env.yaml", route: "orders", form: .text, reveal: false))
@@ -54,6 +59,8 @@ import Testing
     (["run", "--loops", "0"], "--loops is a whole number from 1 to 256, not '0'"),
     (["run", "--loops", "two"], "--loops is a whole number from 1 to 256, not 'two'"),
     (["run", "--log-level=loud"], "--log-level is one of debug, info, warning, error, not 'loud'"),
+    (["check", "--json"], "--json means nothing without --live"),
+    (["check", "--live", "--probe", "../up"], "--probe is a path without '..', blanks and fragment, not '../up'"),
     (["status", "--wait", "5"], "unexpected argument '5'"), (["status", "--wait="], "option '--wait' needs a value"),
     (["status", "--wait=soon"], "--wait is a whole number of seconds up to 86400, not 'soon'"),
     (["token"], "no route given: use --route"), (["completion"], "no SHELL given: one of bash, zsh, fish"),

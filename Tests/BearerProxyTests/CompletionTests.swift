@@ -13,7 +13,7 @@ import Testing
     ("bearer-proxy --log-l", ["--log-level"]), ("bearer-proxy run --log-level wa", ["warning"]),
     ("bearer-proxy run --log-level=wa", ["warning"]), ("bearer-proxy login --prompt con", ["consent"]),
     ("bearer-proxy status --wait --js", ["--json"]), ("bearer-proxy token --route or", []),
-    ("bearer-proxy check --json", []),
+    ("bearer-proxy check --rev", []),
   ]
 
   @Test(arguments: lines)

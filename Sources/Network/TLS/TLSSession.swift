@@ -89,6 +89,14 @@ public final class TLSSession: @unchecked Sendable {
     return text.split(separator: "\n").map(String.init)
   }
 
+  /// The protocol, and for how long the peer's certificate is still good: `TLSv1.3, certificate good for 20 days`.
+  public var description: String {
+    let version = SSL_get_version(handle).map { String(cString: $0) } ?? "TLS"
+    var days: Int32 = 0
+    guard copenssl_certificate_days(handle, &days) == 1 else { return version }
+    return "\(version), certificate good for \(days) \(days == 1 ? "day" : "days")"
+  }
+
   /// Whether the handshake was an abbreviated one.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 

@@ -1,0 +1,90 @@
+// Owns what to do about each thing that `check --live` can find wrong. Pure; what was found is LiveCheck's.
+
+import Configuration
+import HTTPClient
+import Identity
+import Network
+import Tokens
+
+/// What an operator can do.
+struct CheckAdvice {
+  let configuration: String
+  let route: RouteSettings
+  /// The route's application, where it has one.
+  let application: ApplicationSettings?
+
+  private var section: String { application.map { "application '\($0.name)'" } ?? "the application" }
+
+  /// About a token, or the authority's metadata.
+  func advice(_ error: AcquisitionError) -> String {
+    switch error {
+    case .providerUnavailable(.unreached(let error), _): advice(error)
+    case .providerUnavailable(.answered, _):
+      "The provider has trouble of its own. Try again later, and look at its status page."
+    case .unusableMetadata:
+      "Check 'authority' of \(section): it is where /.well-known/openid-configuration stands below, and has to be the issuer."
+    case .interactionRequired(let required) where required.reason == .accountAmbiguous:
+      "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
+    case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"
+    case .rejected(let reply, _): advice(reply)
+    }
+  }
+
+  private func advice(_ reply: TokenErrorReply) -> String {
+    switch reply.error {
+    case "invalid_client":
+      "Check 'client_id' and the client secret of \(section): it may have expired, or be another application's."
+    case "unauthorized_client":
+      "The provider does not let \(section) ask this way: allow it there, or check 'client_id' and 'authority'."
+    case "invalid_scope", "invalid_target", "invalid_resource":
+      "Check the scopes of the route: the provider knows no such."
+    case "access_denied", "invalid_grant": "Grant \(section) what it asks for, at the provider."
+    default: "Look the code up in the provider's documentation; what it is about is \(section)."
+    }
+  }
+
+  private func advice(_ error: FetchError) -> String {
+    switch error {
+    case .unresolved: "Is the host in 'authority' of \(section) spelt right, and does this machine's resolver know it?"
+    case .unreachable, .timedOut: "Does a firewall stand between this machine and the provider?"
+    case .tls:
+      "Name the authority that issued the provider's certificate in 'tls: {ca_file: …}' of \(section); something in between may "
+        + "show one of its own."
+    case .proxy: Self.proxyAdvice
+    case .closed, .malformed, .tooLarge:
+      "Is 'authority' of \(section) the provider's address, and not some other service's?"
+    }
+  }
+
+  private static let proxyAdvice =
+    "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' goes past it, and NO_PROXY names hosts that are near."
+
+  /// About the way to the upstream.
+  func advice(_ error: UpstreamError) -> String {
+    switch error {
+    case .connect(.unresolved): "Is the host in 'upstream' spelt right, and does this machine's resolver know it?"
+    case .connect(.forbiddenAddress): "Such an address is never contacted. Which name was meant?"
+    case .connect(.refused): "Nothing listens at that address and port, or a firewall refuses."
+    case .connect(.timedOut), .timedOut:
+      "Does a firewall drop what goes there? 'timeouts: {connect: …}' says how long is waited."
+    case .proxyUnreachable, .proxy: Self.proxyAdvice
+    case .connect(.handshake), .tls:
+      "Name the authority that issued the upstream's certificate in 'tls: {ca_file: …}', or the name in it in 'server_name'."
+    }
+  }
+
+  /// About a probe's answer; nil where it is as it should be.
+  func advice(status: Int) -> String? {
+    switch status {
+    case 200..<400: nil
+    case 401 where application == nil: "The upstream wants to know who calls, and the route has no token."
+    case 401:
+      "The upstream does not take the token. Is it for this API? Compare the route's scopes with what the API expects."
+    case 403: "The token is right and not enough: which permission or scope does the API want?"
+    case 404, 405, 410: "Is there something to GET at this path? Set 'probe' to a path that there is."
+    case 429: "The upstream wants to be left alone for a while."
+    case 500...: "The upstream has trouble of its own."
+    default: "What does the upstream's documentation say about this status?"
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// Owns what one step of `check --live` is, and how the steps of all routes become one verdict.
+
+import Configuration
+import Tokens
+
+/// How something that was tried came out.
+enum CheckVerdict: String, CaseIterable {
+  /// It works.
+  case ok
+  /// It was not tried: what it needs is not there.
+  case skipped
+  /// A person has to sign in first.
+  case interactionRequired = "interaction_required"
+  /// It does not work.
+  case failed
+
+  /// The worst of several; what was skipped was so for something that is worse.
+  static func worst(_ verdicts: some Sequence<CheckVerdict>) -> CheckVerdict {
+    let all = Set(verdicts)
+    return all.contains(.failed) ? .failed : all.contains(.interactionRequired) ? .interactionRequired : .ok
+  }
+
+  /// How the command ends.
+  var exitStatus: ExitStatus {
+    switch self {
+    case .ok, .skipped: .done
+    case .interactionRequired: .interactionRequired
+    case .failed: .failed
+    }
+  }
+
+  /// The word for people.
+  var word: String {
+    switch self {
+    case .ok: "ok"
+    case .skipped: "skipped"
+    case .interactionRequired: "sign-in"
+    case .failed: "FAILED"
+    }
+  }
+}
+
+/// A link of the chain from the configuration to the upstream's answer.
+struct CheckStep: Equatable {
+  /// The links, in their order.
+  enum Name: String, CaseIterable {
+    case configuration
+    case authority
+    case token
+    case upstreamName = "upstream_name"
+    case upstreamConnection = "upstream_connection"
+    case upstreamTLS = "upstream_tls"
+    case probe
+  }
+
+  var name: Name
+  var verdict: CheckVerdict
+  /// How long it took, in milliseconds; nil where nothing was tried.
+  var milliseconds: Double?
+  /// What was found.
+  var detail: String
+  /// What to do; nil where nothing is to be done.
+  var advice: String?
+}
+
+/// The steps of a route.
+struct CheckedRoute: Equatable {
+  var name: String
+  var steps: [CheckStep]
+}
+
+/// What came of a whole check.
+struct LiveCheckReport: Equatable {
+  var file: String
+  var routes: [CheckedRoute]
+
+  /// The verdict on everything.
+  var verdict: CheckVerdict { .worst(routes.flatMap(\.steps).map(\.verdict)) }
+
+  /// A block for each route, a line for each step, and what to do below it.
+  var text: String {
+    var text = ""
+    for route in routes {
+      text += "\(route.name)\n"
+      for step in route.steps {
+        let time = step.milliseconds.map { "\(Self.rounded($0)) ms" } ?? ""
+        text +=
+          "  " + Self.padded(step.verdict.word, 8) + Self.padded(step.name.rawValue.replacing("_", with: " "), 21)
+          + String(repeating: " ", count: max(9 - time.count, 0)) + time + "  \(step.detail.printable(limit: 600))\n"
+        if let advice = step.advice { text += "          → \(advice.printable(limit: 600))\n" }
+      }
+    }
+    let count = routes.count == 1 ? "1 route" : "\(routes.count) routes"
+    return text + "\(file): \(Self.conclusion(verdict)) (\(count))\n"
+  }
+
+  private static func conclusion(_ verdict: CheckVerdict) -> String {
+    switch verdict {
+    case .ok, .skipped: "everything works"
+    case .interactionRequired: "a person has to sign in"
+    case .failed: "something does not work"
+    }
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(width - text.count, 0))
+  }
+
+  private static func rounded(_ milliseconds: Double) -> String {
+    let tenths = Int(milliseconds * 10 + 0.5)
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// One JSON object on a line.
+  var json: String {
+    let routes = routes.map { route in
+      JSONValue.object(["name": .string(route.name), "steps": .array(route.steps.map(\.json))])
+    }
+    let members: [String: JSONValue] = [
+      "file": .string(file), "verdict": .string(verdict.rawValue), "routes": .array(routes),
+    ]
+    return JSONValue.object(members).canonicalText() + "\n"
+  }
+}
+
+extension CheckStep {
+  fileprivate var json: JSONValue {
+    var members: [String: JSONValue] = [
+      "step": .string(name.rawValue), "verdict": .string(verdict.rawValue), "detail": .string(detail),
+    ]
+    members["ms"] = milliseconds.map { .number(($0 * 1000).rounded() / 1000) }
+    members["advice"] = advice.map(JSONValue.string)
+    return .object(members)
+  }
+}

@@ -1,0 +1,143 @@
+// `check --live`: what it says of each link of the chain when it holds, and when it breaks.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct LiveCheckTests {
+  private struct Report: Decodable {
+    struct Step: Decodable {
+      var step: String
+      var verdict: String
+      var detail: String
+      var ms: Double?
+      var advice: String?
+    }
+    struct Route: Decodable {
+      var name: String
+      var steps: [Step]
+    }
+    var verdict: String
+    var routes: [Route]
+
+    func step(_ name: String, of route: String) -> Step? {
+      routes.first { $0.name == route }?.steps.first { $0.step == name }
+    }
+  }
+
+  private func check(_ file: String, _ options: [String] = []) async throws -> (status: Int32, Report) {
+    let result = try await run([try binary(), "check", "-c", file, "--live", "--json"] + options)
+    #expect(result.errors == "")
+    return (result.status, try JSONDecoder().decode(Report.self, from: Data(result.output.utf8)))
+  }
+
+  @Test func `a chain that holds is shown link by link, with times, and exits 0`() async throws {
+    let scene = try await Scene()
+    let file = scene.proxy.configuration
+    let words = ["check", "-c", file, "--live", "--route", "orders", "--probe", "seen?secret=1"]
+    let text = try await run([try binary()] + words)
+    #expect(text.status == 0)
+    let lines = text.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "orders" && lines.last == "\(file): everything works (1 route)")
+    let order = [
+      "configuration", "authority", "token", "upstream name", "upstream connection", "upstream tls", "probe",
+    ]
+    for (line, name) in zip(lines.dropFirst(), order) {
+      #expect(line.hasPrefix("  ok      \(name) "), "\(line)")
+      #expect(line.contains(" ms ") == (name != "configuration"))
+    }
+    #expect(text.output.contains(", certificate good for "))
+    #expect(text.output.contains("from the identity provider, good for "))
+    #expect(text.output.contains("GET /echo/seen is answered with 200\n") && !text.output.contains("secret=1"))
+
+    let (status, report) = try await check(file, ["--route", "open"])
+    #expect(status == 0 && report.verdict == "ok")
+    #expect(report.routes.map(\.name) == ["open"])
+    #expect(report.routes[0].steps.map(\.step) == ["configuration", "upstream_name", "upstream_connection"])
+    #expect(report.routes[0].steps.dropFirst().allSatisfy { ($0.ms ?? -1) >= 0 })
+  }
+
+  @Test func `every broken link is found, each with what to do, and the others are still tried`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let authority = try await CertificateAuthority(in: directory)
+    let other = try await CertificateAuthority(in: TemporaryDirectory())
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    let upstream = try await ScriptedUpstream(in: directory)
+    let dead = try freePort()
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications:
+        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+        expired: {authority: "\(provider.issuer)", client_id: another-app, client_secret: another-secret-of-old}
+        away: {authority: "http://127.0.0.1:\(dead)", client_id: x, client_secret: y-of-the-away-application}
+        wrong: {authority: "http://127.0.0.1:\(upstream.port)/nothing", client_id: x, client_secret: y-of-the-wrong-one}
+      routes:
+        - {name: expired, path: /a/, upstream: "http://127.0.0.1:\(upstream.port)/", application: expired, probe: seen,
+           token: {as: application, scopes: [orders.read]}}
+        - {name: away, path: /b/, upstream: "http://127.0.0.1:\(upstream.port)/", application: away,
+           token: {as: application, scopes: [orders.read]}}
+        - {name: wrong, path: /c/, upstream: "http://127.0.0.1:\(dead)/", application: wrong,
+           token: {as: application, scopes: [orders.read]}}
+        - {name: distrusted, path: /d/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none,
+           tls: {ca_file: "\(other.file)"}}
+        - {name: nowhere, path: /e/, upstream: "https://nowhere.invalid/", token: none, tls: {ca_file: "\(other.file)"}}
+        - {name: silent, path: /f/, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso, probe: hang-up,
+           token: {as: application, scopes: [orders.read]}}
+      """, to: "broken.yaml")
+    let (status, report) = try await check(file)
+    #expect(status == 1 && report.verdict == "failed")
+    func failure(_ step: String, _ route: String, _ words: String, _ advice: String) {
+      let found = report.step(step, of: route)
+      #expect(found?.verdict == "failed", "\(step) of \(route)")
+      #expect(found?.detail.contains(words) == true, "\(found?.detail ?? "")")
+      #expect(found?.advice?.contains(advice) == true, "\(found?.advice ?? "")")
+    }
+    failure("token", "expired", "invalid_client", "client secret of application 'expired'")
+    failure("authority", "away", "accepted no connection", "firewall")
+    failure("authority", "wrong", "metadata", "Check 'authority' of application 'wrong'")
+    failure("upstream_connection", "wrong", "refused", "Nothing listens")
+    failure("upstream_tls", "distrusted", "TLS", "ca_file")
+    failure("upstream_name", "nowhere", "does not resolve", "spelt right")
+    failure("probe", "silent", "no answer", "HTTP/1.1")
+    // What still could be tried was.
+    #expect(report.step("authority", of: "expired")?.verdict == "ok")
+    #expect(report.step("upstream_connection", of: "away")?.verdict == "ok")
+    #expect(report.step("probe", of: "expired")?.verdict == "skipped")
+    #expect(report.step("token", of: "silent")?.verdict == "ok")
+  }
+
+  @Test func `a missing sign-in alone exits 3 and names the command`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      cache: {file: cache.json}
+      \(application(provider.issuer))
+      routes:
+        - {name: mail, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso,
+           token: {account: alice@contoso.example, scopes: [mail.read]}}
+      """, to: "people.yaml")
+    let (status, report) = try await check(file)
+    #expect(status == 3 && report.verdict == "interaction_required")
+    #expect(
+      report.step("token", of: "mail")?.advice == "Sign in with: bearer-proxy login -c \(file) --route mail")
+    let misspelt = try await run([try binary(), "check", "-c", file, "--live", "--route", "mial"])
+    #expect(misspelt.status == 2)
+    #expect(misspelt.errors.contains("has no route 'mial'; did you mean 'mail'?"))
+  }
+
+  @Test func `a probe tells a refused token from a path that is not there`() async throws {
+    let scene = try await Scene()
+    for (path, status, words) in [("/nothing-here", 404, "Set 'probe'"), ("refused", 401, "no token")] {
+      let (exit, report) = try await check(scene.proxy.configuration, ["--route", "open", "--probe", path])
+      let step = report.step("probe", of: "open")
+      #expect(step?.detail.contains("is answered with \(status)") == true, "\(step?.detail ?? "")")
+      #expect(exit == 1 && step?.advice?.contains(words) == true)
+    }
+  }
+}
