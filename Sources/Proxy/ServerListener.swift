@@ -3,10 +3,12 @@
 
 internal import HTTP
 public import Network
+internal import Synchronization
 
 /// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
 final class ListenerPlace: Sendable {
   let sockets: [BoundSocket]
+  private let isClosed = Atomic(false)
 
   init(_ sockets: [BoundSocket]) {
     self.sockets = sockets
@@ -17,7 +19,9 @@ final class ListenerPlace: Sendable {
     sockets.count > 1 ? sockets[loop] : sockets[0]
   }
 
+  /// Once: the numbers of the descriptors may be another file's afterwards.
   func close() {
+    if isClosed.exchange(true, ordering: .relaxed) { return }
     sockets.first?.removeSocketFile()
     for socket in sockets { socket.close() }
   }

@@ -103,8 +103,8 @@ struct Assembly {
       signInDesk(settings, listener, service, succeeding: former?.desks ?? [])
     }
     return Generation(
-      settings: settings, contexts: contexts, checks: checks, listeners: listeners, credentials: credentials,
-      service: service, desks: desks)
+      settings: settings, first: former?.first ?? settings, contexts: contexts, checks: checks, listeners: listeners,
+      credentials: credentials, service: service, desks: desks)
   }
 
   /// Shows what became of a reload, or of the start.

@@ -8,6 +8,8 @@ import Telemetry
 /// A configuration and everything that was made of it.
 struct Generation {
   let settings: Settings
+  /// The settings of the start, which some things have stayed with.
+  let first: Settings
   let contexts: TLSContexts
   let checks: CallerTokenChecks
   let listeners: BoundListeners
@@ -24,16 +26,16 @@ struct Generation {
   /// What its routes want.
   var subscriptions: [TokenSubscription] { service.subscriptions }
 
-  /// The settings of `other` that only a restart brings into force.
-  func settingsThatNeedRestart(_ other: Settings, options: RunOptions) -> [String] {
+  /// The settings that only a restart brings into force.
+  func settingsThatNeedRestart(_ options: RunOptions) -> [String] {
     var names: [String] = []
-    if options.loops == nil, settings.loops != other.loops { names.append("loops") }
-    if settings.admin?.address.value != other.admin?.address.value
-      || settings.admin?.callers.isOpen != other.admin?.callers.isOpen
+    if options.loops == nil, first.loops != settings.loops { names.append("loops") }
+    if first.admin?.address.value != settings.admin?.address.value
+      || first.admin?.callers.isOpen != settings.admin?.callers.isOpen
     {
       names.append("admin")
     }
-    if settings.cache.isElsewhere(than: other.cache) { names.append("cache") }
+    if first.cache.isElsewhere(than: settings.cache) { names.append("cache") }
     return names
   }
 }

@@ -16,7 +16,7 @@ extension Serving {
     self.state = state
     do throws(ConfigurationError) {
       let next = try self.next(read.get())
-      let needRestart = generation.settingsThatNeedRestart(next.settings, options: assembly.options)
+      let needRestart = next.settingsThatNeedRestart(assembly.options)
       generation = next
       await server.adopt(next.service, listeners: next.traffic)
       await assembly.broker.follow(next.subscriptions)
@@ -47,6 +47,8 @@ extension Serving {
     if let issues = confinedTo.map({ settings.addressesOutside($0) }), !issues.isEmpty {
       throw ConfigurationError(issues)
     }
+    // It is opened at the next start: what would be wrong then is said now.
+    if generation.settings.cache.isElsewhere(than: settings.cache) { try checkCache(settings.cache) }
     let contexts = try TLSContexts(settings, reusing: generation.contexts)
     let checks = CallerTokenChecks(
       settings, contexts: contexts, fetcher: assembly.fetcher, succeeding: generation.checks)

@@ -51,6 +51,24 @@ import Tokens
     #expect(await bench.provider.forms.count == 2)
   }
 
+  @Test func `another configuration keeps what it wants, under its application, and nothing else`() async throws {
+    let bench = Bench()
+    let kept = try bench.subscription(capabilities: ["cp1"])
+    let gone = try bench.subscription()
+    let held = try await bench.broker.bearer(for: kept)
+    _ = try await bench.broker.bearer(for: gone)
+    let asked = await bench.provider.forms
+    let next = try bench.subscription(capabilities: ["cp1"])
+    await bench.broker.follow([next])
+    #expect(try await bench.broker.bearer(for: next) === held)
+    #expect(await bench.broker.statuses(of: [next]).count == 1)
+    #expect(await bench.provider.forms == asked)
+    // What comes back is in the cache.
+    await bench.broker.follow([next, gone])
+    _ = try await bench.broker.bearer(for: gone)
+    #expect(await bench.provider.forms == asked)
+  }
+
   @Test func `waiters share the error`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription()

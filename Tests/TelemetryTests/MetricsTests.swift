@@ -132,4 +132,43 @@ import Testing
     }
     #expect(String(decoding: registry.prometheusText(), as: UTF8.self).hasSuffix("\nc_total 80000\n"))
   }
+
+  @Test func `a successor goes on counting where the one before was, and shows what it has itself`() {
+    func registry(routes: [String], after former: MetricsRegistry? = nil) -> (
+      MetricsRegistry, CounterTable, DurationHistogramTable
+    ) {
+      var catalog = MetricsCatalog()
+      // In another place of the catalogue each time.
+      for route in routes { _ = catalog.counter("other_total", help: "Other.", labels: ["route": route]) }
+      let requests = catalog.counters("requests_total", help: "Requests.", by: MetricLabel("route", routes))
+      let wait = catalog.durations(
+        "wait_seconds", help: "Waiting.", bounds: [.seconds(1)], by: MetricLabel("route", routes))
+      return (MetricsRegistry(catalog, writers: 1, succeeding: former), requests, wait)
+    }
+    func lines(_ registry: MetricsRegistry) -> [Substring] {
+      String(decoding: registry.prometheusText(), as: UTF8.self).split(separator: "\n").filter {
+        $0.hasPrefix("requests") || $0.hasPrefix("wait_seconds_sum") || $0.hasPrefix("wait_seconds_bucket")
+      }
+    }
+    let (first, requests, wait) = registry(routes: ["a", "b"])
+    first.writer(0).add(requests[0], 2)
+    first.writer(0).add(requests[1], 3)
+    first.shared.observe(wait[1], nanoseconds: 500_000_000)
+    let (second, later, _) = registry(routes: ["b", "c"], after: first)
+    // Whoever began with the first counts in the second too.
+    first.writer(0).add(requests[1])
+    second.writer(0).add(later[0], 10)
+    second.shared.add(later[1], 5)
+    let expected: [Substring] = [
+      #"requests_total{route="b"} 14"#, #"requests_total{route="c"} 5"#,
+      #"wait_seconds_bucket{route="b",le="1"} 1"#, #"wait_seconds_bucket{route="b",le="+Inf"} 1"#,
+      #"wait_seconds_sum{route="b"} 0.5"#, #"wait_seconds_bucket{route="c",le="1"} 0"#,
+      #"wait_seconds_bucket{route="c",le="+Inf"} 0"#, #"wait_seconds_sum{route="c"} 0"#,
+    ]
+    #expect(lines(second) == expected)
+    // A hundred of them need no more than one, and lose nothing.
+    var last = second
+    for _ in 0..<100 { last = registry(routes: ["b", "c"], after: last).0 }
+    #expect(lines(last) == expected)
+  }
 }

@@ -35,6 +35,19 @@ struct ChallengeMemoryTests {
     #expect(await memory.needs().isEmpty)
   }
 
+  @Test func `a route that is gone, or another person's, needs nothing any more, and the others do`() async throws {
+    let bench = AccountBench()
+    func wish(_ account: String?) throws -> TokenSubscription {
+      TokenSubscription(
+        application: try bench.application(clientID: "client"), account: account, scopes: try ScopeSet(["A"]))
+    }
+    let memory = ChallengeMemory(now: { [clock] in clock.now })
+    memory.follow(["gone": try wish(nil), "others": try wish("alice"), "stays": try wish(nil)])
+    for route in ["gone", "others", "stays"] { memory.remember(try need(), route: route) }
+    memory.follow(["others": try wish("bob"), "stays": try wish(nil)])
+    #expect(memory.knownNeeds.keys.sorted() == ["stays"])
+  }
+
   @Test func `a sign-in ends what it met, and nothing else`() async throws {
     let memory = ChallengeMemory(now: { [clock] in clock.now })
     memory.remember(try need(1), route: "r")

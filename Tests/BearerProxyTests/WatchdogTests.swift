@@ -1,0 +1,35 @@
+// What a sign of life proves.
+
+import Glibc
+import Network
+import TestSupport
+import Testing
+
+@testable import bearer_proxy
+
+@Suite(.timeLimit(.minutes(1)))
+struct WatchdogTests {
+  @Test func `a loop that stands still gives no sign of life, and others do not speak for it`() async throws {
+    let directory = try TemporaryDirectory()
+    let manager = try ServiceManagerSocket(directory.file("notify"))
+    let notifier = try #require(
+      ServiceNotifier(environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "100000"]))
+    let loops = [try EventLoop(index: 0), try EventLoop(index: 1)]
+    let watchdog = Task { await notifier.proveLife(of: loops) }
+    #expect(try await manager.next(saying: "WATCHDOG") != nil)
+    let isStuck = Locked(false)
+    let gate = Locked(true)
+    Task(executorPreference: loops[1]) {
+      isStuck.withLock { $0 = true }
+      while gate.withLock({ $0 }) { usleep(1000) }
+    }
+    #expect(try await eventually { isStuck.withLock { $0 } })
+    // One may have been on its way.
+    while try await manager.next(within: 1) != nil {}
+    #expect(try await manager.next(within: 1) == nil)
+    gate.withLock { $0 = false }
+    #expect(try await manager.next(saying: "WATCHDOG") != nil)
+    watchdog.cancel()
+    for loop in loops { loop.shutDown() }
+  }
+}
