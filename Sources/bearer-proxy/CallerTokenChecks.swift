@@ -12,6 +12,7 @@ struct CallerTokenChecks {
     var authority: Authority
     var audiences: Set<String>
     var tls: TLSContext?
+    var proxy: ProxyChoice
     var check: CallerTokenCheck
   }
 
@@ -25,7 +26,8 @@ struct CallerTokenChecks {
       let tls = contexts.callerIssuers[rule.caFile?.value]
       let check = known(rule, tls) ?? former?.known(rule, tls) ?? CallerTokenCheck(rule, fetcher: fetcher, tls: tls)
       entries.append(
-        Entry(authority: rule.authority.value, audiences: rule.audiences, tls: tls, check: check))
+        Entry(
+          authority: rule.authority.value, audiences: rule.audiences, tls: tls, proxy: rule.proxy, check: check))
     }
   }
 
@@ -38,6 +40,8 @@ struct CallerTokenChecks {
   }
 
   private func known(_ rule: CallerSettings.BearerRule, _ tls: TLSContext?) -> CallerTokenCheck? {
-    entries.first { $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.tls === tls }?.check
+    entries.first {
+      $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.tls === tls && $0.proxy == rule.proxy
+    }?.check
   }
 }
