@@ -12,12 +12,17 @@ public struct ApplicationSettings: Sendable, Hashable {
   public let clientID: String
   /// The client secret; `nil` is a public client.
   public let clientSecret: Secret?
+  /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
+  public let clientAssertionFile: Located<String>?
   /// A PEM file of certification authorities for the identity provider, instead of the system's.
   public let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
   public let clientCapabilities: [String]
   /// The way to the identity provider.
   public let proxy: ProxyChoice
+
+  /// Whether it can prove that it is itself.
+  public var isConfidential: Bool { clientSecret != nil || clientAssertionFile != nil }
 
   /// Hashes what identifies an application; secrets are compared, never hashed.
   public func hash(into hasher: inout Hasher) {

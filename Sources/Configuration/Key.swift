@@ -22,6 +22,7 @@ enum Key: String, CaseIterable {
   case callers
   case certificate
   case certificateFile = "certificate_file"
+  case clientAssertionFile = "client_assertion_file"
   case clientCapabilities = "client_capabilities"
   case clientID = "client_id"
   case clientSecret = "client_secret"
@@ -169,6 +170,7 @@ extension SectionShape {
 
   static let application = SectionShape([
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
+    (.clientAssertionFile, .value),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
     (.proxy, .value),
   ])

@@ -23,6 +23,7 @@ extension SettingsDecoder {
     let authority = self.authority(section)
     let clientID = requiredScalar(section, .clientID)
     let secret = self.secret(section, .clientSecret, file: .clientSecretFile)
+    let assertion = assertionFile(section)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
     let proxy = proxyChoice(section)
@@ -30,8 +31,24 @@ extension SettingsDecoder {
     // A secret that could not be had was reported; to its routes the application is not a public client.
     if secret == nil, section.members[.clientSecret] ?? section.members[.clientSecretFile] != nil { return nil }
     return ApplicationSettings(
-      name: name, authority: authority, clientID: clientID.text, clientSecret: secret, caFile: caFile,
+      name: name, authority: authority, clientID: clientID.text, clientSecret: secret, clientAssertionFile: assertion,
+      caFile: caFile,
       clientCapabilities: capabilities, proxy: proxy)
+  }
+
+  /// A file that is read when it is wanted. It changes every hour, which is no reason to read the configuration again.
+  private mutating func assertionFile(_ section: Section) -> Located<String>? {
+    guard let file = path(section, .clientAssertionFile) else { return nil }
+    for key in [Key.clientSecret, .clientSecretFile] where section.members[key] != nil {
+      report(file.place, "\(section.path) has both '\(key.rawValue)' and 'client_assertion_file'; keep one")
+    }
+    do throws(FileReadError) {
+      _ = try readFile(file.value, 64 << 10)
+      reportExposure(of: file.value, file)
+    } catch {
+      report(file.place, "\(file.key): cannot read \(file.value): \(error.reason)")
+    }
+    return file
   }
 
   mutating func authority(_ section: Section) -> Located<Authority>? {

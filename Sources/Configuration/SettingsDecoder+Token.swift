@@ -118,12 +118,12 @@ extension SettingsDecoder {
       let place = section[.scopes]?.place ?? section.place
       report(place, "\(section.path(.scopes)): \(reason(error, application: application))")
     }
-    if application.clientSecret == nil {
+    if !application.isConfidential {
       isRight = false
       report(
         reference.place,
-        "\(reference.key): application '\(application.name)' has no client_secret or client_secret_file, which as: "
-          + "application needs")
+        "\(reference.key): application '\(application.name)' has no client_secret, client_secret_file or "
+          + "client_assertion_file, which as: application needs")
     }
     return isRight
   }

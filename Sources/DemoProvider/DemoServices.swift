@@ -28,6 +28,8 @@ public struct DemoSettings: Sendable {
   public var apiPort: UInt16 = 0
   /// Lifetimes and habits of the provider at its start.
   public var behaviour = ProviderBehaviour()
+  /// Whose tokens prove the sample portal in the place of the secret.
+  public var federated: [FederatedCredential] = []
 
   /// Any ports, tokens for an hour.
   public init(directory: String) {
@@ -79,7 +81,8 @@ public final class DemoServices: Sendable {
     }
     do throws(CryptoError) {
       let provider = try IdentityProvider(
-        origin: providerOrigin, directory: .sample(secret: secret), key: RSAKey.generate(),
+        origin: providerOrigin, directory: .sample(secret: secret, federated: settings.federated),
+        key: RSAKey.generate(),
         behaviour: settings.behaviour)
       let sample = DemoDirectory.Sample.self
       let origin = providerOrigin

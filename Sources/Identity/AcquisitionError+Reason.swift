@@ -2,6 +2,7 @@
 // the proxy's own words.
 
 internal import HTTPClient
+internal import Network
 public import Tokens
 
 extension AcquisitionError {
@@ -20,6 +21,7 @@ extension AcquisitionError {
     switch self {
     case .providerUnavailable(.unreached(let error), _): error.detail
     case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
+    case .providerUnavailable(.assertion(let error), _): error.detail
     case .rejected(let reply, _): reply.detail
     case .unusableMetadata(.status(let status), _): "metadata answered with status \(status)"
     case .unusableMetadata(.document(let error), _): error.detail
@@ -48,6 +50,15 @@ extension ProviderMetadataError {
     case .missing(let member): "metadata has no \(member)"
     case .issuer(let found): "metadata names the issuer \(found), which is not this authority's"
     case .endpoint(let member): "metadata's \(member) is not an https URL"
+    }
+  }
+}
+
+extension ClientAssertionError {
+  fileprivate var detail: String {
+    switch self {
+    case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.reason)"
+    case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     }
   }
 }

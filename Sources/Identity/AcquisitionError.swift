@@ -47,6 +47,8 @@ public enum ProviderTrouble: Sendable, Hashable {
   case unreached(FetchError)
   /// An answer that is none: 5xx, 429, an error page, a reply without a usable token.
   case answered(status: Int)
+  /// It was not asked: what the application proves itself with is not there. It may be in a moment.
+  case assertion(ClientAssertionError)
 }
 
 /// What was wrong with metadata that did arrive.

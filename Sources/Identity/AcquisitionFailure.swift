@@ -14,13 +14,15 @@ enum AcquisitionFailure: Error, Hashable {
   case document(ProviderMetadataError)
   /// The token endpoint's answer held no token.
   case token(TokenFailure)
+  /// The application has nothing to prove itself with.
+  case assertion(ClientAssertionError)
   /// Nothing was asked, or the answer is of no use: a person has to come in.
   case interaction(InteractionReason)
 
   /// How the key's pause is chosen.
   var errorClass: TokenErrorClass {
     switch self {
-    case .unreached: .transient
+    case .unreached, .assertion: .transient
     case .metadata(let status, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
     case .token(let failure): failure.errorClass
@@ -31,7 +33,7 @@ enum AcquisitionFailure: Error, Hashable {
   /// Seconds that the provider asked to be left alone.
   var retryAfter: Int64? {
     switch self {
-    case .unreached, .document, .interaction: nil
+    case .unreached, .document, .assertion, .interaction: nil
     case .metadata(_, let seconds): seconds
     case .token(let failure): failure.retryAfter
     }
@@ -45,6 +47,7 @@ enum AcquisitionFailure: Error, Hashable {
       .providerUnavailable(.answered(status: status), retryAfter: seconds)
     case .metadata(let status, _): .unusableMetadata(.status(status), retryAfter: seconds)
     case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
+    case .assertion(let error): .providerUnavailable(.assertion(error), retryAfter: seconds)
     case .token(let failure):
       if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
         key.subject != .application && isAboutRefreshToken
@@ -73,7 +76,7 @@ enum AcquisitionFailure: Error, Hashable {
     switch self {
     case .interaction(.userMismatch): false
     case .interaction: true
-    case .unreached, .metadata, .document, .token: false
+    case .unreached, .metadata, .document, .token, .assertion: false
     }
   }
 

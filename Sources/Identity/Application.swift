@@ -13,6 +13,8 @@ public struct Application: Sendable {
   public var clientID: String
   /// Its proof; nil for a public application.
   public var credential: ClientCredential?
+  /// A file that holds its proof, a JWT, in the place of `credential`.
+  public var assertionPath: String?
   /// Changes whenever `credential` does.
   public var credentialVersion: CredentialVersion
   /// What it can handle, sent as the `xms_cc` claim (`cp1`: claims challenges).
@@ -26,15 +28,26 @@ public struct Application: Sendable {
   public init(
     name: String, authority: Authority, clientID: String, credential: ClientCredential?,
     credentialVersion: CredentialVersion = CredentialVersion(0), capabilities: [String] = [], trust: String = "",
-    fetch: @escaping Fetch
+    assertionPath: String? = nil, fetch: @escaping Fetch
   ) {
     self.name = name
     self.authority = authority
     self.clientID = clientID
     self.credential = credential
+    self.assertionPath = assertionPath
     self.credentialVersion = credentialVersion
     self.capabilities = capabilities
     self.trust = trust
     self.fetch = fetch
+  }
+
+  /// What to prove itself with now.
+  func proof() async throws(AcquisitionFailure) -> ClientCredential? {
+    guard let assertionPath else { return credential }
+    do throws(ClientAssertionError) {
+      return .assertion(try await ClientAssertionFile(path: assertionPath).read())
+    } catch {
+      throw .assertion(error)
+    }
   }
 }

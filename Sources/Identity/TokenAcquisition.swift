@@ -106,8 +106,8 @@ struct TokenAcquisition: Sendable {
     to grant: TokenGrant, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
     let request = TokenRequest(
-      metadata: metadata, clientID: subscription.application.clientID, credential: subscription.application.credential,
-      grant: grant, scopes: key.scopes, claims: key.claims)
+      metadata: metadata, clientID: subscription.application.clientID,
+      credential: try await subscription.application.proof(), grant: grant, scopes: key.scopes, claims: key.claims)
     return try await repeated { () async throws(AcquisitionFailure) in try await send(request) }
   }
 

@@ -16,7 +16,7 @@ extension TokenFailure {
 extension ClientCredential {
   fileprivate var secret: Secret {
     switch self {
-    case .secret(let secret): secret
+    case .secret(let secret), .assertion(let secret): secret
     }
   }
 }

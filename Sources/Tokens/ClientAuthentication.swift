@@ -8,7 +8,12 @@ struct ClientAuthentication {
   let credential: ClientCredential?
   let placement: ClientSecretPlacement
 
-  private var isInFields: Bool { credential != nil && placement == .basic }
+  private var isInFields: Bool {
+    if case .secret = credential { placement == .basic } else { false }
+  }
+
+  /// RFC 7523 §2.2.
+  private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
   /// What stands near the front of the form.
   func begin(_ form: inout FormBody) {
@@ -17,7 +22,13 @@ struct ClientAuthentication {
 
   /// What stands at its end.
   func end(_ form: inout FormBody) {
-    if case .secret(let secret) = credential, !isInFields { form.append("client_secret", secret) }
+    switch credential {
+    case .secret(let secret): if !isInFields { form.append("client_secret", secret) }
+    case .assertion(let assertion):
+      form.append("client_assertion_type", Self.assertionType)
+      form.append("client_assertion", assertion)
+    case nil: break
+    }
   }
 
   /// The request's fields beside `content-type`, names in lower case.

@@ -4,6 +4,8 @@
 public enum ClientCredential: Sendable, Equatable {
   /// A shared secret (RFC 6749 §2.3.1).
   case secret(Secret)
+  /// A JWT that somebody signed whom the provider trusts to speak for the application (RFC 7523 §2.2): a federated credential.
+  case assertion(Secret)
 }
 
 /// Tells one credential of an application from the next one without showing either: part of every key, so that a token

@@ -12,7 +12,7 @@ extension Application {
       name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
       credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
       capabilities: settings.clientCapabilities,
-      trust: settings.caFile?.value ?? "", fetch: fetch)
+      trust: settings.caFile?.value ?? "", assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
   }
 }
 

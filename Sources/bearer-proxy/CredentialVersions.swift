@@ -11,7 +11,7 @@ struct CredentialVersions {
     var clientID: String
   }
 
-  private var known: [Name: (secret: Secret?, version: CredentialVersion)] = [:]
+  private var known: [Name: (secret: Secret?, file: String?, version: CredentialVersion)] = [:]
 
   /// Counts on: a credential that is another one than before is the next.
   mutating func follow(_ applications: [ApplicationSettings]) {
@@ -19,12 +19,13 @@ struct CredentialVersions {
     for application in applications {
       let name = Name(authority: application.authority.value, clientID: application.clientID)
       guard seen.insert(name).inserted else { continue }
-      guard let (secret, version) = known[name] else {
-        known[name] = (application.clientSecret, CredentialVersion(0))
+      let file = application.clientAssertionFile?.value
+      guard let (secret, path, version) = known[name] else {
+        known[name] = (application.clientSecret, file, CredentialVersion(0))
         continue
       }
-      if secret != application.clientSecret {
-        known[name] = (application.clientSecret, CredentialVersion(version.number + 1))
+      if secret != application.clientSecret || path != file {
+        known[name] = (application.clientSecret, file, CredentialVersion(version.number + 1))
       }
     }
   }

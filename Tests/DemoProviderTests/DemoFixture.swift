@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Network
+import TestSupport
 import Testing
 import Tokens
 
@@ -17,6 +18,17 @@ enum DemoFixture {
 
   static func provider() throws -> IdentityProvider {
     try IdentityProvider(origin: origin, directory: .sample(secret: Secret("s3cret+&=")), key: key.get())
+  }
+
+  /// Who vouches for the sample portal, beside its secret.
+  static let cluster = Result { try FederatedIssuer() }
+
+  /// A provider that lets the cluster's service account speak for the portal.
+  static func federatedProvider() throws -> IdentityProvider {
+    let issuer = try cluster.get()
+    let credential = FederatedCredential(issuer: issuer.name, subject: issuer.subject, keys: issuer.keys)
+    return try IdentityProvider(
+      origin: origin, directory: .sample(secret: Secret("s3cret+&="), federated: [credential]), key: key.get())
   }
 
   /// An API; one that evaluates tokens continuously where it is told of a provider to hear of events from.

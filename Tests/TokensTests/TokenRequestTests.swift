@@ -39,6 +39,19 @@ import Tokens
     #expect(String(decoding: pair, as: UTF8.self) == "my%20app:a%3Ab%2B%C3%A9%25")
   }
 
+  @Test(arguments: ["[]", "[\"client_secret_basic\"]"])
+  func `an assertion stands in the form, whatever the provider says of secrets`(methods: String) throws {
+    var request = try Self.request(methods: methods)
+    request.credential = .assertion(Secret("e30.e30.c2ln"))
+    #expect(
+      Self.body(request) == "grant_type=client_credentials&client_id=client&scope=a%20b"
+        + "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
+        + "&client_assertion=e30.e30.c2ln")
+    #expect(request.fields.map(\.name) == ["accept"])
+    request.grant = .refreshToken(Secret("rt"))
+    #expect(Self.body(request).hasSuffix("&client_assertion=e30.e30.c2ln"))
+  }
+
   @Test func `without scopes, claims or secret those members are absent`() throws {
     #expect(Self.body(try Self.request(secret: nil, scopes: "")) == "grant_type=client_credentials&client_id=client")
   }

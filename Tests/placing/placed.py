@@ -131,6 +131,12 @@ class Place:
         secret.chmod(0o440)
         if os.geteuid() == 0:
             os.chown(secret, 0, USER)
+        # A pod's service account, as the kubelet projects its token.
+        federated = self.secrets / "federated-token"
+        federated.write_text("e30.e30.c2ln")
+        federated.chmod(0o440)
+        if os.geteuid() == 0:
+            os.chown(federated, 0, USER)
         # The systemd unit's configuration has its secret beside it.
         (self.configuration / "secrets").mkdir()
         beside = self.configuration / "secrets" / "contoso"

@@ -12,6 +12,8 @@ public struct RegisteredApplication: Sendable {
   public var displayName: String
   /// Secrets that prove it, more than one while one is being replaced; a public application has none.
   public var secrets: [Secret]
+  /// Those whose tokens prove it in the place of a secret.
+  public var federatedCredentials: [FederatedCredential]
   /// App roles granted with an administrator's consent, per API's client identifier.
   public var grantedRoles: [String: [String]]
   /// Where sign-ins may return to. `http://localhost` and `http://127.0.0.1` stand for every port.
@@ -20,16 +22,18 @@ public struct RegisteredApplication: Sendable {
   /// An application.
   public init(
     clientIdentifier: String, object: String, displayName: String, secrets: [Secret] = [],
-    grantedRoles: [String: [String]] = [:], redirectURIs: [String] = []
+    federatedCredentials: [FederatedCredential] = [], grantedRoles: [String: [String]] = [:],
+    redirectURIs: [String] = []
   ) {
     self.clientIdentifier = clientIdentifier
     self.object = object
     self.displayName = displayName
     self.secrets = secrets
+    self.federatedCredentials = federatedCredentials
     self.grantedRoles = grantedRoles
     self.redirectURIs = redirectURIs
   }
 
   /// Whether it cannot keep a secret: it proves nothing, and must use PKCE.
-  var isPublic: Bool { secrets.isEmpty }
+  var isPublic: Bool { secrets.isEmpty && federatedCredentials.isEmpty }
 }

@@ -33,11 +33,13 @@ extension DemoDirectory {
     public static let password = "tulip-anchor-42"
   }
 
-  /// The sample directory, in which the confidential applications prove themselves with `secret`.
-  public static func sample(secret: Secret) -> DemoDirectory {
+  /// The sample directory, in which the confidential applications prove themselves with `secret`; the portal also with tokens of those
+  /// whom `federated` names.
+  public static func sample(secret: Secret, federated: [FederatedCredential] = []) -> DemoDirectory {
     let contoso = Tenant(
       identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
-      applications: [portal(secret), visitor(secret), desk("c0a7050d-0000-4000-8000-0000000000c3")], apis: sampleAPIs,
+      applications: [portal(secret, federated), visitor(secret), desk("c0a7050d-0000-4000-8000-0000000000c3")],
+      apis: sampleAPIs,
       users: [
         user("c0a7050d-0000-4000-8000-0000000000d1", Sample.alice, "Alice Arden"),
         user("c0a7050d-0000-4000-8000-0000000000d2", Sample.bob, "Bob Birch"),
@@ -71,10 +73,11 @@ extension DemoDirectory {
       ]),
   ]
 
-  private static func portal(_ secret: Secret) -> RegisteredApplication {
+  private static func portal(_ secret: Secret, _ federated: [FederatedCredential]) -> RegisteredApplication {
     RegisteredApplication(
       clientIdentifier: Sample.portal, object: "c0a7050d-0000-4000-8000-0000000000c1", displayName: "orders-portal",
-      secrets: [secret], grantedRoles: [Sample.ordersAPI: ["Orders.Read", "Orders.Write"]],
+      secrets: [secret], federatedCredentials: federated,
+      grantedRoles: [Sample.ordersAPI: ["Orders.Read", "Orders.Write"]],
       redirectURIs: ["http://localhost"])
   }
 

@@ -7,6 +7,8 @@ internal import Tokens
 struct ClientAuthentication: Equatable {
   var clientIdentifier: String
   var secret: Secret?
+  /// A token of somebody else's (RFC 7523 §2.2).
+  var assertion: String?
 
   /// From the form (`client_secret_post`), or from a Basic `Authorization` field, whose two parts are form-encoded
   /// (RFC 6749 §2.3.1). Using both is an error of that section.
@@ -15,6 +17,10 @@ struct ClientAuthentication: Equatable {
       guard let identifier = form["client_id"] else { throw .missingParameter("client_id") }
       clientIdentifier = identifier.lowercased()
       secret = form["client_secret"].map { Secret($0) }
+      assertion = form["client_assertion"]
+      guard assertion == nil || (secret == nil && form["client_assertion_type"] == Self.assertionType) else {
+        throw .malformedBody
+      }
       return
     }
     guard form["client_secret"] == nil, let decoded = Data(base64Encoded: String(authorization.dropFirst(6))),
@@ -29,15 +35,37 @@ struct ClientAuthentication: Equatable {
     if let named = form["client_id"], named.lowercased() != clientIdentifier { throw .malformedBody }
   }
 
+  private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
   /// Refuses a proof that is missing, wrong, or not wanted.
-  func prove(_ application: RegisteredApplication) throws(ProviderError) {
+  func prove(_ application: RegisteredApplication, now: UnixTime) throws(ProviderError) {
     if application.isPublic {
-      if secret != nil { throw .secretOfPublicApplication }
+      if secret != nil || assertion != nil { throw .secretOfPublicApplication }
       return
     }
+    if let assertion { return try prove(application, by: assertion, now: now) }
     guard let secret else { throw .noCredential }
     guard application.secrets.contains(where: { $0 == secret }) else {
       throw .wrongSecret(application: application.clientIdentifier)
     }
+  }
+
+  private func prove(
+    _ application: RegisteredApplication, by assertion: String, now: UnixTime
+  ) throws(ProviderError) {
+    let token: SignedJWT
+    do throws(JWTFormatError) {
+      token = try SignedJWT(assertion)
+    } catch {
+      throw .malformedBody
+    }
+    for credential in application.federatedCredentials {
+      do throws(JWTRejection) {
+        if try credential.accepts(token, now: now) { return }
+      } catch {
+        if case .expired = error { throw .assertionOutOfTime }
+      }
+    }
+    throw .unknownAssertion
   }
 }

@@ -14,10 +14,11 @@ extension IdentityProvider {
     if case .clientCredentials = asked.grant {
       guard let tenant = directory.tenant(segment) else { throw .tenantNotSpecific }
       return try issue(
-        ClientCredentialsGrant.claims(for: asked, in: tenant), asked.claims, in: tenant, state.behaviour, now: now)
+        ClientCredentialsGrant.claims(for: asked, in: tenant, now: now), asked.claims, in: tenant, state.behaviour,
+        now: now)
     }
     let (application, _) = try directory.application(asked.client.clientIdentifier, segment: segment)
-    try asked.client.prove(application)
+    try asked.client.prove(application, now: now)
     let authorization = try authorization(asked, application.clientIdentifier, segment: segment, &state, now: now)
     let grant = try DelegatedGrant(
       authorization, scopes: asked.scopes, segment: segment, directory, state.consents)

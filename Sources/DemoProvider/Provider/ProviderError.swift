@@ -27,6 +27,10 @@ enum ProviderError: Error, Hashable {
   case noCredential
   /// The application's secret is another one.
   case wrongSecret(application: String)
+  /// The application's assertion is nobody's whom it lets speak for it.
+  case unknownAssertion
+  /// The application's assertion has expired.
+  case assertionOutOfTime
   /// An application asked for a scope that is not `<resource>/.default`.
   case scopeNotDefault(String)
   /// A scope that cannot be granted, several resources at once included.
@@ -122,6 +126,8 @@ enum ProviderError: Error, Hashable {
     case .unknownApplication: 700016
     case .noCredential: 7_000_218
     case .wrongSecret: 7_000_215
+    case .unknownAssertion: 70021
+    case .assertionOutOfTime: 700024
     case .scopeNotDefault: 1_002_012
     case .invalidScope: 70011
     case .unknownResource: 500011
@@ -165,7 +171,8 @@ enum ProviderError: Error, Hashable {
       "invalid_request"
     case .unsupportedGrant: "unsupported_grant_type"
     case .unknownApplication: "unauthorized_client"
-    case .noCredential, .wrongSecret, .secretOfPublicApplication: "invalid_client"
+    case .noCredential, .wrongSecret, .unknownAssertion, .assertionOutOfTime, .secretOfPublicApplication:
+      "invalid_client"
     case .scopeNotDefault, .invalidScope, .severalResources: "invalid_scope"
     case .unknownResource: "invalid_resource"
     case .signing: "temporarily_unavailable"
@@ -210,7 +217,7 @@ enum ProviderError: Error, Hashable {
   /// The HTTP status.
   var status: Int {
     switch self {
-    case .noCredential, .wrongSecret, .secretOfPublicApplication: 401
+    case .noCredential, .wrongSecret, .unknownAssertion, .assertionOutOfTime, .secretOfPublicApplication: 401
     case .crossSite: 403
     case .unknownPath: 404
     case .signing: 503
@@ -238,6 +245,10 @@ enum ProviderError: Error, Hashable {
       "The request body must contain the following parameter: 'client_assertion' or 'client_secret'."
     case .wrongSecret(let application):
       "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '\(application)'."
+    case .unknownAssertion:
+      "No matching federated identity record found for presented assertion."
+    case .assertionOutOfTime:
+      "Client assertion is not within its valid time range."
     case .scopeNotDefault(let scope):
       "The provided value for scope \(scope) is not valid. Client credential flows must have a scope value with /.default suffixed to the resource identifier (application ID URI)."
     case .invalidScope(let scope):

@@ -41,8 +41,14 @@ public struct DeviceCodeSignIn: Sendable {
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
     let application = request.application
+    let credential: ClientCredential?
+    do throws(AcquisitionFailure) {
+      credential = try await application.proof()
+    } catch {
+      throw exchange.failure(error)
+    }
     let asked = DeviceAuthorizationRequest(
-      metadata: metadata, clientID: application.clientID, credential: application.credential,
+      metadata: metadata, clientID: application.clientID, credential: credential,
       scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
     guard let asked else { throw .unsupported(.deviceCode) }
     let response: FetchResponse
@@ -80,7 +86,8 @@ public struct DeviceCodeSignIn: Sendable {
       } catch {
         switch error {
         case .token(let failure): action = polling.next(after: failure, now: exchange.now())
-        case .unreached, .metadata, .document, .interaction: action = polling.nextWithoutAnswer(now: exchange.now())
+        case .unreached, .metadata, .document, .assertion, .interaction:
+          action = polling.nextWithoutAnswer(now: exchange.now())
         }
       }
     }

@@ -33,7 +33,7 @@ struct SignInExchange {
     _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
     let token = TokenRequest(
-      metadata: metadata, clientID: application.clientID, credential: application.credential, grant: grant,
+      metadata: metadata, clientID: application.clientID, credential: try await application.proof(), grant: grant,
       scopes: scopes, claims: request.mergedClaims)
     let response: FetchResponse
     do throws(FetchError) {

@@ -21,6 +21,8 @@ struct CheckAdvice {
     case .providerUnavailable(.unreached(let error), _): advice(error)
     case .providerUnavailable(.answered, _):
       "The provider has trouble of its own. Try again later, and look at its status page."
+    case .providerUnavailable(.assertion, _):
+      "Look at the file that 'client_assertion_file' of \(section) names: it has to hold a JWT that this user may read."
     case .unusableMetadata:
       "Check 'authority' of \(section): it is where /.well-known/openid-configuration stands below, and has to be the issuer."
     case .interactionRequired(let required) where required.reason == .accountAmbiguous:

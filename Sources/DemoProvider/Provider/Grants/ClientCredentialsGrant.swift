@@ -5,13 +5,15 @@ internal import Tokens
 /// Tokens for an application itself.
 enum ClientCredentialsGrant {
   /// What such a token says. Issuer, times and identifier are added by the one who issues it.
-  static func claims(for request: TokenEndpointRequest, in tenant: Tenant) throws(ProviderError) -> JWTClaims {
+  static func claims(for request: TokenEndpointRequest, in tenant: Tenant, now: UnixTime) throws(ProviderError)
+    -> JWTClaims
+  {
     guard let scopes = request.scopes else { throw .missingParameter("scope") }
     guard let application = tenant.application(request.client.clientIdentifier) else {
       throw .unknownApplication(request.client.clientIdentifier, tenant: tenant.displayName)
     }
-    guard request.client.secret != nil else { throw .noCredential }
-    try request.client.prove(application)
+    guard request.client.secret != nil || request.client.assertion != nil else { throw .noCredential }
+    try request.client.prove(application, now: now)
     let api = try api(named: scopes, in: tenant)
     var claims = JWTClaims()
     claims.subject = application.object

@@ -1,0 +1,93 @@
+// A pod without a secret: its service account's token proves the application, and is replaced while the proxy runs.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct WorkloadIdentityTests {
+  let directory: TemporaryDirectory
+  let cluster: FederatedIssuer
+  let settings: DemoSettings
+  let services: DemoServices
+  let nginx: NginxUpstream
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    cluster = try FederatedIssuer()
+    var settings = DemoSettings(directory: directory.path)
+    settings.federated = [FederatedCredential(issuer: cluster.name, subject: cluster.subject, keys: cluster.keys)]
+    settings.behaviour.accessTokenLifetime = 4
+    self.settings = settings
+    services = try DemoServices(settings)
+    let authority = try await CertificateAuthority(in: directory)
+    nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+  }
+
+  /// Puts a token where the pod has it, as a kubelet does: another directory, and a link that is turned to it.
+  private func project(_ token: String?, _ version: Int) async throws {
+    ProxyLedger.current?.add(secret: token ?? "no-token-at-all")
+    try FileManager.default.createDirectory(atPath: directory.file("v\(version)"), withIntermediateDirectories: false)
+    if let token {
+      try directory.write(token, to: "v\(version)/federated-token")
+      try await succeed(["chmod", "440", directory.file("v\(version)/federated-token")])
+    }
+    try await succeed(["ln", "-s", "v\(version)", directory.file("..next")])
+    try await succeed(["mv", "-T", directory.file("..next"), directory.file("..data")])
+  }
+
+  private func run(_ body: (ProxyUnderTest) async throws -> Void) async throws {
+    try await succeed(["ln", "-s", "..data/federated-token", directory.file("federated-token")])
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      environment: [
+        "AZURE_CLIENT_ID": DemoDirectory.Sample.portal,
+        "AZURE_FEDERATED_TOKEN_FILE": directory.file("federated-token"),
+      ],
+      """
+      applications:
+        workload:
+          authority: "\(services.issuer)"
+          client_id: ${AZURE_CLIENT_ID}
+          client_assertion_file: ${AZURE_FEDERATED_TOKEN_FILE}
+          tls: {ca_file: "\(settings.authorityPath)"}
+      routes:
+        - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(nginx.port)/echo/", application: workload,
+           token: {as: application, scopes: ["api://orders/.default"]}}
+
+      """)
+    try await body(proxy)
+    await services.stop()
+  }
+
+  @Test func `the token that the pod has at each moment is the proof, and a reload is not needed`() async throws {
+    try await project(try cluster.tokenNow(lifetime: 3), 1)
+    try await run { proxy in
+      #expect(try await eventually { try await proxy.get("/orders/1").status == 200 })
+      // The first one is over, and a provider that is shown it says so (AADSTS700024).
+      try await project(try cluster.tokenNow(), 2)
+      try await Task.sleep(for: .seconds(5))
+      for _ in 0..<3 {
+        #expect(try await proxy.get("/orders/2").status == 200)
+        try await Task.sleep(for: .seconds(2))
+      }
+      #expect(!proxy.everythingWritten.contains("AADSTS"), "\(proxy.process.errors)")
+      #expect(!proxy.everythingWritten.contains("configuration reloaded"))
+    }
+  }
+
+  @Test func `a token that is gone is said so in the log, and taken up when it is back`() async throws {
+    try await project(try cluster.tokenNow(), 1)
+    try await run { proxy in
+      #expect(try await eventually { try await proxy.get("/orders/1").status == 200 })
+      try await project(nil, 2)
+      #expect(try await eventually(within: .seconds(20)) { try await proxy.get("/orders/2").status == 503 })
+      let words =
+        "the client assertion cannot be read from \(directory.file("federated-token")): No such file or directory"
+      #expect(proxy.process.errors.contains(words), "\(proxy.process.errors)")
+      try await project(try cluster.tokenNow(), 3)
+      #expect(try await eventually(within: .seconds(40)) { try await proxy.get("/orders/3").status == 200 })
+    }
+  }
+}

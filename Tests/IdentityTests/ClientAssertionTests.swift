@@ -1,0 +1,70 @@
+// An application whose proof is in a file: read for each request, followed through links, never sent where it is none.
+
+import FoundationEssentials
+import HTTPClient
+import TestSupport
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite(.timeLimit(.minutes(1)))
+struct ClientAssertionTests {
+  let directory: TemporaryDirectory
+  let provider = ScriptedProvider()
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func application(_ path: String) throws -> Application {
+    Application(
+      name: "workload", authority: try Authority(ScriptedProvider.issuer), clientID: "client", credential: nil,
+      assertionPath: path, fetch: provider.fetch)
+  }
+
+  private func broker() -> TokenBroker {
+    TokenBroker(TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
+  }
+
+  @Test func `what the file holds at each request is sent, also where a link to it is turned`() async throws {
+    let issuer = try FederatedIssuer()
+    let tokens = try (0..<2).map { try issuer.token(lifetime: 60 + $0, now: ManualClock.start) }
+    for (index, token) in tokens.enumerated() {
+      try FileManager.default.createDirectory(atPath: directory.file("v\(index)"), withIntermediateDirectories: false)
+      try directory.write(token + "\n", to: "v\(index)/token")
+    }
+    // As a kubelet does it: a link to the directory, replaced in one step.
+    try await succeed(["ln", "-s", "v0", directory.file("data")])
+    try await succeed(["ln", "-s", "data/token", directory.file("token")])
+    let application = try application(directory.file("token"))
+    for (index, scope) in ["a", "b"].enumerated() {
+      if index == 1 {
+        try await succeed(["ln", "-s", "v1", directory.file("next")])
+        try await succeed(["mv", "-T", directory.file("next"), directory.file("data")])
+      }
+      let wish = TokenSubscription(application: application, scopes: try ScopeSet([scope]))
+      #expect(try await broker().bearer(for: wish).token == Secret("token-\(index + 1)"))
+    }
+    let forms = await provider.forms
+    for (form, token) in zip(forms, tokens) {
+      #expect(form.hasSuffix("client-assertion-type%3Ajwt-bearer&client_assertion=\(token)"))
+      #expect(!form.contains("client_secret"))
+    }
+    #expect(forms.count == 2)
+  }
+
+  @Test(arguments: [
+    (nil, "the client assertion cannot be read from FILE: No such file or directory"),
+    ("", "what FILE holds is no signed JWT, and was not sent as a client assertion"),
+    ("-----BEGIN PRIVATE KEY-----\nabc\n", "what FILE holds is no signed JWT, and was not sent as a client assertion"),
+    ("e30.e30", "what FILE holds is no signed JWT, and was not sent as a client assertion"),
+  ])
+  func `a file that holds no proof is no request, and says so`(text: String?, words: String) async throws {
+    let path = directory.file("token")
+    if let text { try directory.write(text, to: "token") }
+    let wish = TokenSubscription(application: try application(path), scopes: try ScopeSet(["a"]))
+    let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: wish) }
+    #expect(error?.reason == "identity-provider-unavailable")
+    #expect(error?.detail == words.replacing("FILE", with: path))
+    #expect(await provider.forms.isEmpty)
+  }
+}

@@ -1,0 +1,45 @@
+// Somebody who vouches for workloads, as a cluster does with the tokens of its service accounts.
+
+import Network
+public import Tokens
+
+/// An issuer of assertions with a key of its own.
+public struct FederatedIssuer: Sendable {
+  /// Its name.
+  public let name: String
+  /// The one it vouches for.
+  public let subject = "system:serviceaccount:orders:legacy-app"
+  /// Its public keys.
+  public let keys: JWKSet
+  private let key: RSAKey
+
+  /// An issuer with a fresh key.
+  public init(_ name: String = "https://oidc.cluster.example") throws {
+    self.name = name
+    key = try RSAKey.generate()
+    keys = JWKSet(keys: [
+      JWK(
+        identifier: "cluster-1", algorithm: .rs256, modulus: key.publicKey.modulus, exponent: key.publicKey.exponent)
+    ])
+  }
+
+  /// A token of the service account that is good for so many seconds after `now`.
+  public func token(
+    subject: String? = nil, audience: String = "api://AzureADTokenExchange", lifetime: Int64 = 3600, now: UnixTime
+  ) throws -> String {
+    var claims = JWTClaims()
+    claims.issuer = name
+    claims.subject = subject ?? self.subject
+    claims.audiences = [audience]
+    claims.issuedAt = now
+    claims.notBefore = now
+    claims.expiresAt = now + lifetime
+    let input = SignedJWT.signingInput(JWTHeader(algorithm: .rs256, keyIdentifier: "cluster-1"), claims)
+    return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256)).revealed()
+  }
+
+  /// The same, from the wall clock.
+  public func tokenNow(lifetime: Int64 = 3600) throws -> String {
+    try token(lifetime: lifetime, now: UnixTime(WallClock.now.seconds))
+  }
+}
