@@ -237,6 +237,14 @@ import Testing
       ]
     ),
     (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_assertion_file: secret}}",
+      ["applications.a has both 'client_secret' and 'client_assertion_file'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_assertion_file: gone}}",
+      ["applications.a.client_assertion_file: cannot read dir/gone: No such file or directory"]
+    ),
+    (
       "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: gone}}",
       [
         "applications.a.client_secret_file: cannot read dir/gone: No such file or directory"

@@ -151,7 +151,7 @@ import Testing
     (
       "application: public, token: {as: application}",
       [
-        "routes[0].application: application 'public' has no client_secret or client_secret_file, which as: application "
+        "routes[0].application: application 'public' has no client_secret, client_secret_file or client_assertion_file, which as: application "
           + "needs"
       ]
     ),
