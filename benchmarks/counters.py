@@ -5,13 +5,13 @@ import argparse
 import json
 import mmap
 import shutil
-import socket
 import statistics
 import struct
 import subprocess
 import sys
 import time
 
+import crash
 import people
 import syscalls
 from processes import fail
@@ -76,20 +76,8 @@ def start(scene, path, configuration="bearer-proxy.yaml"):
     """Milliseconds from exec to the whole first answer; the median of seven starts."""
     times = []
     for _ in range(7):
-        began = time.monotonic()
-        process, port = scene.start_bearer_proxy(wait=False, configuration=configuration)
-        while True:
-            try:
-                connection = socket.create_connection(("127.0.0.1", port), 5)
-                break
-            except ConnectionRefusedError:
-                if process.child.poll() is not None or time.monotonic() - began > 10:
-                    fail(f"bearer-proxy did not start: {process.errors()}")
-                time.sleep(0.0005)
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-        answer(connection)
-        times.append((time.monotonic() - began) * 1000)
-        connection.close()
+        process, took, _ = crash.first_answer(scene, path, configuration)
+        times.append(took)
         scene.end(process)
     return statistics.median(times)
 
@@ -137,6 +125,7 @@ def main():
             found |= allocations(scene, arguments.trace) | system_calls(scene)
             found["ms from start to first answer, no token"] = start(scene, "/open/1k")
             found["ms from start to first answer, token requested"] = start(scene, "/plain/1k")
+            found |= crash.after_kill(scene)
             found |= memory(scene)
             found["stripped binary MiB"] = size(scene)
         found |= people.caches(scene)

@@ -58,16 +58,3 @@ extension Serving {
       settings, contexts: contexts, checks: checks, listeners: listeners, succeeding: generation)
   }
 }
-
-extension Settings {
-  /// The unix sockets in other directories than these.
-  fileprivate func addressesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
-    listeners.compactMap { listener in
-      guard case .unix(let path) = listener.address.value, !directories.contains(directory(of: path)) else {
-        return nil
-      }
-      return listener.address.issue(
-        "\(listener.address.value) needs a restart: the process has given up the right to make files there")
-    }
-  }
-}

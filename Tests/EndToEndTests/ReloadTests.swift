@@ -262,6 +262,67 @@ struct ReloadTests {
     #expect(proxy.process.poll() == nil)
   }
 
+  /// A caller with a certificate, on a connection that it keeps: says what it got before and after the authorities were replaced.
+  private static let certifiedCaller = """
+    import os, socket, ssl, sys, time, urllib.request
+    port, admin, trust, certificate, key, authorities, other = sys.argv[1:]
+    context = ssl.create_default_context(cafile=trust)
+    context.load_cert_chain(certificate, key)
+    def connect():
+        return context.wrap_socket(socket.create_connection(("127.0.0.1", int(port)), 10), server_hostname="localhost")
+    def get(connection):
+        connection.sendall(b"GET /seen HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+        return connection.recv(65536)[9:12].decode()
+    kept = connect()
+    print(get(kept))
+    # Another file that says the same is no other authority.
+    os.replace(authorities + ".copy", authorities)
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        metrics = urllib.request.urlopen(f"http://127.0.0.1:{admin}/metrics").read().decode()
+        if 'bearer_proxy_reloads_total{outcome="succeeded"} 1' in metrics: break
+        time.sleep(0.05)
+    print(get(kept))
+    os.replace(other, authorities)
+    print("closed" if kept.recv(1) == b"" else "open")
+    try:
+        print(get(connect()) or "refused")
+    except OSError:
+        print("refused")
+    """
+
+  @Test func `a connection whose certificate other authorities had verified ends, and no new one is let in`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let (first, second) = (
+      try await CertificateAuthority("first", in: directory), try await CertificateAuthority("second", in: directory)
+    )
+    let (server, caller) = (try await first.issue("server"), try await first.issue("caller"))
+    chmod(server.keyFile, 0o600)
+    for name in ["callers.pem", "callers.pem.copy"] { try directory.write(textOfFile(first.file), to: name) }
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - address: 127.0.0.1:\(port)
+          tls: {certificate_file: \(server.certificateFile), key_file: \(server.keyFile)}
+          callers: {certificate: {ca_file: callers.pem}}
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    let said = try await python(
+      Self.certifiedCaller,
+      [
+        "\(port)", "\(proxy.adminPort)", first.file, caller.certificateFile, caller.keyFile,
+        directory.file("callers.pem"), second.file,
+      ])
+    #expect(said == "200\n200\nclosed\nrefused\n")
+    #expect(try await metricSum(proxy, "bearer_proxy_reloads_total", #"outcome="succeeded""#) >= 2)
+  }
+
   @Test func `rules for callers hold from the next request on, also on connections that are there`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)
