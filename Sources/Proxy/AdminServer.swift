@@ -54,6 +54,11 @@ public final class AdminServer: Sendable {
     }
   }
 
+  /// Has it noted if the proxy is ready now: a reload may bring routes whose tokens nobody has had yet.
+  public func noteReadiness() async {
+    _ = await readinessReport(UnixTime(WallClock.now.seconds))
+  }
+
   /// From now on `/readyz` says that the process is ending.
   public func drain() {
     isDraining.store(true, ordering: .relaxed)

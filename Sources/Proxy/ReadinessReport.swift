@@ -18,17 +18,20 @@ struct ReadinessReport {
   init(
     _ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime, isOwed: Bool = true
   ) {
+    var isOwing = statuses.count < expected
     var reasons: [String] = []
     var accounts: [String] = []
     for status in statuses {
       if case .account(let name) = status.subject {
         accounts.append("account \(Self.name(status, name)), \(Self.subject(status)): \(Self.account(status, now))")
       } else if !status.isReady(at: now) {
+        // One that has ended had arrived.
+        if status.expiresAt == nil { isOwing = true }
         reasons.append("\(Self.subject(status)): \(Self.missing(status, now))")
       }
     }
     if statuses.count < expected { reasons.append("tokens have not been asked for yet") }
-    isReady = reasons.isEmpty || !isOwed
+    isReady = !(isOwing && isOwed)
     text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts + Self.lines(needs)).map { "- \($0)\n" }.joined()
   }
 
@@ -46,7 +49,9 @@ struct ReadinessReport {
   }
 
   private static func missing(_ status: TokenStatus, _ now: UnixTime) -> String {
-    guard let failure = status.failure else { return "the first token has not arrived yet" }
+    guard let failure = status.failure else {
+      return "the \(status.expiresAt == nil ? "first" : "next") token has not arrived yet"
+    }
     let ago = max(now - failure.since, 0)
     let wait = max(failure.retryAt - now, 0)
     return "\(failure.error.reason) for \(ago) s, next attempt in \(wait) s"

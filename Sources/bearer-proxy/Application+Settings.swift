@@ -3,6 +3,7 @@
 import Configuration
 import HTTPClient
 import Identity
+import Network
 import Tokens
 
 extension Application {
@@ -12,7 +13,14 @@ extension Application {
       name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
       credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
       capabilities: settings.clientCapabilities,
-      trust: settings.caFile?.value ?? "", assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
+      trust: settings.trust, assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
+  }
+}
+
+extension ApplicationSettings {
+  /// Names what the provider is trusted by: the file of authorities and what it holds, which a reload may find changed.
+  fileprivate var trust: String {
+    caFile.map { "\($0.value) \(contentDigest(of: $0.value) ?? [])" } ?? ""
   }
 }
 

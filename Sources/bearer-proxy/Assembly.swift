@@ -96,7 +96,8 @@ struct Assembly {
       routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
       broker: broker, resolver: resolver, log: log, metrics: metrics.service, registry: metrics.registry,
       accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format, challengeMemory: challengeMemory,
-      description: ServiceDescription(settings, options, cache: cacheCondition, loops: loops.count),
+      description: ServiceDescription(
+        settings, since: former?.first ?? settings, options, cache: cacheCondition, loops: loops.count),
       readiness: settings.readyWhen == .started ? .started : .tokens,
       connections: former?.service.connections ?? ConnectionCount())
     let desks = zip(listeners.traffic, settings.listeners).map { listener, settings in

@@ -25,17 +25,17 @@ struct Generation {
 
   /// What its routes want.
   var subscriptions: [TokenSubscription] { service.subscriptions }
+}
 
-  /// The settings that only a restart brings into force.
-  func settingsThatNeedRestart(_ options: RunOptions) -> [String] {
+extension Settings {
+  /// The keys of the settings that only a restart brings into force, where they are others than at the start.
+  func needingRestart(since first: Settings, _ options: RunOptions) -> [String] {
     var names: [String] = []
-    if options.loops == nil, first.loops != settings.loops { names.append("loops") }
-    if first.admin?.address.value != settings.admin?.address.value
-      || first.admin?.callers.isOpen != settings.admin?.callers.isOpen
-    {
+    if options.loops == nil, first.loops != loops { names.append("loops") }
+    if first.admin?.address.value != admin?.address.value || first.admin?.callers.isOpen != admin?.callers.isOpen {
       names.append("admin")
     }
-    if first.cache.isElsewhere(than: settings.cache) { names.append("cache") }
+    if first.cache.isElsewhere(than: cache) { names.append("cache") }
     return names
   }
 }

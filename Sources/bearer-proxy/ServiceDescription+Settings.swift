@@ -6,9 +6,15 @@ import Proxy
 import Tokens
 
 extension ServiceDescription {
-  /// What there is to say of a process with these settings, that the command line and the environment changed.
-  init(_ settings: Settings, _ options: RunOptions, cache: CacheCondition, loops: Int) {
-    let values = settings.effectiveValues(above: options.configuredValues(loops: loops))
+  /// What there is to say of a process with these settings, that the command line and the environment changed. What a reload does not
+  /// bring into force is as it was at the start.
+  init(_ settings: Settings, since first: Settings, _ options: RunOptions, cache: CacheCondition, loops: Int) {
+    let above = options.configuredValues(loops: loops)
+    let kept = settings.needingRestart(since: first, options)
+    func isKept(_ value: ConfiguredValue) -> Bool { kept.contains { value.key == $0 || value.key.hasPrefix($0 + ".") } }
+    let values =
+      settings.effectiveValues(above: above).filter { !isKept($0) }
+      + first.effectiveValues(above: above).filter(isKept)
     self.init(
       version: programVersion, commit: programCommit, configurationFile: options.configuration,
       cache: { cache.report },

@@ -16,7 +16,8 @@ extension Serving {
     self.state = state
     do throws(ConfigurationError) {
       let next = try self.next(read.get())
-      let needRestart = next.settingsThatNeedRestart(assembly.options)
+      let needRestart = next.settings.needingRestart(since: next.first, assembly.options)
+      await admin?.noteReadiness()
       generation = next
       await server.adopt(next.service, listeners: next.traffic)
       await assembly.broker.follow(next.subscriptions)

@@ -19,6 +19,7 @@ final class Serving {
   var generation: Generation
   /// The files of the configuration as they were when it was last read.
   var state: ConfigurationSource.State
+  private(set) var admin: AdminServer?
   private var tokens: Task<Void, Never>?
   private var watch: ConfigurationWatch?
   private let events: AsyncStream<Event>
@@ -60,7 +61,7 @@ final class Serving {
       ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
       ProcessSignal(.hangUp) { tell.yield(.reload) },
     ]
-    let admin = startAdmin()
+    admin = startAdmin()
     server.start()
     keepTokensReady()
     let cache = Task { [broker = assembly.broker] in await broker.followCache() }

@@ -365,6 +365,12 @@ struct ReloadTests {
     #expect(try await eventually { try await proxy.get("/").status == 404 })
     #expect(try await eventually { proxy.process.errors.contains(#"needs a restart","settings":"loops, cache""#) })
     #expect(try await proxy.admin("/status").body.contains("a restart is needed for loops, cache"))
+    let inForce = try await proxy.admin("/config").body
+    #expect(inForce.contains("loops: 1 ") && inForce.contains("cache.memory: true") && !inForce.contains("elsewhere"))
+    // Nor is it forgotten by the next one.
+    try proxy.reconfigure { $0.replacing("path: /a/,", with: "path: /b/,") }
+    #expect(try await eventually { try await proxy.admin("/config").body.contains("path: /b/") })
+    #expect(try await proxy.admin("/status").body.contains("a restart is needed for loops, cache"))
     try proxy.reconfigure {
       $0.replacing("listeners:\n", with: "listeners:\n  - address: unix:\(directory.path)/inner/proxy.sock\n")
     }

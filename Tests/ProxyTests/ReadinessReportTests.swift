@@ -36,11 +36,20 @@ import Tokens
     #expect(
       report.text == """
         not ready
-        - application contoso, scopes orders/.default: the first token has not arrived yet
+        - application contoso, scopes orders/.default: the next token has not arrived yet
         - application contoso, scopes orders/.default: identity-provider-unavailable for 10 s, next attempt in 4 s
         - tokens have not been asked for yet
 
         """)
+  }
+
+  @Test func `one that has ended had arrived, and who owes nothing is ready without any`() throws {
+    let ended = ReadinessReport([try Self.status(900, failedSince: 990)], expected: 1, now: Self.now)
+    #expect(ended.isReady)
+    #expect(ended.text.hasPrefix("ready\n- application contoso, scopes orders/.default: identity-provider-unavailable"))
+    let missing = ReadinessReport([try Self.status(nil)], expected: 2, now: Self.now, isOwed: false)
+    #expect(missing.isReady)
+    #expect(missing.text.hasSuffix("the first token has not arrived yet\n- tokens have not been asked for yet\n"))
   }
 
   private static func account(
