@@ -8,11 +8,21 @@ import Tokens
 @testable import Configuration
 
 @Suite struct `Published configuration` {
-  @Test(arguments: ["minimal.yaml", "full.yaml"])
+  /// Whatever is there: each is run by a test of its own elsewhere.
+  static let recipes: [String] = {
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let names = try? FileManager.default.contentsOfDirectory(atPath: "/\(root)/config/recipes")
+    return (names ?? []).sorted().map { "recipes/\($0)" }
+  }()
+
+  @Test(arguments: ["minimal.yaml", "full.yaml"] + recipes)
   func `the example has no issues`(name: String) throws {
     let settings = try Settings.decode(
       yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
-      environment: ["CONTOSO_SECRET": "s", "FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p"],
+      environment: [
+        "CONTOSO_SECRET": "s", "SERVICE_SECRET": "s", "HOME": "/home/alice", "FABRIKAM_SECRET": "s",
+        "PROXY_LOGIN": "u:p",
+      ],
       readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
     #expect(!settings.routes.isEmpty)
   }

@@ -6,10 +6,12 @@ public struct Login: Sendable {
   public let process: ChildProcess
 
   /// Starts the command; `options` say for what.
-  public init(_ configuration: String, _ options: [String], in directory: TemporaryDirectory) throws {
+  public init(
+    _ configuration: String, _ options: [String], in directory: TemporaryDirectory, environment: [String: String] = [:]
+  ) throws {
     process = try ChildProcess(
       "login-\(FreshName.next())", [binary(), "login", "-c", configuration] + options, in: directory,
-      environment: ["BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""])
+      environment: ["BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""].merging(environment) { $1 })
   }
 
   /// Signs `person` in at the address or with the code that the command shows, waits for its end, and returns what it left.

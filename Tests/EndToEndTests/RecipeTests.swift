@@ -1,0 +1,257 @@
+// Every recipe of config/recipes, run: the test's addresses in place of the examples', and nothing else changed.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct RecipeTests {
+  private typealias Sample = DemoDirectory.Sample
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let entra = "https://login.microsoftonline.com/contoso.onmicrosoft.com"
+  private static let noID = "00000000-0000-0000-0000-000000000000"
+
+  /// A recipe's text with the test's own words in the places that are named, each of which has to be there.
+  private func recipe(_ name: String, _ changes: [(from: String, to: String)]) throws -> (text: String, port: Int) {
+    let port = try freePort()
+    var text = textOfFile(testsDirectory + "/../config/recipes/\(name).yaml")
+    for change in changes + [("127.0.0.1:8080", "127.0.0.1:\(port)")] {
+      try #require(text.contains(change.from), "\(name).yaml has no \(change.from)")
+      text = text.replacing(change.from, with: change.to)
+    }
+    return (text, port)
+  }
+
+  /// Has `check` accept a text, and runs it.
+  private func start(
+    _ recipe: (text: String, port: Int), environment: [String: String] = [:]
+  ) async throws -> ProxyUnderTest {
+    let file = try directory.write(recipe.text, to: "checked.yaml")
+    let check = try await run([binary(), "check", "-c", file], environment: environment)
+    try #require(check.status == 0, "\(check.errors)")
+    return try await ProxyUnderTest(in: directory, port: recipe.port, environment: environment, recipe.text)
+  }
+
+  /// The sample provider and its API.
+  private func sample() throws -> (settings: DemoSettings, services: DemoServices) {
+    var settings = DemoSettings(directory: directory.path)
+    settings.behaviour.deviceInterval = 1
+    return (settings, try DemoServices(settings))
+  }
+
+  /// Trust in the sample's authority for providers and upstreams, which the clouds' own need not have.
+  private func trusting(_ recipe: (text: String, port: Int), _ file: String) -> (text: String, port: Int) {
+    let tls = "tls: {ca_file: \"\(file)\"}"
+    var text = recipe.text.replacing(/\n    client_id: .*/) { "\($0.output)\n    \(tls)" }
+    text += "defaults: {\(tls)}\n"
+    return (text, recipe.port)
+  }
+
+  private func secret(_ text: String, _ name: String) async throws -> String {
+    ProxyLedger.current?.add(secret: text)
+    let file = try directory.write(text + "\n", to: name)
+    try await succeed(["chmod", "640", file])
+    return file
+  }
+
+  @Test func `graph: a signed-in person's calls`() async throws {
+    let (settings, services) = try sample()
+    let text = try recipe(
+      "graph",
+      [
+        (Self.entra, services.issuer), (Self.noID, Sample.desk),
+        ("/var/lib/bearer-proxy/", directory.path + "/"),
+        ("https://graph.microsoft.com/v1.0/", services.apiOrigin + "/api/"),
+        ("alice@contoso.com", Sample.alice), ("[User.Read, Mail.Read]", "[\"api://orders/Orders.Read\"]"),
+      ])
+    let proxy = try await start(trusting(text, settings.authorityPath))
+    #expect(try await proxy.get("/graph/list").status == 401)
+    let login = try await Login.run(
+      proxy.configuration, ["--route", "graph"], person: SigningInPerson(trust: settings.authorityPath), in: directory)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(try await eventually { try await proxy.get("/graph/list").status == 200 })
+    #expect(try await proxy.get("/graph/list").body.contains(Sample.alice))
+    await services.stop()
+  }
+
+  @Test func `daemon: an application's own calls`() async throws {
+    let (settings, services) = try sample()
+    let text = try recipe(
+      "daemon",
+      [
+        (Self.entra, services.issuer), (Self.noID, Sample.portal),
+        ("/etc/bearer-proxy/secrets/job", settings.secretPath), ("https://orders.example/", services.apiOrigin + "/"),
+      ])
+    let proxy = try await start(trusting(text, settings.authorityPath))
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
+    let answer = try await proxy.get("/orders/list")
+    #expect(answer.status == 200 && answer.body.contains("Orders.Read"), "\(answer)")
+    let token = try await run([binary(), "token", "-c", proxy.configuration, "--route", "orders"])
+    #expect(token.status == 0, "\(token.errors)")
+    await services.stop()
+  }
+
+  @Test func `keycloak: people and a service of a realm`() async throws {
+    let password = "kettle-harbour-7"
+    let provider = try await OpenIDProvider(
+      in: directory, ["--client", "desk:", "--person", "ann@id.example:\(password)", "--realm", "main"])
+    let issuer = provider.issuer(ofRealm: "main")
+    let text = try recipe(
+      "keycloak",
+      [
+        ("https://id.example/realms/main", issuer), ("/var/lib/bearer-proxy/", directory.path + "/"),
+        ("https://orders.example/api/", issuer + "/api/"),
+      ])
+    let proxy = try await start(text, environment: ["SERVICE_SECRET": OpenIDProvider.secret])
+    #expect(try await eventually { try await proxy.get("/all/whoami").status == 200 })
+    let login = try await run(
+      [binary(), "login", "-c", proxy.configuration, "--route", "nothing"],
+      environment: ["SERVICE_SECRET": OpenIDProvider.secret])
+    #expect(login.status == 2 && login.errors.contains("nothing"))
+    let person = SigningInPerson(user: "ann@id.example", password: password)
+    let signIn = try Login(
+      proxy.configuration, ["--route", "mine"], in: directory, environment: ["SERVICE_SECRET": OpenIDProvider.secret])
+    try await person.authorize(try await signIn.address())
+    #expect(try await signIn.result().status == 0)
+    #expect(try await eventually { try await proxy.get("/mine/whoami").status == 200 })
+    #expect(try await proxy.get("/mine/whoami").body.contains(issuer))
+  }
+
+  @Test func `azure-cli: what az login left behind`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    try await succeed(["mkdir", "-m", "700", directory.file(".azure")])
+    let cache = AzureCLICache(now: Int(Date().timeIntervalSince1970))
+    try directory.write(cache.text, to: ".azure/msal_token_cache.json")
+    try await succeed(["chmod", "600", directory.file(".azure/msal_token_cache.json")])
+    let text = try recipe("azure-cli", [("https://management.azure.com/", "http://127.0.0.1:\(nginx.port)/echo/")])
+    let proxy = try await start(text, environment: ["HOME": directory.path])
+    let answer = try await proxy.get("/arm/subscriptions?api-version=2022-12-01")
+    #expect(answer.status == 200, "\(answer)")
+    #expect(answer.echoed("authorization") == "Bearer \(AzureCLICache.accessToken)")
+    #expect(answer.echoed("uri") == "/echo/subscriptions?api-version=2022-12-01")
+    // The CLI's file is as the CLI left it.
+    #expect(directory.read(".azure/msal_token_cache.json") == cache.text)
+  }
+
+  @Test func `accounts: two people side by side`() async throws {
+    let (settings, services) = try sample()
+    let text = try recipe(
+      "accounts",
+      [
+        (Self.entra, services.issuer), (Self.noID, Sample.desk),
+        ("/var/lib/bearer-proxy/", directory.path + "/"), ("https://orders.example/", services.apiOrigin + "/"),
+        ("alice@contoso.com", Sample.alice), ("bob@contoso.com", Sample.bob),
+      ])
+    let proxy = try await start(trusting(text, settings.authorityPath))
+    for (route, user) in [("alice", Sample.alice), ("bob", Sample.bob)] {
+      let login = try await Login.run(
+        proxy.configuration, ["--route", route], person: SigningInPerson(user: user, trust: settings.authorityPath),
+        in: directory)
+      #expect(login.status == 0, "\(login.errors)")
+    }
+    for (route, user) in [("alice", Sample.alice), ("bob", Sample.bob)] {
+      #expect(try await eventually { try await proxy.get("/\(route)/list").status == 200 })
+      #expect(try await proxy.get("/\(route)/list").body.contains(user))
+    }
+    await services.stop()
+  }
+
+  @Test func `corporate-proxy: outside through the proxy, inside without`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue(
+      "names", for: ["DNS:login.far.test", "DNS:orders.far.test", "DNS:localhost"])
+    let nginx = try await NginxUpstream(in: directory, certificate: certificate)
+    let provider = try await OpenIDProvider(in: directory, https: certificate, name: "login.far.test")
+    let outbound = try await OutboundProxy(in: directory, ["--credential", "user:pa@ss"])
+    for secret in ["pa@ss", "pa%40ss", "dXNlcjpwYUBzcw=="] { ProxyLedger.current?.add(secret: secret) }
+    let text = try recipe(
+      "corporate-proxy",
+      [
+        (Self.entra, provider.issuer), (Self.noID, OpenIDProvider.client),
+        ("/etc/bearer-proxy/secrets/contoso", try await secret(OpenIDProvider.secret, "client-secret")),
+        ("https://orders.example/api/", "https://orders.far.test:\(nginx.tlsPort)/echo/"),
+        ("https://ledger.corp.example/api/", "https://localhost:\(nginx.tlsPort)/echo/"),
+        ("api://orders/.default", "orders.read"),
+      ])
+    let proxy = try await start(
+      trusting(text, authority.file),
+      environment: ["HTTPS_PROXY": "http://user:pa%40ss@127.0.0.1:\(outbound.port)", "NO_PROXY": ".corp.example"])
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
+    #expect(try await proxy.get("/outside/1").status == 200)
+    let asked = Set(outbound.requests.compactMap { $0.split(separator: " ").dropFirst().first })
+    #expect(asked == ["login.far.test:\(provider.port)", "orders.far.test:\(nginx.tlsPort)"])
+    #expect(try await proxy.get("/inside/1").status == 200)
+    #expect(!outbound.requests.contains { $0.contains("localhost") })
+  }
+
+  @Test func `private-ca: an authority of one's own, and a certificate shown`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let server = try await authority.issue("server")
+    let client = try await authority.issue("client")
+    try await succeed(["chmod", "640", client.keyFile])
+    let nginx = try await NginxUpstream(in: directory, certificate: server, clientAuthority: authority.file)
+    let provider = try await OpenIDProvider(in: directory, https: server)
+    let text = try recipe(
+      "private-ca",
+      [
+        ("https://id.corp.example/realms/main", provider.issuer),
+        ("/etc/bearer-proxy/secrets/contoso", try await secret(OpenIDProvider.secret, "client-secret")),
+        ("/etc/ssl/corporate.pem", authority.file), ("/etc/bearer-proxy/tls/client.pem", client.certificateFile),
+        ("/etc/bearer-proxy/tls/client.key", client.keyFile),
+        ("https://orders.corp.example/api/", "https://127.0.0.1:\(nginx.tlsPort)/echo/"),
+      ])
+    let proxy = try await start(text)
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
+    let answer = try await proxy.get("/orders/1")
+    #expect(answer.status == 200 && answer.echoed("authorization")?.hasPrefix("Bearer ") == true, "\(answer)")
+  }
+
+  @Test func `replicas: signed in at one, served at both`() async throws {
+    let (settings, services) = try sample()
+    let authority = try await CertificateAuthority("redis-ca", in: directory)
+    let certificate = try await authority.issue("redis")
+    let redis = try await RedisPeer(
+      in: directory,
+      [
+        "--tls-port", "PORT", "--tls-cert-file", certificate.certificateFile, "--tls-key-file", certificate.keyFile,
+        "--tls-ca-cert-file", authority.file, "--tls-auth-clients", "no",
+      ], user: "bearer-proxy on >sesame-and-more resetchannels ~bearer-proxy:* \(RedisPeer.commands)")
+    let changes = [
+      ("rediss://cache.corp.example:6379/0", "rediss://127.0.0.1:\(redis.port)/0"),
+      ("/etc/bearer-proxy/secrets/redis", try await secret("sesame-and-more", "redis-password")),
+      ("/etc/ssl/corporate.pem", authority.file), (Self.entra, services.issuer), (Self.noID, Sample.desk),
+      ("https://orders.example/", services.apiOrigin + "/"), ("alice@contoso.com", Sample.alice),
+    ]
+    let one = try await start(trusting(recipe("replicas", changes), settings.authorityPath))
+    let elsewhere = try TemporaryDirectory()
+    let text = trusting(try recipe("replicas", changes), settings.authorityPath)
+    let two = try await ProxyUnderTest(in: elsewhere, port: text.port, text.text)
+    let login = try await Login.run(
+      one.configuration, ["--route", "orders", "--device-code"], person: SigningInPerson(trust: settings.authorityPath),
+      in: directory)
+    #expect(login.status == 0, "\(login.errors)")
+    for proxy in [one, two] {
+      #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })
+    }
+    let commands = textOfFile(testsDirectory + "/../config/recipes/replicas.yaml").split(separator: "\n")
+      .map { $0.drop { $0 == "#" || $0 == " " } }.joined(separator: " ").replacing("\\ ", with: "")
+    #expect(commands.contains(RedisPeer.commands))
+    await services.stop()
+  }
+
+  @Test func `every recipe has a test here and a row in the page`() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: testsDirectory + "/../config/recipes")
+    let page = textOfFile(testsDirectory + "/../config/README.md")
+    let tests = textOfFile(#filePath)
+    #expect(names.count >= 8)
+    for name in names {
+      #expect(page.contains("](recipes/\(name))"), "\(name)")
+      #expect(tests.contains("func `\(name.dropLast(5)): "), "\(name)")
+    }
+  }
+}
