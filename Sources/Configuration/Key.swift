@@ -142,7 +142,7 @@ extension SectionShape {
   static let listener = SectionShape([
     (.address, .value), (.hosts, .value), (.callers, .section(callers)),
     (.tls, .section(SectionShape([(.certificateFile, .value), (.keyFile, .value)]))),
-    (.signIn, .section(SectionShape([(.publicURL, .value)]))),
+    (.signIn, .section(SectionShape([(.publicURL, .value), (.limit, .value)]))),
   ])
 
   static let callers = SectionShape([

@@ -54,6 +54,11 @@ public struct SignInSettings: Sendable, Hashable {
   /// The address by which browsers know the listener, its path `/`; `nil` is its own. Providers send browsers back to
   /// `/.bearer/callback` there.
   public let publicURL: HTTPURL?
+  /// How long a person may take from the page to the provider, and as long again to come back.
+  public let limit: Duration
+
+  /// The usual limit.
+  static let usualLimit = Duration.seconds(600)
 }
 
 /// The place where health, metrics and status are served.

@@ -3,7 +3,7 @@
 import HTTP
 
 extension SettingsDecoder {
-  private static let signInForms = "true, false or {public_url: URL}"
+  private static let signInForms = "true, false or {public_url: URL, limit: DURATION}"
 
   mutating func signIn(_ listener: Section, address: Located<ListenerAddress>?) -> SignInSettings? {
     guard let node = listener[.signIn] else { return nil }
@@ -12,18 +12,26 @@ extension SettingsDecoder {
       case "false": return nil
       case "true":
         reportUnknownAddress(listener, address, node.place)
-        return SignInSettings(publicURL: nil)
+        return SignInSettings(publicURL: nil, limit: SignInSettings.usualLimit)
       default:
         report(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
         return nil
       }
     }
     guard let section = section(listener, .signIn) else { return nil }
+    let limit = limit(section) ?? SignInSettings.usualLimit
     guard section.members[.publicURL] != nil else {
       reportUnknownAddress(listener, address, node.place)
-      return SignInSettings(publicURL: nil)
+      return SignInSettings(publicURL: nil, limit: limit)
     }
-    return publicURL(section).map { SignInSettings(publicURL: $0) }
+    return publicURL(section).map { SignInSettings(publicURL: $0, limit: limit) }
+  }
+
+  private mutating func limit(_ section: Section) -> Duration? {
+    guard let limit = duration(section, .limit), let node = section[.limit] else { return nil }
+    if (.seconds(1)...(.seconds(3600))).contains(limit) { return limit }
+    report(node.place, "\(section.path(.limit)) is between 1s and 1h")
+    return nil
   }
 
   /// Browsers of this machine alone know a listener by its own address.

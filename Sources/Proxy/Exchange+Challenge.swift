@@ -49,8 +49,8 @@ extension Exchange {
         let value = try await state.service.broker.bearer(
           answering: complaint, about: refusal.token, for: subscription)
         guard let value else {
+          // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.
           count(.alreadyAnswered)
-          remember(refused, nil, route, now, state)
           return nil
         }
         count(.replayed)

@@ -92,10 +92,13 @@ struct Assembly {
       }
       return metrics
     }
+    // Where a person is sent who asked at a listener without pages, or at none.
+    let pages = zip(settings.listeners, listeners.traffic).compactMap { SignInOrigin($0, $1) }.first
     let service = Service(
       routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
       broker: broker, resolver: resolver, log: log, metrics: metrics.service, registry: metrics.registry,
       accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format, challengeMemory: challengeMemory,
+      signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) },
       description: ServiceDescription(
         settings, since: former?.first ?? settings, options, cache: cacheCondition, loops: loops.count),
       readiness: settings.readyWhen == .started ? .started : .tokens,

@@ -12,14 +12,14 @@ extension Assembly {
   func signInDesk(
     _ settings: ListenerSettings, _ listener: ServerListener, _ service: Service, succeeding former: [SignInDesk?]
   ) -> SignInDesk? {
-    guard let signIn = settings.signIn,
-      let origin = signIn.publicURL.map(SignInOrigin.init) ?? SignInOrigin(settings, port: listener.address?.port)
-    else { return nil }
+    guard let signIn = settings.signIn, let origin = SignInOrigin(settings, listener) else { return nil }
     let predecessor = former.compactMap(\.self).first { $0.origin == origin }
     do throws(CryptoError) {
       let desk = try SignInDesk(
         origin, hasOneName: signIn.publicURL == nil, service: service,
-        SignInDesk.Surroundings(store: store, broker: broker, now: { .now }, log: log), succeeding: predecessor)
+        SignInDesk.Surroundings(
+          store: store, broker: broker, now: { .now }, log: log, lifetime: signIn.limit.components.seconds),
+        succeeding: predecessor)
       if predecessor == nil { log.info("sign-in pages", ["redirect_uri": .string(origin.redirectURI)]) }
       return desk
     } catch {
@@ -30,6 +30,16 @@ extension Assembly {
 }
 
 extension SignInOrigin {
+  /// How browsers know a listener; nil where it has no sign-in pages.
+  init?(_ settings: ListenerSettings, _ listener: ServerListener) {
+    guard let signIn = settings.signIn else { return nil }
+    if let url = signIn.publicURL {
+      self.init(url)
+    } else {
+      self.init(settings, port: listener.address?.port)
+    }
+  }
+
   /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where the name
   /// may mean another one.
   fileprivate init?(_ settings: ListenerSettings, port: UInt16?) {

@@ -10,20 +10,36 @@ private let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
 }
 
+/// BEARER_PROXY_PICTURES=DIR keeps what the browser saw, for whoever changes a page.
+private let pictures = ProcessInfo.processInfo.environment["BEARER_PROXY_PICTURES"].map { ["--screenshots", $0] } ?? []
+
 @Suite(
   "Sign-in pages in a browser", .timeLimit(.minutes(3)),
   .enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver, and Tests/run does it where it can"))
 struct SignInBrowserTests {
   @Test func `Chromium signs in, consents, declines, comes back, and is refused what it should be`() async throws {
-    let stage = try await SignInPageTests.Stage()
+    let stage = try await SignInStage()
     let result = try await run(
       [
         "/usr/bin/python3", testsDirectory + "/peers/browser.py", "--origin", stage.origin, "--route", "my-orders",
-        "--return", "/my/orders/list",
-        "--strong", "/my/orders/payouts",
-      ], within: .seconds(150))
+        "--return", "/my/orders/list", "--strong", "/my/orders/payouts", "--more", "/my/orders/uploads",
+        // Of another origin, and of the same site: what is worse than another.
+        "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none",
+      ] + pictures, within: .seconds(150))
     await stage.services.stop()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: no policy was broken"))
+  }
+
+  @Test func `Chromium is told what came too late, and can begin again`() async throws {
+    let stage = try await SignInStage(signIn: "{limit: 2s}")
+    let result = try await run(
+      [
+        "/usr/bin/python3", testsDirectory + "/peers/browser.py", "--origin", stage.origin, "--route", "my-orders",
+        "--return", "/my/orders/list", "--limit", "2",
+      ] + pictures, within: .seconds(150))
+    await stage.services.stop()
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("ok: who comes back too late is told so"))
   }
 }

@@ -9,112 +9,12 @@ import Testing
 @Suite("Sign-in pages", .timeLimit(.minutes(3))) struct SignInPageTests {
   private typealias Sample = DemoDirectory.Sample
 
-  /// The sample provider and APIs, and a proxy whose listener has sign-in pages.
-  struct Stage {
-    let directory: TemporaryDirectory
-    let settings: DemoSettings
-    let services: DemoServices
-    let proxy: ProxyUnderTest
-
-    var origin: String { "http://localhost:\(proxy.port)" }
-
-    init(account: String? = DemoDirectory.Sample.alice, signIn: String = "true") async throws {
-      directory = try TemporaryDirectory()
-      settings = DemoSettings(directory: directory.path)
-      services = try DemoServices(settings)
-      let port = try freePort()
-      let other = try freePort()
-      let named = account.map { "account: \($0), " } ?? ""
-      proxy = try await ProxyUnderTest(
-        in: directory, port: port,
-        """
-        listeners:
-          - {address: "127.0.0.1:\(port)", sign_in: \(signIn)}
-          - {address: "127.0.0.1:\(other)", sign_in: true}
-        cache: {file: cache.json}
-        applications:
-          desk:
-            authority: \(services.issuer)
-            client_id: \(DemoDirectory.Sample.desk)
-            client_capabilities: [cp1]
-            tls: {ca_file: \(settings.authorityPath)}
-        defaults: {tls: {ca_file: \(settings.authorityPath)}}
-        routes:
-          - name: my-orders
-            path: /my/orders/
-            upstream: \(services.apiOrigin)/api/
-            application: desk
-            token: {\(named)scopes: ["api://orders/Orders.Read"]}
-          - name: bobs-orders
-            path: /bobs/orders/
-            upstream: \(services.apiOrigin)/api/
-            application: desk
-            token: {account: \(DemoDirectory.Sample.bob), scopes: ["api://orders/Orders.Read"]}
-          - {name: open, path: /open/, upstream: "\(services.apiOrigin)/api/", token: none}
-        """)
-      otherOrigin = "http://localhost:\(other)"
-    }
-
-    /// Another listener of the same proxy.
-    let otherOrigin: String
-
-    /// A browser's request to the proxy: its cookies are kept.
-    func browse(_ path: String, _ arguments: [String] = [], origin: String? = nil, jar: String = "jar") async throws
-      -> Answer
-    {
-      let jar = directory.file(jar)
-      return try await curl(["-b", jar, "-c", jar] + arguments + [(origin ?? self.origin) + path])
-    }
-
-    /// Posts the form of a page, changed as told.
-    func press(_ page: Answer, _ change: [String: String] = [:], _ arguments: [String] = [], jar: String = "jar")
-      async throws
-      -> Answer
-    {
-      var fields: [String: String] = [:]
-      for field in ["route", "return", "seal"] {
-        fields[field] = page.body.between("name=\"\(field)\" value=\"", "\"")?.replacing("&amp;", with: "&")
-      }
-      fields.merge(change) { $1 }
-      let form = fields.flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
-      return try await browse("/.bearer/sign-in", form + arguments, jar: jar)
-    }
-
-    /// Signs in at the provider; the path and query that the browser is sent back to.
-    func atTheProvider(_ begun: Answer, user: String = DemoDirectory.Sample.alice, declines: Bool = false) async throws
-      -> String
-    {
-      struct End: Decodable {
-        var target: String
-        var parameters: [String: String]
-      }
-      let address = try #require(begun["location"], "\(begun.status) \(begun.body)")
-      let text = try await succeed(
-        [
-          "/usr/bin/python3", testsDirectory + "/peers/person.py", "--ca", settings.authorityPath, "--user", user,
-          "--jar", directory.file("provider-\(user)"),
-        ] + (declines ? ["--decline"] : []) + ["authorize", address])
-      let end = try JSONDecoder().decode(End.self, from: Data(text.utf8))
-      #expect(end.target == "\(origin)/.bearer/callback")
-      let query = end.parameters.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&")
-      return "/.bearer/callback?\(query)"
-    }
-
-    /// Whether anything was filed.
-    var hasWritten: Bool {
-      !directory.read("cache.json").isEmpty && directory.read("cache.json").contains("RefreshToken")
-        && directory.read("cache.json").contains("secret")
-    }
-  }
-
-  private static let link = "/.bearer/sign-in?route=my-orders&return=%2Fmy%2Forders%2Flist%3Fa%3D1%26b%3D2"
-
   @Test func `the link leads through the provider back to where the browser was, and the route works from then on`()
     async throws
   {
-    let stage = try await Stage()
+    let stage = try await SignInStage()
     #expect(try await stage.browse("/my/orders/list").status == 401)
-    let page = try await stage.browse(Self.link)
+    let page = try await stage.browse(SignInStage.link)
     #expect(page.status == 200)
     for words in ["desk", "my-orders", Sample.alice, "Orders.Read", "api://orders", "localhost"] {
       #expect(page.body.contains(words), "\(words)")
@@ -143,8 +43,8 @@ import Testing
     `a browser that comes from the provider's site goes back by a page of ours, so that its next request is ours too`()
     async throws
   {
-    let stage = try await Stage()
-    let path = try await stage.atTheProvider(stage.press(stage.browse(Self.link)))
+    let stage = try await SignInStage()
+    let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
     let back = try await stage.browse(path, ["-H", "Sec-Fetch-Site: cross-site"])
     #expect(back.status == 200)
     #expect(back.heading == "You are signed in")
@@ -154,8 +54,8 @@ import Testing
   }
 
   @Test func `an answer counts once, from the browser that began, at the listener it began at`() async throws {
-    let stage = try await Stage()
-    let path = try await stage.atTheProvider(stage.press(stage.browse(Self.link)))
+    let stage = try await SignInStage()
+    let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
     for (heading, answer) in [
       ("Another browser&#39;s sign-in", try await stage.browse(path, jar: "another")),
       ("Unknown sign-in", try await stage.browse(path, origin: stage.otherOrigin)),
@@ -176,8 +76,8 @@ import Testing
   }
 
   @Test func `links and forms that were tampered with are refused with a page that says so`() async throws {
-    let stage = try await Stage()
-    let page = try await stage.browse(Self.link)
+    let stage = try await SignInStage()
+    let page = try await stage.browse(SignInStage.link)
     #expect(page.status == 200)
     for (heading, answer) in [
       ("Unknown link", try await stage.browse("/.bearer/sign-in?route=nobody")),
@@ -207,13 +107,136 @@ import Testing
     await stage.services.stop()
   }
 
+  @Test func `whatever is refused writes nothing, beside what was there`() async throws {
+    let stage = try await SignInStage()
+    #expect(try await stage.signIn().status == 303)
+    #expect(try await stage.proxy.get("/my/orders/payouts").status == 401)
+    #expect(try await eventually { stage.everythingKept.contains("acrs") })
+    let kept = stage.everythingKept
+    let page = try await stage.browse(SignInStage.link)
+    let path = try await stage.atTheProvider(stage.press(page))
+    let returns = [
+      "%2F%2Fevil.example", "%2F%5Cevil.example", "%5C%5Cevil.example", "%5C%2Fevil.example",
+      "https%3A%2F%2Fevil.example",
+      "https:evil.example", "javascript:alert(1)", "%2F%09%2Fevil.example", "%2F%0D%0ASet-Cookie:a=b",
+      "%20%2F%2Fevil.example",
+      "%00", "data:text/html,x", "%2F.bearer%2Fcallback", "%2F%E2%80%A8",
+    ]
+    for text in returns {
+      let answer = try await stage.browse("/.bearer/sign-in?route=my-orders&return=\(text)")
+      #expect(answer.heading == "Unsafe link", "\(text): \(answer.body)")
+      #expect(answer.fields.allSatisfy { !$0.value.contains("evil") && $0.name != "set-cookie" })
+    }
+    let cookie = "bearer-sign-in-\(stage.proxy.port)=\(String(repeating: "A", count: 43))"
+    for (heading, answer) in [
+      ("Unreadable request", try await stage.browse("/.bearer/sign-in?route=my-orders&route=open")),
+      ("Unreadable request", try await stage.press(page, [:], ["-d", "route=bobs-orders"])),
+      ("Changed form", try await stage.press(page, ["seal": ""])),
+      ("Changed form", try await stage.press(page, ["route": "bobs-orders"])),
+      ("Changed form", try await stage.press(page, ["ask": "1"])),
+      ("Changed form", try await stage.press(page, [:], ["-H", "Cookie: \(cookie)"], jar: "planted")),
+      ("Refused", try await stage.press(page, [:], ["-H", "Origin: \(stage.otherOrigin)"])),
+      ("Refused", try await stage.press(page, [:], ["-H", "Sec-Fetch-Site: none"])),
+      ("Another browser&#39;s sign-in", try await stage.browse(path, ["-H", "Cookie: \(cookie)"], jar: "planted")),
+      ("Unknown sign-in", try await stage.browse(path, origin: stage.otherOrigin)),
+      ("Unknown sign-in", try await stage.browse(path.replacing("state=", with: "state=A"))),
+      ("Not signed in", try await stage.browse(path.replacing("code=", with: "code=A"))),
+      ("This sign-in is over", try await stage.browse(path)),
+      (
+        "Another account is needed",
+        try await stage.browse(stage.atTheProvider(stage.press(page), user: Sample.bob))
+      ),
+    ] {
+      #expect(answer.heading == heading, "\(answer.status) \(answer.body)")
+      #expect((400..<600).contains(answer.status))
+      #expect(answer["location"] == nil)
+      #expect(answer["cache-control"] == "no-store")
+      #expect(answer["referrer-policy"] == "no-referrer")
+      #expect(answer["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+    }
+    #expect(stage.everythingKept == kept)
+    #expect(try await stage.proxy.get("/my/orders/list").status == 200)
+    await stage.services.stop()
+  }
+
+  @Test func `what the provider says is text on the page, and one line of it`() async throws {
+    let stage = try await SignInStage()
+    let begun = try await stage.press(stage.browse(SignInStage.link))
+    let state = try #require(begun["location"]?.between("state=", "&"))
+    let evil = encoded(
+      "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u{202E}\r\nSet-Cookie: a=b"
+        + String(repeating: "x", count: 1500))
+    let page = try await stage.browse("/.bearer/callback?state=\(state)&error=\(evil)&error_description=\(evil)")
+    #expect(page.heading == "Not signed in")
+    #expect(page.body.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;&lt;img"))
+    #expect(!page.body.contains("<script") && !page.body.contains("<img") && !page.body.contains("\u{202E}"))
+    #expect(page.body.utf8.count < 8000)
+    #expect(page["set-cookie"] == nil)
+    await stage.services.stop()
+  }
+
+  @Test func `a link on another site's page leads nowhere by itself`() async throws {
+    let stage = try await SignInStage()
+    let page = try await stage.browse(SignInStage.link, ["-H", "Sec-Fetch-Site: cross-site"])
+    #expect(page.status == 200)
+    let back = try await stage.browse(stage.atTheProvider(stage.press(page)))
+    #expect(back.heading == "You are signed in")
+    #expect(back["location"] == nil && !back.body.contains("http-equiv=\"refresh\""))
+    #expect(back.body.contains("<b>/my/orders/list?a=1&amp;b=2</b>"))
+    await stage.services.stop()
+  }
+
+  @Test func `a page and a sign-in have their time`() async throws {
+    let stage = try await SignInStage(signIn: "{limit: 2s}")
+    let page = try await stage.browse(SignInStage.link)
+    try await Task.sleep(for: .seconds(3))
+    let late = try await stage.press(page)
+    #expect(late.heading == "This page has expired")
+    #expect(late.body.contains("href=\"/.bearer/sign-in?route=my-orders&amp;return="))
+    var begun: Answer?
+    // Whoever is slow gets another page.
+    #expect(
+      try await eventually(within: .seconds(30)) {
+        begun = try await stage.press(stage.browse(SignInStage.link))
+        return begun?.status == 303
+      })
+    let path = try await stage.atTheProvider(#require(begun))
+    try await Task.sleep(for: .seconds(3))
+    #expect(try await stage.browse(path).heading == "This sign-in has expired")
+    #expect(try await stage.browse(path).heading == "This sign-in is over")
+    #expect(!stage.hasWritten)
+    await stage.services.stop()
+  }
+
+  @Test func `whoever may not call the listener may not sign in there, and names are the listener's own`() async throws
+  {
+    let stage = try await SignInStage()
+    let raw = try RawConnection(port: stage.proxy.port)
+    try await raw.send("GET \(SignInStage.link) HTTP/1.0\r\n\r\n")
+    let nameless = try await raw.receive()
+    #expect(nameless.hasPrefix("HTTP/1.1 4") || nameless.hasPrefix("HTTP/1.1 303"), "\(nameless)")
+    #expect(!nameless.contains("evil"))
+    for host in ["evil.example", "localhost.evil.example", "localhost@evil.example", "localhost, evil.example"] {
+      let answer = try await stage.browse(SignInStage.link, ["-H", "Host: \(host)"])
+      #expect((400..<500).contains(answer.status), "\(host): \(answer.status)")
+      #expect(!answer.body.contains("Go on"))
+    }
+    // Another port in the name is not believed: links and the redirect URI stay the listener's.
+    let other = try await stage.browse(SignInStage.link, ["-H", "Host: localhost:1"])
+    #expect(other["location"] == stage.origin + SignInStage.link || other.status == 421, "\(other.status)")
+    let forwarded = try await stage.press(
+      stage.browse(SignInStage.link, ["-H", "X-Forwarded-Host: evil.example", "-H", "Forwarded: host=evil.example"]))
+    #expect(forwarded["location"]?.contains("evil") == false)
+    await stage.services.stop()
+  }
+
   @Test func `who declines, or is somebody else, is told so, and nothing is kept`() async throws {
-    let stage = try await Stage()
-    let no = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(Self.link)), declines: true))
+    let stage = try await SignInStage()
+    let no = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(SignInStage.link)), declines: true))
     #expect(no.heading == "You said no")
     #expect(no.body.contains("access_denied") && no.body.contains("User declined to consent"))
     #expect(no.body.contains("Begin again"))
-    let bob = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(Self.link)), user: Sample.bob))
+    let bob = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(SignInStage.link)), user: Sample.bob))
     #expect(bob.heading == "Another account is needed")
     #expect(bob.body.contains(Sample.bob))
     #expect(!stage.hasWritten)
@@ -222,16 +245,16 @@ import Testing
   }
 
   @Test func `a route for whoever is signed in offers a choice where several are`() async throws {
-    let stage = try await Stage(account: nil)
+    let stage = try await SignInStage(account: nil)
     let first = try await stage.browse(
       stage.atTheProvider(stage.press(stage.browse("/.bearer/sign-in?route=my-orders"))))
     #expect(first.heading == "You are signed in")
-    let settled = try await stage.browse(Self.link)
+    let settled = try await stage.browse(SignInStage.link)
     #expect(settled.body.contains("in the name of <b>\(Sample.alice)</b>"))
     #expect(!settled.body.contains("<fieldset>"))
     let other = "/.bearer/sign-in?route=bobs-orders"
     _ = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(other)), user: Sample.bob))
-    let page = try await stage.browse(Self.link)
+    let page = try await stage.browse(SignInStage.link)
     #expect(page.body.contains("<fieldset>"))
     #expect(page.body.contains(Sample.alice) && page.body.contains(Sample.bob) && page.body.contains("Another account"))
     let begun = try await stage.press(page, ["account": "c0a7050d-0000-4000-8000-0000000000d2.\(Sample.tenant)"])
@@ -245,43 +268,15 @@ import Testing
   }
 
   @Test func `pages have one name, and where they are off there are none`() async throws {
-    let stage = try await Stage()
-    let elsewhere = try await curl(["http://127.0.0.1:\(stage.proxy.port)\(Self.link)"])
+    let stage = try await SignInStage()
+    let elsewhere = try await curl(["http://127.0.0.1:\(stage.proxy.port)\(SignInStage.link)"])
     #expect(elsewhere.status == 303)
-    #expect(elsewhere["location"] == stage.origin + Self.link)
-    let head = try await stage.browse(Self.link, ["-I"])
+    #expect(elsewhere["location"] == stage.origin + SignInStage.link)
+    let head = try await stage.browse(SignInStage.link, ["-I"])
     #expect(head.status == 200)
     await stage.services.stop()
-    let without = try await Stage(signIn: "false")
-    #expect(try await without.browse(Self.link).status == 404)
+    let without = try await SignInStage(signIn: "false")
+    #expect(try await without.browse(SignInStage.link).status == 404)
     await without.services.stop()
   }
-}
-
-extension Answer {
-  /// A page's heading.
-  var heading: String? { body.between("<h1>", "</h1>") }
-}
-
-extension String {
-  /// What stands between two texts, the first time.
-  func between(_ start: String, _ end: String) -> String? {
-    guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
-      return nil
-    }
-    return String(self[from..<to])
-  }
-}
-
-/// A value for a query.
-func encoded(_ value: String) -> String {
-  var text = ""
-  for byte in value.utf8 {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39:
-      text.unicodeScalars.append(UnicodeScalar(byte))
-    default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-  }
-  return text
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A real browser at the sign-in pages: headless Chromium, driven by the WebDriver protocol. Only the standard library is used.
 
-    browser.py --origin http://localhost:PORT --route R --return /PATH [--strong R] [--screenshots DIR] [--user U] [--password P]
+    browser.py --origin http://localhost:PORT --route R --return /PATH [--strong PATH] [--more PATH]
+               [--elsewhere URL] [--limit SECONDS] [--screenshots DIR] [--user U] [--password P]
 
 Signs in, consents, comes back and sees the API's answer; says no; comes with a wrong state; comes back twice; and, with --strong,
 asks for a stronger sign-in. Ends with 0 where everything holds. Certificates are not judged: the sample provider's authority is
@@ -140,6 +141,8 @@ def main():
     parser.add_argument("--return", dest="back", required=True)
     parser.add_argument("--strong", metavar="PATH", help="a path whose API wants a stronger sign-in")
     parser.add_argument("--more", metavar="PATH", help="a path whose API wants another permission")
+    parser.add_argument("--elsewhere", metavar="URL", help="a page of another site")
+    parser.add_argument("--limit", type=float, help="seconds that pages wait: walks through what is too late, and no more")
     parser.add_argument("--screenshots")
     parser.add_argument("--user", default="alice@contoso.example")
     parser.add_argument("--password", default="tulip-anchor-42")
@@ -147,7 +150,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(folder)
         try:
-            walk(browser, options)
+            if options.limit:
+                late(browser, options)
+            else:
+                walk(browser, options)
         finally:
             browser.end()
 
@@ -213,17 +219,84 @@ def walk(browser, options):
     picture("9-changed-form")
 
     if options.more:
-        further(browser, options, options.more, "More permissions are needed", picture, "10-more-permissions")
+        browser.go(options.origin + options.back)
+        check(post(browser, options.more) == 403, "what nobody has consented to is refused")
+        further(browser, options, options.back, "More permissions are needed", picture, "10-more-permissions", False)
+        check("Orders.Write" in browser.text("body"), "consent comes beside what was granted before", browser.text("body"))
+        check(post(browser, options.more) == 200, "and now it may")
     if options.strong:
         further(browser, options, options.strong, "Confirm that it is you", picture, "12-step-up")
+    if options.elsewhere:
+        elsewhere(browser, options)
     said = [line for line in browser.complaints() if "Content Security Policy" in line]
     check(not said, "no policy was broken", said)
 
 
-def further(browser, options, path, heading, picture, name):
+def post(browser, path):
+    """The status of what a page of the listener's own origin sends."""
+    return browser.count("return fetch(%s, {method: 'POST', body: 'x'}).then(answer => answer.status)" % json.dumps(path))
+
+
+def late(browser, options):
+    """Pages that waited for longer than --limit says."""
+    link = "%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, options.back)
+    browser.go(link)
+    time.sleep(options.limit + 1)
+    browser.press("button")
+    check(browser.heading == "This page has expired", "a page that was open for too long says so", browser.heading)
+    browser.picture(options.screenshots, "20-expired-page")
+    # Whoever is slow once more is told so once more.
+    for _ in range(20):
+        browser.press("a.button")
+        check(browser.heading == "Sign in", "its link begins again", browser.heading)
+        browser.press("button")
+        if browser.heading != "This page has expired":
+            break
+    browser.type("#password", options.password)
+    browser.press("button.main")
+    time.sleep(options.limit + 1)
+    browser.press("button[value=accept]")
+    check(browser.heading == "This sign-in has expired", "who comes back too late is told so", browser.text("body"))
+    check(browser.find("a.button"), "and can begin again")
+    browser.picture(options.screenshots, "21-expired-sign-in")
+
+
+def elsewhere(browser, options):
+    """A link on another site's page, and that page's attempts to show ours in a frame and to send our form."""
+    link = "%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, options.back)
+    browser.go(options.elsewhere)
+    browser.count("""
+        const link = document.createElement('a');
+        link.href = %s; link.textContent = 'x'; document.body.append(link);
+        const frame = document.createElement('iframe'); frame.src = link.href; document.body.append(frame);
+        const form = document.createElement('form');
+        form.method = 'post'; form.action = link.href; form.innerHTML = '<button>send</button>'; document.body.append(form);
+        return new Promise(done => frame.onload = done)""" % json.dumps(link))
+    said = browser.complaints()
+    check(any("frame-ancestors" in line or "X-Frame-Options" in line or "refused to connect" in line for line in said),
+          "no other page can frame it", said)
+    browser.press("a")
+    check(browser.find("input[name=ask]"), "a link on another site's page is followed with care", browser.text("body"))
+    browser.press("button")
+    check(browser.heading == "You are signed in" and options.back in browser.text("main"),
+          "and does not go on by itself to where that page wants it", browser.text("body"))
+    browser.picture(options.screenshots, "30-another-sites-link")
+    browser.press("a.button")
+    check(browser.url == options.origin + options.back and options.user in browser.text("body"), "but where the person presses",
+          browser.text("body"))
+    browser.go(options.elsewhere)
+    browser.count("document.body.innerHTML = '<form method=post action=\"%s/.bearer/sign-in\"><button>x</button></form>'"
+                  % options.origin)
+    browser.press("button")
+    check(browser.heading == "Refused", "another site's form is refused", browser.text("body"))
+    browser.picture(options.screenshots, "31-another-sites-form")
+
+
+def further(browser, options, path, heading, picture, name, is_refused=True):
     """A route that answers with a page, its button, the provider's pages, and back."""
-    browser.go(options.origin + path)
-    picture(name + "-refused")
+    if is_refused:
+        browser.go(options.origin + path)
+        picture(name + "-refused")
     browser.go("%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, path))
     check(browser.heading == heading, "a demand in words: " + heading, browser.text("body"))
     picture(name)

@@ -19,16 +19,19 @@ public final class SignInDesk: Sendable {
     public var now: @Sendable () -> UnixTime
     /// Where sign-ins and their failures are recorded.
     public var log: Log
+    /// Seconds in which a form must be sent, and then its sign-in come back.
+    public var lifetime: Int64
 
     /// Surroundings of these parts.
     public init(
       store: any TokenCacheStore, broker: TokenBroker, now: @escaping @Sendable () -> UnixTime,
-      log: Log
+      log: Log, lifetime: Int64
     ) {
       self.store = store
       self.broker = broker
       self.now = now
       self.log = log
+      self.lifetime = lifetime
     }
   }
 
@@ -64,7 +67,12 @@ public final class SignInDesk: Sendable {
     self.surroundings = surroundings
     memory = service.challengeMemory
     pages = try SignInPages()
-    if let former { seal = former.seal } else { seal = try SignInSeal() }
+    let lifetime = surroundings.lifetime
+    if let former {
+      seal = SignInSeal(keeping: former.seal, lifetime: lifetime)
+    } else {
+      seal = try SignInSeal(lifetime: lifetime)
+    }
     pending = former?.pending ?? Locked(PendingSignIns())
     var routes: [String: Desired] = [:]
     for route in service.routes {
@@ -110,9 +118,11 @@ public final class SignInDesk: Sendable {
   // MARK: The page with the button
 
   private func form(_ visit: SignInVisit) async throws(CryptoError) -> SignInAnswer {
-    let asked: (form: SignInForm, route: Desired)
+    var asked: (form: SignInForm, route: Desired)
     switch read(visit.query) {
-    case .success(let read): asked = (read.form, read.route)
+    case .success(let read):
+      asked = (read.form, read.route)
+      if visit.source == .otherPage { asked.form.asksBeforeReturn = true }
     case .failure(let failure): return pages.failure(failure.page)
     }
     let route = asked.route
@@ -133,7 +143,7 @@ public final class SignInDesk: Sendable {
       if people.count == 1 { question.account = people[0].name } else { question.choice = people }
     }
     var answer = pages.question(question)
-    answer.fields.append(("Set-Cookie", origin.setCookie(browser)))
+    answer.fields.append(("Set-Cookie", setCookie(browser)))
     return answer
   }
 
@@ -153,6 +163,7 @@ public final class SignInDesk: Sendable {
     if let text = fields["return"] {
       guard let path = ReturnPath(text) else { return .failure(Unreadable(page: .foreignReturn)) }
       form.returnTo = path
+      form.asksBeforeReturn = fields["ask"] != nil
     }
     return .success((form, route, fields))
   }
@@ -173,7 +184,7 @@ public final class SignInDesk: Sendable {
   // MARK: Its button
 
   private func begin(_ visit: SignInVisit) async throws(CryptoError) -> SignInAnswer {
-    if visit.source == .otherPage { return pages.failure(.crossSite) }
+    if visit.source == .otherPage || visit.source == .noPage { return pages.failure(.crossSite) }
     let form: SignInForm, route: Desired, fields: ReplyForm
     switch read(visit.body) {
     case .success(let read): (form, route, fields) = read
@@ -209,7 +220,7 @@ public final class SignInDesk: Sendable {
             wanted: route.subscription.key, begunAt: now))
       }
       var answer = SignInAnswer.seeOther(signIn.address)
-      answer.fields.append(("Set-Cookie", origin.setCookie(browser)))
+      answer.fields.append(("Set-Cookie", setCookie(browser)))
       return answer
     } catch {
       record(error, route)
@@ -230,7 +241,7 @@ public final class SignInDesk: Sendable {
     let browser = origin.browser(inCookies: visit.cookies)
     let now = surroundings.now()
     let entry: PendingSignIns.Entry
-    switch pending.withLock({ $0.take(state: state, browser: browser, now: now) }) {
+    switch pending.withLock({ $0.take(state: state, browser: browser, now: now, lifetime: surroundings.lifetime) }) {
     case .found(let found): entry = found
     case .expired(let form): return pages.failure(.expired, retry: link(form))
     case .used(let form): return pages.failure(.used, retry: link(form))
@@ -266,8 +277,9 @@ public final class SignInDesk: Sendable {
       }
     }
     if let path = form.returnTo {
+      if form.asksBeforeReturn { return pages.done(account?.name, route: route.name, returnTo: path) }
       // A redirect would go on with the provider's: the browser would call the next request another site's, and be refused.
-      return source == .otherPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
+      return source == .otherPage || source == .noPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
     }
     return pages.done(account?.name, route: route.name)
   }
@@ -282,8 +294,13 @@ public final class SignInDesk: Sendable {
     one.authority == other.authority && one.clientID == other.clientID && one.subject == other.subject
   }
 
+  /// The cookie outlives what it binds by ten minutes, in which a page can say that it was too late.
+  private func setCookie(_ browser: String) -> String {
+    origin.setCookie(browser, lifetime: surroundings.lifetime + 600)
+  }
+
   private func link(_ form: SignInForm) -> String {
-    SignInEndpoint.link(route: form.route, returnTo: form.returnTo)
+    SignInEndpoint.link(form)
   }
 
   private func record(_ error: SignInError, _ route: Desired) {

@@ -33,10 +33,13 @@ enum SignInEndpoint: Sendable, Hashable {
   }
 
   /// The path and query that lead a person to the page for a route.
-  static func link(route: String, returnTo: ReturnPath?) -> String {
+  static func link(_ form: SignInForm) -> String {
     var query = FormBody()
-    query.append("route", route)
-    if let returnTo { query.append("return", returnTo.text) }
+    query.append("route", form.route)
+    if let returnTo = form.returnTo {
+      query.append("return", returnTo.text)
+      if form.asksBeforeReturn { query.append("ask", "1") }
+    }
     return "\(signInPath)?\(String(decoding: query.bytes, as: UTF8.self))"
   }
 }

@@ -27,13 +27,13 @@ public struct SignInOrigin: Sendable, Hashable {
   /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this listener; where it
   /// is none that may be returned to, the pages end with themselves.
   public func link(route: String, returnTo: String?) -> String {
-    text + SignInEndpoint.link(route: route, returnTo: returnTo.flatMap(ReturnPath.init))
+    text + SignInEndpoint.link(SignInForm(route: route, returnTo: returnTo.flatMap(ReturnPath.init)))
   }
 
   /// The `Set-Cookie` field's value. Lax: the identity provider's redirect comes from another site. It is for the pages alone, so
   /// no upstream ever sees it.
-  func setCookie(_ browser: String) -> String {
-    "\(cookieName)=\(browser); Path=\(SignInEndpoint.root); Max-Age=\(SignInSeal.lifetime)\(isSecure ? "; Secure" : ""); HttpOnly; SameSite=Lax"
+  func setCookie(_ browser: String, lifetime: Int64) -> String {
+    "\(cookieName)=\(browser); Path=\(SignInEndpoint.root); Max-Age=\(lifetime)\(isSecure ? "; Secure" : ""); HttpOnly; SameSite=Lax"
   }
 
   /// The browser's name in a `Cookie` field: 43 characters that we made, or nothing.

@@ -43,11 +43,13 @@ struct SignInPages: Sendable {
       question.form.returnTo.map {
         "<input type=\"hidden\" name=\"return\" value=\"\($0.text)\">\n"
       } ?? ""
+    let asks: PageText =
+      question.form.asksBeforeReturn ? "<input type=\"hidden\" name=\"ask\" value=\"1\">\n" : ""
     let content: PageText = """
       <p><b>\(question.application)</b> wants to use <b>\(question.route)</b>\(whose).</p>
       \(list)\(more)<form method="post" action="\(SignInEndpoint.signInPath)">
       <input type="hidden" name="route" value="\(question.form.route)">
-      \(back)<input type="hidden" name="seal" value="\(question.seal)">
+      \(back)\(asks)<input type="hidden" name="seal" value="\(question.seal)">
       \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
       <div class="buttons"><button autofocus>Go on</button></div>
       </form>
@@ -79,12 +81,18 @@ struct SignInPages: Sendable {
     return "'self' https: \(authority.origin)"
   }
 
-  /// How a sign-in ended well, where there is no page to return to.
-  func done(_ account: String?, route: String) -> SignInAnswer {
+  /// How a sign-in ended well, where nothing goes on by itself. `returnTo`: where another site's link would lead.
+  func done(_ account: String?, route: String, returnTo: ReturnPath? = nil) -> SignInAnswer {
     let who: PageText = account.map { "<b>\($0)</b> is signed in" } ?? "You are signed in"
+    let next: PageText =
+      returnTo.map {
+        """
+        <p>The link that you followed goes on to <b>\($0.text)</b>. Go there if you know what it is; otherwise close this page.</p>
+        <div class="buttons"><a class="button" href="\($0.text)">Go there</a></div>
+        """
+      } ?? "<p>You can close this page.</p>"
     return frame.page(
-      200, "You are signed in",
-      "<p role=\"status\">\(who), and <b>\(route)</b> can be used. You can close this page.</p>")
+      200, "You are signed in", "<p role=\"status\">\(who), and <b>\(route)</b> can be used.</p>\n\(next)")
   }
 
   /// How it ended well for a browser that goes on by itself: with a request that is this page's.

@@ -10,15 +10,20 @@ struct SignInSeal: Sendable {
     case good, expired, forged
   }
 
-  /// Seconds in which a form must be sent, and its sign-in come back.
-  static let lifetime: Int64 = 600
-
   private let key: [UInt8]
+  /// Seconds in which a form must be sent.
+  private let lifetime: Int64
 
   /// A seal with a key of its own.
-  init() throws(CryptoError) { try self.init(key: RandomBytes.make(32)) }
+  init(lifetime: Int64) throws(CryptoError) { try self.init(key: RandomBytes.make(32), lifetime: lifetime) }
 
-  init(key: [UInt8]) { self.key = key }
+  /// The same seal with another lifetime.
+  init(keeping other: SignInSeal, lifetime: Int64) { self.init(key: other.key, lifetime: lifetime) }
+
+  init(key: [UInt8], lifetime: Int64) {
+    self.key = key
+    self.lifetime = lifetime
+  }
 
   /// The seal of a form made at `now`.
   func seal(_ browser: String, _ form: SignInForm, now: UnixTime) throws(CryptoError) -> String {
@@ -31,13 +36,15 @@ struct SignInSeal: Sendable {
     guard parts.count == 2, let seconds = Int64(parts[0]) else { return .forged }
     let made = UnixTime(seconds)
     guard Secret(String(parts[1])) == Secret(try code(browser, form, made)) else { return .forged }
-    return (0..<Self.lifetime).contains(now - made) ? .good : .expired
+    return (0..<lifetime).contains(now - made) ? .good : .expired
   }
 
   /// Digested twice, with the key in front both times, as HMAC is: what a single digest proves can be prolonged by a stranger.
   private func code(_ browser: String, _ form: SignInForm, _ time: UnixTime) throws(CryptoError) -> String {
     // Lengths in front, so that no two forms have one text.
-    let text = [browser, form.route, form.returnTo?.text ?? ""].map { "\($0.utf8.count):\($0)" }.joined()
+    let text = [browser, form.route, form.returnTo?.text ?? "", form.asksBeforeReturn ? "asks" : ""].map {
+      "\($0.utf8.count):\($0)"
+    }.joined()
     let inner = try SHA256.digest(of: key + Array("\(time.seconds);\(text)".utf8))
     return Base64URL.encode(try SHA256.digest(of: key + inner))
   }
@@ -49,4 +56,7 @@ struct SignInForm: Sendable, Hashable {
   var route: String
   /// Where the browser goes afterwards; nil: it stays.
   var returnTo: ReturnPath?
+  /// Whether the person is shown that place first, and goes there themselves: the link stood on another site's page, and a request
+  /// that such a page chose must not become one of ours.
+  var asksBeforeReturn = false
 }

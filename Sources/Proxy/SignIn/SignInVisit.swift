@@ -10,6 +10,8 @@ struct SignInVisit: Sendable {
     case ownPage
     /// A page of another.
     case otherPage
+    /// No page: an address that was typed, or kept.
+    case noPage
     /// It says nothing, or is no browser.
     case unsaid
   }
@@ -51,7 +53,12 @@ struct SignInVisit: Sendable {
   /// `null` is what browsers send for our own forms, whose pages keep their address to themselves (`no-referrer`); the form's
   /// seal decides then.
   static func source(site: String?, from: String?, own: String) -> Source {
-    if let site { return site == "same-origin" ? .ownPage : .otherPage }
+    switch site {
+    case "same-origin": return .ownPage
+    case "none": return .noPage
+    case .some: return .otherPage
+    case nil: break
+    }
     guard let from, from != "null" else { return .unsaid }
     return from == own ? .ownPage : .otherPage
   }

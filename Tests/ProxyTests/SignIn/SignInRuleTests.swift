@@ -35,7 +35,7 @@ import Tokens
 
   @Test(arguments: [
     (nil, nil, SignInVisit.Source.unsaid), ("same-origin", nil, .ownPage), ("same-origin", "null", .ownPage),
-    ("same-site", nil, .otherPage), ("cross-site", "http://localhost:8080", .otherPage), ("none", nil, .otherPage),
+    ("same-site", nil, .otherPage), ("cross-site", "http://localhost:8080", .otherPage), ("none", nil, .noPage),
     (nil, "null", .unsaid), (nil, "http://localhost:8080", .ownPage), (nil, "http://localhost:8081", .otherPage),
     (nil, "https://localhost:8080", .otherPage),
   ]) func `a browser tells where a form comes from`(site: String?, from: String?, source: SignInVisit.Source) {
@@ -47,7 +47,7 @@ import Tokens
     ("https://p.example/", "__Secure-bearer-sign-in-443", true),
   ]) func `the cookie is the pages' and the listener's own`(url: String, name: String, isSecure: Bool) throws {
     let origin = SignInOrigin(try HTTPURL(url))
-    let cookie = origin.setCookie(Self.browser)
+    let cookie = origin.setCookie(Self.browser, lifetime: 600)
     #expect(cookie.hasPrefix("\(name)=\(Self.browser); Path=/.bearer/; Max-Age=600"))
     #expect(cookie.contains("; Secure") == isSecure)
     #expect(cookie.hasSuffix("; HttpOnly; SameSite=Lax"))
@@ -79,6 +79,10 @@ import Tokens
     SealRow(
       testDescription: "another return", form: SignInForm(route: "orders", returnTo: ReturnPath("/b")), verdict: .forged
     ),
+    SealRow(
+      testDescription: "asks no more",
+      form: SignInForm(route: "orders", returnTo: ReturnPath("/a"), asksBeforeReturn: true),
+      verdict: .forged),
     SealRow(testDescription: "no return", form: SignInForm(route: "orders"), verdict: .forged),
     SealRow(
       testDescription: "a younger date", later: 700,
@@ -90,16 +94,17 @@ import Tokens
 
   @Test(arguments: seals) func `a form is good from the browser that got it, unchanged and in time`(row: SealRow) throws
   {
-    let seal = SignInSeal(key: Array(repeating: 7, count: 32))
+    let seal = SignInSeal(key: Array(repeating: 7, count: 32), lifetime: 600)
     let form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
     let text = row.change(try seal.seal(Self.browser, form, now: Self.now))
     #expect(try seal.judge(text, row.browser, row.form, now: Self.now + row.later) == row.verdict)
     #expect(
-      try SignInSeal(key: Array(repeating: 8, count: 32)).judge(text, row.browser, row.form, now: Self.now) == .forged)
+      try SignInSeal(key: Array(repeating: 8, count: 32), lifetime: 600).judge(
+        text, row.browser, row.form, now: Self.now) == .forged)
   }
 
   @Test func `lengths keep two forms from having one seal`() throws {
-    let seal = SignInSeal(key: Array(repeating: 7, count: 32))
+    let seal = SignInSeal(key: Array(repeating: 7, count: 32), lifetime: 600)
     let one = try seal.seal("b", SignInForm(route: "a/x", returnTo: nil), now: Self.now)
     #expect(try seal.judge(one, "b", SignInForm(route: "a", returnTo: ReturnPath("/x")), now: Self.now) == .forged)
   }

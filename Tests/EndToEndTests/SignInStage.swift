@@ -1,0 +1,168 @@
+// A running proxy with sign-in pages, the sample provider and APIs, and a browser that is curl and a person at the provider.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The sample provider and APIs, and a proxy whose listener has sign-in pages.
+struct SignInStage {
+  let directory: TemporaryDirectory
+  let settings: DemoSettings
+  let services: DemoServices
+  let proxy: ProxyUnderTest
+
+  var origin: String { "http://localhost:\(proxy.port)" }
+
+  private let account: String?
+
+  init(account: String? = DemoDirectory.Sample.alice, signIn: String = "true") async throws {
+    directory = try TemporaryDirectory()
+    settings = DemoSettings(directory: directory.path)
+    services = try DemoServices(settings)
+    self.account = account
+    let port = try freePort()
+    let other = try freePort()
+    otherOrigin = "http://localhost:\(other)"
+    let listeners = """
+      listeners:
+        - {address: "127.0.0.1:\(port)", sign_in: \(signIn)}
+        - {address: "127.0.0.1:\(other)", sign_in: true}
+
+      """
+    proxy = try await ProxyUnderTest(
+      in: directory, port: port, listeners + Self.rest(account: account, settings, services))
+  }
+
+  /// Another process with the same cache file.
+  func anotherInstance() async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory, place: { try $0.write($1, to: "another.yaml") },
+      Self.rest(account: account, settings, services))
+  }
+
+  private static func rest(account: String?, _ settings: DemoSettings, _ services: DemoServices) -> String {
+    let named = account.map { "account: \($0), " } ?? ""
+    return """
+      cache: {file: cache.json}
+      applications:
+        desk:
+          authority: \(services.issuer)
+          client_id: \(DemoDirectory.Sample.desk)
+          client_capabilities: [cp1]
+          tls: {ca_file: \(settings.authorityPath)}
+      defaults: {tls: {ca_file: \(settings.authorityPath)}}
+      routes:
+        - name: my-orders
+          path: /my/orders/
+          upstream: \(services.apiOrigin)/api/
+          application: desk
+          token: {\(named)scopes: ["api://orders/Orders.Read"], scopes_on_challenge: ["api://orders/Orders.Write"]}
+        - name: bobs-orders
+          path: /bobs/orders/
+          upstream: \(services.apiOrigin)/api/
+          application: desk
+          token: {account: \(DemoDirectory.Sample.bob), scopes: ["api://orders/Orders.Read"], on_interaction_required: redirect}
+        - {name: open, path: /open/, upstream: "\(services.apiOrigin)/api/", token: none}
+
+      """
+  }
+
+  /// Another listener of the same proxy.
+  let otherOrigin: String
+
+  /// A browser's request to the proxy: its cookies are kept.
+  func browse(_ path: String, _ arguments: [String] = [], origin: String? = nil, jar: String = "jar") async throws
+    -> Answer
+  {
+    let jar = directory.file(jar)
+    return try await curl(["-b", jar, "-c", jar] + arguments + [(origin ?? self.origin) + path])
+  }
+
+  /// Posts the form of a page, changed as told.
+  func press(_ page: Answer, _ change: [String: String] = [:], _ arguments: [String] = [], jar: String = "jar")
+    async throws
+    -> Answer
+  {
+    var fields: [String: String] = [:]
+    for field in ["route", "return", "ask", "seal"] {
+      fields[field] = page.body.between("name=\"\(field)\" value=\"", "\"")?.replacing("&amp;", with: "&")
+    }
+    fields.merge(change) { $1 }
+    let form = fields.flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
+    return try await browse("/.bearer/sign-in", form + arguments, jar: jar)
+  }
+
+  /// Signs in at the provider; the path and query that the browser is sent back to.
+  func atTheProvider(_ begun: Answer, user: String = DemoDirectory.Sample.alice, declines: Bool = false) async throws
+    -> String
+  {
+    struct End: Decodable {
+      var target: String
+      var parameters: [String: String]
+    }
+    let address = try #require(begun["location"], "\(begun.status) \(begun.body)")
+    let text = try await succeed(
+      [
+        "/usr/bin/python3", testsDirectory + "/peers/person.py", "--ca", settings.authorityPath, "--user", user,
+        "--jar", directory.file("provider-\(user)"),
+      ] + (declines ? ["--decline"] : []) + ["authorize", address])
+    let end = try JSONDecoder().decode(End.self, from: Data(text.utf8))
+    #expect(end.target == "\(origin)/.bearer/callback")
+    let query = end.parameters.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&")
+    return "/.bearer/callback?\(query)"
+  }
+
+  /// Whether anything was filed.
+  var hasWritten: Bool {
+    !directory.read("cache.json").isEmpty && directory.read("cache.json").contains("RefreshToken")
+      && directory.read("cache.json").contains("secret")
+  }
+
+  /// Signs somebody in through the pages.
+  func signIn(_ link: String = SignInStage.link, user: String = DemoDirectory.Sample.alice) async throws -> Answer {
+    try await browse(atTheProvider(press(browse(link)), user: user))
+  }
+
+  /// Changes the provider's ways.
+  func behave(_ behaviour: String) async throws {
+    let answer = try await curl([
+      "--cacert", settings.authorityPath, "-d", behaviour, services.providerOrigin + "/testing/behaviour",
+    ])
+    try #require((200...299).contains(answer.status), "\(answer.body)")
+  }
+
+  /// What is in the file of tokens, and in the one of what sign-ins have to bring.
+  var everythingKept: String { directory.read("cache.json") + directory.read("cache.json.challenges") }
+
+  /// The link of the page that refuses `/my/orders/list?a=1&b=2`.
+  static let link = "/.bearer/sign-in?route=my-orders&return=%2Fmy%2Forders%2Flist%3Fa%3D1%26b%3D2"
+}
+
+extension Answer {
+  /// A page's heading.
+  var heading: String? { body.between("<h1>", "</h1>") }
+}
+
+extension String {
+  /// What stands between two texts, the first time.
+  func between(_ start: String, _ end: String) -> String? {
+    guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
+      return nil
+    }
+    return String(self[from..<to])
+  }
+}
+
+/// A value for a query.
+func encoded(_ value: String) -> String {
+  var text = ""
+  for byte in value.utf8 {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39:
+      text.unicodeScalars.append(UnicodeScalar(byte))
+    default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+  return text
+}
