@@ -4,6 +4,7 @@
 /// A key of the configuration file.
 enum Key: String, CaseIterable {
   case access
+  case accessFile = "access_file"
   case account
   case address
   case admin
@@ -156,7 +157,9 @@ extension SectionShape {
     (.address, .value), (.callers, .section(SectionShape([(.anyone, .value)]))),
   ])
 
-  static let log = SectionShape([(.level, .value), (.format, .value), (.access, .value)])
+  static let log = SectionShape([
+    (.level, .value), (.format, .value), (.access, .value), (.accessFile, .value),
+  ])
 
   static let cache = SectionShape([
     (.file, .value), (.memory, .value), (.redis, .value), (.user, .value), (.password, .value), (.passwordFile, .value),

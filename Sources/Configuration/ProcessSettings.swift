@@ -23,6 +23,8 @@ public struct LogSettings: Sendable, Hashable {
   public var format: Format = .json
   /// Whether each request leaves a record.
   public var access = true
+  /// The file of those records; `nil` is standard output.
+  public var accessFile: Located<String>?
 
   /// The defaults.
   public init() {}

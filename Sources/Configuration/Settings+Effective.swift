@@ -22,6 +22,7 @@ extension Settings {
       ConfiguredValue("log.level", log.level.rawValue, .standard),
       ConfiguredValue("log.format", log.format.rawValue, .standard),
       ConfiguredValue("log.access", "\(log.access)", .standard),
+      ConfiguredValue("log.access_file", "standard output", .standard),
       ConfiguredValue("limits.head_bytes", sizeText(limits.headBytes), .standard),
       ConfiguredValue("limits.field_count", "\(limits.fieldCount)", .standard),
       ConfiguredValue("limits.connections", "\(limits.connections)", .standard),

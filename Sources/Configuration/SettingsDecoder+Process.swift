@@ -7,6 +7,7 @@ extension SettingsDecoder {
     log.level = choice(section, .level, of: LogSettings.Level.self) ?? log.level
     log.format = choice(section, .format, of: LogSettings.Format.self) ?? log.format
     log.access = boolean(section, .access) ?? log.access
+    log.accessFile = path(section, .accessFile)
     return log
   }
 

@@ -3,7 +3,7 @@
 internal import Dispatch
 internal import Glibc
 
-/// Where log lines go: standard output or standard error, written in the order given, by one queue.
+/// Where log lines go: standard output, standard error or a file, written in the order given, by one queue.
 public final class OutputFile: Sendable {
   private struct State {
     var pending: [UInt8] = []
@@ -12,7 +12,10 @@ public final class OutputFile: Sendable {
     var dropped: UInt64 = 0
   }
 
-  private let descriptor: Int32
+  // Changed by `queue` alone.
+  private nonisolated(unsafe) var descriptor: Int32
+  /// Where the file is; nil for a descriptor that was there.
+  private let path: String?
   private let queue: DispatchQueue
   private let state = Locked(State())
 
@@ -21,7 +24,49 @@ public final class OutputFile: Sendable {
 
   init(_ descriptor: Int32) {
     self.descriptor = descriptor
+    path = nil
     queue = DispatchQueue(label: "bearer-proxy.output.\(descriptor)")
+  }
+
+  /// A file at a path, written at its end; made with mode 0640 where there is none. A link there is not followed.
+  public init(path: String) throws(SystemError) {
+    descriptor = try Self.open(path)
+    self.path = path
+    queue = DispatchQueue(label: "bearer-proxy.output.\(path)")
+  }
+
+  deinit {
+    if path != nil { close(descriptor) }
+  }
+
+  private static func open(_ path: String) throws(SystemError) -> Int32 {
+    let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o640)
+    guard descriptor >= 0 else { throw SystemError("open") }
+    return descriptor
+  }
+
+  /// Goes on in a new file at the same path, after what is queued: the one before was moved away. With `ifMoved`, only where another
+  /// file, or none, is at the path. Where no file can be made the old one is written on. `done` hears of it.
+  public func reopen(ifMoved: Bool, done: @escaping @Sendable (SystemError?) -> Void = { _ in }) {
+    guard let path else { return }
+    queue.async {
+      if ifMoved, Self.isSame(self.descriptor, path) { return }
+      do throws(SystemError) {
+        let new = try Self.open(path)
+        close(self.descriptor)
+        self.descriptor = new
+        done(nil)
+      } catch {
+        done(error)
+      }
+    }
+  }
+
+  private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+    var open = stat()
+    var there = stat()
+    guard fstat(descriptor, &open) == 0, lstat(path, &there) == 0 else { return false }
+    return open.st_dev == there.st_dev && open.st_ino == there.st_ino
   }
 
   /// The process's standard output.

@@ -15,12 +15,15 @@ public final class ProcessSignal: @unchecked Sendable {
     case interrupt
     /// Read the configuration again.
     case hangUp
+    /// Open log files again.
+    case userOne
 
     var number: Int32 {
       switch self {
       case .terminate: SIGTERM
       case .interrupt: SIGINT
       case .hangUp: SIGHUP
+      case .userOne: SIGUSR1
       }
     }
   }

@@ -31,8 +31,8 @@ extension Exchange {
     switch ChallengePlan(refused) {
     case .passOn(let reason):
       count(reason == .isReplay ? .refusedAgain : .passedOn)
-      if case .unusable(let fault) = refused.challenge { warn(of: fault, route, state) }
-      if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now, state) }
+      if case .unusable(let fault) = refused.challenge { warn(of: fault, route, state, scratch) }
+      if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now, state, scratch) }
       return nil
     case .answerBehind(let complaint):
       count(.renewedBehind)
@@ -57,7 +57,7 @@ extension Exchange {
         return value
       } catch {
         count(.notObtained)
-        if case .interactionRequired(let required) = error { remember(refused, required, route, now, state) }
+        if case .interactionRequired(let required) = error { remember(refused, required, route, now, state, scratch) }
         return nil
       }
     }
@@ -114,7 +114,8 @@ extension Exchange {
 
   /// Remembers what a sign-in has to bring.
   private func remember(
-    _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime, _ state: LoopState
+    _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime, _ state: LoopState,
+    _ scratch: Scratch
   ) {
     guard let bearer = refused.bearer else { return }
     var need = SignInNeed(since: now)
@@ -126,18 +127,17 @@ extension Exchange {
     if refused.kind == .insufficientScope { need.scopes = bearer.scopes }
     if need.isEmpty { return }
     state.service.challengeMemory.remember(need, route: route.name)
-    guard state.service.warnings.admits(route.index, now: state.loop.now) else { return }
     state.service.log.warning(
       "an upstream wants more than can be had without a person",
       [
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
         "reason": .string(required?.reason.rawValue ?? "not asked again"),
-      ])
+      ], of: scratch.logRequest)
   }
 
-  private func warn(of fault: ChallengeFault, _ route: Route, _ state: LoopState) {
-    guard state.service.warnings.admits(route.index, now: state.loop.now) else { return }
+  private func warn(of fault: ChallengeFault, _ route: Route, _ state: LoopState, _ scratch: Scratch) {
     state.service.log.warning(
-      "a challenge of an upstream cannot be used", ["route": .string(route.name), "fault": .string(fault.rawValue)])
+      "a challenge of an upstream cannot be used", ["route": .string(route.name), "fault": .string(fault.rawValue)],
+      of: scratch.logRequest)
   }
 }

@@ -31,7 +31,7 @@ extension Exchange {
         upstream = idle
         state.metrics.add(state.service.metrics.upstreamConnections[route.index, 0])
       } else {
-        upstream = try await connect(pool, route, connection)
+        upstream = try await connect(pool, route, connection, scratch)
       }
       var relay = Relay(
         admission, connection, upstream, scratch, limits: state.service.limits, headBytes: headBytes,
@@ -90,7 +90,7 @@ extension Exchange {
   }
 
   private func connect(
-    _ pool: OriginPool, _ route: Route, _ connection: DownstreamConnection
+    _ pool: OriginPool, _ route: Route, _ connection: DownstreamConnection, _ scratch: Scratch
   ) async throws(ExchangeFailure) -> UpstreamConnection {
     let state = connection.state
     do throws(UpstreamError) {
@@ -102,7 +102,8 @@ extension Exchange {
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
       state.service.log.warning(
         "upstream unreachable",
-        ["route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason)])
+        ["route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason)],
+        of: scratch.logRequest)
       note(error.reason, route, state)
       throw .unreachable(error)
     }

@@ -111,6 +111,10 @@ public final class ProxyServer: Sendable {
     while true {
       _ = await waiter.wait(until: home.loop.now + .seconds(5))
       home.value.sweep()
+      if home.loop.index == 0 {
+        home.value.current.service.log.summarise()
+        home.value.current.service.accessLog?.reopen(ifMoved: true)
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 // they are well-formed, made otherwise.
 
 internal import HTTP
+internal import Telemetry
 
 /// The ids of one request, as one run of bytes: `traceparent`, then the request id.
 enum RequestIdentity {
@@ -74,5 +75,14 @@ extension Span where Element == UInt8 {
     var bytes: [UInt8] = []
     for index in indices { bytes.append(self[index]) }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Scratch {
+  /// The ids of the request, for a log record about it.
+  var logRequest: LogRequest {
+    identity.withBytes {
+      LogRequest(requestID: RequestIdentity.requestID($0).text, traceID: RequestIdentity.traceID($0).text)
+    }
   }
 }

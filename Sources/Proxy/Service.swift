@@ -94,7 +94,6 @@ public final class Service: Sendable {
   let slots: [AcquisitionKey: Int]
   /// The downstream connections of the process.
   public let connections: ConnectionCount
-  let warnings = WarningPace()
 
   /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
   public init(

@@ -60,14 +60,28 @@ public final class Log: Sendable {
   private let manner: Atomic<Int>
   private let now: @Sendable () -> LogInstant
   private let write: @Sendable ([UInt8]) -> Void
+  private let repetitions: WithRepetitions?
 
-  /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`.
+  /// When a record is written that says what another has said lately.
+  public enum Occasion: Sendable, Hashable {
+    /// Where it is news; otherwise it is counted.
+    case ifNew
+    /// All the same: somebody did something and waits for what came of it.
+    case always
+  }
+
+  /// Lets one thread at a time use what has been said lately: this module has no lock.
+  public typealias WithRepetitions = @Sendable (_ body: (inout Repetitions) -> Void) -> Void
+
+  /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`. With `repetitions`, warnings
+  /// and errors that come again and again are summarised: call `summarise` now and then.
   public init(
     level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
-    write: @escaping @Sendable ([UInt8]) -> Void
+    repetitions: WithRepetitions? = nil, write: @escaping @Sendable ([UInt8]) -> Void
   ) {
     manner = Atomic(Self.manner(level, format))
     self.now = now
+    self.repetitions = repetitions
     self.write = write
   }
 
@@ -95,27 +109,66 @@ public final class Log: Sendable {
 
   /// Writes a record about something that is not right.
   public func warning(
-    _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
+    _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
+    of request: LogRequest? = nil
   ) {
-    log(.warning, message, fields)
+    log(.warning, message, fields, request)
   }
 
   /// Writes a record about something that does not work.
-  public func error(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
-    log(.error, message, fields)
+  public func error(
+    _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
+    of request: LogRequest? = nil, when: Occasion = .ifNew
+  ) {
+    log(.error, message, fields, request, when)
   }
 
   /// Fields are evaluated only where the record is written.
   private func log(
-    _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>
+    _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>,
+    _ request: LogRequest? = nil, _ occasion: Occasion = .ifNew
+  ) {
+    guard level >= self.level else { return }
+    var fields = fields().map { ($0.key, $0.value) }
+    if let request {
+      fields.append(("request_id", .string(request.requestID)))
+      fields.append(("trace_id", .string(request.traceID)))
+    }
+    let now = now()
+    if level >= .warning, occasion == .ifNew, let repetitions {
+      var isAdmitted = true
+      repetitions { isAdmitted = $0.admits(level, message, fields, at: now) }
+      if !isAdmitted { return }
+    }
+    write(level, message, fields, now)
+  }
+
+  /// Writes what warnings and errors came again in the minute that is over, a record each; at the end of the process, in whatever is
+  /// over of it. Call every few seconds.
+  public func summarise(isLast: Bool = false) {
+    guard let repetitions else { return }
+    let now = now()
+    var due: [Repetitions.Entry] = []
+    repetitions { due = $0.takeSummaries(at: now, isLast: isLast) }
+    for entry in due where entry.level >= level {
+      write(
+        entry.level, entry.message,
+        entry.fields + [
+          ("repeated", .integer(entry.count)),
+          ("within_s", .integer(Int(clamping: max(now.seconds - entry.since.seconds, 0)))),
+        ], now)
+    }
+  }
+
+  private func write(
+    _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], _ now: LogInstant
   ) {
     let manner = manner.load(ordering: .relaxed)
-    guard level.rank >= manner >> 1 else { return }
     let record = LogRecord(format: manner & 1 == 1 ? .json : .text)
     var line = LineBuffer(capacity: 256)
-    record.begin(&line, at: now(), level: level.word)
+    record.begin(&line, at: now, level: level.word)
     record.message(&line, message)
-    for (name, value) in fields() {
+    for (name, value) in fields {
       switch value {
       case .string(let text): record.field(&line, name, text: Array(text.utf8).span)
       case .integer(let number): record.field(&line, name, integer: Int64(number))

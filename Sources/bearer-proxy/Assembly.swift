@@ -31,7 +31,11 @@ struct Assembly {
     _ settings: Settings, options: RunOptions, loops: [EventLoop], resolver: Resolver, fetcher: Fetcher
   ) async {
     let format = LogFormat(options.logFormat ?? settings.log.format)
-    let log = Log(level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }) { line in
+    let said = Locked(Repetitions())
+    let summarised: Log.WithRepetitions = { body in said.withLock { body(&$0) } }
+    let log = Log(
+      level: LogLevel(options.logLevel ?? settings.log.level), format: format, now: { .now }, repetitions: summarised
+    ) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
     let metrics = Locked(ProcessMetrics(settings, loops: loops.count, succeeding: nil))
@@ -72,7 +76,7 @@ struct Assembly {
   /// What a configuration becomes. Parts of `former` that need not be new are not.
   func generation(
     _ settings: Settings, contexts: TLSContexts, checks: CallerTokenChecks, listeners: BoundListeners,
-    succeeding former: Generation?
+    accessLog: AccessLog, succeeding former: Generation?
   ) -> Generation {
     var credentials = former?.credentials ?? CredentialVersions()
     credentials.follow(settings.applications)
@@ -97,7 +101,7 @@ struct Assembly {
     let service = Service(
       routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions, limits: ServiceLimits(settings),
       broker: broker, resolver: resolver, log: log, metrics: metrics.service, registry: metrics.registry,
-      accessLog: settings.log.access ? .standardOutput : nil, accessFormat: format, challengeMemory: challengeMemory,
+      accessLog: accessLog.output, accessFormat: format, challengeMemory: challengeMemory,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) },
       description: ServiceDescription(
         settings, since: former?.first ?? settings, options, cache: cacheCondition, loops: loops.count),
@@ -108,7 +112,7 @@ struct Assembly {
     }
     return Generation(
       settings: settings, first: former?.first ?? settings, contexts: contexts, checks: checks, listeners: listeners,
-      credentials: credentials, service: service, desks: desks)
+      credentials: credentials, accessLog: accessLog, service: service, desks: desks)
   }
 
   /// Shows what became of a reload, or of the start.

@@ -146,12 +146,13 @@ extension ListenerSettings {
 extension Settings {
   /// The unix sockets of listeners in other directories than these, the only ones in which the process may still make files.
   func addressesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
-    listeners.compactMap { listener in
-      guard case .unix(let path) = listener.address.value, !directories.contains(directory(of: path)) else {
-        return nil
+    log.filesOutside(directories)
+      + listeners.compactMap { listener in
+        guard case .unix(let path) = listener.address.value, !directories.contains(directory(of: path)) else {
+          return nil
+        }
+        return listener.address.issue(
+          "\(listener.address.value) needs a restart: the process has given up the right to make files there")
       }
-      return listener.address.issue(
-        "\(listener.address.value) needs a restart: the process has given up the right to make files there")
-    }
   }
 }

@@ -5,10 +5,11 @@ import Network
 import Telemetry
 
 extension Settings {
-  /// The directories in which `run` makes, replaces or removes files: the cache's, and those of unix sockets.
+  /// The directories in which `run` makes, replaces or removes files: the cache's, the access log's, and those of unix sockets.
   var writableDirectories: [String] {
     var files: [String] = []
     if let cache = cache.path { files.append(cache) }
+    if log.access, let file = log.accessFile { files.append(file.value) }
     for address in listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? []) {
       if case .unix(let path) = address { files.append(path) }
     }

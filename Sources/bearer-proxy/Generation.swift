@@ -14,6 +14,7 @@ struct Generation {
   let checks: CallerTokenChecks
   let listeners: BoundListeners
   let credentials: CredentialVersions
+  let accessLog: AccessLog
   let service: Service
   /// The sign-in pages of each traffic listener, where it has any.
   let desks: [SignInDesk?]

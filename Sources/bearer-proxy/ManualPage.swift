@@ -37,6 +37,12 @@ func manualPage() -> String {
     .TP
     .BR SIGTERM ", " SIGINT
     Finish what is in flight, up to the configured limit, and exit with status 0.
+    .TP
+    .B SIGHUP
+    Read the configuration again. With a mistake in it, the one before stays in force.
+    .TP
+    .B SIGUSR1
+    Open the access log's file again, after it was moved away.
     .SH FILES
     .TP
     .I /etc/bearer\\-proxy/proxy.yaml

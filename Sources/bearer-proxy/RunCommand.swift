@@ -23,7 +23,8 @@ struct RunCommand {
       try checkCache(settings.cache)
       // Now there is one thread, and what it may not do none of its successors may.
       let confinement = Machine.confine(writableDirectories: settings.writableDirectories)
-      return try await start(settings, contexts, source, state, confinement)
+      let accessLog = try AccessLog(settings.log)
+      return try await start(settings, contexts, source, state, confinement, accessLog)
     } catch {
       complain(error.description + "\n")
       return .usage
@@ -32,7 +33,7 @@ struct RunCommand {
 
   private func start(
     _ settings: Settings, _ contexts: TLSContexts, _ source: ConfigurationSource, _ state: ConfigurationSource.State,
-    _ confinement: Machine.Confinement
+    _ confinement: Machine.Confinement, _ accessLog: AccessLog
   ) async throws(ConfigurationError) -> ExitStatus {
     // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
     // who wait for a restart could take the last before that, so it comes before anybody is accepted.
@@ -49,7 +50,8 @@ struct RunCommand {
     confinement.write(to: assembly.log)
     inherited.reportLeft(to: assembly.log)
     let generation = assembly.generation(
-      settings, contexts: contexts, checks: checks, listeners: listeners, succeeding: nil)
+      settings, contexts: contexts, checks: checks, listeners: listeners, accessLog: accessLog,
+      succeeding: nil)
     let notifier = ServiceNotifier(environment: environment)
     await Serving(assembly, generation, source, state, notifier, confinement).run()
     return .done

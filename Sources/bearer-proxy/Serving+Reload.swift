@@ -36,7 +36,8 @@ extension Serving {
       assembly.reloads.failed(at: .now, issues: issues)
       assembly.countReload(.failed)
       for issue in issues {
-        assembly.log.error("configuration not reloaded, the one before stays in force", ["detail": .string(issue)])
+        assembly.log.error(
+          "configuration not reloaded, the one before stays in force", ["detail": .string(issue)], when: .always)
       }
       notifier?.ready("serving an older configuration: the file has mistakes")
     }
@@ -51,11 +52,13 @@ extension Serving {
     // It is opened at the next start: what would be wrong then is said now.
     if generation.settings.cache.isElsewhere(than: settings.cache) { try checkCache(settings.cache) }
     let contexts = try TLSContexts(settings, reusing: generation.contexts)
+    let accessLog = try AccessLog(settings.log, succeeding: generation.accessLog)
     let checks = CallerTokenChecks(
       settings, contexts: contexts, fetcher: assembly.fetcher, succeeding: generation.checks)
     let listeners = try BoundListeners(
       settings, contexts: contexts, loops: assembly.loops.count, succeeding: generation.listeners, checks: checks)
     return assembly.generation(
-      settings, contexts: contexts, checks: checks, listeners: listeners, succeeding: generation)
+      settings, contexts: contexts, checks: checks, listeners: listeners, accessLog: accessLog,
+      succeeding: generation)
   }
 }

@@ -29,6 +29,8 @@ final class Serving {
   private enum Event {
     /// The configuration is to be read again.
     case reload
+    /// Log files are to be opened again.
+    case reopen
     /// A file of the configuration may have changed.
     case filesTouched
     /// A signal to end.
@@ -59,7 +61,7 @@ final class Serving {
     let tell = tell
     let handlers = [
       ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
-      ProcessSignal(.hangUp) { tell.yield(.reload) },
+      ProcessSignal(.hangUp) { tell.yield(.reload) }, ProcessSignal(.userOne) { tell.yield(.reopen) },
     ]
     admin = startAdmin()
     server.start()
@@ -77,6 +79,7 @@ final class Serving {
     serving: while let event = await iterator.next() {
       switch event {
       case .reload: await reload()
+      case .reopen: reopenLogs()
       case .filesTouched: if state != state.now { await reload() }
       case .endSignal:
         isSignalled = true
@@ -108,7 +111,7 @@ final class Serving {
         assembly.log.warning("ended at once", ["connections_cut_off": .integer(server.current.value.connectionCount)])
         drain.cancel()
         break ending
-      case .reload, .filesTouched, .endRequest: continue
+      case .reload, .reopen, .filesTouched, .endRequest: continue
       }
     }
     tokens?.cancel()
@@ -116,9 +119,23 @@ final class Serving {
     watchdog.cancel()
     for listener in generation.listeners.traffic { listener.close() }
     generation.listeners.removeAdminSocketFile()
+    assembly.log.summarise(isLast: true)
+    generation.accessLog.output?.flush()
     OutputFile.standardOutput.flush()
     OutputFile.standardError.flush()
     withExtendedLifetime(handlers) {}
+  }
+
+  /// Goes on in new files where the old ones were moved away.
+  private func reopenLogs() {
+    let log = assembly.log
+    generation.accessLog.output?.reopen(ifMoved: false) { error in
+      if let error {
+        log.error("the access log cannot be opened again", ["reason": .string(error.reason)], when: .always)
+      } else {
+        log.info("access log opened again")
+      }
+    }
   }
 
   private func startAdmin() -> AdminServer? {

@@ -108,7 +108,9 @@ import Tokens
       #expect(changed.cache == base.cache, "\(path)")
     }
     // Every key of these sections has a default, so a new one cannot be forgotten in the schema.
-    let asked = Set(["cache.file"] + redisKeys.filter { !["cache.key_prefix", "cache.allow_plaintext"].contains($0) })
+    let asked = Set(
+      ["cache.file", "log.access_file"]
+        + redisKeys.filter { !["cache.key_prefix", "cache.allow_plaintext"].contains($0) })
     for path in SectionShape.file.paths() where !asked.contains(path) {
       let sections = ["log.", "cache.", "limits.", "shutdown.", "defaults.timeouts.", "defaults.pool."]
       if sections.contains(where: { path.hasPrefix($0) }) {

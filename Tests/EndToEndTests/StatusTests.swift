@@ -67,6 +67,23 @@ struct StatusTests {
     var cache: Cache
   }
 
+  @Test func `where there are sign-in pages, the line has the link`() async throws {
+    let directory = try TemporaryDirectory()
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
+      applications: {contoso: {authority: "http://127.0.0.1:\(try freePort())", client_id: x}}
+      routes:
+        - {name: mail, path: /mail/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: [mail.read]}}
+      """)
+    _ = try await proxy.get("/mail/x")
+    let text = try await proxy.admin("/status").body
+    #expect(
+      text.contains("open http://localhost:\(port)/.bearer/sign-in?route=mail, or run 'bearer-proxy login "), "\(text)")
+  }
+
   @Test func `an upstream that answers again is not said to fail any more`() async throws {
     let scene = try await ScriptedScene()
     _ = try await scene.proxy.get("/hang-up")

@@ -55,7 +55,9 @@ struct ProxyFixture {
       write = { _ in }
       signInLink = { _, _ in nil }
     }
-    let log = Log(level: .warning, format: .text, now: now, write: write)
+    let said = Locked(Repetitions())
+    let log = Log(
+      level: .warning, format: .text, now: now, repetitions: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
       head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30))
     service = Service(

@@ -1,0 +1,110 @@
+// What the log says of trouble that goes on, which request a record is about, and where access records go.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct LoggingTests {
+  private func records(_ text: String, _ message: String) -> [[String: LogValue]] {
+    text.split(separator: "\n").compactMap { line in
+      let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8))
+      return record?["message"] == .text(message) ? record : nil
+    }
+  }
+
+  @Test func `trouble that goes on is said once, with the request it was met by, and summed up at the end`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      "routes: [{name: dead, path: /, upstream: \"http://127.0.0.1:\(try freePort())/\", token: none}]")
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    let ids = ["-H", "X-Request-ID: first-1", "-H", "traceparent: 00-\(trace)-00f067aa0ba902b7-01"]
+    #expect(try await proxy.get("/a", ids).status == 502)
+    for _ in 1...9 { #expect(try await proxy.get("/b").status == 502) }
+    #expect(try await eventually { records(proxy.process.errors, "upstream unreachable").count == 1 })
+    try await proxy.process.stop()
+    let said = records(proxy.process.errors, "upstream unreachable")
+    #expect(said.count == 2)
+    #expect(said.first?["request_id"] == .text("first-1") && said.first?["trace_id"] == .text(trace))
+    #expect(said.first?["repeated"] == nil && said.last?["repeated"] == .number(9))
+    #expect(said.last?["route"] == .text("dead"))
+    // Each request has its access record all the same.
+    #expect(proxy.accessRecords.count == 10)
+  }
+
+  @Test func `access records go to a file, and on in a new one after it was moved`() async throws {
+    let directory = try TemporaryDirectory()
+    mkdir(directory.file("logs"), 0o700)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      log: {access_file: logs/access.log}
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    func paths(_ file: String) -> [String] {
+      directory.read("logs/\(file)").split(separator: "\n").compactMap { line in
+        let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8))
+        guard case .text(let path)? = record?["path"] else { return nil }
+        return path
+      }
+    }
+    _ = try await proxy.get("/one")
+    #expect(try await eventually { paths("access.log") == ["/one"] })
+    let mode = try FileManager.default.attributesOfItem(atPath: directory.file("logs/access.log"))[.posixPermissions]
+    #expect((mode as? Int).map { $0 & 0o007 } == 0)
+
+    // As logrotate does with a postrotate script.
+    rename(directory.file("logs/access.log"), directory.file("logs/access.log.1"))
+    proxy.process.send(SIGUSR1)
+    #expect(try await eventually { !records(proxy.process.errors, "access log opened again").isEmpty })
+    _ = try await proxy.get("/two")
+    #expect(try await eventually { paths("access.log") == ["/two"] })
+
+    // And without one: the move is noticed.
+    rename(directory.file("logs/access.log"), directory.file("logs/access.log.2"))
+    #expect(
+      try await eventually(within: .seconds(20)) {
+        FileManager.default.fileExists(atPath: directory.file("logs/access.log"))
+      })
+    _ = try await proxy.get("/three")
+    #expect(try await eventually { paths("access.log") == ["/three"] })
+    #expect(paths("access.log.1") == ["/one"] && paths("access.log.2") == ["/two"])
+    #expect(proxy.process.output == "")
+  }
+
+  @Test func `a file that cannot be written is a mistake in its place, at the start and at a reload`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    func text(_ log: String) -> String {
+      """
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      log: {\(log)}
+      """
+    }
+    let file = try directory.write(
+      "listeners: [{address: 127.0.0.1:0}]\n" + text("access_file: /no/such/directory/x.log"), to: "wrong.yaml")
+    let start = try await run([try binary(), "run", "-c", file])
+    #expect(start.status == 2)
+    #expect(
+      start.errors.contains(
+        "\(file):3:20: error: log.access_file: cannot write access records to /no/such/directory/x.log: "))
+    // Level and format follow a reload.
+    let proxy = try await ProxyUnderTest(in: directory, text("level: error"))
+    #expect(proxy.process.errors == "")
+    let changed = directory.read("proxy.yaml").replacing("level: error", with: "level: debug, format: text")
+    try directory.write(changed, to: "proxy.yaml")
+    #expect(try await eventually { proxy.process.errors.contains(" info configuration reloaded generation=2") })
+    try directory.write(
+      changed.replacing("format: text", with: "format: text, access_file: /no/such/directory/x.log"), to: "proxy.yaml")
+    #expect(
+      try await eventually {
+        proxy.process.errors.contains("configuration not reloaded") && proxy.process.errors.contains("log.access_file")
+      })
+    #expect(try await proxy.get("/seen").status == 200)
+  }
+}
