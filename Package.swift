@@ -90,8 +90,13 @@ let package = Package(
 
 // Fuzz targets link with `--sanitize fuzzer` only, so that they are in the graph only where `Tests/fuzz` asks for them.
 if Context.environment["BEARER_PROXY_FUZZ"] != nil {
-  for name in ["FuzzRequestHead", "FuzzResponseHead", "FuzzChunked", "FuzzChallenge"] {
+  for name in [
+    "FuzzRequestHead", "FuzzResponseHead", "FuzzChunked", "FuzzPath", "FuzzChallenge", "FuzzTokenReply", "FuzzCacheDocument",
+    "FuzzIDToken", "FuzzConfiguration",
+  ] {
     package.targets.append(
-      .executableTarget(name: name, dependencies: ["HTTP", "Tokens"], path: "Fuzz/\(name)", swiftSettings: strict))
+      .executableTarget(
+        name: name, dependencies: ["HTTP", "Tokens"] + (name == "FuzzConfiguration" ? ["Configuration"] : []),
+        path: "Fuzz/\(name)", swiftSettings: strict))
   }
 }

@@ -35,7 +35,12 @@ private func read(_ lines: [[UInt8]]) -> AuthenticationChallengeList {
 private func written(_ list: AuthenticationChallengeList) -> String {
   list.challenges.map { challenge in
     let parameters = challenge.parameters.map { parameter in
-      let escaped = parameter.value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      // By scalars: to a Character, a quotation mark with an accent is no quotation mark.
+      var escaped = ""
+      for scalar in parameter.value.unicodeScalars {
+        if scalar == "\\" || scalar == "\"" { escaped += "\\" }
+        escaped.unicodeScalars.append(scalar)
+      }
       return "\(parameter.name)=\"\(escaped)\""
     }
     return "\(challenge.scheme) " + ([challenge.token68].compactMap { $0 } + parameters).joined(separator: ", ")

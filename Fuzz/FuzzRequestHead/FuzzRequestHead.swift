@@ -73,12 +73,11 @@ enum HeadOutcome: Equatable {
     _ = ExpectContinue.of(head, bytes)
     _ = HopByHop.acceptsTrailers(head.fields, in: bytes)
     if let line = head.fields.first(.traceparent) { _ = TraceParent(bytes.extracting(line.value)) }
-    guard head.target.form == .origin, let path = PathOutcome.normal(bytes.extracting(head.target.path)) else {
-      return nil
-    }
+    guard head.target.form == .origin else { return nil }
+    let path = bytes.extracting(head.target.path)
     var buffer = ByteBuffer(capacity: 16)
     HeadWriter.requestLine(
-      method: bytes.extracting(head.methodName), path: path.span, query: bytes.extracting(head.target.query),
+      method: bytes.extracting(head.methodName), path: path, query: bytes.extracting(head.target.query),
       hasQuery: head.target.hasQuery, into: &buffer)
     if head.fields.first(.host) == nil { HeadWriter.field("Host", "h", into: &buffer) }
     var run = FieldRun()

@@ -1,5 +1,7 @@
 // Owns how a mistake in the configuration is said: where it stands, what is wrong, and what was probably meant.
 
+internal import Tokens
+
 /// A position in a configuration file.
 public struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The file as the operator named it.
@@ -29,7 +31,7 @@ public struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
 public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
   /// Where the mistake stands.
   public let place: Place
-  /// What is wrong, naming the key.
+  /// What is wrong, naming the key: one line, nothing of the file in it that a terminal would obey.
   public let message: String
   /// The word that was probably meant.
   public let suggestion: String?
@@ -37,8 +39,8 @@ public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvert
   /// A mistake.
   public init(_ place: Place, _ message: String, suggestion: String? = nil) {
     self.place = place
-    self.message = message
-    self.suggestion = suggestion
+    self.message = message.printable(limit: 2000)
+    self.suggestion = suggestion?.printable(limit: 200)
   }
 
   /// `FILE:LINE:COLUMN: error: message`, and the suggestion where there is one.

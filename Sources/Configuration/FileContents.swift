@@ -3,7 +3,7 @@
 import Glibc
 
 /// Why a file has no contents.
-enum FileReadError: Error, Equatable {
+package enum FileReadError: Error, Equatable {
   /// The system's error number.
   case system(Int32)
   /// More bytes than allowed.
@@ -24,7 +24,7 @@ enum FileReadError: Error, Equatable {
 }
 
 /// How files are read: from disk, or in a test from a table.
-typealias ReadFile = (_ path: String, _ limit: Int) throws(FileReadError) -> [UInt8]
+package typealias ReadFile = (_ path: String, _ limit: Int) throws(FileReadError) -> [UInt8]
 
 /// The bytes of a regular file, a pipe or a device, at most `limit` of them.
 func fileContents(path: String, limit: Int) throws(FileReadError) -> [UInt8] {

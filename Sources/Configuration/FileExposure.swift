@@ -3,7 +3,7 @@
 import Glibc
 
 /// Finds the mode of a file that everybody can read; nil for one that not everybody can, or that is not there.
-typealias FindExposure = (_ path: String) -> UInt32?
+package typealias FindExposure = (_ path: String) -> UInt32?
 
 /// The mode of a file that its bits, and those of every directory on the way to it, let everybody read.
 func exposure(of path: String) -> UInt32? {

@@ -76,7 +76,8 @@ public struct Settings: Sendable {
     try decode(yaml: yaml, file: file, environment: environment, readFile: fileContents, findExposure: exposure)
   }
 
-  static func decode(
+  /// The same with files of the caller's: a table in tests, none at all where texts are random.
+  package static func decode(
     yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
     findExposure: @escaping FindExposure = { _ in nil }
   ) throws(ConfigurationError) -> Settings {

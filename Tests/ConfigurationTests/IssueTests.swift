@@ -28,6 +28,14 @@ import Testing
         "2:9: error: routes takes a list, each element beginning with '-'",
       ]
     ),
+    (
+      // What a terminal would obey is not repeated.
+      "routes: []\n\"a\\e[2J\\u202Eb\": 1",
+      [
+        "1:1: error: the configuration needs 'listeners'", "1:9: error: routes is empty: nothing would be forwarded",
+        "2:1: error: unknown key 'a [2J b'",
+      ]
+    ),
     ("just text", ["1:1: error: the configuration takes keys of its own (listeners: …, loops: …, admin: …)"]),
   ]
 

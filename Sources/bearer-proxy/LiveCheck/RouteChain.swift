@@ -134,7 +134,11 @@ struct RouteChain: Sendable {
 
   /// What an upstream says of a token may repeat it.
   private static func without(_ token: BearerValue?, _ text: String) -> String {
-    token.map { text.replacing($0.revealedToken(), with: "[secret]") } ?? text
+    // Byte by byte: to a Character, a token's last letter with an accent behind it is another one.
+    token.map {
+      String(
+        decoding: Array(text.utf8).replacing(Array($0.revealedToken().utf8), with: Array("[secret]".utf8)), as: UTF8.self)
+    } ?? text
   }
 
   private static func since(_ instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }

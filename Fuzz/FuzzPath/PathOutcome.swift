@@ -26,9 +26,9 @@ enum PathOutcome {
     return form
   }
 
-  // The segments that a reader sees who decodes until nothing changes, takes backslashes for slashes, merges slashes and
-  // cuts parameters off.
-  private static func eagerSegments(_ path: [UInt8]) -> [[UInt8]] {
+  /// The segments that a reader sees who decodes until nothing changes, takes backslashes for slashes, merges slashes and
+  /// cuts parameters off.
+  static func eagerSegments(_ path: [UInt8]) -> [[UInt8]] {
     var text = path
     while true {
       var decoded: [UInt8] = []
