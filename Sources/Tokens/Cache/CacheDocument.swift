@@ -46,8 +46,11 @@ public struct CacheDocument: Sendable {
 
   private mutating func read(_ reader: inout JSONReader, _ text: CacheText) throws(JSONTextError) {
     try reader.members { name, reader throws(JSONTextError) in
-      guard let section = CacheSection(rawValue: name), try reader.isAtObject() else {
+      let section = CacheSection(rawValue: name)
+      guard let section, try reader.isAtObject() else {
         foreignSections[name] = try reader.value()
+        // Of two members with one name the last one counts.
+        if let section { tables[section.index] = CacheTable() }
         return
       }
       foreignSections[name] = nil

@@ -16,6 +16,12 @@ import Tokens
     #"{"secret":"AT","client_i\u0064":"c","home_account_id":"h","environment":"E.example","target":"A b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null,"x":"é"}"#,
   ]
 
+  @Test func `of a section that stands there twice the last one counts, also where it is no object`() throws {
+    let document = try Fixture.document(#"{"AccessToken": {"k": {"secret": "s"}}, "AccessToken": []}"#)
+    #expect(document[.accessToken].isEmpty)
+    #expect(try CacheDocument(text: document.text()).text() == document.text())
+  }
+
   @Test(arguments: spellings)
   func `an entry is found by what it says, however it is spelled`(entry: String) throws {
     let document = try Fixture.document("{\"AccessToken\": {\"k\": \(entry)}}")
