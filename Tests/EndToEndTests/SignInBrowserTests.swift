@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Whether there is a browser to drive. Tests/run installs one where it can.
-private let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
+let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
 }
 

@@ -31,7 +31,7 @@ def check(holds, what, seen=None):
 class Browser:
     """One session of chromedriver's."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *switches):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -53,7 +53,7 @@ class Browser:
         # Containers and root give Chromium's sandbox nothing to stand on.
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                             "--disable-background-networking", "--disable-component-update", "--no-proxy-server",
-                            "--window-size=760,900", "--user-data-dir=" + os.path.join(folder, "profile")]}
+                            "--window-size=760,900", "--user-data-dir=" + os.path.join(folder, "profile"), *switches]}
         made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "acceptInsecureCerts": True, "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"}}}})
@@ -77,6 +77,15 @@ class Browser:
             # The browser has ended with its session. A driver that was started with signals blocked would not hear the politer one.
             self.driver.kill()
             self.driver.wait(30)
+
+    def until(self, holds, what):
+        """Waits for something that a page does in its own time."""
+        deadline = time.monotonic() + 20
+        while not holds():
+            if time.monotonic() > deadline:
+                check(False, what, self.text("body"))
+            time.sleep(0.05)
+        check(True, what)
 
     def go(self, url):
         self.call("POST", "/url", {"url": url})
