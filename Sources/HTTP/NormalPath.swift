@@ -73,6 +73,7 @@ public enum NormalPath {
       switch (segment[index + 1], segment[index + 2] | 0x20) {
       case (0x32, 0x66): index += 3  // %2F
       case (0x33, 0x62): return false  // %3B, a semicolon
+      case (0x32, 0x35): return DeepEncoding.octet(in: segment, at: index + 3) != ASCII.semicolon  // %25, a percent sign
       default: return true
       }
     }

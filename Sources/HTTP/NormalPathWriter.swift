@@ -95,7 +95,11 @@ struct NormalPathWriter {
           if isDots(segment, partStart, index) { return .hiddenDotSegment }
           partStart = index + 3
         case (0x32, 0x35):  // %25, a percent sign
-          if isDoubleEncoding(segment, index + 3) { return .doubleEncoding }
+          switch DeepEncoding.octet(in: segment, at: index + 3) {
+          case ASCII.dot, ASCII.slash, ASCII.backslash: return .doubleEncoding
+          case ASCII.semicolon where isDots(segment, partStart, index): return .hiddenDotSegment
+          default: break
+          }
         case (0x45, 0x30) where follows(segment, index + 3, below: 0xA0),  // %E0
           (0x46, 0x30) where follows(segment, index + 3, below: 0x90):  // %F0
           return .overlong
@@ -110,21 +114,6 @@ struct NormalPathWriter {
 
   private static func isDots(_ segment: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
     DotSegment(segment.extracting(start..<end)) != .none
-  }
-
-  // Whether `2e`, `2f` or `5c` stands at `index`, behind any number of further encodings of the percent sign.
-  private static func isDoubleEncoding(_ segment: Span<UInt8>, _ index: Int) -> Bool {
-    var index = index
-    while index + 1 < segment.count {
-      let second = segment[index + 1] | 0x20
-      switch segment[index] {
-      case 0x32 where second == 0x65 || second == 0x66: return true
-      case 0x35 where second == 0x63: return true
-      case 0x32 where segment[index + 1] == 0x35: index += 2
-      default: return false
-      }
-    }
-    return false
   }
 
   // Whether a percent-encoded continuation byte below `limit` stands at `index`.

@@ -51,7 +51,8 @@ private func normal(_ path: String) -> String {
     ("/a//../b", "hiddenDotSegment"), ("//../b", "hiddenDotSegment"),
     ("/%252e%252e/a", "doubleEncoding"), ("/a%252fb", "doubleEncoding"), ("/a%255Cb", "doubleEncoding"),
     ("/%25252e", "doubleEncoding"), ("/%2525252F", "doubleEncoding"), ("/%25%32%65", "doubleEncoding"),
-    ("/%25%32E", "doubleEncoding"),
+    ("/%25%32E", "doubleEncoding"), ("/..%253bx/a", "hiddenDotSegment"), ("/%2e%25253B", "hiddenDotSegment"),
+    ("/a%253b", "="),
   ]
 
   @Test(arguments: rows)

@@ -137,7 +137,8 @@ struct RouteChain: Sendable {
     // Byte by byte: to a Character, a token's last letter with an accent behind it is another one.
     token.map {
       String(
-        decoding: Array(text.utf8).replacing(Array($0.revealedToken().utf8), with: Array("[secret]".utf8)), as: UTF8.self)
+        decoding: Array(text.utf8).replacing(Array($0.revealedToken().utf8), with: Array("[secret]".utf8)),
+        as: UTF8.self)
     } ?? text
   }
 
