@@ -18,6 +18,7 @@ enum Key: String, CaseIterable {
   case authority
   case bearer
   case bodyBytes = "body_bytes"
+  case callerRate = "caller_rate"
   case caFile = "ca_file"
   case cache
   case callers
@@ -169,6 +170,7 @@ extension SectionShape {
 
   static let limits = SectionShape([
     (.headBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),
+    (.callerRate, .value),
   ])
 
   static let application = SectionShape([

@@ -73,6 +73,8 @@ public struct Limits: Sendable, Hashable {
   public var connections = 10_000
   /// Bytes of a request's body; `nil` is no limit.
   public var bodyBytes: Int?
+  /// Bytes a second that a caller has to send of a body, or take of an answer, on average; `nil` is no limit.
+  public var callerRate: Int? = 100
 
   /// The defaults.
   public init() {}

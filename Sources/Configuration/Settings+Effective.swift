@@ -27,6 +27,7 @@ extension Settings {
       ConfiguredValue("limits.field_count", "\(limits.fieldCount)", .standard),
       ConfiguredValue("limits.connections", "\(limits.connections)", .standard),
       ConfiguredValue("limits.body_bytes", limits.bodyBytes.map(sizeText) ?? "none", .standard),
+      ConfiguredValue("limits.caller_rate", limits.callerRate.map(sizeText) ?? "none", .standard),
       ConfiguredValue("ready_when", readyWhen.rawValue, .standard),
       ConfiguredValue("shutdown.delay", shutdown.delay == .zero ? "none" : durationText(shutdown.delay), .standard),
       ConfiguredValue("shutdown.limit", durationText(shutdown.limit), .standard),

@@ -18,6 +18,7 @@ extension SettingsDecoder {
     limits.fieldCount = integer(section, .fieldCount, in: 10...1000) ?? limits.fieldCount
     limits.connections = integer(section, .connections, in: 1...1_000_000) ?? limits.connections
     limits.bodyBytes = sizeOrNone(section, .bodyBytes, in: 0...(1 << 50)) ?? limits.bodyBytes
+    limits.callerRate = sizeOrNone(section, .callerRate, in: 1...(1 << 30)) ?? limits.callerRate
     return limits
   }
 

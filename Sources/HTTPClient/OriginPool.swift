@@ -179,6 +179,13 @@ public final class OriginPool {
     }
   }
 
+  /// Closes the connection that has been idle longest. False: none is.
+  public func closeOldest() -> Bool {
+    if idle.isEmpty { return false }
+    idle.removeFirst().close()
+    return true
+  }
+
   /// Closes everything that is idle, and what is still lent as soon as it comes back.
   public func retire() {
     isRetired = true

@@ -15,6 +15,11 @@ public enum UpstreamError: Error, Sendable, Hashable {
   /// The proxy on the way there made no tunnel.
   case proxy(ProxyRefusal)
 
+  /// Whether this process has no descriptor left to connect with.
+  public var isExhaustion: Bool {
+    if case .connect(.refused(let error)) = self { error.isExhaustion } else { false }
+  }
+
   /// What to tell an operator, without the upstream's address.
   public var reason: String {
     switch self {

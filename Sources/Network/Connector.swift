@@ -78,7 +78,7 @@ public enum Connector {
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.family, type, 0)
     guard descriptor >= 0 else { throw SystemError("socket") }
-    if address.family != AF_UNIX { setNoDelay(descriptor) }
+    if address.family != AF_UNIX { setTCPOptions(descriptor) }
     let result = address.withSockaddr { Glibc.connect(descriptor, $0, $1) }
     if result != 0, errno != EINPROGRESS {
       let error = SystemError("connect")
@@ -88,10 +88,17 @@ public enum Connector {
     return try Channel(descriptor, loop: loop)
   }
 
-  /// Small messages go out at once: a proxy writes whole heads, so there is nothing for Nagle to gather.
-  static func setNoDelay(_ descriptor: Int32) {
+  /// How much the kernel keeps for a peer beyond what is on its way to it. Without a bound it is megabytes, which a peer that reads
+  /// slowly would tie up; and hardly ever would it have read enough for the kernel to want more, so that it would seem to do nothing.
+  private static let unsentLimit: Int32 = 256 * 1024
+
+  static func setTCPOptions(_ descriptor: Int32) {
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    // Small messages go out at once: a proxy writes whole heads, so there is nothing for Nagle to gather.
     var on: Int32 = 1
-    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
+    var limit = unsentLimit
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, size)
   }
 
   private static func pendingError(_ descriptor: Int32) -> Int32 {

@@ -46,8 +46,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// How long a loop without events keeps its thread.
   private static let linger = TimeSpan.milliseconds(2)
-  /// How many jobs run before the loop looks at its descriptors again.
-  private static let jobsPerTurn = 1024
+  /// How many jobs that came up in a turn run before the loop looks at its descriptors again: a task that yields instead of
+  /// waiting, because it always has something to do, must not keep others from being heard.
+  private static let furtherJobsPerTurn = 16
 
   /// Creates a loop and starts it.
   public init(index: Int = 0) throws(SystemError) {
@@ -173,12 +174,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Whether there were any.
   private func runJobs() -> Bool {
-    var left = Self.jobsPerTurn
+    if jobs.isEmpty { return false }
+    var left = jobs.count + Self.furtherJobsPerTurn
     while left > 0, let job = jobs.popFirst() {
       job.runSynchronously(on: asUnownedTaskExecutor())
       left -= 1
     }
-    return left < Self.jobsPerTurn
+    return true
   }
 
   private func pollMilliseconds(_ lastActivity: MonotonicTime) -> Int32 {

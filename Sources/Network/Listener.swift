@@ -141,7 +141,7 @@ public final class Listener: @unchecked Sendable {
         if descriptor >= 0 {
           let bytes = UnsafeRawBufferPointer(rebasing: raw.prefix(Int(length)))
           let peer = SocketAddress(bytes) ?? SocketAddress(.unix(path: ""))
-          if peer.family != AF_UNIX { Connector.setNoDelay(descriptor) }
+          if peer.family != AF_UNIX { Connector.setTCPOptions(descriptor) }
           do throws(SystemError) {
             return .connection(try Channel(descriptor, loop: channel.loop), peer: peer)
           } catch {
@@ -173,10 +173,29 @@ extension Listener {
   /// How long accepting rests when the process or machine has nothing left to accept with.
   private static let pause = TimeSpan.milliseconds(100)
 
-  /// Waits for the next connection; `nil` once `waiter` is signalled. Where descriptors or memory have run out, says so
-  /// and tries again a little later, instead of spinning.
+  /// Waits until somebody waits to be accepted, and accepts nobody. False: `waiter` was signalled.
+  public func callerIsWaiting(_ waiter: Waiter) async -> Bool {
+    while true {
+      var question = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&question, 1, 0) != 0 { return true }
+      // Whoever comes from here on is an event of its own.
+      channel.ready.remove(.read)
+      waiter.watch(channel, .read)
+      if await waiter.wait(until: .distantFuture) == .signalled { return false }
+    }
+  }
+
+  /// What to do where descriptors or memory have run out.
+  public enum AfterExhaustion: Sendable {
+    /// Rest a little before the next attempt, instead of spinning.
+    case rest
+    /// Something was given up: let it go, and try again.
+    case tryAgain
+  }
+
+  /// Waits for the next connection; `nil` once `waiter` is signalled. Where descriptors or memory have run out, asks what to do.
   public func nextConnection(
-    _ waiter: Waiter, onExhaustion: (SystemError) -> Void
+    _ waiter: Waiter, onExhaustion: (SystemError) -> AfterExhaustion = { _ in .rest }
   ) async -> (channel: Channel, peer: SocketAddress)? {
     while true {
       switch accept() {
@@ -186,8 +205,10 @@ extension Listener {
         waiter.watch(channel, .read)
         if await waiter.wait(until: .distantFuture) == .signalled { return nil }
       case .exhausted(let error):
-        onExhaustion(error)
-        if await waiter.wait(until: channel.loop.now + Self.pause) == .signalled { return nil }
+        switch onExhaustion(error) {
+        case .rest: if await waiter.wait(until: channel.loop.now + Self.pause) == .signalled { return nil }
+        case .tryAgain: await Task.yield()
+        }
       }
     }
   }

@@ -26,6 +26,9 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the process or the machine has no descriptor left (EMFILE, ENFILE).
+  public var isExhaustion: Bool { number == EMFILE || number == ENFILE }
+
   /// The call and the reason.
   public var description: String { "\(call): \(reason)" }
 

@@ -111,6 +111,12 @@ final class AdminConnection {
     return request.keepsConnection
   }
 
+  /// Ends it, whatever it is waiting for.
+  func abandon() {
+    stream.reset()
+    waiter.signal()
+  }
+
   func close() {
     stream.close()
     waiter.close()

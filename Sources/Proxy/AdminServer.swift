@@ -46,10 +46,11 @@ public final class AdminServer: Sendable {
         return
       }
       let waiter = Waiter(loop)
+      let connections = Confined(AdminConnections(), to: loop)
       // The admin listener stays to the end, so that probes see the drain.
       while true {
-        guard let (channel, _) = await listener.nextConnection(waiter, onExhaustion: { _ in }) else { continue }
-        Task(executorPreference: loop) { await self.serve(channel) }
+        guard let (channel, _) = await listener.nextConnection(waiter) else { continue }
+        Task(executorPreference: loop) { await self.serve(channel, among: connections) }
       }
     }
   }
@@ -64,13 +65,18 @@ public final class AdminServer: Sendable {
     isDraining.store(true, ordering: .relaxed)
   }
 
-  private func serve(_ channel: Channel) async {
+  private func serve(_ channel: Channel, among connections: Confined<AdminConnections>) async {
     do throws(StreamError) {
       let connection = try AdminConnection(channel)
+      connections.value.add(connection)
       while let request = await connection.nextRequest(callers) {
+        connections.value.heard(connection)
         let answer = await answer(request)
         guard await connection.send(answer, request) else { break }
+        // Whoever asks for one thing after the other leaves the loop to others in between.
+        await Task.yield()
       }
+      connections.value.remove(connection)
       connection.close()
     } catch {
       service.log.debug("cannot serve an admin connection")

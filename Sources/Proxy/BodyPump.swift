@@ -53,6 +53,8 @@ struct BodyPump {
   private var filledInput = false
   /// Bytes of content received so far.
   private(set) var contentBytes: UInt64 = 0
+  /// Bytes handed to the sink so far, heads and framing included.
+  private(set) var sentBytes: UInt64 = 0
   /// Bytes of content up to which everything is kept for a second sink; nil where nothing is kept, or was too much.
   private(set) var keepLimit: UInt64?
 
@@ -94,17 +96,19 @@ struct BodyPump {
       gather(&input, &output)
       if !output.isEmpty {
         switch output.send(to: sink) {
-        case .moved: continue
+        case .moved(let count):
+          sentBytes &+= UInt64(count)
+          continue
         case .wouldBlock: return .needsSink
         case .endOfStream: return .failed(.sink(.reset))
         case .failed(let error): return .failed(.sink(error))
         }
       }
       if approved > 0 {
-        let before = input.count
         switch input.send(to: sink, first: approved) {
-        case .moved:
-          approved -= before - input.count
+        case .moved(let count):
+          approved -= count
+          sentBytes &+= UInt64(count)
           continue
         case .wouldBlock: return .needsSink
         case .endOfStream: return .failed(.sink(.reset))

@@ -21,6 +21,8 @@ final class DownstreamConnection {
   /// Whether the listener is gone, or asks for more than this connection has shown.
   @exclusivity(unchecked) private var isRetired = false
   @exclusivity(unchecked) private var hasLookedOnceMore = false
+  /// Since when a request is waited for, or the rest of its head; nil while one is served.
+  @exclusivity(unchecked) private(set) var waitingSince: MonotonicTime?
 
   /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches it
   /// before the connection's end does.
@@ -70,7 +72,11 @@ final class DownstreamConnection {
     guard context.tls != nil else { return true }
     if isEnding { return false }
     isIdle = true
-    defer { isIdle = false }
+    waitingSince = state.loop.now
+    defer {
+      isIdle = false
+      waitingSince = nil
+    }
     do throws(StreamError) {
       return try await stream.handshake(waiter, until: state.loop.now + limits.requestHead) == .ready
     } catch {
@@ -96,7 +102,11 @@ final class DownstreamConnection {
   /// Waits, without holding any buffer, until there may be something to read. False: the connection is to be closed.
   private func awaitFirstByte() async -> Bool {
     isIdle = true
-    defer { isIdle = false }
+    waitingSince = state.loop.now
+    defer {
+      isIdle = false
+      waitingSince = nil
+    }
     let deadline = state.loop.now + limits.idle
     while !stream.mayReceive {
       if isEnding {
@@ -141,8 +151,12 @@ final class DownstreamConnection {
         // An idle connection that was woken for nothing goes back to waiting without buffers.
         if scratch.requestInput.isEmpty { return true }
         waiter.watch(stream.channel, stream.receiveInterest)
-        switch await waiter.wait(until: deadline) {
+        waitingSince = start
+        let wake = await waiter.wait(until: deadline)
+        waitingSince = nil
+        switch wake {
         case .ready: continue
+        case .signalled where isRetired: return false
         case .signalled: continue
         case .timedOut: return await refuse(.headStalled, scratch, start)
         }
@@ -197,10 +211,20 @@ final class DownstreamConnection {
     return true
   }
 
+  /// Ends the wait for a handshake or a request, in favour of another caller.
+  func makeRoom() {
+    isRetired = true
+    waitingSince = nil
+    waiter.signal()
+  }
+
   /// Ends the wait for a handshake or a request, if that is what is going on.
   func drain() {
     if isIdle { waiter.signal() }
   }
+
+  /// Gives up another connection's descriptor, where one can be spared.
+  func giveUpDescriptor() -> Bool { home.giveUpDescriptor() }
 
   /// Ends whatever is going on.
   func abandon() {

@@ -68,7 +68,10 @@ extension Exchange {
         upstream.close()
         connection.stream.reset()
         record.outcome = outcome
-        if outcome == .timedOut { state.metrics.add(state.service.metrics.limits[Limit.idle.row]) }
+        if outcome == .timedOut {
+          let limit = relay.isCallerTooSlow ? Limit.callerRate : .idle
+          state.metrics.add(state.service.metrics.limits[limit.row])
+        }
         if outcome == .upstreamFailed { note("broke off in the middle of an answer", route, state) }
         return false
       case .refused:
@@ -93,9 +96,17 @@ extension Exchange {
     _ pool: OriginPool, _ route: Route, _ connection: DownstreamConnection, _ scratch: Scratch
   ) async throws(ExchangeFailure) -> UpstreamConnection {
     let state = connection.state
+    let deadline = min(state.loop.now + route.timeouts.connect, whole)
     do throws(UpstreamError) {
-      let upstream = try await pool.connect(
-        connection.waiter, until: min(state.loop.now + route.timeouts.connect, whole))
+      let upstream: UpstreamConnection
+      do throws(UpstreamError) {
+        upstream = try await pool.connect(connection.waiter, until: deadline)
+      } catch {
+        // A request that is being served comes before connections on which there is none.
+        guard error.isExhaustion, connection.giveUpDescriptor() else { throw error }
+        await Task.yield()
+        upstream = try await pool.connect(connection.waiter, until: deadline)
+      }
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 1])
       return upstream
     } catch {

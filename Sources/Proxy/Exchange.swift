@@ -135,6 +135,8 @@ struct Exchange {
     write(failure, connection, scratch, keepsConnection: keepsConnection)
     let isDelivered = await flush(connection, scratch)
     finish(connection.state, scratch, connection)
+    // Nobody was waited for. A caller that sends such requests back to back must not have the loop for itself.
+    if keepsConnection { await Task.yield() }
     return isDelivered && keepsConnection
   }
 

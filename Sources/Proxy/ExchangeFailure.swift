@@ -41,6 +41,8 @@ enum ExchangeFailure: Error {
   case contentCut
   /// The caller stopped sending in the middle of the content.
   case contentStalled
+  /// The caller sends its content more slowly than anybody would who wants it to arrive.
+  case contentTooSlow
   /// There is no token.
   case token(AcquisitionError)
   /// No connection to the upstream.
@@ -59,7 +61,8 @@ extension ExchangeFailure {
   /// How the access record says it.
   var outcome: RequestOutcome {
     switch self {
-    case .headStalled, .contentStalled, .upstreamStalled, .exchangeTimedOut, .unreachable(.timedOut): .timedOut
+    case .headStalled, .contentStalled, .contentTooSlow, .upstreamStalled, .exchangeTimedOut, .unreachable(.timedOut):
+      .timedOut
     case .unreachable, .upstreamClosed, .upstreamMalformed: .upstreamFailed
     default: .answeredByProxy
     }

@@ -20,6 +20,8 @@ enum Limit: String, CaseIterable {
   case requestHead = "request_head"
   /// Time without a byte of a body.
   case idle
+  /// Bytes of a body in a time.
+  case callerRate = "caller_rate"
   /// Time to connect to the upstream.
   case connect
   /// Time for the upstream to answer.
@@ -41,6 +43,7 @@ extension ExchangeFailure {
     case .tooLarge: .bodyBytes
     case .headStalled: .requestHead
     case .contentStalled: .idle
+    case .contentTooSlow: .callerRate
     case .unreachable(.timedOut), .unreachable(.connect(.timedOut)): .connect
     case .upstreamStalled: .responseHead
     case .exchangeTimedOut: .exchange

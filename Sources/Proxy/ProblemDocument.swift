@@ -86,6 +86,8 @@ struct ProblemDocument {
       self.init(408, "request-timeout", "Request timeout", "The request head did not arrive in time.")
     case .contentStalled:
       self.init(408, "request-timeout", "Request timeout", "The request's content stopped arriving.")
+    case .contentTooSlow:
+      self.init(408, "request-timeout", "Request timeout", "The request's content arrived too slowly.")
     case .tooLarge:
       self.init(413, "content-too-large", "Content too large", "The request's content is longer than the limit.")
     case .contentCut:

@@ -13,6 +13,10 @@ public final class ProxyServer: Sendable {
   private let loops: [EventLoop]
   private let serving: [Confined<ServingLoop>]
   private let listeners: Locked<[ServerListener]>
+  private let spell = Locked(AcceptingSpell())
+
+  /// How many are accepted before those who were are heard.
+  private static let turn = 64
 
   /// A server on `loops`, which serves from `start` on.
   public init(_ service: Service, loops: [EventLoop], listeners: [ServerListener]) {
@@ -34,7 +38,7 @@ public final class ProxyServer: Sendable {
   public func start() {
     let places = listeners.withLock { $0 }.map(\.place)
     for home in serving {
-      Task(executorPreference: home.loop) { await Self.keepHouse(home) }
+      Task(executorPreference: home.loop) { await self.keepHouse(home) }
       Task(executorPreference: home.loop) { for place in places { self.accept(at: place, home) } }
     }
   }
@@ -62,20 +66,34 @@ public final class ProxyServer: Sendable {
       return
     }
     let waiter = acceptor.value.waiter
+    var unheard = 0
     while !acceptor.value.isStopped {
       let state = home.value.current
       guard state.service.hasRoomForConnections else {
-        state.metrics.add(state.service.metrics.acceptPauses)
+        guard await listener.callerIsWaiting(waiter) else { continue }
         state.metrics.add(state.service.metrics.limits[Limit.connections.row])
+        if await makeRoom(home, waiter) { continue }
+        state.metrics.add(state.service.metrics.acceptPauses)
+        noteRest("as many connections as limits.connections, and all are busy", state)
         _ = await waiter.wait(until: loop.now + .milliseconds(50))
         continue
       }
       let accepted = await listener.nextConnection(waiter) { error in
+        // Those who were let in a moment ago have not begun to wait yet.
+        defer { unheard = 0 }
+        if home.value.giveUpDescriptor() || unheard > 0 { return .tryAgain }
         state.metrics.add(state.service.metrics.acceptPauses)
-        state.service.log.error(
-          "accepting rests: nothing left to accept with", ["reason": .string(error.description)])
+        noteRest(error.description, state)
+        return .rest
       }
-      if let (channel, peer) = accepted { serve(channel, peer, of: place, home) }
+      guard let (channel, peer) = accepted else { continue }
+      serve(channel, peer, of: place, home)
+      // A flood is accepted in one go. Those who are let in are to be heard in between.
+      unheard += 1
+      if unheard == Self.turn {
+        unheard = 0
+        await Task.yield()
+      }
     }
     // Whoever has been let into the queue may have sent a request already.
     while case .connection(let channel, let peer) = listener.accept() { serve(channel, peer, of: place, home) }
@@ -100,7 +118,29 @@ public final class ProxyServer: Sendable {
     }
   }
 
-  private static func keepHouse(_ home: Confined<ServingLoop>) async {
+  /// Ends a connection that waits for a request, of this loop or else of another. False: none waits.
+  private func makeRoom(_ home: Confined<ServingLoop>, _ waiter: Waiter) async -> Bool {
+    if home.value.endLongestWaiting() {
+      await Task.yield()
+      return true
+    }
+    for other in serving where other.loop !== home.loop {
+      guard await Task(executorPreference: other.loop, operation: { other.value.endLongestWaiting() }).value else {
+        continue
+      }
+      _ = await waiter.wait(until: home.loop.now + .milliseconds(1))
+      return true
+    }
+    return false
+  }
+
+  /// Says that accepting rests, once in a spell of it.
+  private func noteRest(_ reason: String, _ state: LoopState) {
+    guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
+    state.service.log.error("accepting rests", ["reason": .string(reason)])
+  }
+
+  private func keepHouse(_ home: Confined<ServingLoop>) async {
     home.loop.whenIdle { home.value.current.flushAccessRecords() }
     // Counted in the same memory in every generation.
     let (metrics, delays) = (home.value.current.metrics, home.value.current.service.metrics.loopDelays)
@@ -115,6 +155,7 @@ public final class ProxyServer: Sendable {
         home.value.current.service.log.summarise()
         home.value.current.service.accessLog?.reopen(ifMoved: true)
       }
+      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { current.value.log.info("accepting goes on") }
     }
   }
 

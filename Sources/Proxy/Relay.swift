@@ -47,6 +47,9 @@ struct Relay {
   private var interimResponses = 0
   private var hasReceived = false
   private var responseDeadline = MonotonicTime.distantFuture
+  private var pace = CallerPace()
+  /// Whether the caller is what takes so long, though it moves something now and then.
+  private(set) var isCallerTooSlow = false
   /// Whether a refusal of the token ends the run before it is passed on.
   private var holdsRefusal: Bool
   /// The length of the head that is held.
@@ -171,12 +174,26 @@ struct Relay {
     case .failed(let end): return .ended(end)
     }
     if tookItsTurn, loop.now < whole { return .tookItsTurn }
+    if isTooSlow(needsContent: requestNeedsCaller, needsReader: downstreamInterest.contains(.write)) {
+      isCallerTooSlow = true
+      return .ended(response == nil ? .unanswered(.contentTooSlow, mayRepeat: false) : .aborted(.timedOut))
+    }
     connection.waiter.watch(downstream.channel, downstreamInterest)
     connection.waiter.watch(upstream.channel, upstreamInterest)
     let isAwaitingHead = isRequestSent && response == nil
     return .waiting(
       requestNeedsCaller: requestNeedsCaller,
       until: min(isAwaitingHead ? responseDeadline : loop.now + timeouts.idle, whole))
+  }
+
+  /// Whether nothing but the caller is waited for, and it takes its time. Content that an upstream does not need for its answer, and
+  /// what is sent either way after a switch of protocols, may take as long as it likes.
+  private mutating func isTooSlow(needsContent: Bool, needsReader: Bool) -> Bool {
+    guard let rate = limits.callerRate, !isTunnel else { return false }
+    return pace.isTooSlow(
+      waitsForCaller: response == nil ? needsContent : needsReader,
+      bytes: request.contentBytes &+ (response?.sentBytes ?? 0), rate: rate, window: admission.route.timeouts.idle,
+      now: connection.state.loop.now)
   }
 
   // MARK: Out

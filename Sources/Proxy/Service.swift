@@ -45,16 +45,22 @@ public struct ServiceLimits: Sendable {
   public var bodyBytes: UInt64
   /// Downstream connections of the process.
   public var connections: Int
+  /// Bytes a second that a caller moves at least, on average, while it is waited for; `nil` is no limit.
+  public var callerRate: UInt64?
   /// From a request's first byte to the end of its head.
   public var requestHead: TimeSpan
   /// Between two requests of a connection.
   public var idle: TimeSpan
 
   /// The limits as configured.
-  public init(head: HeadLimits, bodyBytes: UInt64?, connections: Int, requestHead: TimeSpan, idle: TimeSpan) {
+  public init(
+    head: HeadLimits, bodyBytes: UInt64?, connections: Int, callerRate: UInt64? = nil, requestHead: TimeSpan,
+    idle: TimeSpan
+  ) {
     self.head = head
     self.bodyBytes = bodyBytes ?? .max
     self.connections = connections
+    self.callerRate = callerRate
     self.requestHead = requestHead
     self.idle = idle
   }

@@ -14,7 +14,9 @@ final class ServingLoop {
   @exclusivity(unchecked) private(set) var isDraining = false
   @exclusivity(unchecked) private var freeScratch: [Scratch] = []
   @exclusivity(unchecked) private var fewestFree = 0
-  private var connections: [ObjectIdentifier: DownstreamConnection] = [:]
+  private(set) var connections: [ObjectIdentifier: DownstreamConnection] = [:]
+  /// Whose connections are ended first where room is needed.
+  var longestWaiting = LongestWaiting()
   /// Those who accept, by where, so that they can be told to stop.
   var acceptors: [ObjectIdentifier: Acceptor] = [:]
 
@@ -95,6 +97,7 @@ final class ServingLoop {
   /// Drops what has not been needed for a while. Call every few seconds.
   func sweep() {
     for pool in current.pools { pool.sweep() }
+    longestWaiting.forget()
     let unneeded = min(fewestFree, freeScratch.count)
     freeScratch.removeLast(unneeded)
     if unneeded >= 16 { Machine.trimHeap() }

@@ -185,6 +185,7 @@ extension ServiceLimits {
     self.init(
       head: HeadLimits(headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount),
       bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
+      callerRate: settings.limits.callerRate.map { UInt64($0) },
       requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle))
   }
 }

@@ -142,7 +142,7 @@ struct WaitingCostTests {
     waiter.close()
   }
 
-  @Test func `without a descriptor left it waits for one, and then serves again`() async throws {
+  @Test func `without a descriptor left it stays calm, and then serves again`() async throws {
     let directory = try TemporaryDirectory()
     let port = try freePort()
     let file = try directory.write(
@@ -165,7 +165,6 @@ struct WaitingCostTests {
     try await Task.sleep(for: .milliseconds(500))
     #expect(proxy.processorTime - before <= .milliseconds(50))
     #expect(proxy.poll() == nil)
-    #expect(proxy.errors.contains("accepting rests"))
     held.removeAll()
     first = nil
     let caller = try RawConnection(port: port)

@@ -51,7 +51,7 @@ import Tokens
       admin: {address: 127.0.0.1:9901}
       log: {level: debug, format: text, access: false}
       cache: {memory: true}
-      limits: {head_bytes: 16KiB, field_count: 50, connections: 10, body_bytes: 1MiB}
+      limits: {head_bytes: 16KiB, field_count: 50, connections: 10, body_bytes: 1MiB, caller_rate: none}
       shutdown: {limit: 5s}
       applications:
         entra:
@@ -102,6 +102,7 @@ import Tokens
     #expect(settings.log.level == .debug && settings.log.format == .text && !settings.log.access)
     #expect(settings.limits.headBytes == 16384 && settings.limits.fieldCount == 50)
     #expect(settings.limits.connections == 10 && settings.limits.bodyBytes == 1_048_576)
+    #expect(settings.limits.callerRate == nil)
     #expect(settings.shutdown.limit == .seconds(5))
     #expect(settings.timeouts.requestHead == .seconds(1))
 

@@ -105,13 +105,13 @@ struct LimitTests {
     let first = try scene.proxy.connect()
     let second = try scene.proxy.connect()
     for connection in [first, second] {
-      try await connection.send("GET /bytes/1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-      #expect(try await connection.receive { $0.hasSuffix("x") }.contains("200 OK"))
+      try await connection.send("POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\nx")
     }
+    #expect(try await eventually { scene.upstream.requests.count == 2 })
     async let waiting = scene.proxy.get("/seen")
-    try await Task.sleep(for: .milliseconds(300))
+    #expect(try await eventually { scene.proxy.process.errors.contains("accepting rests") })
     #expect(!scene.upstream.requests.contains { $0.contains("/seen") })
-    first.finishSending()
+    try await first.send("x")
     #expect(try await waiting.status == 200)
   }
 

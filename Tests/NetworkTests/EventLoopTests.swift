@@ -99,7 +99,7 @@ struct EventLoopTests {
     let server = Task(executorPreference: loop) {
       let waiter = Waiter(loop)
       let listener = try Listener(socket, loop: loop)
-      guard let (channel, _) = await listener.nextConnection(waiter, onExhaustion: { _ in }) else { return 0 }
+      guard let (channel, _) = await listener.nextConnection(waiter) else { return 0 }
       let stream = try ByteStream(channel)
       var total = 0
       let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)

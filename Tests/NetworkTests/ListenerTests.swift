@@ -66,7 +66,7 @@ struct ListenerTests {
       Task(executorPreference: loop) {
         let listener = try Listener(socket, loop: loop)
         let waiter = Waiter(loop)
-        while let (channel, peer) = await listener.nextConnection(waiter, onExhaustion: { _ in }) {
+        while let (channel, peer) = await listener.nextConnection(waiter) {
           #expect(peer == Self.address(""))
           count.value.add(1, ordering: .relaxed)
           channel.close()

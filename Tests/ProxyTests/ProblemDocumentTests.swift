@@ -47,6 +47,7 @@ import Tokens
     Row(failure: .content, status: 400, kind: "bad-request"),
     Row(failure: .contentCut, status: 400, kind: "bad-request"),
     Row(failure: .contentStalled, status: 408, kind: "request-timeout"),
+    Row(failure: .contentTooSlow, status: 408, kind: "request-timeout"),
     Row(
       failure: .token(.providerUnavailable(.unreached(.closed(host: private_)), retryAfter: 7)), status: 503,
       kind: "identity-provider-unavailable", retryAfter: 7),

@@ -95,6 +95,15 @@ public final class ChildProcess: Sendable {
     return 0
   }
 
+  /// Descriptors it has open, from /proc.
+  public var openDescriptors: Int {
+    guard let directory = opendir("/proc/\(identifier)/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    return count - 2
+  }
+
   /// Processor time it has used, user and system, in steps of 10 ms, from /proc.
   public var processorTime: Duration {
     // Behind the name, which may hold spaces, stand the state and then fields 4 and on (proc(5)).

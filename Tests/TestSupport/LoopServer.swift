@@ -28,7 +28,7 @@ public final class LoopServer: Sendable {
       socket.close()
       let waiter = Waiter(loop)
       self.waiter.withLock { $0 = waiter }
-      while let (channel, _) = await listener.nextConnection(waiter, onExhaustion: { _ in }) {
+      while let (channel, _) = await listener.nextConnection(waiter) {
         let index = self.accepted.add(1, ordering: .relaxed).oldValue
         Task(executorPreference: loop) {
           let stream = try ByteStream(channel, tls: tls)

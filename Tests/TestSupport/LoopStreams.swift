@@ -24,7 +24,7 @@ public func connectedChannels(on loop: EventLoop) async throws -> (client: Chann
     waiter.close()
   }
   let client = try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(10))
-  guard let (server, _) = await listener.nextConnection(waiter, onExhaustion: { _ in }) else {
+  guard let (server, _) = await listener.nextConnection(waiter) else {
     throw TestSupportError("nobody connected")
   }
   return (client, server)

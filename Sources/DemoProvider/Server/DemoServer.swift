@@ -45,7 +45,7 @@ final class DemoServer: Sendable {
         return
       }
       await withDiscardingTaskGroup { group in
-        while let (channel, _) = await listener.nextConnection(accepting, onExhaustion: { _ in }) {
+        while let (channel, _) = await listener.nextConnection(accepting) {
           group.addTask(executorPreference: loop) {
             let waiter = waiters.value.make(loop)
             defer { waiters.value.end(waiter) }

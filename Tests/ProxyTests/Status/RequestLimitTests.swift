@@ -11,6 +11,7 @@ import Testing
   private static let rows: [(ExchangeFailure, Limit?)] = [
     (.head(.headTooLarge), .headBytes), (.head(.targetTooLong), .targetBytes), (.head(.field(.tooMany)), .fieldCount),
     (.tooLarge, .bodyBytes), (.headStalled, .requestHead), (.contentStalled, .idle),
+    (.contentTooSlow, .callerRate),
     (.unreachable(.timedOut), .connect), (.unreachable(.connect(.timedOut)), .connect),
     (.upstreamStalled, .responseHead), (.exchangeTimedOut, .exchange),
     // What is wrong without a limit being met.

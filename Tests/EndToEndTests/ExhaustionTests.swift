@@ -1,0 +1,187 @@
+// Callers and upstreams that want to use the proxy up: each kind meets its limit, gives back what it had, and keeps nobody else from
+// being served.
+
+import Glibc
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .serialized, .timeLimit(.minutes(4)))
+struct ExhaustionTests {
+  /// A kind of flood, the status each of its connections is to get, and the limit that is to be counted.
+  struct Attack: Sendable, CustomTestStringConvertible {
+    var kind: String
+    var status: String
+    var limit: String?
+    var path = "/api/"
+    var count = 60
+    var testDescription: String { kind + " " + path }
+  }
+
+  /// Starts a program that may have 60 descriptors.
+  private static let withFewDescriptors = ["sh", "-c", "ulimit -n 60; exec \"$@\"", "sh"]
+
+  private static let attacks = [
+    Attack(kind: "idle", status: "none"),
+    Attack(kind: "slow-head", status: "408", limit: "request_head"),
+    Attack(kind: "half-open", status: "408", limit: "request_head"),
+    Attack(kind: "slow-body", status: "408", limit: "caller_rate"),
+    Attack(kind: "slow-chunks", status: "408", limit: "caller_rate"),
+    Attack(kind: "slow-trailers", status: "408", limit: "caller_rate"),
+    Attack(kind: "stopped-body", status: "408", limit: "idle"),
+    Attack(kind: "huge-head", status: "431", limit: "head_bytes"),
+    Attack(kind: "many-fields", status: "431", limit: "field_count"),
+    Attack(kind: "long-target", status: "414", limit: "target_bytes"),
+    Attack(kind: "endless-body", status: "413", limit: "body_bytes"),
+    Attack(kind: "endless-trailers", status: "400"),
+    Attack(kind: "endless-extension", status: "400"),
+    Attack(kind: "slow-reader", status: "200", limit: "caller_rate", count: 6),
+    Attack(kind: "no-reader", status: "none", limit: "idle"),
+    Attack(kind: "silent-upstream", status: "504", limit: "response_head"),
+    Attack(kind: "silent-upstream", status: "504", limit: "connect", path: "/silent/"),
+    Attack(kind: "silent-upstream", status: "504", limit: "exchange", path: "/whole/"),
+  ]
+
+  @Test(arguments: attacks)
+  func `each way to use the proxy up has a limit, and others are served meanwhile`(_ attack: Attack) async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      loops: 1
+      limits: {head_bytes: 16KiB, body_bytes: 1MiB, caller_rate: 1MiB, connections: 500}
+      defaults: {timeouts: {request_head: 500ms, idle: 1s, response_head: 1s, connect: 500ms}}
+      routes:
+        - {name: api, path: /api/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+        - {name: whole, path: /whole/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none, timeouts: {exchange: 900ms}}
+        # It accepts, and waits for a request while a handshake is waited for.
+        - {name: silent, path: /silent/slow/, upstream: "https://127.0.0.1:\(upstream.port)/", token: none}
+        - {name: probed, path: /silent/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    // What there is anyway: both loops, the upstream's connection, the allocator's first growth.
+    _ = try await proxy.get("/api/bytes/1")
+    let before = (memory: proxy.process.residentBytes, descriptors: proxy.process.openDescriptors)
+    let count = attack.count
+    let flood = try await Flood.run(attack.kind, count: count, port: proxy.port, path: attack.path)
+    #expect(flood.answers == [attack.status: count], "\(flood)")
+    #expect(flood.ended == count)
+    #expect(flood.probes > 0 && flood.failed == 0)
+    if let limit = attack.limit {
+      #expect(try await metricSum(proxy, "bearer_proxy_limits_hit_total", "\"\(limit)\"") >= count)
+    }
+    // The buffers of sixty busy connections are some ten MiB; what was sent at them is much more.
+    #expect(proxy.process.residentBytes - before.memory < 48 << 20)
+    #expect(try await eventually { proxy.process.openDescriptors <= before.descriptors + 2 })
+  }
+
+  @Test func `one who sends request after request without a pause leaves the loop to others`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      loops: 1
+      log: {access: false}
+      routes: [{name: api, path: /api/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    // Requests for no route: nothing is waited for, neither an upstream nor the caller, who reads all the answers.
+    let flood = try await Flood.run("pipeline", count: 4, port: proxy.port, path: "/api/", hold: 2)
+    // Left to chance it was one request in half a second.
+    #expect(flood.failed == 0 && flood.probes > 12, "\(flood)")
+    #expect(try await metricSum(proxy, "bearer_proxy_requests_total", "4xx") > 1000)
+  }
+
+  @Test func `thousands of requests sent at once are answered in order, and few bytes are kept`() async throws {
+    let scene = try await ScriptedScene(top: "loops: 1\nlog: {access: false}")
+    let before = scene.proxy.process.residentBytes
+    let connection = try scene.proxy.connect()
+    let text = (1...3000).map { "GET /bytes/\($0 % 7 + 1) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }.joined()
+    async let sent = connection.send(text + "GET /bytes/9 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    let answers = try await connection.receive { $0.hasSuffix("\r\n\r\nxxxxxxxxx") }
+    let lengths = answers.split(separator: "\r\n").filter { $0.hasPrefix("Content-Length: ") }.map { $0.dropFirst(16) }
+    #expect(try await sent)
+    #expect(lengths.map(String.init) == (1...3000).map { "\($0 % 7 + 1)" } + ["9"])
+    #expect(scene.proxy.process.residentBytes - before < 16 << 20)
+  }
+
+  @Test(arguments: [1, 2])
+  func `where connections run out, those who wait without a request make room, and nobody who has one`(loops: Int)
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      loops: \(loops)
+      limits: {connections: 40}
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    // Nobody is ended by the clock here: the limits of time are a minute and more.
+    async let busy = Flood.run("get", count: 20, port: proxy.port)
+    _ = try await eventually { upstream.requests.count { $0.contains("/slow/2") } == 20 }
+    for kind in ["idle", "half-open", "slow-head"] {
+      let flood = try await Flood.run(kind, count: 200, port: proxy.port, hold: 1)
+      #expect(flood.probes > 0 && flood.failed == 0, "\(kind): \(flood)")
+      #expect(flood.slowest < 5, "\(kind): \(flood)")
+    }
+    #expect(try await busy.answers == ["200": 20])
+    #expect(try await metricSum(proxy, "bearer_proxy_limits_hit_total", "\"connections\"") >= 160)
+  }
+
+  @Test func `without a descriptor left accepting rests, which is said once, and goes on`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory, launcher: Self.withFewDescriptors,
+      """
+      loops: 1
+      limits: {connections: 1000}
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    // Busy, so that nobody can make room; half of them find no descriptor for an upstream, and are told so.
+    var held: [RawConnection] = []
+    for _ in 0..<80 {
+      let connection = try proxy.connect()
+      held.append(connection)
+      try await connection.send("POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nx")
+    }
+    #expect(try await eventually { proxy.process.errors.contains("accepting rests") })
+    let before = proxy.process.processorTime
+    try await Task.sleep(for: .seconds(1))
+    #expect(proxy.process.processorTime - before <= .milliseconds(100))
+    #expect(proxy.process.errors.split(separator: "\n").count { $0.contains("accepting rests") } == 1)
+    held.removeAll()
+    let caller = try proxy.connect()
+    try await caller.send("GET /bytes/1 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    #expect(try await caller.receive().hasSuffix("\r\n\r\nx"))
+    #expect(try await eventually(within: .seconds(30)) { proxy.process.errors.contains("accepting goes on") })
+    #expect(proxy.process.errors.split(separator: "\n").count { $0.contains("accepting rests") } == 1)
+  }
+
+  @Test func `where descriptors run out, those who wait without a request make room`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory, launcher: Self.withFewDescriptors,
+      """
+      loops: 1
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    let flood = try await Flood.run("idle", count: 200, port: proxy.port, hold: 2)
+    #expect(flood.ended >= 150 && flood.answers.keys.allSatisfy { $0 == "none" }, "\(flood)")
+    #expect(flood.probes > 0 && flood.failed == 0, "\(flood)")
+    #expect(!proxy.process.errors.contains("accepting rests"))
+  }
+
+  @Test func `probes of the admin listener are answered beside many who only connect to it`() async throws {
+    let scene = try await ScriptedScene()
+    let held = try (0..<300).map { _ in try RawConnection(port: scene.proxy.adminPort) }
+    #expect(try await scene.proxy.admin("/healthz").status == 200)
+    #expect(try await eventually { scene.proxy.process.openDescriptors < 150 })
+    // The last are still there.
+    try await held[299].send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    #expect(try await held[299].receive { $0.hasSuffix("ok\n") }.hasPrefix("HTTP/1.1 200"))
+    withExtendedLifetime(held) {}
+  }
+}
