@@ -14,6 +14,8 @@ public struct Flood: Decodable, Sendable {
   public let probes: Int
   /// Those that got no answer, or not the right one.
   public let failed: Int
+  /// Those that were made again because the connection ended without a byte of an answer.
+  public let repeated: Int
   /// Seconds that the slowest of them took.
   public let slowest: Double
 

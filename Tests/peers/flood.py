@@ -1,13 +1,14 @@
 """Callers that want to wear the proxy out, all at once, and one honest caller beside them.
 
-    flood.py PORT KIND COUNT [--path PREFIX] [--hold SECONDS] [--host HOST]
+    flood.py PORT KIND COUNT [--path PREFIX] [--hold SECONDS]
 
 Opens COUNT connections that do what KIND says until the proxy ends them, or for SECONDS at most. Meanwhile another process asks for
 PREFIXbytes/1 on a fresh connection every 20 ms. Prints one JSON object:
 
     answers   how many connections got which status first ("none": the end of the connection and no answer)
     ended     connections that the proxy ended; longest: seconds until the last of them
-    probes    honest requests; failed: those without their answer; slowest: seconds that the slowest took
+    probes    honest requests; failed: those without their answer; slowest: seconds that the slowest took; repeated: how many were
+              sent again, twice at most, because the connection ended before a byte of an answer, as a new one may in a flood
 """
 
 import argparse
@@ -24,6 +25,7 @@ CHUNKED = b"POST %ssink HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\
 
 # What is sent first, what again and again, and after how many seconds each time.
 KINDS = {
+    "none": (b"", b"", 0),  # Nobody but the honest caller, for SECONDS.
     "idle": (b"", b"", 0),
     "slow-head": (b"GET %sseen HTTP/1.1\r\n" + HOST, b"X-Slow: b\r\n", 0.1),
     "half-open": (b"GET %sseen HTTP/1.1\r\nHo", b"", 0),
@@ -51,23 +53,29 @@ ESTABLISHED = 1
 
 def probe(port, prefix, stop, results):
     """An honest caller in a process of its own, so that what it measures is the proxy and not the flood."""
-    count = failed = 0
+    count = failed = repeated = 0
     slowest = 0.0
     while not stop.is_set():
         began = time.monotonic()
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
-                s.sendall(b"GET " + prefix + b"bytes/1 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-                answer = b""
-                while piece := s.recv(4096):
-                    answer += piece
-            failed += not (answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"\r\n\r\nx"))
-        except OSError:
-            failed += 1
+        answer = b""
+        for attempt in range(3):
+            repeated += attempt > 0
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
+                    s.sendall(b"GET " + prefix + b"bytes/1 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                    while piece := s.recv(4096):
+                        answer += piece
+            except ConnectionError:
+                pass
+            except OSError:
+                break
+            if answer:
+                break
+        failed += not (answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"\r\n\r\nx"))
         count += 1
         slowest = max(slowest, time.monotonic() - began)
         stop.wait(0.02)
-    results.put({"probes": count, "failed": failed, "slowest": round(slowest, 3)})
+    results.put({"probes": count, "failed": failed, "repeated": repeated, "slowest": round(slowest, 3)})
 
 
 async def drip(loop, s, first, again, pause, until):
@@ -132,6 +140,8 @@ async def flood(options):
     results = {"answers": collections.Counter(), "ended": 0, "longest": 0.0}
     began = time.monotonic()
     await asyncio.gather(*(attack(loop, options, results, began) for _ in range(options.count)))
+    if options.kind == "none":
+        await asyncio.sleep(options.hold)
     return results
 
 

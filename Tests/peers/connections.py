@@ -1,0 +1,104 @@
+"""Thousands of connections at once: those that have been used and wait, and those whose answer is waited for.
+
+    connections.py upstream                           prints `listening PORT`; /wait answers when somebody asks for /go
+    connections.py callers PORT PROCESS IDLE BUSY     prints what the proxy's process needs for them; fails where it is too much
+"""
+
+import asyncio
+import sys
+import time
+
+LIMIT = 8 * 1024
+waiting = []
+
+
+async def serve(reader, writer):
+    try:
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            if b" /wait " in head:
+                waiting.append(asyncio.get_running_loop().create_future())
+                await waiting[-1]
+            if b" /go " in head:
+                for each in waiting:
+                    each.set_result(None)
+                waiting.clear()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    writer.close()
+
+
+async def upstream():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=4096)
+    print("listening", server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def resident(process):
+    with open(f"/proc/{process}/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+
+async def connect(port):
+    return await asyncio.open_connection("127.0.0.1", port)
+
+
+async def ask(connection, path="/"):
+    reader, writer = connection
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    head = await reader.readuntil(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 200 ") or await reader.readexactly(2) != b"ok":
+        raise SystemExit(f"error: answered {head!r}")
+
+
+async def many(port, count):
+    """So many connections, each of which has been answered once."""
+    connections = []
+    while len(connections) < count:
+        batch = await asyncio.gather(*(connect(port) for _ in range(min(200, count - len(connections)))))
+        await asyncio.gather(*(ask(each) for each in batch))
+        connections += batch
+    return connections
+
+
+async def callers(port, process, idle, busy):
+    # The first burst makes the buffers and the upstream connections that later ones use again.
+    for _, writer in await many(port, 400):
+        writer.close()
+    await asyncio.sleep(6)
+    before = resident(process)
+    idlers = await many(port, idle)
+    # A sweep or two, which give back what was needed to open them.
+    await asyncio.sleep(11)
+    each = (resident(process) - before) / max(idle, 1)
+    print(f"{idle} idle connections: {each / 1024:.2f} KiB each, {resident(process) >> 20} MiB resident in all")
+    began = time.monotonic()
+    workers = await many(port, busy)
+    answers = [asyncio.create_task(ask(worker, "/wait")) for worker in workers]
+    await asyncio.sleep(3)
+    with_busy = resident(process)
+    honest, slowest = await connect(port), 0.0
+    for _ in range(200):
+        asked = time.monotonic()
+        await ask(honest)
+        slowest = max(slowest, time.monotonic() - asked)
+    print(f"{busy} busy beside them: {with_busy >> 20} MiB resident; an honest caller waited {slowest * 1000:.1f} ms at most")
+    if any(answer.done() for answer in answers):
+        raise SystemExit("error: a busy connection did not stay so")
+    await ask(honest, "/go")
+    await asyncio.gather(*answers)
+    # Who has waited all the time is still there.
+    for start in range(0, idle, 200):
+        await asyncio.gather(*(ask(each) for each in idlers[start : start + 200]))
+    print(f"all {idle + busy} answered, {time.monotonic() - began:.1f} s after the busy ones began")
+    if each >= LIMIT:
+        raise SystemExit(f"error: an idle connection needs {each / 1024:.2f} KiB")
+    if slowest > 2:
+        raise SystemExit("error: the honest caller waited too long")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "upstream":
+        asyncio.run(upstream())
+    else:
+        asyncio.run(callers(*map(int, sys.argv[2:])))
