@@ -12,6 +12,8 @@ public final class ByteStream: @unchecked Sendable {
   /// The TLS session where there is one.
   public let tls: TLSSession?
   @exclusivity(unchecked) private var isWriteClosed = false
+  /// Whether sending has found out that the peer broke the connection off.
+  @exclusivity(unchecked) private var wasReset = false
 
   /// A stream over a connected socket. Call on the loop; the handshake is still to be made where `tls` is given.
   public init(_ channel: Channel, tls: TLSContext? = nil, serverName: String? = nil, resuming: TLSResumption? = nil)
@@ -65,7 +67,7 @@ public final class ByteStream: @unchecked Sendable {
         if count < buffer.count { channel.nothingMoreToRead() }
         return .moved(count)
       }
-      if count == 0 { return buffer.isEmpty ? .wouldBlock : .endOfStream }
+      if count == 0 { return buffer.isEmpty ? .wouldBlock : wasReset ? .failed(.reset) : .endOfStream }
       switch errno {
       case EINTR: continue
       case EAGAIN:
@@ -97,7 +99,11 @@ public final class ByteStream: @unchecked Sendable {
       case EAGAIN:
         channel.ready.remove(.write)
         return .wouldBlock
-      default: return .failed(StreamError(errno: errno, call: "send"))
+      default:
+        // The kernel says so once, to the call that comes first; the next `recv` would find an end in good order. After the peer's
+        // own end it is EPIPE, and that end was in order.
+        if errno == ECONNRESET { wasReset = true }
+        return .failed(StreamError(errno: errno, call: "send"))
       }
     }
   }

@@ -19,7 +19,7 @@ public func pinnedPython() throws -> String {
 }
 
 /// The port of the line `listening PORT` that a peer of ours prints when it is ready.
-private func announcedPort(of process: ChildProcess) async throws -> Int {
+func announcedPort(of process: ChildProcess) async throws -> Int {
   var port: Int?
   _ = try await eventually(within: .seconds(30)) {
     if let status = process.poll() {

@@ -63,7 +63,7 @@ async def read_head(reader):
     """The start line and the fields of a message; None at the end of the connection."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
-    except (asyncio.IncompleteReadError, ConnectionError):
+    except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
         return None
     lines = head.decode("latin-1").split("\r\n")
     return lines[0], {k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in lines[1:-2])}
@@ -94,7 +94,7 @@ async def serve(reader, writer):
     try:
         while (message := await read_head(reader)) and await answer(reader, writer, *message):
             pass
-    except (ConnectionError, asyncio.IncompleteReadError, ValueError):
+    except (ConnectionError, ssl.SSLError, asyncio.IncompleteReadError, ValueError):
         pass
     writer.close()
 
@@ -208,7 +208,7 @@ class Caller:
             self.counts["hung"] += 1
             self.wrong("no answer and no end", f"{method} {target}")
             self.drop()
-        except (ConnectionError, asyncio.IncompleteReadError) as error:
+        except (ConnectionError, ssl.SSLError, asyncio.IncompleteReadError) as error:
             self.counts["broken"] += 1
             # An idle connection may be closed under a request; a harmless exchange on a fresh one may not break.
             if fault in HARMLESS:

@@ -1,0 +1,79 @@
+// Faults between every two steps of an exchange, from both sides: nobody waits in vain, nothing leaks, and no byte is anybody else's.
+
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .serialized, .timeLimit(.minutes(4)))
+struct ChaosTests {
+  /// A fault, and how each exchange with it ends: `broken`, `whole`, `left`, or with a status.
+  private static let rows: [(fault: String, end: String)] = [
+    ("none", "whole"), ("slow", "whole"), ("close-before", "502"), ("reset-before", "502"), ("stall-before", "504"),
+    ("close-head", "502"), ("reset-head", "502"), ("stall-head", "504"), ("close-body", "broken"),
+    ("reset-body", "broken"), ("stall-body", "broken"), ("close-after", "whole"), ("early", "whole"),
+    ("garbage", "502"), ("two-answers", "whole"),
+    ("caller-leaves-head", "left"), ("caller-leaves-body", "left"), ("caller-resets-head", "left"),
+    ("caller-resets-body", "left"), ("caller-stalls-head", "408"), ("caller-stalls-body", "408"),
+    ("caller-leaves-answer", "left"), ("caller-half-closes", "whole"),
+  ]
+
+  /// Plain or TLS, towards the caller and towards the upstream.
+  @Test(arguments: [(false, false), (true, true)])
+  func `a fault at any step from either side ends its exchange, and touches no other`(
+    _ tls: (caller: Bool, upstream: Bool)
+  )
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("both")
+    let upstream = try await ChaosUpstream(in: directory, certificate: tls.upstream ? certificate : nil)
+    let port = try freePort()
+    let listenerTLS =
+      tls.caller ? "tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}" : ""
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      loops: 1
+      listeners:
+        - address: 127.0.0.1:\(port)
+          \(listenerTLS)
+      log: {access: false}
+      defaults:
+        tls: {ca_file: \(authority.file)}
+        timeouts: {request_head: 500ms, response_head: 500ms, idle: 500ms}
+        pool: {max_idle: 0}
+      routes:
+        - {name: all, path: /, upstream: "\(tls.upstream ? "https" : "http")://127.0.0.1:\(upstream.port)/", token: none}
+        - {name: refused, path: /refused/, upstream: "http://127.0.0.1:\(try freePort())/", token: none}
+      """)
+    let fixed =
+      (tls.caller ? ["--ca", authority.file] : []) + ["--method", "POST", "--framing", "chunked", "--size", "3000"]
+    // What the first exchange makes stays.
+    _ = try await Chaos.run(1, port: port, fixed + ["--fault", "none"])
+    let before = proxy.process.openDescriptors
+    for (fault, end) in Self.rows {
+      let chaos = try await Chaos.run(8, port: port, fixed + ["--fault", fault, "--at-once", "4"])
+      #expect(chaos.counts == [end: 8] && chaos.wrongs == [], "\(fault): \(chaos)")
+    }
+    let refused = try await Chaos.run(8, port: port, fixed + ["--prefix", "/refused", "--fault", "refused"])
+    #expect(refused.counts == ["502": 8], "\(refused)")
+    #expect(try await eventually { proxy.process.openDescriptors <= before })
+    #expect(try await eventually { try await metricSum(proxy, "bearer_proxy_connections_open ") == 0 })
+  }
+
+  /// A moment of Tests/soak-chaos.
+  @Test func `of thousands of exchanges that break anywhere, those that look whole are`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ChaosUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      log: {access: false}
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    let chaos = try await Chaos.run(2000, port: proxy.port)
+    #expect(chaos.wrongs == [])
+    #expect(chaos.counts["hung"] == nil && chaos.counts["whole", default: 0] > 1000, "\(chaos)")
+    #expect(try await eventually { try await metricSum(proxy, "bearer_proxy_connections_open ") == 0 })
+  }
+}

@@ -1,0 +1,34 @@
+// An upstream, and callers, that break off anywhere, and say what became of each exchange; see Tests/peers/chaos.py.
+
+import FoundationEssentials
+
+/// What became of exchanges in which something broke.
+public struct Chaos: Decodable, Sendable {
+  /// How many ended which way: `whole`, `broken`, `left` by the caller, a status, `hung`.
+  public let counts: [String: Int]
+  /// What must never be, in words: another request's answer, a body that is not the right one, half of one that looks whole.
+  public let wrongs: [String]
+
+  /// Makes `count` exchanges through the proxy at `port`, by chance or as `arguments` of the callers say.
+  public static func run(_ count: Int, port: Int, _ arguments: [String] = []) async throws -> Chaos {
+    let text = try await succeed(
+      [pinnedPython(), testsDirectory + "/peers/chaos.py", "callers", "\(port)", "\(count)"] + arguments)
+    return try JSONDecoder().decode(Chaos.self, from: Data(text.utf8))
+  }
+}
+
+/// The upstream of such exchanges.
+public struct ChaosUpstream: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process.
+  public let process: ChildProcess
+
+  /// Starts it, with TLS where there is a certificate.
+  public init(in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil) async throws {
+    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
+    process = try ChildProcess(
+      "chaos", [pinnedPython(), testsDirectory + "/peers/chaos.py", "upstream"] + tls, in: directory)
+    port = try await announcedPort(of: process)
+  }
+}
