@@ -73,7 +73,8 @@ public enum NormalPath {
       switch (segment[index + 1], segment[index + 2] | 0x20) {
       case (0x32, 0x66): index += 3  // %2F
       case (0x33, 0x62): return false  // %3B, a semicolon
-      case (0x32, 0x35): return DeepEncoding.octet(in: segment, at: index + 3) != ASCII.semicolon  // %25, a percent sign
+      case (0x32, 0x35):  // %25, a percent sign
+        return DeepEncoding.octet(in: segment, at: index + 3) != ASCII.semicolon
       default: return true
       }
     }
