@@ -91,8 +91,8 @@ let package = Package(
 // Fuzz targets link with `--sanitize fuzzer` only, so that they are in the graph only where `Tests/fuzz` asks for them.
 if Context.environment["BEARER_PROXY_FUZZ"] != nil {
   for name in [
-    "FuzzRequestHead", "FuzzResponseHead", "FuzzChunked", "FuzzPath", "FuzzChallenge", "FuzzTokenReply", "FuzzCacheDocument",
-    "FuzzIDToken", "FuzzConfiguration",
+    "FuzzRequestHead", "FuzzResponseHead", "FuzzChunked", "FuzzPath", "FuzzChallenge", "FuzzTokenReply",
+    "FuzzCacheDocument", "FuzzIDToken", "FuzzConfiguration",
   ] {
     package.targets.append(
       .executableTarget(
