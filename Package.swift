@@ -32,7 +32,7 @@ let package = Package(
     .target(name: "Telemetry", swiftSettings: strict),
     .target(name: "HTTP", swiftSettings: strictAndSafe),
     .target(name: "Tokens", dependencies: ["HTTP"], swiftSettings: strictAndSafe),
-    .target(name: "Network", dependencies: ["CSystem", "COpenSSL"], swiftSettings: strict),
+    .target(name: "Network", dependencies: ["CSystem", "COpenSSL", "Telemetry"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(
       name: "Identity", dependencies: ["HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),

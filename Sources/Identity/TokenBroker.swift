@@ -1,6 +1,7 @@
 // Owns the tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do is
 // `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
 
+internal import Telemetry
 public import Tokens
 
 /// Obtains tokens and keeps them.
@@ -44,6 +45,8 @@ public actor TokenBroker {
   /// The requests in flight that answer complaints.
   var answers: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
   private var turns: [String: Task<Void, Never>] = [:]
+  /// The first request that waits for what is in flight: the record of it says so, whoever began it.
+  private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
   /// A broker that keeps what it obtains in `store` and serves what it finds there.
   public init(_ surroundings: Surroundings, store: any TokenCacheStore = MemoryCacheStore()) {
@@ -71,7 +74,7 @@ public actor TokenBroker {
     if let value = slots[key]?.value, value.isUsable(at: surroundings.now()) {
       guard value.lifetime.freshness(at: surroundings.now()) == .aging else { return value }
     } else if let flight = slots[key]?.flight {
-      return try await flight.value.get()
+      return try await awaited(flight, key)
     }
     var slot = await look(subscription)
     if case .interactionRequired = slot.plan(at: surroundings.now()) {
@@ -95,7 +98,15 @@ public actor TokenBroker {
     case .request:
       break
     }
-    return try await flight(for: subscription).value.get()
+    return try await awaited(flight(for: subscription), key)
+  }
+
+  /// What a request in flight brings.
+  private func awaited(
+    _ flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ key: AcquisitionKey
+  ) async throws(AcquisitionError) -> BearerValue {
+    if waiting[key] == nil { waiting[key] = RequestScope.current }
+    return try await flight.value.get()
   }
 
   /// As `bearer`, after a look into the cache: for programs that ask now and then and do not follow it.
@@ -240,11 +251,12 @@ public actor TokenBroker {
     }
     slot.flight = nil
     slots[key] = slot
+    let scope = waiting.removeValue(forKey: key) ?? RequestScope.current
     if report.wasSent {
-      surroundings.observe(
-        TokenEvent(
-          application: subscription.application.name, authority: key.authority, scopes: key.scopes,
-          grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome))
+      let event = TokenEvent(
+        application: subscription.application.name, authority: key.authority, scopes: key.scopes,
+        grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome)
+      RequestScope.$current.withValue(scope) { surroundings.observe(event) }
     }
     // A sign-out between the filing and here has been told already, when this token was not held yet.
     if key.subject != .application { await look(subscription) }

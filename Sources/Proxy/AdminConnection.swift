@@ -9,6 +9,8 @@ struct AdminRequest {
   var path: String
   /// How the answer is to look.
   var form: AdminForm
+  /// What `level` says in the query, if anything.
+  var level: String?
   /// GET or HEAD.
   var isRead: Bool
   /// HEAD.
@@ -79,9 +81,11 @@ final class AdminConnection {
     // A request with content is answered and its connection closed: nothing here reads content.
     let hasContent = parser.head.fields.contains(.contentLength) || parser.head.fields.contains(.transferEncoding)
     let query = bytes.extracting(parser.head.target.query).text
+    let parameters = query.split(separator: "&")
     return AdminRequest(
       path: bytes.extracting(parser.head.target.path).text,
-      form: query.split(separator: "&").contains("format=json") ? .json : .text,
+      form: parameters.contains("format=json") ? .json : .text,
+      level: parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) },
       isRead: parser.head.method == .get || parser.head.method == .head, isHead: parser.head.method == .head,
       isPost: parser.head.method == .post,
       isAllowed: callers.judge(parser.head, bytes) == nil,

@@ -8,7 +8,7 @@ internal import Synchronization
 internal import Telemetry
 internal import Tokens
 
-/// Serves `/healthz`, `/readyz`, `/metrics`, `/status` and `/config`, and takes `/quitquitquit`.
+/// Serves `/healthz`, `/readyz`, `/metrics`, `/status`, `/config` and `/log`, and takes `/quitquitquit`.
 public final class AdminServer: Sendable {
   private let current: CurrentService
   private let loop: EventLoop
@@ -91,6 +91,7 @@ public final class AdminServer: Sendable {
       quit()
       return .text(200, "ending\n")
     }
+    if request.path == "/log", request.isPost { return changeLevel(request.level) }
     guard request.isRead else { return .text(405, "only GET and HEAD\n") }
     switch request.path {
     case "/healthz": return .text(200, "ok\n")
@@ -105,8 +106,24 @@ public final class AdminServer: Sendable {
     case "/config":
       let text = service.description.configuration(request.form)
       return request.form == .json ? .json(text) : .text(200, text)
-    default: return .text(404, "try /healthz, /readyz, /metrics, /status, /config or POST /quitquitquit\n")
+    case "/log": return .text(200, "\(service.log.level.rawValue)\n")
+    default:
+      return .text(404, "try /healthz, /readyz, /metrics, /status, /config, /log or POST /quitquitquit\n")
     }
+  }
+
+  /// Changes from which level on records are written, until the configuration is read again.
+  private func changeLevel(_ word: String?) -> AdminAnswer {
+    let log = service.log
+    guard let level = word.flatMap(LogLevel.init(rawValue:)) else {
+      return .text(400, "say ?level= with \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))\n")
+    }
+    let former = log.level
+    // Whoever reads the log later is to know why it says more or less from here on: the more talkative of the two levels says it.
+    log.change(level: min(former, level))
+    log.info("log level changed", ["from": .string(former.rawValue), "to": .string(level.rawValue)])
+    log.change(level: level)
+    return .text(200, "\(level.rawValue)\n")
   }
 
   private func status() async -> StatusReport {

@@ -46,8 +46,9 @@ extension Exchange {
       return nil
     case .answer(let complaint):
       do throws(AcquisitionError) {
-        let value = try await state.service.broker.bearer(
-          answering: complaint, about: refusal.token, for: subscription)
+        let value = try await RequestScope.around(scratch.scope) { () async throws(AcquisitionError) in
+          try await state.service.broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+        }
         guard let value else {
           // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.
           count(.alreadyAnswered)

@@ -94,7 +94,7 @@ struct Exchange {
       throw .authorizationRefused
     }
     do throws(ExchangeFailure) {
-      return .bearer(try await bearer(slot, connection.state))
+      return .bearer(try await bearer(slot, connection.state, scratch))
     } catch {
       noteInteraction(error, route, connection.state, scratch)
       guard route.token.forwardsWithout, case .token(let reason) = error, !reason.isInteractionRequired else {
@@ -105,7 +105,9 @@ struct Exchange {
   }
 
   /// The token of a slot: the loop's own copy while it is usable, otherwise what the broker obtains.
-  private mutating func bearer(_ slot: Int, _ state: LoopState) async throws(ExchangeFailure) -> BearerValue {
+  private mutating func bearer(
+    _ slot: Int, _ state: LoopState, _ scratch: Scratch
+  ) async throws(ExchangeFailure) -> BearerValue {
     let now = UnixTime(state.wallClock().seconds)
     if let value = state.bearers[slot], value.isUsable(at: now) {
       record.tokenSource = .cache
@@ -116,7 +118,9 @@ struct Exchange {
     record.tokenSource = .identityProvider
     defer { record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
-      let value = try await state.service.broker.bearer(for: state.service.subscriptions[slot])
+      let value = try await RequestScope.around(scratch.scope) { () async throws(AcquisitionError) in
+        try await state.service.broker.bearer(for: state.service.subscriptions[slot])
+      }
       state.bearers[slot] = value
       if value.origin.source == .cache { record.tokenSource = .sharedCache }
       return value

@@ -79,6 +79,9 @@ extension Span where Element == UInt8 {
 }
 
 extension Scratch {
+  /// For whom others work while the request waits for them.
+  var scope: RequestScope { RequestScope(logRequest) }
+
   /// The ids of the request, for a log record about it.
   var logRequest: LogRequest {
     identity.withBytes {

@@ -93,6 +93,11 @@ public final class Log: Sendable {
     manner.store(Self.manner(level, format), ordering: .relaxed)
   }
 
+  /// From now on records are written from this level on.
+  public func change(level: LogLevel) {
+    change(level: level, format: manner.load(ordering: .relaxed) & 1 == 1 ? .json : .text)
+  }
+
   private static func manner(_ level: LogLevel, _ format: LogFormat) -> Int {
     level.rank << 1 | (format == .json ? 1 : 0)
   }
@@ -130,7 +135,7 @@ public final class Log: Sendable {
   ) {
     guard level >= self.level else { return }
     var fields = fields().map { ($0.key, $0.value) }
-    if let request {
+    if let request = request ?? RequestScope.current?.request {
       fields.append(("request_id", .string(request.requestID)))
       fields.append(("trace_id", .string(request.traceID)))
     }

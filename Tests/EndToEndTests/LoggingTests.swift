@@ -36,6 +36,33 @@ struct LoggingTests {
     #expect(proxy.accessRecords.count == 10)
   }
 
+  @Test func `what is logged while a request waits for its token names the request`() async throws {
+    let scene = try await ProviderScene { try await $0.behave(#"{"delay": 2}"#) }
+    let ids = [
+      "-H", "X-Request-ID: waits-1", "-H", "traceparent: 00-\(String(repeating: "7", count: 32))-00f067aa0ba902b7-01",
+    ]
+    #expect(try await scene.proxy.get("/orders/seen", ids).status == 200)
+    #expect(try await eventually { !records(scene.proxy.process.errors, "token obtained").isEmpty })
+    let record = try #require(records(scene.proxy.process.errors, "token obtained").first)
+    #expect(record["request_id"] == .text("waits-1") && record["trace_id"] == .text(String(repeating: "7", count: 32)))
+  }
+
+  @Test func `the level changes while the proxy runs, until the configuration is read again`() async throws {
+    let scene = try await ScriptedScene(top: "log: {level: warning}")
+    let log = "http://127.0.0.1:\(scene.proxy.adminPort)/log"
+    func level() async throws -> String { try await curl([log]).body }
+    #expect(try await level() == "warning\n")
+    // As with every change, no link, no prefetching and no other site's page.
+    #expect(try await curl([log + "?level=debug"]).body == "warning\n")
+    #expect(try await curl(["-X", "POST", "-H", "Sec-Fetch-Site: cross-site", log + "?level=debug"]).status == 421)
+    for wrong in ["", "?level=", "?level=loud"] { #expect(try await curl(["-X", "POST", log + wrong]).status == 400) }
+    #expect(try await level() == "warning\n" && scene.proxy.process.errors == "")
+    #expect(try await curl(["-X", "POST", log + "?level=info"]).body == "info\n")
+    #expect(try await eventually { !records(scene.proxy.process.errors, "log level changed").isEmpty })
+    scene.proxy.process.send(SIGHUP)
+    #expect(try await eventually { try await level() == "warning\n" })
+  }
+
   @Test func `access records go to a file, and on in a new one after it was moved`() async throws {
     let directory = try TemporaryDirectory()
     mkdir(directory.file("logs"), 0o700)

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Identity
 import Network
+import Telemetry
 import TestSupport
 import Testing
 import Tokens
@@ -38,6 +39,19 @@ struct FileCacheStoreTests {
   private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: FileCacheStore) async throws {
     let issued = try person.issued(generation: generation, now: Self.now)
     try await store.modify { document in _ = document.add(issued, now: Self.now) }
+  }
+
+  @Test func `what happens to the file is told as the work of the request that waits for it`() async throws {
+    let heard = Locked<[String]>([])
+    let store = await FileCacheStore.open(path: path) { event in
+      if case .written = event { heard.withLock { $0.append(RequestScope.current?.request.requestID ?? "nobody") } }
+    }
+    try await add(alice, to: store)
+    try await RequestScope.around(RequestScope(LogRequest(requestID: "waiting", traceID: ""))) {
+      () async throws in try await add(bob, to: store)
+    }
+    try await add(alice, 1, to: store)
+    #expect(heard.withLock { $0 } == ["nobody", "waiting", "nobody"])
   }
 
   private func onDisk() throws -> CacheDocument {

@@ -2,7 +2,9 @@
 
 import HTTP
 import HTTPClient
+import Network
 import Synchronization
+import Telemetry
 import Testing
 import Tokens
 
@@ -121,6 +123,8 @@ struct Bench {
   let events: AsyncStream<TokenEvent>
   let published = Published()
   let naps = Naps()
+  /// The request ids that acquisitions were told with; `-` for those that no request waited for.
+  let scopes = Locked<[String]>([])
 
   init(lifetime: Int64 = 3600) {
     provider = ScriptedProvider(lifetime: lifetime)
@@ -129,7 +133,10 @@ struct Bench {
     broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { [clock] in clock.now }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) },
-        observe: { continuation.yield($0) }, publish: { [published] in published.take($0, $1) }))
+        observe: { [scopes] event in
+          scopes.withLock { $0.append(RequestScope.current?.request.requestID ?? "-") }
+          continuation.yield(event)
+        }, publish: { [published] in published.take($0, $1) }))
   }
 
   func subscription(

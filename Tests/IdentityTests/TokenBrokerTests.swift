@@ -1,6 +1,8 @@
 // The broker against a scripted provider and a manual clock: what is sent, what callers get.
 
 import HTTPClient
+import Network
+import Telemetry
 import Testing
 import Tokens
 
@@ -49,6 +51,25 @@ import Tokens
     }
     #expect(tokens == ["token-2": 1000, "released": 1])
     #expect(await bench.provider.forms.count == 2)
+  }
+
+  @Test func `what is said of an acquisition names the first request that waits for it, whoever began it`() async throws
+  {
+    let bench = Bench()
+    let subscription = try bench.subscription()
+    await bench.provider.hold()
+    let behind = Task { try await bench.broker.bearer(for: subscription) }
+    await bench.provider.arrival(of: 1)
+    let request = Task {
+      try await RequestScope.around(RequestScope(LogRequest(requestID: "waiting", traceID: ""))) {
+        () async throws in try await bench.broker.bearer(for: subscription)
+      }
+    }
+    // The actor takes calls in turn: once it has answered this, the request waits.
+    while await bench.broker.waiting.isEmpty { await Task.yield() }
+    await bench.provider.release()
+    #expect(try await request.value === behind.value)
+    #expect(bench.scopes.withLock { $0 } == ["waiting"])
   }
 
   @Test func `another configuration keeps what it wants, under its application, and nothing else`() async throws {

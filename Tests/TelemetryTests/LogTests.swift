@@ -58,6 +58,34 @@ import Testing
     #expect(lines.count == LogLevel.allCases.count { $0 >= level })
   }
 
+  @Test func `a record in a request's scope names the request, also from the tasks that were made there`() async {
+    let written = Mutex<[String]>([])
+    let log = Log(
+      level: .info, format: .text, now: { LogInstant(seconds: 0, nanoseconds: 0) },
+      write: { line in written.withLock { $0.append(String(decoding: line.dropFirst(25).dropLast(), as: UTF8.self)) } })
+    await RequestScope.around(RequestScope(LogRequest(requestID: "one", traceID: "t1"))) {
+      log.info("in it")
+      await Task { log.info("task", ["n": .integer(1)]) }.value
+      log.warning("somebody else's", of: LogRequest(requestID: "two", traceID: "t2"))
+      await RequestScope.around(nil) { await Task { log.info("outside") }.value }
+    }
+    log.info("after it")
+    #expect(
+      written.withLock { $0 } == [
+        "info in it request_id=one trace_id=t1", "info task n=1 request_id=one trace_id=t1",
+        "warning somebody else's request_id=two trace_id=t2", "info outside", "info after it",
+      ])
+  }
+
+  @Test func `the level changes alone, and the format stays`() {
+    let lines = Self.lines(.text, level: .error) { log in
+      log.info("unheard")
+      log.change(level: .info)
+      log.info("heard")
+    }
+    #expect(lines == ["2026-01-02T03:04:05.678Z info heard\n"])
+  }
+
   static let instants: [(Int64, UInt32, String)] = [
     (0, 0, "1970-01-01T00:00:00.000Z"), (951_782_400, 999_999_999, "2000-02-29T00:00:00.999Z"),
     (951_868_800, 1_000_000, "2000-03-01T00:00:00.001Z"), (-1, 0, "1969-12-31T23:59:59.000Z"),

@@ -2,6 +2,7 @@
 // nothing is left that only this process knows.
 
 internal import Network
+internal import Telemetry
 internal import Tokens
 
 extension FileCacheStore {
@@ -28,31 +29,36 @@ extension FileCacheStore {
 
   private func writeAll() async {
     repeat {
-      // Waiting for the lock is when further changes gather.
-      let held: HeldLockFile
-      let began = MonotonicTime.now
-      do throws(LockFileError) {
-        held = try await lock.take(within: lockWait)
-        observe(.waited(.file, Duration(MonotonicTime.now - began)))
-      } catch {
-        observe(.waited(.file, Duration(MonotonicTime.now - began)))
-        keep(takeBatch(), because: CacheStoreError(error))
-        continue
-      }
-      let trouble = await reread()
-      let batch = takeBatch()
-      let error: CacheStoreError?
-      if let trouble {
-        error = trouble
-      } else {
-        error = await queue.run { self.write(batch) }
-      }
-      await queue.run { held.release() }
-      if let error { keep(batch, because: error) } else { settle(batch) }
+      // What is logged is about the request that waits for the first of the changes; about none where nobody waits.
+      await RequestScope.around(state.withLock { $0.waiting.first?.scope }) { await writeBatch() }
     } while state.withLock { state in
       state.isWriting = !state.waiting.isEmpty
       return state.isWriting
     }
+  }
+
+  private func writeBatch() async {
+    // Waiting for the lock is when further changes gather.
+    let held: HeldLockFile
+    let began = MonotonicTime.now
+    do throws(LockFileError) {
+      held = try await lock.take(within: lockWait)
+      observe(.waited(.file, Duration(MonotonicTime.now - began)))
+    } catch {
+      observe(.waited(.file, Duration(MonotonicTime.now - began)))
+      keep(takeBatch(), because: CacheStoreError(error))
+      return
+    }
+    let trouble = await reread()
+    let batch = takeBatch()
+    let error: CacheStoreError?
+    if let trouble {
+      error = trouble
+    } else {
+      error = await queue.run { self.write(batch) }
+    }
+    await queue.run { held.release() }
+    if let error { keep(batch, because: error) } else { settle(batch) }
   }
 
   private func takeBatch() -> [Job] {

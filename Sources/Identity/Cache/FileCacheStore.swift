@@ -2,6 +2,7 @@
 // file's other writers did. How the file is read and written is CacheFile's; when, is said in the extensions.
 
 public import Network
+internal import Telemetry
 public import Tokens
 
 /// The unified cache in a file that every MSAL may write at the same time (msal-extensions' protocol, and its gaps closed).
@@ -14,6 +15,7 @@ public final class FileCacheStore: TokenCacheStore {
   struct Job {
     var change: Change
     var done: CheckedContinuation<CacheStoreError?, Never>
+    let scope = RequestScope.current
   }
 
   struct State {

@@ -2,6 +2,7 @@
 // until nothing is left that only this process knows.
 
 internal import Network
+internal import Telemetry
 internal import Tokens
 
 extension RedisCacheStore {
@@ -28,21 +29,26 @@ extension RedisCacheStore {
 
   private func writeAll() async {
     repeat {
-      await turns.run { [self] in
-        let batch = state.withLock { state in
-          defer { state.waiting = [] }
-          return state.waiting
-        }
-        do throws(RedisFailure) {
-          try await write(batch)
-          settle(batch)
-        } catch {
-          keep(batch, because: error)
-        }
-      }
+      // What is logged is about the request that waits for the first of the changes; about none where nobody waits.
+      await RequestScope.around(state.withLock { $0.waiting.first?.scope }) { await writeBatch() }
     } while state.withLock { state in
       state.isWriting = !state.waiting.isEmpty
       return state.isWriting
+    }
+  }
+
+  private func writeBatch() async {
+    await turns.run { [self] in
+      let batch = state.withLock { state in
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      do throws(RedisFailure) {
+        try await write(batch)
+        settle(batch)
+      } catch {
+        keep(batch, because: error)
+      }
     }
   }
 

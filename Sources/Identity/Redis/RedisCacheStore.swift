@@ -2,6 +2,7 @@
 // the server, and what the other replicas did. How it is read, written and locked stands in the extensions.
 
 public import Network
+internal import Telemetry
 public import Tokens
 
 /// The unified cache on a Redis server, one key for each person and host and one for each application's own tokens.
@@ -14,6 +15,7 @@ public final class RedisCacheStore: TokenCacheStore {
   struct Job {
     var change: Change
     var done: CheckedContinuation<CacheStoreError?, Never>
+    let scope = RequestScope.current
   }
 
   struct State {

@@ -1,6 +1,7 @@
 // Owns where calls run that may wait for a disk: a serial Dispatch queue, never a loop and never the threads of Swift's tasks.
 
 internal import Dispatch
+internal import Telemetry
 
 /// A queue for blocking calls, one after the other in the order given.
 public final class FileQueue: Sendable {
@@ -11,10 +12,11 @@ public final class FileQueue: Sendable {
     queue = DispatchQueue(label: "bearer-proxy.\(name)")
   }
 
-  /// Runs `work` on the queue and waits for it without holding a thread.
+  /// Runs `work` on the queue and waits for it without holding a thread. What it logs is about the request that waits.
   public func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
-    await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: work()) }
+    let scope = RequestScope.current
+    return await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: RequestScope.$current.withValue(scope) { work() }) }
     }
   }
 }
