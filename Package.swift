@@ -84,7 +84,8 @@ let package = Package(
       dependencies: ["DemoProvider", "bearer-proxy-demo", "bearer-proxy", "Network", "HTTP", "Tokens", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy", "DemoProvider"], swiftSettings: strict),
+      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy", "DemoProvider", "Network"],
+      swiftSettings: strict),
   ]
 )
 

@@ -7,13 +7,14 @@ extension TokenBroker {
   /// Another token than one that an API refused; nil where nothing is done about it: the same was tried a moment ago, or the provider
   /// wants to be left alone.
   ///
-  /// Callers with one complaint share one request, and those who complain later about the same token get what that brought. What
-  /// arrives takes the refused token's place, for this subscription and in the cache. Until then, and where nothing arrives, the
+  /// Callers with one complaint share one request, and those who complain later get what that brought, also where another complaint
+  /// has brought another token since. What arrives takes the refused token's place, for this subscription and in the cache. Until then, and where nothing arrives, the
   /// refused one stays: other parts of the API may well take it.
   public func bearer(
     answering complaint: Complaint, about refused: BearerValue, for subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue? {
     let wish = subscription.answering(complaint)
+    if complaint == .invalidToken { slots[subscription.key]?.answers.forget(refused) }
     if let value = replacement(for: refused, complaint, subscription) { return value }
     if let answer = answers[wish.key] { return try await answer.value.get() }
     // Another process may have been faster.
@@ -28,28 +29,36 @@ extension TokenBroker {
     else { return nil }
     if let reason = slot.means.reason { throw .interactionRequired(InteractionRequired(reason, wish.key)) }
     if complaint == .invalidToken { return try await flight(for: subscription).value.get() }
-    let answer = Task { await self.answer(wish, for: subscription) }
+    let answer = Task { await self.answer(complaint, wish, for: subscription) }
     answers[wish.key] = answer
     return try await answer.value.get()
   }
 
-  /// The held token, where it is another one than the refused and the complaint is none about it.
+  /// The token that the same complaint brought a moment ago; or the held one, where it is another one than the refused and the
+  /// complaint is none about it.
   private func replacement(
     for refused: BearerValue, _ complaint: Complaint, _ subscription: TokenSubscription
   ) -> BearerValue? {
     let now = surroundings.now()
+    let isOnItsWay = answers[subscription.answering(complaint).key] != nil
+    if let slot = slots[subscription.key], slot.complaints.knows(complaint, now: now),
+      let value = slot.answers.token(for: complaint, besides: refused, now: now)
+    {
+      return value
+    }
     guard let slot = slots[subscription.key], let held = slot.value, held.isUsable(at: now), held.id != refused.id,
       held.token != refused.token
     else { return nil }
     switch complaint {
     case .invalidToken: return held
-    case .claims: return slot.complaints.knows(complaint, now: now) ? held : nil
+    // While theirs is on its way, one that another complaint has brought is none for them.
+    case .claims: return slot.complaints.knows(complaint, now: now) && !isOnItsWay ? held : nil
     case .scopes(let wanted): return wanted.isCovered(by: held.scopes) ? held : nil
     }
   }
 
   private func answer(
-    _ wish: TokenSubscription, for subscription: TokenSubscription
+    _ complaint: Complaint, _ wish: TokenSubscription, for subscription: TokenSubscription
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
@@ -62,6 +71,7 @@ extension TokenBroker {
     let outcome: TokenEvent.Outcome
     switch report.result {
     case .success(let value):
+      slots[key]?.answers.keep(value, for: complaint, now: surroundings.now())
       // A provider that gave the added scopes alone has not given what everybody else on this subscription needs.
       if key.scopes.isCovered(by: value.scopes) {
         slots[key]?.take(value)

@@ -20,6 +20,8 @@ struct TokenSlot {
   private var refused: [Secret] = []
   /// The complaints about its tokens that were answered lately.
   var complaints = ComplaintMemory()
+  /// What they were answered with.
+  var answers = ComplaintAnswers()
   /// The request in flight.
   var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
 
@@ -66,6 +68,7 @@ struct TokenSlot {
       value = nil
       change = .withdrawn
     }
+    if subscription.key.subject != .application { answers.withdraw(notOf: rights.account?.homeAccountID) }
     if subscription.readsCache, let found = rights.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now) {

@@ -84,6 +84,60 @@ import Tokens
     #expect(await bench.provider.forms.count == ComplaintMemory.limit)
   }
 
+  @Test func `parts of an API that want different proofs get the token that each of them asked for`() async throws {
+    let bench = try AccountBench.signedIn()
+    let subscription = try bench.subscription()
+    let first = try await bench.broker.bearer(for: subscription)
+    let complaints = try [#"{"a":1}"#, #"{"b":1}"#, #"{"c":1}"#].map { try complaint($0) }
+    await bench.provider.script(tokens: ["AT-a", "AT-b", "AT-c"].map { AccountBench.tokens($0) })
+    for complaint in complaints {
+      _ = try await bench.broker.bearer(answering: complaint, about: first, for: subscription)
+    }
+    let held = try await bench.broker.bearer(for: subscription)
+    #expect(held.revealedToken() == "AT-c")
+    // Whoever complained with the first token, and whoever does with the last.
+    for (complaint, token) in zip(complaints, ["AT-a", "AT-b"]) {
+      for refused in [first, held] {
+        let value = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+        #expect(value?.revealedToken() == token)
+      }
+    }
+    #expect(await bench.provider.forms.count == 3)
+    // What was revoked answers nothing any more.
+    let proof = try #require(
+      try await bench.broker.bearer(answering: complaints[0], about: held, for: subscription))
+    _ = try await bench.broker.bearer(answering: .invalidToken, about: proof, for: subscription)
+    let value = try await bench.broker.bearer(answering: complaints[0], about: first, for: subscription)
+    #expect(value?.revealedToken() != "AT-a")
+    #expect(await bench.provider.forms.count == 3)
+    // And whoever signs out takes all of them along.
+    let other = try #require(
+      try await bench.broker.bearer(answering: complaints[1], about: held, for: subscription))
+    #expect(other.isUsable(at: bench.clock.now))
+    try await bench.signOut(AccountBench.alice)
+    await #expect(throws: AcquisitionError.self) { try await bench.broker.currentBearer(for: subscription) }
+    #expect(!other.isUsable(at: bench.clock.now))
+  }
+
+  @Test func `the tokens that answered complaints are few, and the newest`() throws {
+    let bench = AccountBench()
+    var answers = ComplaintAnswers()
+    let now = bench.clock.now
+    func value(_ number: Int) throws -> BearerValue {
+      BearerValue(
+        Secret("AT-\(number)"), lifetime: TokenLifetime(expiresIn: 3600, refreshIn: nil, now: now, jitter: 0),
+        scopes: .none)
+    }
+    for number in 0..<1000 { answers.keep(try value(number), for: try complaint(#"{"n":\#(number)}"#), now: now) }
+    #expect(answers.count == ComplaintMemory.limit)
+    let refused = try value(1000)
+    for (number, isKept) in [(999, true), (1000 - ComplaintMemory.limit, true), (999 - ComplaintMemory.limit, false)] {
+      let kept = answers.token(for: try complaint(#"{"n":\#(number)}"#), besides: refused, now: now)
+      #expect((kept?.revealedToken() == "AT-\(number)") == isKept)
+    }
+    #expect(answers.token(for: try complaint(#"{"n":999}"#), besides: refused, now: now + 3600) == nil)
+  }
+
   @Test func `an invalid token is exchanged for another, even where the cache holds it still`() async throws {
     let bench = try AccountBench.signedIn()
     await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Callers at one instant: opens all connections first, then sends a request on each of them at once.
 
-    storm.py PATH REQUESTS PORT...
+    storm.py PATH[,PATH...] REQUESTS PORT...
 
-REQUESTS go to each PORT of 127.0.0.1. Prints a JSON object: `seconds` from the first request to the end of the last answer,
-and `statuses`, how often each came. Only the standard library is used, so that tests and benchmarks may run it.
+REQUESTS go to each PORT of 127.0.0.1, to the paths in turn. Prints a JSON object: `seconds` from the first request to the end of
+the last answer, `statuses`, how often each came, and `bodies`, how often each path got which content (its first 64 bytes). Only the
+standard library is used, so that tests and benchmarks may run it.
 """
 
 import collections
@@ -16,14 +17,15 @@ import time
 
 
 def main():
-    path, count, ports = sys.argv[1], int(sys.argv[2]), [int(port) for port in sys.argv[3:]]
-    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+    paths, count, ports = sys.argv[1].split(","), int(sys.argv[2]), [int(port) for port in sys.argv[3:]]
     # In turn, so that all processes hear of it at the same time.
     callers = [socket.create_connection(("127.0.0.1", port), 30) for _ in range(count) for port in ports]
     began = time.monotonic()
-    for caller in callers:
-        caller.sendall(request)
-    statuses = collections.Counter()
+    asked = {}
+    for number, caller in enumerate(callers):
+        asked[caller] = paths[number % len(paths)]
+        caller.sendall(f"GET {asked[caller]} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+    statuses, bodies = collections.Counter(), collections.Counter()
     with selectors.DefaultSelector() as waiting:
         for caller in callers:
             waiting.register(caller, selectors.EVENT_READ, bytearray())
@@ -36,9 +38,11 @@ def main():
                 key.data.extend(data)
                 if not data:
                     statuses[key.data[9:12].decode() or "none"] += 1
+                    body = bytes(key.data).partition(b"\r\n\r\n")[2][:64].decode(errors="replace")
+                    bodies[asked[key.fileobj] + " " + body] += 1
                     waiting.unregister(key.fileobj)
                     key.fileobj.close()
-    print(json.dumps({"seconds": round(time.monotonic() - began, 3), "statuses": statuses}))
+    print(json.dumps({"seconds": round(time.monotonic() - began, 3), "statuses": statuses, "bodies": bodies}))
 
 
 if __name__ == "__main__":
