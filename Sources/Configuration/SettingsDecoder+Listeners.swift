@@ -25,6 +25,7 @@ extension SettingsDecoder {
     let tls = self.section(section, .tls).flatMap { certificateFiles($0, isRequired: true) }
     let callers = callerRules(section, address: address)
     let signIn = signIn(section, address: address)
+    if let signIn { reportUnreachablePages(section, signIn, callers) }
     return address.map { ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn) }
   }
 

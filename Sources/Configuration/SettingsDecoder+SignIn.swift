@@ -46,6 +46,17 @@ extension SettingsDecoder {
     )
   }
 
+  /// No link and no form makes a browser send a field of ours; something in front of the listener can.
+  mutating func reportUnreachablePages(_ listener: Section, _ signIn: SignInSettings, _ callers: CallerSettings) {
+    guard signIn.publicURL == nil, let node = listener[.signIn] else { return }
+    let rule: Key? = callers.header != nil ? .header : callers.bearer != nil ? .bearer : nil
+    guard let rule else { return }
+    report(
+      node.place,
+      "\(listener.path(.signIn)): no browser brings what callers.\(rule.rawValue) demands; give the pages a listener of their own, "
+        + "or the public_url of what stands in front and adds it")
+  }
+
   private mutating func publicURL(_ section: Section) -> HTTPURL? {
     guard let scalar = requiredScalar(section, .publicURL) else { return nil }
     let url: HTTPURL

@@ -44,6 +44,9 @@ import Testing
     #expect(issues(text) == expected)
   }
 
+  private static let otherWays =
+    "give the pages a listener of their own, or the public_url of what stands in front and adds it"
+
   static let listenerCases: [(String, [String])] = [
     (
       "address: localhost:8080",
@@ -132,6 +135,38 @@ import Testing
         "callers.origins[1]: '*' begins neither with https:// nor with http://",
       ]
     ),
+    (
+      "address: 127.0.0.1:80, sign_in: yes", ["sign_in is true, false or {public_url: URL, limit: DURATION}, not 'yes'"]
+    ),
+    ("address: 127.0.0.1:80, sign_in: {limit: 2h}", ["sign_in.limit is between 1s and 1h"]),
+    (
+      "address: 'unix:/x', sign_in: true",
+      ["sign_in needs a public_url: by which address browsers reach unix:/x cannot be told from it"]
+    ),
+    (
+      "address: 127.0.0.1:80, sign_in: {public_url: 'http://proxy.example'}",
+      ["sign_in.public_url: 'http://proxy.example' is not https"]
+    ),
+    (
+      "address: 127.0.0.1:80, sign_in: {public_url: 'https://proxy.example/x'}",
+      ["sign_in.public_url: 'https://proxy.example/x' has a path; the pages stand at /.bearer/ of a host of their own"]
+    ),
+    (
+      "address: 127.0.0.1:80, sign_in: true, callers: {header: {name: X-Key, value: 0123456789abcdef}}",
+      ["sign_in: no browser brings what callers.header demands; \(otherWays)"]
+    ),
+    (
+      "address: 127.0.0.1:80, sign_in: {limit: 5m}, callers: {bearer: {authority: 'https://id.example', audiences: [a]}}",
+      ["sign_in: no browser brings what callers.bearer demands; \(otherWays)"]
+    ),
+    // What stands in front may bring it.
+    (
+      "address: 127.0.0.1:80, sign_in: {public_url: 'https://p.example'}, "
+        + "callers: {header: {name: X-Key, value: 0123456789abcdef}}",
+      []
+    ),
+    ("address: 127.0.0.1:80, sign_in: true, callers: {anyone: true}", []),
+    ("address: 127.0.0.1:80, sign_in: true, callers: {origins: ['https://app.example']}", []),
     ("address: 127.0.0.1:80, tls: {certificate_file: cert.pem}", ["tls needs 'key_file'"]),
     (
       "address: 127.0.0.1:80, tls: {certificate_file: gone.pem, key_file: locked}",

@@ -131,9 +131,11 @@ import Tokens
     ("http://localhost", true), ("http://localhost:1234", true), ("http://localhost:1234/", true),
     ("http://127.0.0.1:9", true), ("http://localhost/path", false), ("https://localhost:1", false),
     ("http://localhost:1/?a=b", false), ("http://127.0.0.2", false), ("http://localhost@evil.example", false),
-    ("javascript:alert(1)", false), ("", false),
+    ("javascript:alert(1)", false), ("", false), ("https://localhost:1/tls", true), ("http://localhost:1/tls", false),
+    ("https://127.0.0.1:1/tls", false),
   ]) func `a loopback redirect may have any port and nothing else`(uri: String, isAllowed: Bool) {
-    #expect(RedirectURIRule.allows(uri, registered: ["http://localhost", "http://127.0.0.1"]) == isAllowed)
+    let registered = ["http://localhost", "http://127.0.0.1", "https://localhost/tls"]
+    #expect(RedirectURIRule.allows(uri, registered: registered) == isAllowed)
   }
 
   @Test func `the answer can come as a form that posts itself, escaped`() throws {

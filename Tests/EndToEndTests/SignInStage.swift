@@ -11,12 +11,33 @@ struct SignInStage {
   let settings: DemoSettings
   let services: DemoServices
   let proxy: ProxyUnderTest
-
-  var origin: String { "http://localhost:\(proxy.port)" }
+  /// How browsers know the listener with pages.
+  let origin: String
 
   private let account: String?
+  /// What each of the browser's requests has besides.
+  private let manner: [String]
+
+  /// A listener with pages, as a test wants it.
+  struct Listener {
+    /// Where, if not on a port of 127.0.0.1.
+    var address: String?
+    var signIn = "true"
+    /// Further keys in flow style, each behind a comma.
+    var more = ""
+    /// How browsers know it, if not by its own port.
+    var origin: String?
+    var scheme = "http"
+    /// What each of the browser's requests has besides.
+    var manner: [String] = []
+  }
 
   init(account: String? = DemoDirectory.Sample.alice, signIn: String = "true") async throws {
+    try await self.init(account: account, Listener(signIn: signIn))
+  }
+
+  init(account: String? = DemoDirectory.Sample.alice, _ listener: Listener) async throws {
+    manner = listener.manner
     directory = try TemporaryDirectory()
     settings = DemoSettings(directory: directory.path)
     services = try DemoServices(settings)
@@ -24,14 +45,17 @@ struct SignInStage {
     let port = try freePort()
     let other = try freePort()
     otherOrigin = "http://localhost:\(other)"
+    origin = listener.origin ?? "\(listener.scheme)://localhost:\(port)"
+    let address = listener.address ?? "127.0.0.1:\(port)"
     let listeners = """
       listeners:
-        - {address: "127.0.0.1:\(port)", sign_in: \(signIn)}
+        - {address: "\(address)", sign_in: \(listener.signIn)\(listener.more)}
         - {address: "127.0.0.1:\(other)", sign_in: true}
 
       """
     proxy = try await ProxyUnderTest(
-      in: directory, port: port, listeners + Self.rest(account: account, settings, services))
+      in: directory, port: listener.address == nil ? port : nil,
+      listeners + Self.rest(account: account, settings, services))
   }
 
   /// Another process with the same cache file.
@@ -76,7 +100,7 @@ struct SignInStage {
     -> Answer
   {
     let jar = directory.file(jar)
-    return try await curl(["-b", jar, "-c", jar] + arguments + [(origin ?? self.origin) + path])
+    return try await curl(["-b", jar, "-c", jar] + manner + arguments + [(origin ?? self.origin) + path])
   }
 
   /// Posts the form of a page, changed as told.

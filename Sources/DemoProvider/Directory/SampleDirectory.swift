@@ -91,7 +91,10 @@ extension DemoDirectory {
   private static func desk(_ object: String) -> RegisteredApplication {
     RegisteredApplication(
       clientIdentifier: Sample.desk, object: object, displayName: "orders-desk",
-      redirectURIs: ["http://localhost", "http://127.0.0.1", "http://localhost/.bearer/callback"])
+      redirectURIs: [
+        "http://localhost", "http://127.0.0.1", "http://localhost/.bearer/callback",
+        "https://localhost/.bearer/callback",
+      ])
   }
 
   private static func user(_ object: String, _ userName: String, _ displayName: String) -> RegisteredUser {

@@ -1,0 +1,235 @@
+// The sign-in pages on listeners with rules for callers: browsers that satisfy a rule sign in, by themselves or behind nginx, which adds
+// what no browser brings; all others see no page.
+
+import DemoProvider
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// nginx in front of a listener, as browsers reach it: adds a field to each request.
+private struct Front {
+  let port: Int
+  let process: ChildProcess
+  private let directory: TemporaryDirectory
+
+  init(to listener: String, port: Int, adding field: String) async throws {
+    self.port = port
+    directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      daemon off;
+      master_process off;
+      \(getuid() == 0 ? "user root;" : "")
+      pid \(directory.file("pid"));
+      error_log \(directory.file("errors"));
+      events {}
+      http {
+        access_log off;
+        client_body_temp_path \(directory.file("bodies"));
+        proxy_temp_path \(directory.file("proxied"));
+        fastcgi_temp_path \(directory.file("fastcgi"));
+        uwsgi_temp_path \(directory.file("uwsgi"));
+        scgi_temp_path \(directory.file("scgi"));
+        server {
+          listen 127.0.0.1:\(port);
+          location / {
+            proxy_pass \(listener);
+            proxy_set_header Host $http_host;
+            proxy_set_header \(field);
+          }
+        }
+      }
+
+      """, to: "front.conf")
+    process = try ChildProcess(
+      "front", ["nginx", "-p", directory.path, "-e", directory.file("errors"), "-c", file], in: directory)
+    try await waitForPort(port, of: process)
+  }
+}
+
+@Suite("Sign-in pages of listeners with rules for callers", .keepsSecrets, .timeLimit(.minutes(3)))
+struct SignInCallerTests {
+  private static let secret = "correct-horse-battery-staple"
+
+  /// Signs somebody in from the refusal on, and sees the answer.
+  private func walk(_ stage: SignInStage) async throws {
+    let refused = try await stage.browse("/my/orders/list", ["-H", "Sec-Fetch-Mode: navigate"])
+    #expect(refused.status == 401)
+    let link = try #require(refused.body.between("class=\"button\" href=\"", "\""))
+    #expect(link.hasPrefix(stage.origin + "/.bearer/sign-in?route=my-orders"), "\(link)")
+    let end = try await stage.signIn()
+    #expect(end["location"] == stage.origin + "/my/orders/list?a=1&b=2", "\(end.status) \(end.body)")
+    #expect(try await stage.browse("/my/orders/list").status == 200)
+    #expect(!stage.proxy.everythingWritten.contains(Self.secret))
+  }
+
+  /// What somebody without the proof sees at the pages and the routes.
+  private func refusals(_ url: String, _ arguments: [String] = []) async throws -> [Answer] {
+    var answers: [Answer] = []
+    for (path, more) in [
+      (SignInStage.link, []), (SignInStage.link, ["-H", "Accept: text/html", "-H", "Sec-Fetch-Mode: navigate"]),
+      ("/.bearer/sign-in", ["-d", "route=my-orders"]), ("/.bearer/callback?state=x&code=y", []), ("/.bearer/x", []),
+      ("/my/orders/list", []),
+    ] { answers.append(try await curl(arguments + more + [url + path])) }
+    return answers
+  }
+
+  @Test func `a certificate of the browser's lets a person sign in, and nobody without it`() async throws {
+    let files = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: files)
+    let listener = try await authority.issue("listener")
+    let person = try await authority.issue("alices-browser", for: ["email:alice@contoso.example"])
+    let other = try await authority.issue("bobs-browser", for: ["email:bob@contoso.example"])
+    func shown(_ certificate: CertificateAuthority.Certificate) -> [String] {
+      ["--cacert", authority.file, "--cert", certificate.certificateFile, "--key", certificate.keyFile]
+    }
+    let stage = try await SignInStage(
+      SignInStage.Listener(
+        more: """
+          , tls: {certificate_file: "\(listener.certificateFile)", key_file: "\(listener.keyFile)"}, \
+          callers: {certificate: {ca_file: "\(authority.file)", subjects: ["email:alice@contoso.example"]}}
+          """, scheme: "https", manner: shown(person)))
+    for answer in try await refusals(stage.origin, shown(other)) {
+      #expect(answer.status == 403 && answer.heading == nil)
+    }
+    for answer in try await refusals(stage.origin, ["--cacert", authority.file]) { #expect(answer.status == 0) }
+    #expect(!stage.hasWritten)
+    try await walk(stage)
+    #expect(stage.directory.read("jar").contains("__Secure-bearer-sign-in-"))
+    await stage.services.stop()
+  }
+
+  @Test func `behind something that adds the secret field a person signs in, and nobody beside it`() async throws {
+    let front = try freePort()
+    let stage = try await SignInStage(
+      SignInStage.Listener(
+        signIn: "{public_url: \"http://localhost:\(front)\"}",
+        more: ", callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}", origin: "http://localhost:\(front)"))
+    let nginx = try await Front(
+      to: "http://127.0.0.1:\(stage.proxy.port)", port: front, adding: "X-Proxy-Key \(Self.secret)")
+    for answer in try await refusals("http://localhost:\(stage.proxy.port)") {
+      #expect(answer.status == 403 && answer.body.contains("caller-refused"))
+    }
+    // A second one of the caller's own does not help, and does not hurt: nginx replaces it.
+    #expect(try await stage.browse(SignInStage.link, ["-H", "X-Proxy-Key: another"]).status == 200)
+    #expect(!stage.hasWritten)
+    try await walk(stage)
+    withExtendedLifetime(nginx) {}
+    await stage.services.stop()
+  }
+
+  @Test func `behind something that adds a token a person signs in, and nobody beside it`() async throws {
+    let files = try TemporaryDirectory()
+    let issuer = try await OpenIDProvider(in: files)
+    let reply = try await curl([
+      "-u", "\(OpenIDProvider.client):\(OpenIDProvider.secret)", "-d", "grant_type=client_credentials",
+      "-d", "scope=orders.read", "\(issuer.issuer)/token",
+    ])
+    let token = try #require(
+      reply.body.between("\"access_token\": \"", "\"") ?? reply.body.between("\"access_token\":\"", "\""))
+    ProxyLedger.current?.add(secret: token)
+    let front = try freePort()
+    let stage = try await SignInStage(
+      SignInStage.Listener(
+        signIn: "{public_url: \"http://localhost:\(front)\"}",
+        more: ", callers: {bearer: {authority: \"\(issuer.issuer)\", audiences: [\"https://orders.example\"]}}",
+        origin: "http://localhost:\(front)"))
+    let nginx = try await Front(
+      to: "http://127.0.0.1:\(stage.proxy.port)", port: front, adding: "Authorization \"Bearer \(token)\"")
+    for arguments in [[], ["-H", "Authorization: Bearer \(token)x"]] {
+      for answer in try await refusals("http://localhost:\(stage.proxy.port)", arguments) {
+        #expect(answer.status == 401 && answer.heading == nil)
+        #expect(answer["www-authenticate"]?.contains("realm=\"bearer-proxy\"") == true)
+      }
+    }
+    #expect(!stage.hasWritten)
+    try await walk(stage)
+    withExtendedLifetime(nginx) {}
+    await stage.services.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a unix socket has pages for those behind what may connect to it`(isAllowed: Bool) async throws {
+    let files = try TemporaryDirectory()
+    let socket = files.file("proxy.sock")
+    let front = try freePort()
+    let user = isAllowed ? getuid() : 4242
+    let stage = try await SignInStage(
+      SignInStage.Listener(
+        address: "unix:\(socket)", signIn: "{public_url: \"http://localhost:\(front)\"}",
+        more: ", callers: {unix: {uids: [\(user)]}}", origin: "http://localhost:\(front)"))
+    let nginx = try await Front(to: "http://unix:\(socket):", port: front, adding: "X-Front nginx")
+    if isAllowed {
+      try await walk(stage)
+    } else {
+      for answer in try await refusals(stage.origin) { #expect(answer.status == 403 && answer.heading == nil) }
+      #expect(!stage.hasWritten)
+    }
+    withExtendedLifetime(nginx) {}
+    await stage.services.stop()
+  }
+
+  @Test(arguments: [", callers: {anyone: true}", ", callers: {origins: [\"https://app.example\"]}", ", hosts: [\"*\"]"])
+  func `where others may call, their pages still cannot press the button`(rule: String) async throws {
+    let stage = try await SignInStage(SignInStage.Listener(more: rule))
+    let page = try await stage.browse(SignInStage.link)
+    for from in ["https://app.example", "https://evil.example"] {
+      for fields in [["-H", "Origin: \(from)"], ["-H", "Origin: \(from)", "-H", "Sec-Fetch-Site: cross-site"]] {
+        let answer = try await stage.press(page, [:], fields)
+        #expect(answer.heading == "Refused", "\(answer.status) \(answer.body)")
+        #expect(answer["location"] == nil)
+        #expect(answer["access-control-allow-origin"] == nil)
+      }
+      let read = try await stage.browse(
+        SignInStage.link, ["-H", "Origin: \(from)", "-H", "Sec-Fetch-Site: cross-site", "-H", "Sec-Fetch-Mode: cors"])
+      #expect(read["access-control-allow-origin"] == nil, "a seal is nothing for another page to read")
+    }
+    #expect(!stage.hasWritten)
+    try await walk(stage)
+    await stage.services.stop()
+  }
+
+  @Test func `check names the rules that no browser satisfies`() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+          sign_in: true
+          callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:9/", token: none}
+
+      """, to: "proxy.yaml")
+    let result = try await run([binary(), "check", "-c", file])
+    #expect(result.status == 2)
+    #expect(
+      result.errors.contains(
+        ":3:14: error: listeners[0].sign_in: no browser brings what callers.header demands; give the pages a listener"),
+      "\(result.errors)")
+  }
+
+  @Test func `a listener with a secret and no pages links to the pages of another, whose sign-in serves it`()
+    async throws
+  {
+    let guarded = try freePort()
+    let stage = try await SignInStage(
+      SignInStage.Listener(
+        more: """
+          }
+            - {address: "127.0.0.1:\(guarded)", callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}
+          """))
+    let key = ["-H", "X-Proxy-Key: \(Self.secret)"]
+    let url = "http://localhost:\(guarded)"
+    let refused = try await curl(key + [url + "/my/orders/list"])
+    #expect(refused.status == 401)
+    #expect(
+      refused.body.replacing("\\/", with: "/").contains("\(stage.origin)/.bearer/sign-in?route=my-orders"),
+      "\(refused.body)")
+    #expect(try await curl(key + [url + SignInStage.link]).status == 404)
+    #expect(try await stage.signIn("/.bearer/sign-in?route=my-orders").heading == "You are signed in")
+    #expect(try await curl(key + [url + "/my/orders/list"]).status == 200)
+    await stage.services.stop()
+  }
+}
