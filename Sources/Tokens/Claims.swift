@@ -22,6 +22,8 @@ public struct Claims: Sendable, Hashable {
     guard json.utf8.count <= Self.limit else { throw .tooLarge }
     guard let value = JSONValue(json: Array(json.utf8)), value.members != nil else { throw .notAnObject }
     text = value.canonicalText()
+    // A character that is escaped in this form alone makes it longer than what came.
+    guard text.utf8.count <= Self.limit else { throw .tooLarge }
   }
 
   /// What is sent for a challenge, if there is one, by an application with these capabilities; nil where that is nothing.

@@ -51,7 +51,9 @@ private final class DemandingAPI: Sendable {
           record.requests.add(1, ordering: .relaxed)
           let demand = path.split(separator: "/").last.map(String.init) ?? ""
           let token = head.between("Authorization: Bearer ", "\r\n") ?? ""
-          if demand == "free" || (isContent && token.hasPrefix(demand)) {
+          if let number = Int(demand) {
+            await stream.answer("refused", status: "401 Unauthorized", HostileChallenge.field(number))
+          } else if demand == "free" || (isContent && token.hasPrefix(demand)) {
             await stream.answer(token.split(separator: ".").first.map(String.init) ?? "nothing")
           } else {
             let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"\#(demand)"}}}"#.utf8)
@@ -62,6 +64,30 @@ private final class DemandingAPI: Sendable {
         }
       }
     }
+  }
+}
+
+/// Challenges that nobody in their right mind sends, each another one.
+private enum HostileChallenge {
+  static let kinds = 6
+
+  static func field(_ number: Int) -> String {
+    let much = String(repeating: "0123456789abcdef", count: 4000)
+    let value =
+      switch number % kinds {
+      case 0: #"Bearer error="insufficient_claims", claims="\#(claims(number))""#
+      case 1: #"Bearer realm="\#(number)\#(much)""#
+      case 2: (0..<5000).map { "Bearer a=\($0)" }.joined(separator: ",")
+      case 3: #"Bearer error="insufficient_claims", claims="\#(number)\#(much)""#
+      case 4: "Bearer error=\"\(number)\(much)"
+      default: String(repeating: ",", count: 60_000) + "Bearer scope=\"\(number)"
+      }
+    return "WWW-Authenticate: \(value)\r\n"
+  }
+
+  /// As large as claims may be.
+  private static func claims(_ number: Int) -> String {
+    Data(#"{"n\#(number)":"\#(String(repeating: "x", count: 16_000))"}"#.utf8).base64EncodedString()
   }
 }
 
@@ -81,7 +107,7 @@ struct ChallengeStormTests {
     var bodies: [String: Int]
   }
 
-  private func proxy(_ api: DemandingAPI) async throws -> (ProxyUnderTest, TemporaryDirectory) {
+  private func proxy(_ api: DemandingAPI, _ more: String = "") async throws -> (ProxyUnderTest, TemporaryDirectory) {
     let directory = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(
       in: directory,
@@ -90,6 +116,7 @@ struct ChallengeStormTests {
         routes:
           - {name: api, path: /api/, upstream: "\(api.issuer)/api/", application: contoso,
              token: {as: application, scopes: [orders.read]}}
+        \(more)
 
         """)
     #expect(try await eventually { try await proxy.get("/api/free").status == 200 })
@@ -146,6 +173,34 @@ struct ChallengeStormTests {
     #expect(Set(api.asked.dropFirst()) == Set(Self.demands))
     #expect(api.asked.count - 1 <= 3 * turns, "\(api.asked) in \(storm.seconds) s")
     #expect((300...600).contains(api.requests - seen))
+    #expect(try await proxy.get("/api/free").status == 200)
+  }
+
+  @Test func `a flood of huge and strange challenges is passed on, costs few token requests, and is not kept`()
+    async throws
+  {
+    let api = try DemandingAPI()
+    let (proxy, directory) = try await proxy(api, "limits: {head_bytes: 128KiB}")
+    defer { withExtendedLifetime(directory) {} }
+    var seconds = 0.0
+    var before = 0
+    let rounds = 24, callers = 48
+    for round in 0..<rounds {
+      // The buffers that many at once take are there to stay.
+      if round == 4 { before = proxy.process.residentBytes }
+      let storm = try await storm((0..<callers).map { "/api/\(round * callers + $0)" }, callers, proxy)
+      #expect(storm.statuses == ["401": callers])
+      #expect(storm.bodies.keys.allSatisfy { $0.hasSuffix(" refused") })
+      seconds += storm.seconds
+    }
+    #expect(proxy.process.residentBytes - before < 12 << 20)
+    #expect(api.asked.count - 1 <= 16 * (1 + Int(seconds) / 60), "\(api.asked.count)")
+    #expect(api.asked.allSatisfy { $0.isEmpty })
+    let unusable = try await metricSum(proxy, "bearer_proxy_challenges_total", "kind=\"unusable\"")
+    #expect(unusable >= rounds * callers / HostileChallenge.kinds * 3, "\(unusable)")
+    let warnings = proxy.everythingWritten.split(separator: "\n").filter { $0.contains("\"level\":\"warning\"") }
+    #expect(warnings.count < 40, "\(warnings.count)")
+    #expect(proxy.process.errors.utf8.count < 1 << 20)
     #expect(try await proxy.get("/api/free").status == 200)
   }
 }

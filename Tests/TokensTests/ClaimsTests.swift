@@ -32,6 +32,10 @@ import Tokens
     #expect(throws: ClaimsError.tooLarge) {
       try Claims(json: "{\"a\":\"\(String(repeating: "x", count: Claims.limit))\"}")
     }
+    // One that grows where it is written down.
+    #expect(throws: ClaimsError.tooLarge) {
+      try Claims(json: "{\"a\":\"\(String(repeating: "\u{7F}", count: Claims.limit / 2))\"}")
+    }
   }
 
   @Test func `equal requests are equal however they are written`() throws {

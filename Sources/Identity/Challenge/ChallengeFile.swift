@@ -11,9 +11,9 @@ struct ChallengeFile: Sendable {
   private let lock: LockFile
 
   /// Entries kept, the newest first.
-  private static let entryLimit = 256
-  /// Bytes of the largest file that is read.
-  private static let sizeLimit = 8 << 20
+  static let entryLimit = 256
+  /// Bytes of the largest file that is read, and written.
+  static let sizeLimit = 8 << 20
 
   /// The file at a path.
   init(path: String) {
@@ -62,9 +62,16 @@ struct ChallengeFile: Sendable {
     }
   }
 
-  private static func bytes(_ needs: [String: SignInNeed]) -> [UInt8] {
-    let newest = needs.sorted { $0.value.since > $1.value.since }.prefix(entryLimit)
-    let members = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value.json) })
+  /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out everything.
+  static func bytes(_ needs: [String: SignInNeed]) -> [UInt8] {
+    var members: [String: JSONValue] = [:]
+    var room = sizeLimit - 64
+    for (subject, need) in needs.sorted(by: { $0.value.since > $1.value.since }).prefix(entryLimit) {
+      let entry = JSONValue.object([subject: need.json])
+      room -= entry.canonicalText().utf8.count
+      if room < 0 { break }
+      members[subject] = need.json
+    }
     return Array((JSONValue.object(["needs": .object(members)]).canonicalText() + "\n").utf8)
   }
 }

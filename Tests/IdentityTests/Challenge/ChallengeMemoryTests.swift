@@ -112,4 +112,58 @@ struct ChallengeMemoryTests {
     #expect(await memory.need(of: "r") == (try need()))
     #expect(directory.read("cache.json.challenges") == #"{"needs":{}}"#)
   }
+
+  /// What a hostile upstream asks for: as many claims as are read at all, each character of which takes two in a file.
+  private func hostileClaims(_ number: Int) throws -> Claims {
+    let start = #"{"n\#(number)":""#
+    return try Claims(
+      json: start + String(repeating: #"\""#, count: (Claims.limit - start.utf8.count - 2) / 2) + #""}"#)
+  }
+
+  @Test func `a route keeps one need, however many different things are asked for, and the last is in it`() async throws
+  {
+    let memory = ChallengeMemory(now: { [clock] in clock.now })
+    let much = String(repeating: "x", count: 500)
+    for number in 0..<100 {
+      memory.remember(
+        SignInNeed(
+          claims: try Claims(json: #"{"n\#(number)":"\#(much)"}"#), scopes: try ScopeSet(["S\(number)"]),
+          authenticationContexts: ["c\(number)"], since: clock.now), route: "r")
+    }
+    #expect(memory.knownNeeds.count == 1)
+    let need = try #require(memory.knownNeeds["r"])
+    #expect((need.claims?.text.utf8.count ?? 0) <= Claims.limit)
+    #expect(need.claims?.text.contains(#""n99":"x"#) == true)
+    #expect(need.scopes.words.count <= 64 && need.scopes.words.contains("S99"))
+    #expect(need.authenticationContexts == ["c99"])
+    // Two that do not fit together: the later one counts.
+    memory.remember(SignInNeed(claims: try hostileClaims(1), since: clock.now), route: "s")
+    memory.remember(SignInNeed(claims: try hostileClaims(2), since: clock.now), route: "s")
+    #expect(memory.knownNeeds["s"]?.claims == (try hostileClaims(2)))
+  }
+
+  @Test func `a flood of routes, accounts and claims leaves the newest of them in the file, which is read again`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let bench = AccountBench()
+    let clock = clock
+    var wishes: [String: TokenSubscription] = [:]
+    for number in 0..<300 {
+      wishes["r\(number)"] = TokenSubscription(
+        application: try bench.application(), account: "person\(number)", scopes: try ScopeSet(["A"]))
+    }
+    let memory = ChallengeMemory(beside: directory.file("cache.json"), subscriptions: wishes, now: { clock.now })
+    for number in 0..<300 {
+      clock.advance(1)
+      memory.remember(SignInNeed(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
+    }
+    let other = ChallengeMemory(beside: directory.file("cache.json"), subscriptions: wishes, now: { clock.now })
+    while !directory.read("cache.json.challenges").contains(" r299\"") { try await Task.sleep(for: .milliseconds(50)) }
+    let kept = await other.needs()
+    #expect((200...ChallengeFile.entryLimit).contains(kept.count), "\(kept.count)")
+    #expect(directory.read("cache.json.challenges").utf8.count <= ChallengeFile.sizeLimit)
+    #expect(Set(kept.keys) == Set((300 - kept.count..<300).map { "r\($0)" }))
+    #expect(kept["r299"]?.claims == (try hostileClaims(299)))
+  }
 }
