@@ -91,9 +91,10 @@ extension Exchange {
       SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
   }
 
-  /// Where a person signs in for what a problem says is missing.
+  /// Where a person signs in for what a problem says is missing; nil where a sign-in does not bring it.
   func signInLink(_ problem: ProblemDocument, _ connection: DownstreamConnection) -> String? {
-    guard let route, let interaction = problem.interaction else { return nil }
+    // Of several who are signed in, one more sign-in chooses none.
+    guard let route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous else { return nil }
     let own = connection.context.signIn?.origin.link(route: route.name, returnTo: returnTo)
     let link = own ?? connection.state.service.signInLink(route, interaction)
     // It goes into a field and into markup.

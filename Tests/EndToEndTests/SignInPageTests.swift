@@ -264,6 +264,12 @@ import Testing
     let end = try await stage.browse(stage.atTheProvider(begun, user: Sample.bob))
     #expect(end.heading == "Signed in, but not done")
     #expect(end.body.contains("Several accounts are signed in"))
+    // What no sign-in changes offers none.
+    let refused = try await stage.browse("/my/orders/list", ["-H", "Sec-Fetch-Mode: navigate"])
+    #expect(refused.status == 401 && refused.body.contains("Name one under the route"))
+    #expect(!refused.body.contains("/.bearer/sign-in"))
+    #expect(try await stage.proxy.get("/my/orders/list").body.contains("account_ambiguous"))
+    #expect(try await !stage.proxy.get("/my/orders/list").body.contains("sign_in"))
     await stage.services.stop()
   }
 

@@ -45,13 +45,15 @@ struct SignInPages: Sendable {
       } ?? ""
     let asks: PageText =
       question.form.asksBeforeReturn ? "<input type=\"hidden\" name=\"ask\" value=\"1\">\n" : ""
+    // Enter goes on, unless there is something to choose first.
+    let focus: PageText = question.choice.isEmpty ? " autofocus" : ""
     let content: PageText = """
       <p><b>\(question.application)</b> wants to use <b>\(question.route)</b>\(whose).</p>
       \(list)\(more)<form method="post" action="\(SignInEndpoint.signInPath)">
       <input type="hidden" name="route" value="\(question.form.route)">
       \(back)\(asks)<input type="hidden" name="seal" value="\(question.seal)">
       \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
-      <div class="buttons"><button autofocus>Go on</button></div>
+      <div class="buttons"><button\(focus)>Go on</button></div>
       </form>
       """
     return frame.page(200, words.heading, content, formAction: Self.formAction(question.authority))

@@ -23,7 +23,9 @@ extension Service {
 
   private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInNeed?) -> String? {
     guard let slot = route.bearerSlot else { return nil }
-    if case .interactionRequired(let required)? = token?.failure?.error { return signInLink(route, required) }
+    if case .interactionRequired(let required)? = token?.failure?.error {
+      return required.reason == .accountAmbiguous ? nil : signInLink(route, required)
+    }
     guard let need else { return nil }
     let key = subscriptions[slot].key
     return signInLink(
