@@ -98,15 +98,7 @@ extension Exchange {
     let state = connection.state
     let deadline = min(state.loop.now + route.timeouts.connect, whole)
     do throws(UpstreamError) {
-      let upstream: UpstreamConnection
-      do throws(UpstreamError) {
-        upstream = try await pool.connect(connection.waiter, until: deadline)
-      } catch {
-        // A request that is being served comes before connections on which there is none.
-        guard error.isExhaustion, connection.giveUpDescriptor() else { throw error }
-        await Task.yield()
-        upstream = try await pool.connect(connection.waiter, until: deadline)
-      }
+      let upstream = try await connectMakingRoom(pool, connection, until: deadline)
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 1])
       return upstream
     } catch {
@@ -117,6 +109,26 @@ extension Exchange {
         of: scratch.logRequest)
       note(error.reason, route, state)
       throw .unreachable(error)
+    }
+  }
+
+  /// Connects; where there is no descriptor, in the place of connections on which there is no request.
+  private func connectMakingRoom(
+    _ pool: OriginPool, _ connection: DownstreamConnection, until deadline: MonotonicTime
+  ) async throws(UpstreamError) -> UpstreamConnection {
+    var isFirst = true
+    while true {
+      do throws(UpstreamError) {
+        return try await pool.connect(connection.waiter, until: deadline)
+      } catch {
+        // Whoever was let in a moment ago begins to wait in this turn, and in a flood takes what was given up just now. Each time
+        // round one connection less is left to give up.
+        guard error.isExhaustion, connection.giveUpDescriptor() || isFirst, connection.state.loop.now < deadline else {
+          throw error
+        }
+        isFirst = false
+        await Task.yield()
+      }
     }
   }
 
