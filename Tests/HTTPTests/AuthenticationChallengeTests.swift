@@ -47,11 +47,13 @@ import Testing
       (["Bearer a=1 b=\"2\" c=3"], "bearer{a=1;b=2;c=3}"),
       (["Bearer a=\"1\" Basic realm=\"x\""], "bearer{a=1} basic{realm=x}"),
       (["X token68 a=b"], "x{} token68{a=b}"),
+      (["BEARER ERROR=\"a\", POP NONCE=\"n\"", "Bearer error=\"a\""], "bearer{error=a} pop{nonce=n} bearer{error=a}"),
+      (["Bearer a=\"1\",b=\"2\""], "bearer{a=1;b=2}"),
       (["Bearer  a=1"], "bearer{a=1}"),
       (["Bearer ,a=1"], "bearer{a=1}"),
       (["Bearer realm=\"ü\""], "bearer{realm=ü}"),
     ] as [([String], String)])
-  func `challenges are told apart`(lines: [String], expected: String) {
+  func `header-two-schemes, header-token68: challenges are told apart`(lines: [String], expected: String) {
     #expect(Self.summary(Self.list(lines)) == expected)
   }
 

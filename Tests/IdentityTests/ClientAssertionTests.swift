@@ -25,7 +25,9 @@ struct ClientAssertionTests {
     TokenBroker(TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
   }
 
-  @Test func `what the file holds at each request is sent, also where a link to it is turned`() async throws {
+  @Test func `assertion-callable: what the file holds at each request is sent, also where a link to it is turned`()
+    async throws
+  {
     let issuer = try FederatedIssuer()
     let tokens = try (0..<2).map { try issuer.token(lifetime: 60 + $0, now: ManualClock.start) }
     for (index, token) in tokens.enumerated() {
@@ -42,7 +44,9 @@ struct ClientAssertionTests {
         try await succeed(["mv", "-T", directory.file("next"), directory.file("data")])
       }
       let wish = TokenSubscription(application: application, scopes: try ScopeSet([scope]))
-      #expect(try await broker().bearer(for: wish).token == Secret("token-\(index + 1)"))
+      let broker = broker()
+      // The second is held, and needs no proof.
+      for _ in 0..<2 { #expect(try await broker.bearer(for: wish).token == Secret("token-\(index + 1)")) }
     }
     let forms = await provider.forms
     for (form, token) in zip(forms, tokens) {

@@ -113,7 +113,8 @@ struct ChallengeExchangeTests {
     #expect(bench.forms.count == 2)
   }
 
-  @Test func `a second refusal is passed on untouched, and the token is left alone for a while`() async throws {
+  @Test func `cae-once: a second refusal is passed on untouched, and the token is left alone for a while`() async throws
+  {
     let fields =
       Bench.claimsField + "WWW-Authenticate: Basic realm=\"a, b\"\r\nwww-authenticate:NTLM YQ==\r\nSet-Cookie: a=1\r\n"
     let bench = try ChallengeBench { _ in Bench.refusal(fields, status: "401 So sorry") }
@@ -148,7 +149,7 @@ struct ChallengeExchangeTests {
     }
   }
 
-  @Test func `a refusal without a reason is the token's fault where that is old`() async throws {
+  @Test func `plain-401: a refusal without a reason is the token's fault where that is old`() async throws {
     let young = try Self.refusingFirst("")
     #expect(try await young.get().hasPrefix("HTTP/1.1 401"))
     #expect(young.forms.count == 1)

@@ -41,8 +41,9 @@ import Tokens
       ("eyJhIjoiPz8/Pj4+In0=", odd), ("eyJhIjoiPz8_Pj4-In0=", odd), ("eyJhIjoiPz8_Pj4-In0", odd),
       (#"{\"access_token\": {\"nbf\": {\"essential\": true, \"value\": \"1604106651\"}}}"#, json), ("{}", "{}"),
     ])
-  func `claims come in base64 of either alphabet, padded or not, and as they are`(text: String, expected: String) throws
-  {
+  func `header-claims-base64: claims come in base64 of either alphabet, padded or not, and as they are`(
+    text: String, expected: String
+  ) throws {
     let challenge = try Self.challenge(#"Bearer error="insufficient_claims", claims="\#(text)""#)
     #expect(challenge.claims?.text == (try Claims(json: expected).text))
   }
@@ -66,7 +67,9 @@ import Tokens
       ("insufficient_claims", true), ("INSUFFICIENT_CLAIMS", true), ("invalid_token", true), ("", true),
       ("insufficient_scope", false), ("insufficient_user_authentication", false), ("some_error", false),
     ])
-  func `claims count where the error says that a token with them is wanted`(error: String, counts: Bool) throws {
+  func `header-wrong-error: claims count where the error says that a token with them is wanted`(
+    error: String, counts: Bool
+  ) throws {
     let challenge = try Self.challenge(#"Bearer error="\#(error)", claims="\#(Self.base64)""#)
     #expect((challenge.claims != nil) == counts)
   }
@@ -93,8 +96,9 @@ import Tokens
       ("authorization_uri", "https://login.example/t/oauth2/authorize"), ("authorization", "https://login.example/t"),
       ("authority", "https://login.example/t/"), ("authorization_uri", "https://login.example/t/oauth2/v2.0/authorize"),
       ("authorization_uri", "https://login.example/t/v2.0"),
+      ("AUTHORIZATION", "https://login.example/t/oauth2/authorize"),
     ])
-  func `the authority is told in several ways`(name: String, value: String) throws {
+  func `authority-hint: the authority is told in several ways`(name: String, value: String) throws {
     #expect(try Self.challenge("Bearer \(name)=\"\(value)\"").authority == "https://login.example/t")
   }
 

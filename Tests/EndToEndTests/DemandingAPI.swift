@@ -1,0 +1,167 @@
+// A provider whose tokens prove what they were asked to, and an API each of whose parts demands something else of them.
+
+import FoundationEssentials
+import Network
+import Synchronization
+import TestSupport
+
+/// A provider whose tokens prove what they were asked to, and an API each of whose parts (the last segment of a path) demands something
+/// else:
+///
+/// | part | takes | refuses with |
+/// |---|---|---|
+/// | `free` | every token | |
+/// | `alpha`, `beta`, `gamma` | tokens that prove it | claims |
+/// | `valid` | tokens issued after the last `revoke()` | `invalid_token` |
+/// | `bare` | the same | a challenge without a reason |
+/// | `wide` | tokens for the scope `orders.write` | 403, `insufficient_scope` |
+/// | `anew` | none | RFC 9470 |
+/// | a number | none | a hostile challenge |
+final class DemandingAPI: Sendable {
+  private final class Record: Sendable {
+    /// The claims of each token request, in order.
+    let asked = Mutex<[String]>([])
+    /// The scopes of each.
+    let scopes = Mutex<[String]>([])
+    /// Requests to the API.
+    let requests = Atomic(0)
+    /// The last token that is revoked.
+    let revoked = Atomic(0)
+    /// Requests to neither.
+    let astray = Atomic(0)
+  }
+
+  private let record: Record
+  private let loop: EventLoop
+  private let server: LoopServer
+
+  var issuer: String { "http://127.0.0.1:\(server.port)" }
+  var asked: [String] { record.asked.withLock { $0 } }
+  var scopes: [String] { record.scopes.withLock { $0 } }
+  var requests: Int { record.requests.load(ordering: .relaxed) }
+  /// How often an address was asked that only a challenge names.
+  var astray: Int { record.astray.load(ordering: .relaxed) }
+
+  /// What comes with every refusal, and has to be passed on.
+  static let companions = [
+    (name: "www-authenticate", value: "Basic realm=\"a, b\""), (name: "www-authenticate", value: "NTLM YQ=="),
+    (name: "set-cookie", value: "a=1; Path=/x"), (name: "set-cookie", value: "b=2"),
+    (name: "x-trace", value: "7"),
+  ]
+
+  /// No token that was issued so far is valid; with `.max`, none will ever be.
+  func revoke(_ last: Int? = nil) { record.revoked.store(last ?? asked.count, ordering: .relaxed) }
+
+  /// - Parameter isContent: whether a token that proves what a path demands is taken.
+  init(isContent: Bool = true) throws {
+    let record = Record()
+    self.record = record
+    loop = try EventLoop()
+    server = try LoopServer(on: loop) { stream, _ in
+      while true {
+        let head = await stream.receiveText(through: "\r\n\r\n")
+        guard let path = head.split(separator: " ").dropFirst().first.map(String.init) else { return }
+        let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
+        let content = String(decoding: await stream.receiveAll(length).bytes, as: UTF8.self)
+        let issuer = "http://\(head.between("ost: ", "\r\n") ?? "")"
+        if path == "/token" {
+          await stream.answer(Self.token(content, record))
+        } else if path.hasPrefix("/.well-known") {
+          await stream.answer(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)
+        } else if path.hasPrefix("/api/") {
+          record.requests.add(1, ordering: .relaxed)
+          let token = head.between("Authorization: Bearer ", "\r\n") ?? ""
+          let part = path.split(separator: "/").last.map(String.init) ?? ""
+          let number = token.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0
+          let isValid = number > record.revoked.load(ordering: .relaxed)
+          if let refusal = Self.refusal(part, token, isValid: isValid, isContent: isContent) {
+            let fields = Self.companions.map { "\($0.name): \($0.value)\r\n" }.joined()
+            await stream.answer(
+              "refused", status: refusal.status,
+              Int(part) == nil
+                ? "WWW-Authenticate: Bearer \(refusal.parameters)authorization_uri=\"\(issuer)/astray/oauth2/authorize\", "
+                  + "resource_metadata=\"\(issuer)/astray/metadata\"\r\n\(fields)"
+                : refusal.parameters)
+          } else {
+            let proof = token.split(separator: ".").first.map(String.init) ?? ""
+            await stream.answer("\(proof)\(content)")
+          }
+        } else {
+          record.astray.add(1, ordering: .relaxed)
+          await stream.answer("{}")
+        }
+      }
+    }
+  }
+
+  /// A token that says what it proves, its number, and whether it is for the wider scope.
+  private static func token(_ form: String, _ record: Record) -> String {
+    // One word is enough to know a demand by.
+    let words = ["alpha", "beta", "gamma"].filter { form.contains($0) }.joined(separator: "+")
+    let scope = ("&" + form + "&").between("&scope=", "&")?.replacing("%20", with: " ") ?? ""
+    let number = record.asked.withLock { asked in
+      asked.append(words)
+      return asked.count
+    }
+    record.scopes.withLock { $0.append(scope) }
+    let width = scope.contains("orders.write") ? "wide" : "narrow"
+    return #"""
+      {"access_token": "\#(words.isEmpty ? "plain" : words).\#(number).\#(width)", "token_type": "Bearer", "expires_in": 36000, "scope": "\#(scope)"}
+      """#
+  }
+
+  private static func refusal(_ part: String, _ token: String, isValid: Bool, isContent: Bool) -> (
+    status: String, parameters: String
+  )? {
+    switch part {
+    case "free": return nil
+    case "valid": return isValid ? nil : ("401 Unauthorized", "error=\"invalid_token\", ")
+    case "bare": return isValid ? nil : ("401 Unauthorized", "realm=\"api\", ")
+    case "wide":
+      return token.hasSuffix("wide") ? nil : ("403 Forbidden", "error=\"insufficient_scope\", scope=\"orders.write\", ")
+    case "anew":
+      return (
+        "401 Unauthorized", "error=\"insufficient_user_authentication\", acr_values=\"mfa\", max_age=\"60\", "
+      )
+    default:
+      if let number = Int(part) { return ("401 Unauthorized", HostileChallenge.field(number)) }
+      if isContent, token.hasPrefix(part) { return nil }
+      let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"\#(part)"}}}"#.utf8)
+      return ("401 Unauthorized", "error=\"insufficient_claims\", claims=\"\(claims.base64EncodedString())\", ")
+    }
+  }
+}
+
+/// Challenges that nobody in their right mind sends, each another one.
+enum HostileChallenge {
+  /// How many there are, by the number's rest.
+  static let kinds = 6
+
+  /// The whole field.
+  static func field(_ number: Int) -> String {
+    let much = String(repeating: "0123456789abcdef", count: 4000)
+    let value =
+      switch number % kinds {
+      case 0: #"Bearer error="insufficient_claims", claims="\#(claims(number))""#
+      case 1: #"Bearer realm="\#(number)\#(much)""#
+      case 2: (0..<5000).map { "Bearer a=\($0)" }.joined(separator: ",")
+      case 3: #"Bearer error="insufficient_claims", claims="\#(number)\#(much)""#
+      case 4: "Bearer error=\"\(number)\(much)"
+      default: String(repeating: ",", count: 60_000) + "Bearer scope=\"\(number)"
+      }
+    return "WWW-Authenticate: \(value)\r\n"
+  }
+
+  /// As large as claims may be.
+  private static func claims(_ number: Int) -> String {
+    Data(#"{"n\#(number)":"\#(String(repeating: "x", count: 16_000))"}"#.utf8).base64EncodedString()
+  }
+}
+
+extension ByteStream {
+  fileprivate func answer(_ body: String, status: String = "200 OK", _ fields: String = "") async {
+    await sendAll(
+      "HTTP/1.1 \(status)\r\n\(fields)Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    )
+  }
+}
