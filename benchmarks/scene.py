@@ -24,7 +24,7 @@ SIZES = {"1k": 1 << 10, "64k": 64 << 10, "1m": 1 << 20}
 class Scene:
     def __init__(self):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="bearer-proxy-benchmark-"))
-        self.running = []
+        self.running, self.rendered = [], 0
         self.values = {"WORK": self.work, "SECRET": SECRET, "USER": "user root;" if os.getuid() == 0 else ""}
 
     def __enter__(self):
@@ -93,7 +93,9 @@ class Scene:
         text = (HERE / "peers" / template).read_text()
         for name, value in self.values.items():
             text = text.replace(f"@{name}@", str(value))
-        path = self.work / template
+        self.rendered += 1
+        # A file for each process: bearer-proxy follows the one that it was given.
+        path = self.work / f"{self.rendered}-{template}"
         path.write_text(text)
         return path
 
