@@ -17,6 +17,12 @@ public struct TraceParent: Sendable, Hashable {
   /// The flags; bit 0 says that the trace is recorded.
   public var flags: UInt8
 
+  /// Whether the trace is recorded, by whoever decided it.
+  public var isSampled: Bool {
+    get { flags & 1 == 1 }
+    set { flags = newValue ? flags | 1 : flags & ~1 }
+  }
+
   /// A new trace from random numbers. Ids of 0 are invalid, so 1 stands in for them.
   public init(randomHigh: UInt64, randomLow: UInt64, randomParent: UInt64, isSampled: Bool) {
     traceHigh = randomHigh

@@ -1,7 +1,7 @@
 // Owns how acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy get
 // the proxy's own words.
 
-internal import HTTPClient
+public import HTTPClient
 internal import Network
 public import Tokens
 
@@ -64,7 +64,8 @@ extension ClientAssertionError {
 }
 
 extension FetchError {
-  fileprivate var detail: String {
+  /// What was wrong, with the host.
+  public var detail: String {
     switch self {
     case .unresolved(let host, let reason): "\(host) has no address: \(reason)"
     case .proxy(let host, let reason): "\(host) cannot be reached: \(reason)"

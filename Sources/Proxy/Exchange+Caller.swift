@@ -27,7 +27,7 @@ extension Exchange {
     let now = UnixTime(state.wallClock().seconds)
     if let until = state.believedTokens[digest], now < until { return }
     do throws(CallerTokenRefusal) {
-      let until = try await RequestScope.around(scratch.scope) { () async throws(CallerTokenRefusal) in
+      let until = try await RequestScope.around(scratch.scope()) { () async throws(CallerTokenRefusal) in
         try await check.accept(text)
       }
       if state.believedTokens.count >= Self.rememberedTokens { state.believedTokens = [:] }

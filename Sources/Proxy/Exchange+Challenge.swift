@@ -45,19 +45,28 @@ extension Exchange {
       }
       return nil
     case .answer(let complaint):
+      let (spans, asked) = (trace?.beginToken(), state.loop.now)
+      func told(_ error: AcquisitionError?) {
+        trace?.endToken(
+          spans, of: subscription, since: asked, now: state.loop.now, source: .identityProvider,
+          complaint: refused.kind.rawValue, error: error)
+      }
       do throws(AcquisitionError) {
-        let value = try await RequestScope.around(scratch.scope) { () async throws(AcquisitionError) in
+        let value = try await RequestScope.around(scratch.scope(spans: spans)) { () async throws(AcquisitionError) in
           try await state.service.broker.bearer(answering: complaint, about: refusal.token, for: subscription)
         }
         guard let value else {
+          if spans?.hasChildren == true { told(nil) }
           // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.
           count(.alreadyAnswered)
           return nil
         }
         count(.replayed)
+        told(nil)
         return value
       } catch {
         count(.notObtained)
+        told(error)
         if case .interactionRequired(let required) = error { remember(refused, required, route, now, state, scratch) }
         return nil
       }

@@ -21,6 +21,7 @@ extension Exchange {
     var replaying: BodyPump?
     var isFirstAttempt = true
     while true {
+      trace?.beginAttempt(scratch, now: state.loop.now)
       let upstream: UpstreamConnection
       // A replay that could not be repeated is not entrusted to a connection that may be dead.
       // A switch of protocols is for a connection of its own, which nobody can have closed meanwhile.
@@ -36,6 +37,7 @@ extension Exchange {
       var relay = Relay(
         admission, connection, upstream, scratch, limits: state.service.limits, headBytes: headBytes,
         credential: credential, replaying: replaying)
+      trace?.sends(scratch)
       if keepsHead, relay.hasContent {
         scratch.requestInput.consume(headBytes)
         keepsHead = false
@@ -45,7 +47,9 @@ extension Exchange {
         let refusal = Refusal(
           token: refused, route: route, status: relay.status, isReplayable: relay.isReplayable,
           isReplay: replaying != nil)
+        let refusedAt = state.loop.now
         if let value = await answerRefusal(refusal, state, scratch) {
+          trace?.endAttempt(route, pool.origin, status: relay.status, error: nil, now: refusedAt)
           if relay.discardAnswer() { pool.giveBack(upstream) } else { upstream.close() }
           credential = .bearer(value)
           replaying = relay.request
@@ -58,6 +62,7 @@ extension Exchange {
       record.bytesOut = relay.response?.contentBytes ?? 0
       record.status = UInt16(relay.status)
       if let answered = relay.answeredAt { record.upstream = (answered - began).nanoseconds }
+      trace?.endAttempt(route, pool.origin, status: relay.status, error: end.errorType, now: state.loop.now)
       switch end {
       case .completed(let reusesUpstream, let keepsDownstream):
         state.service.upstreams.answered(route.index)
@@ -103,6 +108,8 @@ extension Exchange {
       return upstream
     } catch {
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
+      trace?.endAttempt(
+        route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
       state.service.log.warning(
         "upstream unreachable",
         ["route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason)],

@@ -21,6 +21,8 @@ struct Exchange {
   var reader = AnswerReader.program
   /// Where a person was going, to come back to after a sign-in.
   var returnTo: String?
+  /// The spans of the request; nil where it is not traced.
+  private(set) var trace: ExchangeTrace?
 
   init(start: MonotonicTime, headBytes: Int) {
     self.start = start
@@ -30,7 +32,7 @@ struct Exchange {
   /// Serves the request whose head was parsed. False: the caller's connection is to be closed.
   mutating func run(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
     let state = connection.state
-    identify(state, scratch)
+    identify(connection, scratch)
     if let desk = desk(connection, scratch) { return await signIn(desk, connection, scratch) }
     let goesOn: Bool
     do throws(ExchangeFailure) {
@@ -74,10 +76,17 @@ struct Exchange {
   }
 
   /// Takes over or makes the request's ids, and copies what the access record needs of the head.
-  private func identify(_ state: LoopState, _ scratch: Scratch) {
+  private mutating func identify(_ connection: DownstreamConnection, _ scratch: Scratch) {
+    let state = connection.state
+    let tracer = state.service.tracer
     scratch.identity.removeAll()
-    scratch.requestInput.withBytes {
-      RequestIdentity.write(scratch.requestParser.head, $0, random: state.clock.nextRandom, into: &scratch.identity)
+    let trace = scratch.requestInput.withBytes {
+      RequestIdentity.write(
+        scratch.requestParser.head, $0, tracing: tracer?.rules, random: state.clock.nextRandom,
+        into: &scratch.identity)
+    }
+    if trace.isRecorded, let tracer {
+      self.trace = ExchangeTrace(trace, tracer, connection, scratch, start: start)
     }
     guard state.service.accessLog != nil else { return }
     scratch.recorded.removeAll()
@@ -115,16 +124,22 @@ struct Exchange {
       return value
     }
     let asked = state.loop.now
+    let subscription = state.service.subscriptions[slot]
+    let spans = trace?.beginToken()
     record.tokenSource = .identityProvider
     defer { record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
-      let value = try await RequestScope.around(scratch.scope) { () async throws(AcquisitionError) in
-        try await state.service.broker.bearer(for: state.service.subscriptions[slot])
+      let value = try await RequestScope.around(scratch.scope(spans: spans)) { () async throws(AcquisitionError) in
+        try await state.service.broker.bearer(for: subscription)
       }
       state.bearers[slot] = value
       if value.origin.source == .cache { record.tokenSource = .sharedCache }
+      trace?.endToken(
+        spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: nil)
       return value
     } catch {
+      trace?.endToken(
+        spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: error)
       throw .token(error)
     }
   }
@@ -136,6 +151,7 @@ struct Exchange {
   mutating func answer(
     _ failure: ExchangeFailure, _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool = false
   ) async -> Bool {
+    trace?.failure = failure
     write(failure, connection, scratch, keepsConnection: keepsConnection)
     let isDelivered = await flush(connection, scratch)
     finish(connection.state, scratch, connection)
@@ -227,6 +243,7 @@ struct Exchange {
     state.metrics.add(metrics.requests[row, statusClass])
     state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
     state.metrics.observe(metrics.durations[row, statusClass], nanoseconds: record.total)
+    trace?.end(record, route: route, now: state.loop.now)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.
     RecordedHead(scratch.requestParser.head, isParsed: headBytes > 0).record(

@@ -108,7 +108,8 @@ struct Relay {
       scratch.requestParser.head, input, path: scratch.path, usesNormalPath: admission.usesNormalPath,
       framing: admission.framing, asksForWebSocket: admission.asksForWebSocket, route: admission.route,
       ingress: connection.ingress, credential: credential,
-      identity: scratch.identity, into: &scratch.requestOutput)
+      identity: scratch.identity, propagatesTrace: connection.state.service.tracer?.rules.propagates ?? true,
+      into: &scratch.requestOutput)
   }
 
   /// Drives both directions to the end.

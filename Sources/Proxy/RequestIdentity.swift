@@ -6,24 +6,29 @@ internal import Telemetry
 
 /// The ids of one request, as one run of bytes: `traceparent`, then the request id.
 enum RequestIdentity {
-  /// Appends both to an empty buffer.
+  /// Appends both to an empty buffer. Where requests are traced, by these rules.
+  @discardableResult
   static func write(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, random: () -> UInt64, into buffer: inout ByteBuffer
-  ) {
-    let sent = sentTrace(head, bytes)
-    let trace =
-      if let sent {
-        sent.child(randomParent: random())
-      } else {
-        TraceParent(randomHigh: random(), randomLow: random(), randomParent: random(), isSampled: false)
-      }
-    trace.write(into: &buffer)
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, tracing rules: TracingRules? = nil, random: () -> UInt64,
+    into buffer: inout ByteBuffer
+  ) -> RequestTrace {
+    let trace = RequestTrace(sent: sentTrace(head, bytes), rules, random: random)
+    trace.own.write(into: &buffer)
     if let line = head.fields.first(.xRequestID), isAcceptable(bytes.extracting(line.value)) {
       buffer.append(bytes.extracting(line.value))
     } else {
       buffer.append(hexadecimal: random(), digits: 16)
       buffer.append(hexadecimal: random(), digits: 16)
     }
+    return trace
+  }
+
+  /// Has the upstream told that another span is its request's parent.
+  static func replace(parent: UInt64, of trace: TraceParent, in buffer: inout ByteBuffer) {
+    let id = buffer.withBytes { bytes in requestID(bytes).indices.map { requestID(bytes)[$0] } }
+    buffer.removeAll()
+    trace.child(randomParent: parent).write(into: &buffer)
+    buffer.append(id)
   }
 
   /// Whether the request goes on in the caller's trace.
@@ -32,7 +37,9 @@ enum RequestIdentity {
   }
 
   private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceParent? {
-    head.fields.first(.traceparent).flatMap { TraceParent(bytes.extracting($0.value)) }
+    // Of two, nobody can say which is meant.
+    guard let line = head.fields.first(.traceparent), head.fields.count(of: .traceparent) == 1 else { return nil }
+    return TraceParent(bytes.extracting(line.value))
   }
 
   /// The `traceparent` to send.
@@ -80,7 +87,7 @@ extension Span where Element == UInt8 {
 
 extension Scratch {
   /// For whom others work while the request waits for them.
-  var scope: RequestScope { RequestScope(logRequest) }
+  func scope(spans: SpanScope? = nil) -> RequestScope { RequestScope(logRequest, spans: spans) }
 
   /// The ids of the request, for a log record about it.
   var logRequest: LogRequest {

@@ -22,8 +22,7 @@ enum RequestRewriting {
   static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer, usesNormalPath: Bool,
     framing: BodyFraming, asksForWebSocket: Bool = false, route: Route, ingress: Ingress, credential: RequestCredential,
-    identity: borrowing ByteBuffer,
-    into output: inout ByteBuffer
+    identity: borrowing ByteBuffer, propagatesTrace: Bool = true, into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     HeadWriter.method(bytes.extracting(head.methodName), into: &output)
@@ -45,7 +44,8 @@ enum RequestRewriting {
     } else {
       HeadWriter.field("Host", authority.span, into: &output)
     }
-    let isTraceNew = head.fields.contains(.tracestate) && !RequestIdentity.takesTraceOver(head, bytes)
+    let isTraceNew =
+      head.fields.contains(.tracestate) && !(propagatesTrace && RequestIdentity.takesTraceOver(head, bytes))
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
@@ -74,7 +74,9 @@ enum RequestRewriting {
       into: &output)
     writeVia(head, bytes, into: &output)
     HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)
-    HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
+    if propagatesTrace {
+      HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
+    }
     if let bearer = credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
     HeadWriter.end(into: &output)
   }

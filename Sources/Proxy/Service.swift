@@ -100,6 +100,8 @@ public final class Service: Sendable {
   let slots: [AcquisitionKey: Int]
   /// The downstream connections of the process.
   public let connections: ConnectionCount
+  /// What traces requests; nil where none are.
+  let tracer: Tracer?
 
   /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
   public init(
@@ -108,7 +110,7 @@ public final class Service: Sendable {
     accessLog: OutputFile?, accessFormat: LogFormat, challengeMemory: ChallengeMemory? = nil,
     signInLink: @escaping SignInLink = { _, _ in nil },
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
-    connections: ConnectionCount = ConnectionCount()
+    connections: ConnectionCount = ConnectionCount(), tracer: Tracer? = nil
   ) {
     self.routes = routes
     table = RouteTable(routes)
@@ -128,6 +130,7 @@ public final class Service: Sendable {
     upstreams = UpstreamCondition(routes: routes.count)
     self.readiness = readiness
     self.connections = connections
+    self.tracer = tracer
     slots = Dictionary(zip(subscriptions.map(\.key), subscriptions.indices)) { first, _ in first }
   }
 

@@ -5,10 +5,13 @@
 public struct RequestScope: Sendable {
   /// What log records about the work name.
   public var request: LogRequest
+  /// Where spans of the work belong; nil where the request is not traced.
+  public var spans: SpanScope?
 
   /// A scope of one request.
-  public init(_ request: LogRequest) {
+  public init(_ request: LogRequest, spans: SpanScope? = nil) {
     self.request = request
+    self.spans = spans
   }
 
   /// Whoever waits for the present task; nil where nobody does. Tasks made in a scope are in it, too: where one of them lives on when

@@ -22,13 +22,18 @@ struct Assembly {
   let publications: Publications
   let reloads: ReloadHistory
   let store: any TokenCacheStore
+  /// What sends spans; nil where nothing is traced.
+  let exporter: TraceExporter?
+  private let tracer: Tracer?
+  private let tracingValues: [ConfiguredValue]
   private let challengeMemory: ChallengeMemory
   private let metrics: Locked<ProcessMetrics>
   private let cacheCondition: CacheCondition
 
   /// Puts together what lasts. The cache's file is read before this returns.
   init(
-    _ settings: Settings, options: RunOptions, loops: [EventLoop], resolver: Resolver, fetcher: Fetcher
+    _ settings: Settings, options: RunOptions, loops: [EventLoop], resolver: Resolver, fetcher: Fetcher,
+    tracing: Tracing
   ) async {
     let format = LogFormat(options.logFormat ?? settings.log.format)
     let said = Locked(Repetitions())
@@ -38,7 +43,17 @@ struct Assembly {
     ) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
-    let metrics = Locked(ProcessMetrics(settings, loops: loops.count, succeeding: nil))
+    let tracer = tracing.tracer
+    let metrics = Locked(
+      ProcessMetrics(settings, loops: loops.count, isTracing: tracer != nil, succeeding: nil))
+    exporter = tracer.flatMap { tracer in
+      tracing.exporter(of: tracer, fetcher: fetcher, log: log) { event in
+        let metrics = metrics.withLock { $0 }
+        metrics.traces?.count(event, in: metrics.registry.shared)
+      }
+    }
+    self.tracer = tracer
+    tracingValues = tracing.values
     let (path, place) = (settings.cache.path, settings.cache.place)
     let condition = CacheCondition(path: place, kind: settings.cache.kind, now: { .now })
     let store = await openCache(settings.cache, loop: loops[0], resolver: resolver) { event in
@@ -80,7 +95,7 @@ struct Assembly {
   ) -> Generation {
     var credentials = former?.credentials ?? CredentialVersions()
     credentials.follow(settings.applications)
-    let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
+    let providers = Providers(settings, contexts: contexts, fetcher: fetcher, tracer: tracer)
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, contexts.routes) {
       let subscription = settings.subscription(of: route, credentials: credentials, fetch: providers.fetch)
@@ -92,7 +107,8 @@ struct Assembly {
     log.change(level: LogLevel(options.logLevel ?? settings.log.level), format: format)
     let metrics = metrics.withLock { metrics in
       if former != nil {
-        metrics = ProcessMetrics(settings, loops: loops.count, succeeding: metrics)
+        metrics = ProcessMetrics(
+          settings, loops: loops.count, isTracing: tracer != nil, succeeding: metrics)
       }
       return metrics
     }
@@ -104,9 +120,10 @@ struct Assembly {
       accessLog: accessLog.output, accessFormat: format, challengeMemory: challengeMemory,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) },
       description: ServiceDescription(
-        settings, since: former?.first ?? settings, options, cache: cacheCondition, loops: loops.count),
+        settings, since: former?.first ?? settings, options, cache: cacheCondition, loops: loops.count,
+        tracing: tracingValues),
       readiness: settings.readyWhen == .started ? .started : .tokens,
-      connections: former?.service.connections ?? ConnectionCount())
+      connections: former?.service.connections ?? ConnectionCount(), tracer: tracer)
     let desks = zip(listeners.traffic, settings.listeners).map { listener, settings in
       signInDesk(settings, listener, service, succeeding: former?.desks ?? [])
     }
@@ -142,19 +159,24 @@ func startLoops(_ count: Int) -> [EventLoop]? {
 struct Providers {
   private let contexts: [String: TLSContext]
   private let fetcher: Fetcher
+  private let tracer: Tracer?
 
-  init(_ settings: Settings, contexts: TLSContexts, fetcher: Fetcher) {
+  init(_ settings: Settings, contexts: TLSContexts, fetcher: Fetcher, tracer: Tracer? = nil) {
     self.contexts = Dictionary(
       uniqueKeysWithValues: zip(settings.applications, contexts.applications).compactMap { application, context in
         context.map { (application.name, $0) }
       })
     self.fetcher = fetcher
+    self.tracer = tracer
   }
 
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
     let choice = application.proxy
-    return fetcher.bound(tls: contexts[application.name]) { url in choice.proxy(for: url).map { ConnectProxy($0) } }
+    let fetch = fetcher.bound(tls: contexts[application.name]) { url in
+      choice.proxy(for: url).map { ConnectProxy($0) }
+    }
+    return tracer?.tracing(fetch) ?? fetch
   }
 }
 

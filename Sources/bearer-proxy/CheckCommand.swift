@@ -20,7 +20,7 @@ struct CheckCommand {
       try checkCache(settings.cache)
       let routes = counted(settings.routes.count, "route")
       let applications = counted(settings.applications.count, "application")
-      return .right("\(configuration): ok (\(routes), \(applications))\n")
+      return .right("\(configuration): ok (\(routes), \(applications))\n" + Tracing(environment).report)
     } catch {
       return .wrong("\(error)\n")
     }

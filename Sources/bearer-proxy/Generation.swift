@@ -47,10 +47,12 @@ struct ProcessMetrics {
   let tokens: TokenMetrics
   let cache: CacheMetrics?
   let reloads: ReloadMetrics
+  /// nil where nothing is traced.
+  let traces: TraceMetrics?
   let registry: MetricsRegistry
 
   /// Metrics of a configuration; what `former` has counted under the same names goes on.
-  init(_ settings: Settings, loops: Int, succeeding former: ProcessMetrics?) {
+  init(_ settings: Settings, loops: Int, isTracing: Bool, succeeding former: ProcessMetrics?) {
     var catalog = MetricsCatalog()
     service = ServiceMetrics(
       &catalog, routes: settings.routes.map(\.name), version: programVersion, commit: programCommit)
@@ -59,6 +61,7 @@ struct ProcessMetrics {
     let isShared = former.map { $0.cache != nil } ?? (settings.cache.place != nil)
     cache = isShared ? CacheMetrics(&catalog) : nil
     reloads = ReloadMetrics(&catalog)
+    traces = isTracing ? TraceMetrics(&catalog) : nil
     registry = MetricsRegistry(catalog, writers: loops, succeeding: former?.registry)
     registry.shared.set(service.buildInfo, 1)
   }

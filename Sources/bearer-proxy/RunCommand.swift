@@ -46,9 +46,12 @@ struct RunCommand {
     var inherited = InheritedSockets(environment: environment)
     let listeners = try BoundListeners(
       settings, contexts: contexts, loops: loopCount, inherited: &inherited, checks: checks)
-    let assembly = await Assembly(settings, options: options, loops: loops, resolver: resolver, fetcher: fetcher)
+    let tracing = Tracing(environment)
+    let assembly = await Assembly(
+      settings, options: options, loops: loops, resolver: resolver, fetcher: fetcher, tracing: tracing)
     confinement.write(to: assembly.log)
     inherited.reportLeft(to: assembly.log)
+    tracing.write(to: assembly.log)
     let generation = assembly.generation(
       settings, contexts: contexts, checks: checks, listeners: listeners, accessLog: accessLog,
       succeeding: nil)

@@ -8,13 +8,16 @@ import Tokens
 extension ServiceDescription {
   /// What there is to say of a process with these settings, that the command line and the environment changed. What a reload does not
   /// bring into force is as it was at the start.
-  init(_ settings: Settings, since first: Settings, _ options: RunOptions, cache: CacheCondition, loops: Int) {
+  init(
+    _ settings: Settings, since first: Settings, _ options: RunOptions, cache: CacheCondition, loops: Int,
+    tracing: [ConfiguredValue]
+  ) {
     let above = options.configuredValues(loops: loops)
     let kept = settings.needingRestart(since: first, options)
     func isKept(_ value: ConfiguredValue) -> Bool { kept.contains { value.key == $0 || value.key.hasPrefix($0 + ".") } }
     let values =
       settings.effectiveValues(above: above).filter { !isKept($0) }
-      + first.effectiveValues(above: above).filter(isKept)
+      + first.effectiveValues(above: above).filter(isKept) + tracing
     self.init(
       version: programVersion, commit: programCommit, configurationFile: options.configuration,
       cache: { cache.report },

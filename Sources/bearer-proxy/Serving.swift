@@ -65,6 +65,7 @@ final class Serving {
     ]
     admin = startAdmin()
     server.start()
+    assembly.exporter?.start()
     keepTokensReady()
     let cache = Task { [broker = assembly.broker] in await broker.followCache() }
     watchFiles()
@@ -95,10 +96,11 @@ final class Serving {
     admin?.drain()
     notifier?.stopping()
     // What keeps tokens and counts signs of life goes on: requests do.
-    let drain = Task { [server, log = assembly.log, delay = settings.delay] in
+    let drain = Task { [server, log = assembly.log, delay = settings.delay, exporter = assembly.exporter] in
       do { try await Task.sleep(for: delay) } catch { return }
       let cutOff = await server.drain(limit: deadline - .now)
       log.info("ended", ["connections_cut_off": .integer(cutOff)])
+      await exporter?.end(by: deadline)
       tell.yield(.drained)
     }
     ending: while let event = await iterator.next() {

@@ -19,7 +19,7 @@ struct ObservabilityTests {
     let provider = try await OpenIDProvider(in: directory)
     let upstream = try await ScriptedUpstream(in: directory)
     let proxy = try await ProxyUnderTest(
-      in: directory,
+      in: directory, environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:\(upstream.port)"],
       "cache: {file: cache.json}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port))
     _ = try await eventually { try await proxy.get("/orders/seen").status == 200 }
     return try await proxy.admin("/metrics").body

@@ -8,6 +8,7 @@
 /trailers        a chunked body with a trailer field; /interim a 103 before the 200
 /truncated       promises 100 bytes, sends 10 and closes; /garbage is no HTTP; /hang-up closes without an answer
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
+/refuse-once     refuses the first request's token, and answers the second as /seen does
 /stale           answers, and closes the connection without a word when the next request arrives on it
 
 Prints `listening PORT`, then `request LINE connection=N` for every request it reads.
@@ -21,6 +22,7 @@ import time
 
 lock = threading.Lock()
 connections = 0
+refusals = 0
 
 
 def say(*words):
@@ -114,6 +116,17 @@ class Connection(socketserver.StreamRequestHandler):
     def do_seen(self, method, head, argument):
         self.drain()
         self.answer(head)
+
+    def do_refuse_once(self, method, head, argument):
+        global refusals
+        self.drain()
+        with lock:
+            refusals += 1
+            is_first = refusals == 1
+        if is_first:
+            self.answer(b"", "401 Unauthorized", 'WWW-Authenticate: Bearer error="invalid_token"\r\n')
+        else:
+            self.answer(head)
 
     def do_sink(self, method, head, argument):
         digest, count = hashlib.sha256(), 0

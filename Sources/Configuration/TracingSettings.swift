@@ -1,0 +1,59 @@
+// Owns what is known of the collector of traces and of what is to be sent there. It comes from the environment alone, from the variables
+// that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
+
+public import HTTP
+public import Tokens
+
+/// How requests are traced. Where there are none of these settings, nothing is traced.
+public struct TracingSettings: Sendable {
+  /// Where spans are sent: the whole URL.
+  public internal(set) var endpoint: HTTPURL
+  /// The variable that names it.
+  public internal(set) var endpointVariable: String
+  /// Fields of every request to the collector.
+  public internal(set) var headers: [(name: String, value: Secret)] = []
+  /// A PEM file of certification authorities for the collector, instead of the system's.
+  public internal(set) var caFile: String?
+  /// The certificate shown to a collector that asks for one, and its key: PEM files.
+  public internal(set) var clientCertificate: (certificateFile: String, keyFile: String)?
+  /// The proxy on the way to the collector.
+  public internal(set) var proxy: ProxyAddress?
+  /// For one request to the collector.
+  public internal(set) var timeout: Duration = .seconds(10)
+  /// For a batch, with all its repetitions.
+  public internal(set) var exportTimeout: Duration = .seconds(30)
+  /// How long spans wait at most before they are sent.
+  public internal(set) var scheduleDelay: Duration = .seconds(5)
+  /// How many spans wait at most.
+  public internal(set) var queueSize = 2048
+  /// How many spans are sent at once.
+  public internal(set) var batchSize = 512
+  /// Which traces are recorded.
+  public internal(set) var sampler = TraceSampler()
+  /// Whether traces go on from callers and to upstreams. Otherwise each begins here, and nobody else hears of it.
+  public internal(set) var propagates = true
+  /// What is told of the process, `service.name` first.
+  public internal(set) var resource: [(key: String, value: String)] = [("service.name", "bearer-proxy")]
+
+  init(endpoint: HTTPURL, variable: String) {
+    self.endpoint = endpoint
+    endpointVariable = variable
+  }
+}
+
+/// What a variable of OpenTelemetry says and is not done.
+public struct TracingIssue: Sendable, Hashable, CustomStringConvertible {
+  /// The variable's name.
+  public let variable: String
+  /// Why not, and what is done instead: it reads on after the name. No value that could be secret is in it.
+  public let reason: String
+
+  /// An issue of a variable.
+  public init(_ variable: String, _ reason: String) {
+    self.variable = variable
+    self.reason = reason
+  }
+
+  /// As one sentence.
+  public var description: String { "\(variable) \(reason)" }
+}

@@ -1,0 +1,49 @@
+// Owns the words for what went wrong, as the attribute error.type has them: few, and the same whatever the host.
+
+internal import HTTP
+internal import HTTPClient
+internal import Network
+internal import Telemetry
+
+extension ExchangeFailure {
+  /// What kept an upstream from answering; other failures by the kind that their answer names.
+  var errorType: String {
+    switch self {
+    case .unreachable(.connect(.unresolved)): "unresolved"
+    case .unreachable(.connect(.forbiddenAddress)): "forbidden_address"
+    case .unreachable(.connect(.refused)): "connection_refused"
+    case .unreachable(.connect(.timedOut)), .unreachable(.timedOut): "connect_timed_out"
+    case .unreachable(.connect(.handshake)), .unreachable(.tls): "tls"
+    case .unreachable(.proxyUnreachable), .unreachable(.proxy): "proxy"
+    case .upstreamClosed: "closed"
+    case .upstreamMalformed: "malformed"
+    case .upstreamStalled: "timed_out"
+    default: ProblemDocument(self).kind
+    }
+  }
+}
+
+extension Relay.End {
+  /// What was wrong with an attempt; nil where its answer tells.
+  var errorType: String? {
+    switch self {
+    case .completed, .refused: nil
+    case .unanswered(let failure, _): failure.errorType
+    case .aborted(.abortedByDownstream): "aborted_by_downstream"
+    case .aborted(.timedOut): "timed_out"
+    case .aborted: "broken_off"
+    }
+  }
+}
+
+extension RequestOutcome {
+  /// What was wrong with an exchange that was not answered by the proxy itself; nil where its status tells.
+  var errorType: String? {
+    switch self {
+    case .completed, .answeredByProxy: nil
+    case .abortedByDownstream: "aborted_by_downstream"
+    case .upstreamFailed: "upstream_failed"
+    case .timedOut: "timed_out"
+    }
+  }
+}

@@ -1,0 +1,223 @@
+// Owns the spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for. Requests that are not
+// traced have none of these, and do none of this.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Network
+internal import Telemetry
+
+/// The spans of a request under way. Confined to its loop.
+final class ExchangeTrace {
+  private let trace: RequestTrace
+  private let tracer: Tracer
+  private let random: () -> UInt64
+  /// What is added to a loop's instant to make it nanoseconds since 1970.
+  private let epoch: UInt64
+  private let start: MonotonicTime
+  private let method: String
+  private let attributes: [(StaticString, SpanValue)]
+  private let traceState: String?
+  private var spans: [SpanRecord] = []
+  private var attempt: Attempt?
+  private var attempts = 0
+  /// Why the proxy answered in its own name.
+  var failure: ExchangeFailure?
+
+  private struct Attempt {
+    var context: SpanContext
+    var start: MonotonicTime
+    var path = ""
+  }
+
+  /// Begins with a request whose head is in the scratch.
+  init(
+    _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ scratch: Scratch,
+    start: MonotonicTime
+  ) {
+    let (state, head) = (connection.state, scratch.requestParser.head.method)
+    let clock = state.clock
+    self.trace = trace
+    self.tracer = tracer
+    self.start = start
+    random = { clock.nextRandom() }
+    epoch = state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds
+    method = head.name
+    let texts = scratch.requestInput.withBytes { HeadTexts(scratch.requestParser.head, $0) }
+    traceState = trace.caller == nil ? nil : TraceState(texts.traceStates)?.text
+    var attributes: [(StaticString, SpanValue)] = [
+      ("http.request.method", .string(method)), ("url.path", .string(texts.path)),
+      ("url.scheme", .string(connection.ingress.isTLS ? "https" : "http")),
+      ("network.protocol.version", .string(scratch.requestParser.head.version == .http10 ? "1.0" : "1.1")),
+      ("bearer_proxy.request_id", .string(scratch.logRequest.requestID)),
+    ]
+    if !texts.host.isEmpty { attributes.append(("server.address", .string(texts.host))) }
+    if let port = texts.port { attributes.append(("server.port", .integer(Int64(port)))) }
+    if !connection.ingress.peer.isEmpty {
+      attributes.append(("client.address", .string(String(decoding: connection.ingress.peer, as: UTF8.self))))
+    }
+    self.attributes = attributes
+  }
+
+  private var context: SpanContext {
+    SpanContext(
+      traceHigh: trace.own.traceHigh, traceLow: trace.own.traceLow, span: trace.own.parent, flags: trace.own.flags)
+  }
+
+  private func unix(_ time: MonotonicTime) -> UInt64 { time.nanoseconds &+ epoch }
+
+  // MARK: Tokens
+
+  /// The place for what is done while a token is waited for.
+  func beginToken() -> SpanScope { SpanScope(context.sibling(random())) }
+
+  /// Ends the wait for a token. What came out of the cache at once is not worth a span.
+  func endToken(
+    _ scope: SpanScope?, of subscription: TokenSubscription, since began: MonotonicTime, now: MonotonicTime,
+    source: TokenSource, complaint: String? = nil, error: AcquisitionError?
+  ) {
+    guard let scope, source == .identityProvider || error != nil || scope.hasChildren else { return }
+    var span = SpanRecord(
+      scope.parent, parent: .local(context.span), name: "acquire token", kind: .internal, start: unix(began),
+      end: unix(now))
+    span.attributes = [
+      ("bearer_proxy.application", .string(subscription.application.name)),
+      ("bearer_proxy.token.source", .string(source.label)),
+    ]
+    if let complaint { span.attributes.append(("bearer_proxy.token.complaint", .string(complaint))) }
+    if let error {
+      span.attributes.append(("error.type", .string(error.reason)))
+      span.isError = true
+    }
+    spans.append(span)
+  }
+
+  // MARK: Attempts
+
+  /// Begins an attempt at the upstream, whose request is to name this span as its parent.
+  func beginAttempt(_ scratch: Scratch, now: MonotonicTime) {
+    let attempt = Attempt(context: context.sibling(random()), start: now)
+    self.attempt = attempt
+    RequestIdentity.replace(parent: attempt.context.span, of: trace.own, in: &scratch.identity)
+  }
+
+  /// Reads from the head that is about to be sent where it goes.
+  func sends(_ scratch: Scratch) {
+    attempt?.path = scratch.requestOutput.withBytes { Self.path(ofRequest: $0) }
+  }
+
+  /// Ends the attempt. `status`: of the answer; 0 where there is none.
+  func endAttempt(_ route: Route, _ origin: Origin, status: Int, error: String?, now: MonotonicTime) {
+    guard let attempt else { return }
+    self.attempt = nil
+    defer { attempts += 1 }
+    var span = SpanRecord(
+      attempt.context, parent: .local(context.span), name: method == "_OTHER" ? "HTTP" : method, kind: .client,
+      start: unix(attempt.start), end: unix(now))
+    span.traceState = traceState
+    span.attributes = [
+      ("http.request.method", .string(method)),
+      ("url.full", .string(String(decoding: route.upstreamOrigins[0], as: UTF8.self) + attempt.path)),
+      ("server.address", .string(origin.host)), ("server.port", .integer(Int64(origin.port))),
+      ("network.protocol.version", .string("1.1")),
+    ]
+    if attempts > 0 { span.attributes.append(("http.request.resend_count", .integer(Int64(attempts)))) }
+    if status > 0 { span.attributes.append(("http.response.status_code", .integer(Int64(status)))) }
+    if let type = error ?? (status >= 400 ? "\(status)" : nil) {
+      span.attributes.append(("error.type", .string(type)))
+      span.isError = true
+    }
+    spans.append(span)
+  }
+
+  /// The path of a request line.
+  private static func path(ofRequest bytes: Span<UInt8>) -> String {
+    var text: [UInt8] = []
+    var isPath = false
+    for index in bytes.indices {
+      switch bytes[index] {
+      case UInt8(ascii: " ") where !isPath: isPath = true
+      case UInt8(ascii: " "), UInt8(ascii: "?"), 0x0D: return String(decoding: text, as: UTF8.self)
+      case let byte where isPath: text.append(byte)
+      default: continue
+      }
+    }
+    return ""
+  }
+
+  // MARK: The end
+
+  /// Hands all spans over: the request has its answer.
+  func end(_ record: AccessRecord, route: Route?, now: MonotonicTime) {
+    let name = method == "_OTHER" ? "HTTP" : method
+    var span = SpanRecord(
+      context, parent: trace.caller.map { .remote($0) } ?? .none, name: route.map { "\(name) \($0.name)" } ?? name,
+      kind: .server, start: unix(start), end: unix(now))
+    span.traceState = traceState
+    span.attributes = attributes
+    if let route { span.attributes.append(("http.route", .string(route.name))) }
+    if record.status > 0 { span.attributes.append(("http.response.status_code", .integer(Int64(record.status)))) }
+    if let type = Self.errorType(record, failure) {
+      span.attributes.append(("error.type", .string(type)))
+      // What a caller did wrong is no error of the server's.
+      span.isError = record.status >= 500 || record.outcome != .answeredByProxy
+    }
+    spans.append(span)
+    tracer.add(spans)
+  }
+
+  private static func errorType(_ record: AccessRecord, _ failure: ExchangeFailure?) -> String? {
+    if record.outcome == .abortedByDownstream { return record.outcome.errorType }
+    return failure.map { ProblemDocument($0).kind } ?? record.outcome.errorType
+      ?? (record.status >= 500 ? "\(record.status)" : nil)
+  }
+}
+
+/// What is told of a head.
+private struct HeadTexts {
+  var path: String
+  var host: String
+  var port: Int?
+  var traceStates: [String] = []
+
+  init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
+    path = bytes.extracting(head.target.path).text
+    host = bytes.extracting(head.authority).text
+    if let colon = host.lastIndex(of: ":"), let number = UInt16(host[host.index(after: colon)...]) {
+      port = Int(number)
+      host = String(host[..<colon])
+    }
+    for index in 0..<head.fields.count where head.fields[index].known == .tracestate {
+      traceStates.append(bytes.extracting(head.fields[index].value).text)
+    }
+  }
+}
+
+extension RequestMethod {
+  /// The method's name; `_OTHER` for one that is not among the well-known, of which a caller could make any number.
+  fileprivate var name: String {
+    switch self {
+    case .get: "GET"
+    case .head: "HEAD"
+    case .post: "POST"
+    case .put: "PUT"
+    case .delete: "DELETE"
+    case .patch: "PATCH"
+    case .options: "OPTIONS"
+    case .trace: "TRACE"
+    case .connect: "CONNECT"
+    case .other: "_OTHER"
+    }
+  }
+}
+
+extension TokenSource {
+  fileprivate var label: String {
+    switch self {
+    case .none: "none"
+    case .cache: "cache"
+    case .sharedCache: "shared_cache"
+    case .identityProvider: "identity_provider"
+    }
+  }
+}

@@ -1,0 +1,207 @@
+// Owns the way of spans to the collector: a batch after the other, each until it is there or not worth more time. No request waits for it:
+// what cannot be sent in time is dropped and counted.
+
+public import HTTP
+public import HTTPClient
+public import Network
+public import Telemetry
+public import Tokens
+
+/// Sends a tracer's spans.
+public final class TraceExporter: Sendable {
+  /// What the exporter needs from outside; tests bring their own.
+  public struct Surroundings: Sendable {
+    /// Sends one request, within the time.
+    public var send: @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
+    /// Waits, or less where the task is cancelled.
+    public var sleep: @Sendable (Duration) async -> Void
+    /// Draws 0 up to 1.
+    public var jitter: @Sendable () -> Double
+    /// Hears what became of spans.
+    public var observe: @Sendable (TraceEvent) -> Void
+    /// Where trouble is told.
+    public var log: Log
+
+    /// Surroundings with real waiting and the system's randomness.
+    public init(
+      log: Log, observe: @escaping @Sendable (TraceEvent) -> Void,
+      jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+      sleep: @escaping @Sendable (Duration) async -> Void = { duration in
+        // Cancelled: whoever waits looks at its own task next.
+        do { try await Task.sleep(for: duration) } catch {}
+      },
+      send: @escaping @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
+    ) {
+      self.log = log
+      self.observe = observe
+      self.jitter = jitter
+      self.sleep = sleep
+      self.send = send
+    }
+  }
+
+  /// Where batches go, and how long is tried.
+  public struct Target: Sendable {
+    /// The collector's URL.
+    public var url: HTTPURL
+    /// Fields of every request, secrets among them.
+    public var fields: [(name: String, value: Secret)]
+    /// For one request.
+    public var timeout: TimeSpan
+    /// For a batch, with its repetitions.
+    public var exportTimeout: TimeSpan
+    /// How long spans wait at most before they are sent.
+    public var scheduleDelay: Duration
+
+    /// A target.
+    public init(
+      url: HTTPURL, fields: [(name: String, value: Secret)], timeout: TimeSpan, exportTimeout: TimeSpan,
+      scheduleDelay: Duration
+    ) {
+      self.url = url
+      self.fields = fields
+      self.timeout = timeout
+      self.exportTimeout = exportTimeout
+      self.scheduleDelay = scheduleDelay
+    }
+  }
+
+  private let tracer: Tracer
+  private let target: Target
+  private let document: TracesDocument
+  private let surroundings: Surroundings
+  private let state = Locked(State())
+
+  private struct State {
+    var spell = ExportSpell()
+    /// When everything has to be over.
+    var end = MonotonicTime.distantFuture
+    /// Until when the collector wants to be left alone.
+    var rest = MonotonicTime(nanoseconds: 0)
+    var work: Task<Void, Never>?
+    var clock: Task<Void, Never>?
+  }
+
+  /// An exporter; nothing is sent before `start`.
+  public init(_ tracer: Tracer, to target: Target, document: TracesDocument, _ surroundings: Surroundings) {
+    self.tracer = tracer
+    self.target = target
+    self.document = document
+    self.surroundings = surroundings
+  }
+
+  /// Begins to send.
+  public func start() {
+    let clock = Task { [self] in
+      while !Task.isCancelled {
+        await surroundings.sleep(target.scheduleDelay)
+        tellOfDropped()
+        tracer.tell()
+      }
+    }
+    let work = Task { [self] in
+      for await _ in tracer.batches { await exportAll() }
+      await exportAll()
+    }
+    state.withLock { ($0.clock, $0.work) = (clock, work) }
+  }
+
+  /// Sends what there is, once and no longer than until `deadline`, and ends.
+  public func end(by deadline: MonotonicTime) async {
+    let (clock, work) = state.withLock { state in
+      state.end = deadline
+      state.rest = MonotonicTime(nanoseconds: 0)
+      return (state.clock, state.work)
+    }
+    clock?.cancel()
+    tracer.finish()
+    // Ends the pauses. A request goes on, but nobody waits for it any longer than until then.
+    work?.cancel()
+    let (ends, tell) = AsyncStream<Void>.makeStream()
+    Task {
+      await work?.value
+      tell.yield()
+    }
+    let limit = Task {
+      do { try await Task.sleep(for: Duration(deadline - .now)) } catch {}
+      tell.yield()
+    }
+    for await _ in ends { break }
+    limit.cancel()
+    tellOfDropped()
+    let left = tracer.count
+    if left > 0 { lose(left) }
+  }
+
+  private func exportAll() async {
+    while tracer.count > 0 {
+      let (rest, end) = state.withLock { ($0.rest, $0.end) }
+      if MonotonicTime.now < rest || MonotonicTime.now >= end { return }
+      guard await export(tracer.take()) || !Task.isCancelled else { return }
+    }
+  }
+
+  /// Sends a batch, as often as it takes. Whether the collector answered as one.
+  private func export(_ spans: [SpanRecord]) async -> Bool {
+    if spans.isEmpty { return true }
+    let request = FetchRequest(
+      .post(contentType: "application/json", body: document.bytes(of: spans)), target.url,
+      fields: [("accept", "application/json")] + target.fields.map { ($0.name, $0.value.revealed()) })
+    let deadline = MonotonicTime.now + target.exportTimeout
+    var attempt = 0
+    while true {
+      let left = min(deadline, state.withLock { $0.end }) - .now
+      switch await verdict(request, within: min(left, target.timeout)) {
+      case .accepted(let rejected, let message):
+        taken(spans.count, rejected: rejected, message)
+        return true
+      case .refused(let trouble):
+        lose(spans.count, trouble)
+        return true
+      case .tryAgain(let asked, let trouble):
+        attempt += 1
+        let pause = ExportPause.before(attempt, asked: asked, jitter: surroundings.jitter())
+        guard !Task.isCancelled, MonotonicTime.now + TimeSpan(pause) < deadline else {
+          if asked != nil { state.withLock { $0.rest = MonotonicTime.now + TimeSpan(pause) } }
+          lose(spans.count, trouble)
+          return false
+        }
+        await surroundings.sleep(pause)
+        surroundings.observe(.repeated)
+      }
+    }
+  }
+
+  private func verdict(_ request: FetchRequest, within time: TimeSpan) async -> ExportVerdict {
+    switch await surroundings.send(request, time) {
+    case .success(let response): ExportVerdict(response, now: UnixTime(WallClock.now.seconds))
+    case .failure(let error): ExportVerdict(error)
+    }
+  }
+
+  // MARK: What is told
+
+  private func tellOfDropped() {
+    let count = tracer.takeDropped()
+    guard count > 0 else { return }
+    surroundings.observe(.dropped(count))
+    surroundings.log.tracesDropped()
+  }
+
+  private func taken(_ count: Int, rejected: Int, _ message: String?) {
+    let rejected = min(rejected, count)
+    surroundings.observe(.exported(count - rejected))
+    if rejected > 0 { surroundings.observe(.rejected(rejected)) }
+    let (lost, isFirst) = state.withLock { state in
+      (state.spell.ends(), (rejected > 0 || message != nil) && state.spell.isFirstRejection())
+    }
+    if let lost { surroundings.log.tracesGoOn(lost: lost) }
+    if isFirst { surroundings.log.tracesRejected(rejected, message) }
+  }
+
+  private func lose(_ count: Int, _ trouble: ExportTrouble? = nil) {
+    surroundings.observe(.lost(count))
+    let isNews = state.withLock { $0.spell.loses(count) }
+    if isNews, let trouble { surroundings.log.tracesLost(trouble, host: target.url.host) }
+  }
+}

@@ -1,0 +1,41 @@
+// Owns what is decided of a request's trace at its beginning: which trace it is, and whether it is recorded.
+
+public import HTTP
+
+/// How traces begin and go on, where requests are traced.
+public struct TracingRules: Sendable, Hashable {
+  /// Which traces are recorded.
+  public var sampler: TraceSampler
+  /// Whether traces go on from callers and to upstreams.
+  public var propagates: Bool
+
+  /// The rules as configured.
+  public init(sampler: TraceSampler, propagates: Bool) {
+    self.sampler = sampler
+    self.propagates = propagates
+  }
+}
+
+/// The trace of one request.
+struct RequestTrace: Hashable {
+  /// The trace, with this proxy's span in it.
+  var own: TraceParent
+  /// The caller's span; nil where the trace begins here.
+  var caller: UInt64?
+  /// Whether spans are recorded.
+  var isRecorded = false
+
+  /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is passed on.
+  init(sent: TraceParent?, _ rules: TracingRules?, random: () -> UInt64) {
+    let continued = rules?.propagates == false ? nil : sent
+    if let continued {
+      own = continued.child(randomParent: random())
+      caller = continued.parent
+    } else {
+      own = TraceParent(randomHigh: random(), randomLow: random(), randomParent: random(), isSampled: false)
+    }
+    guard let rules else { return }
+    isRecorded = rules.sampler.records(own, isContinued: continued != nil)
+    own.isSampled = isRecorded
+  }
+}

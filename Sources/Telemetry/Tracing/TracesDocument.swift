@@ -1,0 +1,111 @@
+// Owns how spans are written for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which is not quite the one that
+// proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf Encoding").
+
+/// Renders batches of spans of one process.
+public struct TracesDocument: Sendable {
+  private let resource: [(key: String, value: String)]
+  private let version: String
+
+  /// Bytes of a text that are exported; the rest is cut off.
+  public static let textLimit = 1024
+
+  /// Documents of a process with these attributes; `version` is the program's.
+  public init(resource: [(key: String, value: String)], version: String) {
+    self.resource = resource
+    self.version = version
+  }
+
+  /// The document of a batch.
+  public func bytes(of spans: [SpanRecord]) -> [UInt8] {
+    var buffer = LineBuffer(capacity: 512 + spans.count * 640)
+    buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
+    for (index, attribute) in resource.enumerated() {
+      if index > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(#"{"key":"#)
+      Self.append(attribute.key, to: &buffer)
+      buffer.append(#","value":{"stringValue":"#)
+      Self.append(attribute.value, to: &buffer)
+      buffer.append("}}")
+    }
+    buffer.append(#"]},"scopeSpans":[{"scope":{"name":"bearer-proxy","version":"#)
+    Self.append(version, to: &buffer)
+    buffer.append(#"},"spans":["#)
+    for (index, span) in spans.enumerated() {
+      if index > 0 { buffer.append(UInt8(ascii: ",")) }
+      Self.append(span, to: &buffer)
+    }
+    buffer.append("]}]}]}")
+    return buffer.withBytes { Array($0) }
+  }
+
+  private static func append(_ span: SpanRecord, to buffer: inout LineBuffer) {
+    buffer.append(#"{"traceId":""#)
+    append(hexadecimal: span.context.traceHigh, to: &buffer)
+    append(hexadecimal: span.context.traceLow, to: &buffer)
+    buffer.append(#"","spanId":""#)
+    append(hexadecimal: span.context.span, to: &buffer)
+    // Bit 8 of the flags says that bit 9 says whether the parent is another process's.
+    var flags = UInt64(span.context.flags) | 0x100
+    switch span.parent {
+    case .none: break
+    case .local(let parent), .remote(let parent):
+      buffer.append(#"","parentSpanId":""#)
+      append(hexadecimal: parent, to: &buffer)
+      if case .remote = span.parent { flags |= 0x200 }
+    }
+    buffer.append(#"","flags":"#)
+    buffer.append(decimal: flags)
+    if let state = span.traceState {
+      buffer.append(#","traceState":"#)
+      append(state, to: &buffer)
+    }
+    buffer.append(#","name":"#)
+    append(span.name, to: &buffer)
+    buffer.append(#","kind":"#)
+    buffer.append(decimal: UInt64(span.kind.rawValue))
+    // 64-bit numbers are strings, since a reader's numbers may be floating-point ones.
+    buffer.append(#","startTimeUnixNano":""#)
+    buffer.append(decimal: span.start)
+    buffer.append(#"","endTimeUnixNano":""#)
+    buffer.append(decimal: span.end)
+    buffer.append(#"","attributes":["#)
+    for (index, (key, value)) in span.attributes.enumerated() {
+      if index > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(#"{"key":""#)
+      buffer.append(key)
+      buffer.append(#"","value":{"#)
+      switch value {
+      case .string(let text):
+        buffer.append(#""stringValue":"#)
+        append(text, to: &buffer)
+      case .integer(let number):
+        buffer.append(#""intValue":""#)
+        buffer.append(decimal: number)
+        buffer.append(UInt8(ascii: "\""))
+      }
+      buffer.append("}}")
+    }
+    buffer.append(span.isError ? #"],"status":{"code":2}}"# : #"],"status":{}}"#)
+  }
+
+  /// A text with its quotes.
+  private static func append(_ text: String, to buffer: inout LineBuffer) {
+    buffer.append(UInt8(ascii: "\""))
+    var bytes = Array(text.utf8)
+    if bytes.count > textLimit {
+      bytes = Array(bytes.prefix(textLimit))
+      // No character is cut in two.
+      while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
+      if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
+    }
+    buffer.append(escaping: bytes.span)
+    buffer.append(UInt8(ascii: "\""))
+  }
+
+  private static func append(hexadecimal number: UInt64, to buffer: inout LineBuffer) {
+    for shift in stride(from: 60, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
+      buffer.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// Owns the step from OpenTelemetry's variables to what traces requests and sends the spans. It lasts as long as the process: variables do
+// not change.
+
+import Configuration
+import FoundationEssentials
+import HTTP
+import HTTPClient
+import Network
+import Proxy
+import Telemetry
+import Tokens
+
+/// How the requests of a process are traced, if they are.
+struct Tracing {
+  /// What the environment says.
+  let environment: TracingEnvironment
+  /// What it says and is not done, the files of the collector's TLS included.
+  private(set) var issues: [TracingIssue]
+  private var tls: TLSContext?
+  /// nil where nothing is traced.
+  private let settings: TracingSettings?
+
+  /// Reads an environment, and the files that it names. A mistake is no reason not to serve.
+  init(_ variables: [String: String]) {
+    environment = TracingEnvironment(variables)
+    issues = environment.issues
+    guard let settings = environment.settings, settings.endpoint.scheme == .https else {
+      self.settings = environment.settings
+      return
+    }
+    do throws(TLSConfigurationError) {
+      tls = try TLSContext.client(
+        trustPath: settings.caFile,
+        identity: settings.clientCertificate.map {
+          TLSIdentity(certificatePath: $0.certificateFile, keyPath: $0.keyFile)
+        })
+      self.settings = settings
+    } catch {
+      issues.append(
+        TracingIssue(settings.endpointVariable, "cannot be used with TLS, so traces stay off: \(error.words)"))
+      self.settings = nil
+    }
+  }
+
+  /// What is in force and where it came from.
+  var values: [ConfiguredValue] {
+    settings == nil ? [ConfiguredValue("traces", "off", .standard)] : environment.values
+  }
+
+  /// What traces requests.
+  var tracer: Tracer? {
+    settings.map { settings in
+      Tracer(
+        TracingRules(sampler: settings.sampler, propagates: settings.propagates),
+        queue: SpanQueue(capacity: settings.queueSize, batchSize: settings.batchSize))
+    }
+  }
+
+  /// What sends the spans of a tracer.
+  func exporter(
+    of tracer: Tracer, fetcher: Fetcher, log: Log, observe: @escaping @Sendable (TraceEvent) -> Void
+  ) -> TraceExporter? {
+    guard let settings else { return nil }
+    let (tls, proxy) = (tls, settings.proxy.map { ConnectProxy($0) })
+    return TraceExporter(
+      tracer,
+      to: TraceExporter.Target(
+        url: settings.endpoint, fields: settings.headers, timeout: TimeSpan(settings.timeout),
+        exportTimeout: TimeSpan(settings.exportTimeout), scheduleDelay: settings.scheduleDelay),
+      document: TracesDocument(resource: Self.resource(settings.resource), version: programVersion),
+      TraceExporter.Surroundings(log: log, observe: observe) { request, time in
+        do throws(FetchError) {
+          return .success(try await fetcher.bound(tls: tls, timeout: time, proxy: { _ in proxy })(request))
+        } catch {
+          return .failure(error)
+        }
+      })
+  }
+
+  /// What is told of the process, with what nobody has to say because it is known.
+  private static func resource(_ given: [(key: String, value: String)]) -> [(key: String, value: String)] {
+    let known = [
+      ("service.version", programVersion), ("service.instance.id", UUID().uuidString.lowercased()),
+      ("telemetry.sdk.name", "bearer-proxy"), ("telemetry.sdk.language", "swift"),
+      ("telemetry.sdk.version", programVersion),
+    ]
+    return given + known.filter { pair in !given.contains { $0.key == pair.0 } }
+  }
+
+  /// Says what is not done, and what is.
+  func write(to log: Log) {
+    for issue in issues {
+      log.warning(
+        "a variable of OpenTelemetry is not followed",
+        ["settings": .string(issue.variable), "reason": .string(issue.reason)])
+    }
+    guard let settings else { return }
+    log.info(
+      "requests are traced",
+      ["host": .string(settings.endpoint.host), "sampler": .string(settings.sampler.description)])
+  }
+
+  /// What `check` says; nothing where nobody mentions traces.
+  var report: String {
+    let warnings = issues.map { "warning: \($0)\n" }.joined()
+    return settings == nil && issues.isEmpty ? "" : configurationText(values) + warnings
+  }
+}
+
+extension TLSConfigurationError {
+  /// Which file, and what is wrong with it.
+  fileprivate var words: String {
+    switch self {
+    case .certificate(let path, let failure): "\(path) holds no certificate: \(failure)"
+    case .key(let path, let failure): "\(path) holds no private key: \(failure)"
+    case .mismatch(_, let path): "\(path) is another certificate's key"
+    case .trust(let path, let failure): "\(path ?? "the system") holds no certification authorities: \(failure)"
+    case .unavailable(let failure): "\(failure)"
+    }
+  }
+}

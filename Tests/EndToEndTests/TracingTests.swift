@@ -1,0 +1,250 @@
+// Traces from a caller through the proxy to an upstream, as a collector reads them, and a collector that is slow, away or out of sorts.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct TracingTests {
+  private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+  private static let caller = "00f067aa0ba902b7"
+  private let directory: TemporaryDirectory
+  private let upstream: ScriptedUpstream
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    upstream = try await ScriptedUpstream(in: directory)
+  }
+
+  private func proxy(
+    _ environment: [String: String], _ body: String = "", in other: TemporaryDirectory? = nil
+  ) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: other ?? directory, environment: environment,
+      body.isEmpty
+        ? "routes: [{name: all, path: /, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}]" : body)
+  }
+
+  private static func traceparent(_ flags: String) -> [String] {
+    ["-H", "traceparent: 00-\(trace)-\(caller)-\(flags)"]
+  }
+
+  /// The field that the upstream of `/seen` got.
+  private func sent(_ answer: Answer, _ name: String) -> String? {
+    answer.body.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name + ": ") }
+      .map { String($0.dropFirst(name.utf8.count + 2)) }
+  }
+
+  private func counter(_ proxy: ProxyUnderTest, _ name: String, _ part: String = "") async throws -> Int {
+    try await metricSum(proxy, "bearer_proxy_trace_" + name, part)
+  }
+
+  @Test func `a trace goes from the caller to the upstream, with the wait for a token and its repetition in it`()
+    async throws
+  {
+    let collector = try await TraceCollector(in: directory)
+    let provider = try await OpenIDProvider(in: directory)
+    var environment = collector.environment
+    environment["OTEL_SERVICE_NAME"] = "sidecar"
+    environment["OTEL_RESOURCE_ATTRIBUTES"] = "deployment.environment.name=test,team=a%2Cb"
+    environment["OTEL_EXPORTER_OTLP_HEADERS"] = "x-api-key=k%20ey-77"
+    let proxy = try await proxy(
+      environment, application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port))
+    _ = try await eventually { try await proxy.admin("/readyz").status == 200 }
+    let answer = try await proxy.get(
+      "/orders/refuse-once?code=hidden-1",
+      Self.traceparent("01") + ["-H", "tracestate: a=1,b@c=2", "-H", "X-Request-ID: traced-1"])
+    #expect(answer.status == 200)
+    #expect(try await eventually { collector.spans.contains { $0.kind == 2 } })
+    let request = try #require(collector.requests.first)
+    #expect(request.path == "/v1/traces" && request.headers["x-api-key"] == "k ey-77")
+    #expect(request.resource["service.name"] == "sidecar" && request.resource["team"] == "a,b")
+    #expect(request.resource["deployment.environment.name"] == "test" && request.resource["service.instance.id"] != nil)
+    let spans = collector.spans
+    #expect(spans.allSatisfy { $0.trace == Self.trace && $0.flags & 1 == 1 })
+
+    let server = try #require(spans.first { $0.kind == 2 })
+    #expect(server.parent == Self.caller && server.flags & 0x300 == 0x300 && server.state == "a=1,b@c=2")
+    #expect(server.name == "GET orders" && !server.failed)
+    let told = [
+      "http.request.method": "GET", "url.path": "/orders/refuse-once", "http.route": "orders", "url.scheme": "http",
+      "http.response.status_code": "200", "server.address": "127.0.0.1", "server.port": "\(proxy.port)",
+      "client.address": "127.0.0.1", "bearer_proxy.request_id": "traced-1",
+    ]
+    for (key, value) in told { #expect(server.attributes[key] == value, "\(key)") }
+
+    let attempts = spans.filter { $0.kind == 3 && $0.parent == server.id }.sorted { $0.start < $1.start }
+    #expect(attempts.map { $0.attributes["http.response.status_code"] } == ["401", "200"])
+    #expect(attempts.map { $0.attributes["http.request.resend_count"] } == [nil, "1"])
+    #expect(attempts.map(\.failed) == [true, false])
+    #expect(attempts.first?.attributes["url.full"] == "http://127.0.0.1:\(upstream.port)/refuse-once")
+    // The upstream was told of the attempt's span.
+    #expect(sent(answer, "traceparent") == attempts.last.map { "00-\(Self.trace)-\($0.id)-01" })
+    #expect(sent(answer, "tracestate") == "a=1,b@c=2")
+
+    let token = try #require(spans.first { $0.kind == 1 })
+    #expect(token.parent == server.id && token.attributes["bearer_proxy.application"] == "contoso")
+    #expect(token.attributes["bearer_proxy.token.source"] == "identity_provider")
+    #expect(token.attributes["bearer_proxy.token.complaint"] == "invalid_token")
+    let asked = try #require(spans.first { $0.parent == token.id })
+    #expect(asked.kind == 3 && asked.name == "POST" && asked.attributes["http.response.status_code"] == "200")
+    #expect(asked.attributes["url.full"]?.hasSuffix("/token") == true)
+    for span in spans where span.id != server.id {
+      #expect(server.start <= span.start && span.end <= server.end + 1_000_000)
+    }
+
+    // What was there already is no span.
+    let warm = try await proxy.get("/orders/seen")
+    let id = sent(warm, "traceparent").map { String($0.dropFirst(3).prefix(32)) }
+    #expect(try await eventually { collector.spans.contains { $0.trace == id && $0.kind == 2 } })
+    #expect(collector.spans.filter { $0.trace == id }.map(\.kind).sorted() == [2, 3])
+    #expect(collector.requests.allSatisfy { $0.problem == nil }, "\(collector.requests.compactMap(\.problem))")
+    let everything = collector.process.output
+    for hidden in ["hidden-1", OpenIDProvider.secret, "Bearer "] { #expect(!everything.contains(hidden)) }
+    // The key of the collector is shown nowhere.
+    let configuration = try await proxy.admin("/config").body
+    #expect(configuration.contains("traces.headers.x-api-key: [secret]") && !configuration.contains("ey-77"))
+    #expect(!proxy.everythingWritten.contains("ey-77"))
+    #expect(configuration.contains("# environment OTEL_EXPORTER_OTLP_HEADERS"))
+    #expect(configuration.contains("traces.endpoint: http://127.0.0.1:\(collector.port)/v1/traces"))
+    #expect(try await eventually { try await counter(proxy, "spans_total", "exported") == collector.spans.count })
+  }
+
+  @Test func `what a caller has decided not to record is not, and nor is anything where nobody asks for traces`()
+    async throws
+  {
+    let collector = try await TraceCollector(in: directory)
+    let traced = try await proxy(collector.environment)
+    let unsampled = try await traced.get("/seen", Self.traceparent("00"))
+    #expect(sent(unsampled, "traceparent")?.hasPrefix("00-\(Self.trace)-") == true)
+    #expect(sent(unsampled, "traceparent")?.hasSuffix("-00") == true)
+    // Two are none, and what goes with them is of another trace.
+    let twice = try await traced.get(
+      "/seen", Self.traceparent("01") + Self.traceparent("01") + ["-H", "tracestate: a=1"])
+    #expect(sent(twice, "traceparent")?.hasPrefix("00-\(Self.trace)-") == false && sent(twice, "tracestate") == nil)
+    #expect(try await eventually { collector.spans.count == 2 })
+    #expect(collector.spans.first { $0.kind == 2 }?.parent == "")
+    // The end sends what waits.
+    _ = try await traced.get("/seen?last", Self.traceparent("01"))
+    try await traced.process.stop()
+    #expect(collector.spans.filter { $0.trace == Self.trace }.count == 2)
+
+    let elsewhere = try TemporaryDirectory()
+    let silent = try await proxy([:], in: elsewhere)
+    let passed = try await silent.get("/seen", Self.traceparent("01"))
+    #expect(sent(passed, "traceparent")?.hasSuffix("-01") == true)
+    #expect(try await silent.admin("/config").body.contains("traces: off"))
+    #expect(try await silent.admin("/metrics").body.contains("bearer_proxy_trace_") == false)
+  }
+
+  @Test func `a trace that nobody else is to hear of begins and ends here`() async throws {
+    let collector = try await TraceCollector(in: directory)
+    var environment = collector.environment
+    environment["OTEL_PROPAGATORS"] = "none"
+    let proxy = try await proxy(environment)
+    let answer = try await proxy.get("/seen", Self.traceparent("01") + ["-H", "tracestate: a=1"])
+    #expect(sent(answer, "traceparent") == nil && sent(answer, "tracestate") == nil)
+    #expect(try await eventually { collector.spans.count == 2 })
+    #expect(collector.spans.allSatisfy { $0.trace != Self.trace })
+  }
+
+  @Test func `a collector that is busy gets the batch again when it wants it, over TLS as elsewhere`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let collector = try await TraceCollector(
+      in: directory, https: authority.issue("collector"),
+      answers: """
+        [{"status": 503, "headers": {"Retry-After": "1"}}, {"status": 429},
+         {"body": "{\\"partialSuccess\\": {\\"rejectedSpans\\": \\"1\\", \\"errorMessage\\": \\"too old\\"}}", "times": 2}]
+        """)
+    var environment = collector.environment
+    environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = "https://127.0.0.1:\(collector.port)/custom"
+    environment["OTEL_EXPORTER_OTLP_CERTIFICATE"] = authority.file
+    let proxy = try await proxy(environment)
+    _ = try await proxy.get("/seen")
+    #expect(try await eventually(within: .seconds(20)) { collector.requests.map(\.status) == [503, 429, 200] })
+    #expect(collector.requests.allSatisfy { $0.path == "/custom" })
+    #expect(try await eventually { try await counter(proxy, "spans_total", "rejected") == 1 })
+    #expect(try await counter(proxy, "spans_total", "exported") == 1)
+    #expect(try await counter(proxy, "export_retries_total") == 2)
+    _ = try await proxy.get("/seen")
+    #expect(try await eventually { try await counter(proxy, "spans_total", "rejected") == 2 })
+    // Said once, however often it happens.
+    #expect(
+      proxy.process.errors.split(separator: "\n").filter { $0.contains("the collector rejects spans") }.count == 1)
+    #expect(proxy.process.errors.contains("too old"))
+  }
+
+  @Test func `a collector that is away slows no request down, and is told of once`()
+    async throws
+  {
+    let port = try freePort()
+    let proxy = try await proxy([
+      "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:\(port)/", "OTEL_BSP_SCHEDULE_DELAY": "50",
+      "OTEL_BSP_EXPORT_TIMEOUT": "300",
+    ])
+    try await hurry(50, through: proxy)
+    #expect(try await eventually { try await counter(proxy, "spans_total", "lost") > 0 })
+    #expect(try await counter(proxy, "export_failures_total") > 0)
+    func said(_ message: String) -> Int {
+      proxy.process.errors.split(separator: "\n").filter { $0.contains(message) }.count
+    }
+    #expect(said("traces cannot be exported") == 1)
+    let collector = try await TraceCollector(in: directory, port: port)
+    #expect(
+      try await eventually {
+        _ = try await proxy.get("/seen")
+        return said("traces are exported again") == 1 && !collector.spans.isEmpty
+      })
+    #expect(said("traces cannot be exported") == 1)
+  }
+
+  /// Has requests answered, one after the other. Each would take as long as an export if it waited for one.
+  private func hurry(_ count: Int, through proxy: ProxyUnderTest) async throws {
+    let began = ContinuousClock.now
+    let connection = try proxy.connect()
+    for number in 1...count {
+      try await connection.send("GET /seen HTTP/1.1\r\nHost: 127.0.0.1:\(proxy.port)\r\nX-N: \(number)\r\n\r\n")
+      _ = try await connection.receive { $0.contains("X-N: \(number)\r\n") && $0.hasSuffix("\r\n\r\n") }
+    }
+    #expect(ContinuousClock.now - began < .seconds(15))
+  }
+
+  @Test
+  func `a collector that does not answer holds up neither requests nor the end, and no more than the queue waits`()
+    async throws
+  {
+    let collector = try await TraceCollector(in: directory, answers: #"[{"delay": 60, "times": 9}]"#)
+    var environment = collector.environment
+    environment["OTEL_BSP_MAX_QUEUE_SIZE"] = "8"
+    let proxy = try await proxy(
+      environment,
+      """
+      shutdown: {limit: 2s}
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    try await hurry(50, through: proxy)
+    #expect(try await eventually { try await counter(proxy, "spans_total", "dropped") > 0 })
+    #expect(proxy.process.errors.contains("more spans than OTEL_BSP_MAX_QUEUE_SIZE wait"))
+    let began = ContinuousClock.now
+    try await proxy.process.stop()
+    // The request to the collector might last for ten.
+    #expect(ContinuousClock.now - began < .seconds(8))
+  }
+
+  @Test func `what cannot be followed is said and does not keep the proxy from serving`() async throws {
+    let environment = [
+      "OTEL_EXPORTER_OTLP_ENDPOINT": "https://key:\(OpenIDProvider.secret)@collector.example",
+      "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+    ]
+    let proxy = try await proxy(environment)
+    #expect(try await proxy.get("/seen").status == 200)
+    #expect(proxy.process.errors.contains("is no http:// or https:// URL without user information; traces stay off"))
+    let checked = try ChildProcess(
+      "check", [binary(), "check", "-c", proxy.configuration], in: directory,
+      environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"])
+    #expect(try await eventually { checked.poll() != nil })
+    #expect(checked.output.contains("traces.endpoint: http://127.0.0.1:4317/v1/traces"))
+    #expect(checked.output.contains("warning: OTEL_EXPORTER_OTLP_PROTOCOL is 'grpc', but traces are sent as http/json"))
+  }
+}

@@ -1,0 +1,58 @@
+// Which trace a request belongs to, and whether it is recorded.
+
+import HTTP
+import Testing
+
+@testable import Proxy
+
+@Suite struct RequestTraceTests {
+  private static let sent = TraceParent(randomHigh: 7, randomLow: 8, randomParent: 9, isSampled: true)
+
+  private static func trace(_ sent: TraceParent?, _ rules: TracingRules?) -> RequestTrace {
+    var last: UInt64 = 0
+    return RequestTrace(sent: sent, rules) {
+      last += 1
+      return last
+    }
+  }
+
+  private static func rules(_ root: TraceSampler.Root, follows: Bool = true, propagates: Bool = true) -> TracingRules {
+    TracingRules(sampler: TraceSampler(root, followsParent: follows), propagates: propagates)
+  }
+
+  @Test func `without rules nothing is recorded, and a caller's decision is passed on`() {
+    let continued = Self.trace(Self.sent, nil)
+    #expect(continued.own == Self.sent.child(randomParent: 1) && continued.caller == 9 && !continued.isRecorded)
+    let new = Self.trace(nil, nil)
+    #expect(new.own.flags == 0 && new.own.parent == 3 && new.caller == nil && !new.isRecorded)
+  }
+
+  static let decisions: [(TracingRules, isSent: Bool, recorded: Bool)] = [
+    (rules(.always), true, true), (rules(.always), false, true), (rules(.never), false, false),
+    (rules(.never), true, true), (rules(.never, follows: false), true, false),
+    (rules(.never, propagates: false), true, false), (rules(.always, propagates: false), true, true),
+  ]
+
+  @Test(arguments: decisions)
+  func `what is decided is what the next hop is told`(rules: TracingRules, isSent: Bool, recorded: Bool) {
+    let trace = Self.trace(isSent ? Self.sent : nil, rules)
+    #expect(trace.isRecorded == recorded && trace.own.isSampled == recorded)
+    #expect((trace.caller == 9) == (isSent && rules.propagates))
+    #expect((trace.own.traceHigh == 7) == (isSent && rules.propagates))
+  }
+
+  @Test func `other flags stay as the caller set them`() {
+    var sent = Self.sent
+    sent.flags = 0x03
+    #expect(Self.trace(sent, Self.rules(.never, follows: false)).own.flags == 0x02)
+  }
+
+  @Test func `the upstream is told of the attempt's span, and the request keeps its id`() {
+    var buffer = ByteBuffer(capacity: 16)
+    Self.sent.write(into: &buffer)
+    buffer.append("id-1")
+    RequestIdentity.replace(parent: 0xAB, of: Self.sent, in: &buffer)
+    #expect(
+      buffer.bytes.text == "00-00000000000000070000000000000008-00000000000000ab-01id-1")
+  }
+}
