@@ -12,6 +12,7 @@ extension AcquisitionError {
     case .providerUnavailable: "identity-provider-unavailable"
     case .rejected: "token-request-rejected"
     case .unusableMetadata: "authority-unusable"
+    case .cacheUnavailable: "token-cache-unavailable"
     case .interactionRequired: "interaction-required"
     }
   }
@@ -25,6 +26,7 @@ extension AcquisitionError {
     case .rejected(let reply, _): reply.detail
     case .unusableMetadata(.status(let status), _): "metadata answered with status \(status)"
     case .unusableMetadata(.document(let error), _): error.detail
+    case .cacheUnavailable: "the token cache cannot be read, so who is signed in is not known"
     case .interactionRequired(let required):
       required.reply.map { "\(required.reason.rawValue): \($0.detail)" } ?? required.reason.rawValue
     }

@@ -12,18 +12,30 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   case rejected(TokenErrorReply, retryAfter: Int64)
   /// What stands at the authority's address is no metadata of that authority: `502`.
   case unusableMetadata(MetadataTrouble, retryAfter: Int64)
+  /// Nobody was found in the cache, which cannot be read now: `503`. Who is signed in is not known, so nobody is asked to sign in.
+  case cacheUnavailable(retryAfter: Int64)
   /// A person has to sign in, choose, consent or prove more: `401`.
   case interactionRequired(InteractionRequired)
+
+  /// Seconds until whoever was told that the cache cannot be read may ask again: a server is looked for at least that often.
+  static let cachePause: Int64 = 2
 
   /// Whether a person can help, by signing in (MSAL's "UI required").
   public var isInteractionRequired: Bool {
     if case .interactionRequired = self { true } else { false }
   }
 
+  /// Whether the cache alone is in the way.
+  var isAboutCache: Bool {
+    if case .cacheUnavailable = self { true } else { false }
+  }
+
   /// Seconds until something is sent again, at least 1.
   public var retryAfter: Int64 {
     switch self {
-    case .providerUnavailable(_, let seconds), .rejected(_, let seconds), .unusableMetadata(_, let seconds): seconds
+    case .providerUnavailable(_, let seconds), .rejected(_, let seconds), .unusableMetadata(_, let seconds),
+      .cacheUnavailable(let seconds):
+      seconds
     case .interactionRequired(let required): required.retryAfter
     }
   }
@@ -34,6 +46,7 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
     case .providerUnavailable(let trouble, _): return .providerUnavailable(trouble, retryAfter: seconds)
     case .rejected(let reply, _): return .rejected(reply, retryAfter: seconds)
     case .unusableMetadata(let trouble, _): return .unusableMetadata(trouble, retryAfter: seconds)
+    case .cacheUnavailable: return .cacheUnavailable(retryAfter: seconds)
     case .interactionRequired(var required):
       required.retryAfter = seconds
       return .interactionRequired(required)

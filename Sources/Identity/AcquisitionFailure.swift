@@ -16,13 +16,15 @@ enum AcquisitionFailure: Error, Hashable {
   case token(TokenFailure)
   /// The application has nothing to prove itself with.
   case assertion(ClientAssertionError)
+  /// Nothing was found, in a cache that cannot be read.
+  case cacheUnread
   /// Nothing was asked, or the answer is of no use: a person has to come in.
   case interaction(InteractionReason)
 
   /// How the key's pause is chosen.
   var errorClass: TokenErrorClass {
     switch self {
-    case .unreached, .assertion: .transient
+    case .unreached, .assertion, .cacheUnread: .transient
     case .metadata(let status, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
     case .token(let failure): failure.errorClass
@@ -33,7 +35,7 @@ enum AcquisitionFailure: Error, Hashable {
   /// Seconds that the provider asked to be left alone.
   var retryAfter: Int64? {
     switch self {
-    case .unreached, .document, .assertion, .interaction: nil
+    case .unreached, .document, .assertion, .cacheUnread, .interaction: nil
     case .metadata(_, let seconds): seconds
     case .token(let failure): failure.retryAfter
     }
@@ -48,6 +50,7 @@ enum AcquisitionFailure: Error, Hashable {
     case .metadata(let status, _): .unusableMetadata(.status(status), retryAfter: seconds)
     case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
     case .assertion(let error): .providerUnavailable(.assertion(error), retryAfter: seconds)
+    case .cacheUnread: .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
     case .token(let failure):
       if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
         key.subject != .application && isAboutRefreshToken
@@ -75,7 +78,7 @@ enum AcquisitionFailure: Error, Hashable {
   var isLocal: Bool {
     switch self {
     case .interaction(.userMismatch): false
-    case .interaction: true
+    case .interaction, .cacheUnread: true
     case .unreached, .metadata, .document, .token, .assertion: false
     }
   }

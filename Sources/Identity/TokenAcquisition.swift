@@ -48,6 +48,7 @@ struct TokenAcquisition: Sendable {
     var rights = await rights(realm: key.authority.knownRealm, &report)
     if let found = adopted(rights) { return found }
     if let reason = rights.means.reason { throw .interaction(reason) }
+    if case .unknown = rights.means { throw .cacheUnread }
     report.wasSent = true
     let metadata = try await repeated { () async throws(AcquisitionFailure) in
       try await directory.metadata(for: subscription.application)
@@ -59,6 +60,7 @@ struct TokenAcquisition: Sendable {
     }
     switch rights.means {
     case .nothing(let reason): throw .interaction(reason)
+    case .unknown: throw .cacheUnread
     case .clientCredentials:
       let reply = try await reply(to: .clientCredentials, metadata)
       return await filed(reply, metadata)
@@ -69,7 +71,7 @@ struct TokenAcquisition: Sendable {
   }
 
   private func rights(realm: String?, _ report: inout Report) async -> CachedRights {
-    let rights = await store.snapshot().rights(for: key, realm: realm, now: now())
+    let rights = await store.rights(for: key, realm: realm, now: now())
     report.offered = rights.means.refreshTokens.map(\.secret)
     return rights
   }

@@ -28,6 +28,7 @@ extension TokenBroker {
     guard slot.throttle.pause(at: now) == nil, slots[subscription.key]?.complaints.admits(complaint, now: now) == true
     else { return nil }
     if let reason = slot.means.reason { throw .interactionRequired(InteractionRequired(reason, wish.key)) }
+    if case .unknown = slot.means { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
     if complaint == .invalidToken { return try await flight(for: subscription).value.get() }
     let answer = Task { await self.answer(complaint, wish, for: subscription) }
     answers[wish.key] = answer

@@ -77,10 +77,12 @@ public actor TokenBroker {
       return try await awaited(flight, key)
     }
     var slot = await look(subscription)
-    if case .interactionRequired = slot.plan(at: surroundings.now()) {
+    switch slot.plan(at: surroundings.now()) {
+    case .interactionRequired, .cacheUnavailable:
       // Whoever has just signed in is not told to sign in.
       await store.look()
       slot = await look(subscription)
+    case .useCached, .useCachedAndRefreshBehind, .request, .fail: break
     }
     let now = surroundings.now()
     switch slot.plan(at: now) {
@@ -95,6 +97,8 @@ public actor TokenBroker {
       if let failure = slot.failure { throw failure.error.retrying(after: max(until - now, 1)) }
     case .interactionRequired(let reason):
       throw .interactionRequired(InteractionRequired(reason, key))
+    case .cacheUnavailable:
+      throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
     case .request:
       break
     }
@@ -121,6 +125,7 @@ public actor TokenBroker {
     let slot = await look(subscription)
     let now = surroundings.now()
     if let reason = slot.means.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
+    if case .unknown = slot.means { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
     if let until = slot.throttle.pause(at: now), let failure = slot.failure {
       throw failure.error.retrying(after: max(until - now, 1))
     }
@@ -199,7 +204,7 @@ public actor TokenBroker {
     if realm == nil, key.authority.isolation == nil {
       realm = await directory.knownMetadata(for: subscription.application)?.realm
     }
-    let rights = await store.snapshot().rights(for: key, realm: realm, now: surroundings.now())
+    let rights = await store.rights(for: key, realm: realm, now: surroundings.now())
     // No suspension from here on: what was read is written.
     var slot = slots[key] ?? TokenSlot(subscription: subscription)
     let change = slot.take(rights, now: surroundings.now(), jitter: surroundings.jitter)
@@ -286,7 +291,7 @@ public actor TokenBroker {
     switch await look(subscription).plan(at: surroundings.now()) {
     case .useCachedAndRefreshBehind, .request:
       _ = await flight(for: subscription).value
-    case .useCached, .fail, .interactionRequired:
+    case .useCached, .fail, .interactionRequired, .cacheUnavailable:
       // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the claim goes back.
       slots[key]?.letRefreshBeClaimed()
     }

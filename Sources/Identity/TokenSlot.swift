@@ -79,7 +79,9 @@ struct TokenSlot {
     }
     if let reason = rights.means.reason {
       remember(.interactionRequired(InteractionRequired(reason, subscription.key)), now: now, until: now)
-    } else if failure != nil, isFree {
+    } else if case .unknown = rights.means {
+      remember(.cacheUnavailable(retryAfter: AcquisitionError.cachePause), now: now, until: now)
+    } else if failure != nil, isFree || failure?.error.isAboutCache == true {
       throttle.succeeded()
       failure = nil
       letRefreshBeClaimed()

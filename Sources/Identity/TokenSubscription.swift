@@ -10,6 +10,8 @@ public struct TokenSubscription: Sendable {
   public let key: AcquisitionKey
   /// Whether a token from before the wish does not count: an API or the provider has asked for more than those prove.
   public let isChallenged: Bool
+  /// Whether only the provider's own answer to this application counts: its credential is to be tried.
+  public private(set) var isTrial = false
 
   /// A wish for tokens of the application's own (client credentials).
   public init(application: Application, scopes: ScopeSet) {
@@ -29,6 +31,14 @@ public struct TokenSubscription: Sendable {
     key = AcquisitionKey(
       authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,
       subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
+  }
+
+  /// The same wish, for an application whose credential is to be tried. Others with its client id may have filed tokens that say
+  /// nothing about it. A person's token is one that was obtained before, and stays so: to renew it spends a refresh token.
+  public func asTrial() -> TokenSubscription {
+    var trial = self
+    trial.isTrial = key.subject == .application
+    return trial
   }
 
   /// The wish that a token would meet about which nobody has this complaint.
@@ -53,6 +63,6 @@ public struct TokenSubscription: Sendable {
   /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's that
   /// were obtained with a credential which was replaced while this process ran are not served under the new one.
   var readsCache: Bool {
-    !isChallenged && (key.subject != .application || key.credential == CredentialVersion(0))
+    !isChallenged && !isTrial && (key.subject != .application || key.credential == CredentialVersion(0))
   }
 }

@@ -138,6 +138,11 @@ struct ProblemDocument {
       .init(
         502, "authority-unusable", "Authority unusable",
         "What stands at the authority of this route's application is not the metadata of that authority.")
+    case .cacheUnavailable(let seconds):
+      .init(
+        503, "token-cache-unavailable", "Token cache unavailable",
+        "The proxy cannot read its token cache, so it does not know who is signed in. Try again later; the log says why.",
+        retryAfter: seconds)
     case .interactionRequired(let required): Self.document(required)
     }
   }

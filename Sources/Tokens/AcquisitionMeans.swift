@@ -8,6 +8,8 @@ public enum AcquisitionMeans: Sendable {
   case refreshTokens([HeldRefreshToken])
   /// Nothing: a person has to come in.
   case nothing(InteractionReason)
+  /// Not known: nothing was found, in a cache that cannot be read now. Somebody may well be signed in.
+  case unknown
 
   /// Why there is nothing; nil where there is something.
   public var reason: InteractionReason? {

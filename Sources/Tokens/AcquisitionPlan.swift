@@ -13,6 +13,8 @@ public enum AcquisitionPlan: Sendable, Equatable {
   case fail(until: UnixTime)
   /// Say that a person has to sign in; nothing is sent.
   case interactionRequired(InteractionReason)
+  /// Say that the cache cannot be read; nothing is sent, and nobody is asked to sign in who may have.
+  case cacheUnavailable
 
   /// Decides.
   ///
@@ -26,12 +28,19 @@ public enum AcquisitionPlan: Sendable, Equatable {
   /// | expired or none | something | none | request |
   /// | expired or none | something | on | fail as before |
   /// | expired or none | nothing | any | interaction required |
+  /// | expired or none | not known | any | cache unavailable |
+  /// | any other | not known | any | use |
   /// - Parameters:
   ///   - held: the instants of the token held for exactly this key, if there is one.
   ///   - means: what can be offered for a new one.
   ///   - throttle: what failed with the same offer.
   public init(held: TokenLifetime?, means: AcquisitionMeans, throttle: Throttle, now: UnixTime) {
-    switch (held?.freshness(at: now) ?? .expired, means.reason, throttle.pause(at: now)) {
+    let freshness = held?.freshness(at: now) ?? .expired
+    if case .unknown = means {
+      self = freshness == .expired ? .cacheUnavailable : .useCached
+      return
+    }
+    switch (freshness, means.reason, throttle.pause(at: now)) {
     case (_, let reason?, _) where reason.isWithoutAccount: self = .interactionRequired(reason)
     case (.fresh, _, _), (.aging, .some, _), (.aging, nil, .some): self = .useCached
     case (.aging, nil, nil): self = .useCachedAndRefreshBehind

@@ -23,6 +23,7 @@ struct AccountsCommand {
       let settings = try Settings.load(file: configuration, environment: environment)
       try checkCache(settings.cache)
       let store = await open(settings.cache)
+      if store.blindness != nil { return .unknown }
       var rows: [(ApplicationSettings, [SignedInAccount])] = []
       for application in settings.applications {
         rows.append((application, await SignedInAccounts(Application(offline: application), store: store).accounts()))

@@ -21,6 +21,9 @@ struct CommandAnswer: Equatable {
     CommandAnswer(text: "bearer-proxy: error: \(message.printable(limit: 4000))\n\(cure)", status: status)
   }
 
+  /// Where the cache cannot be read. Why is said when it is opened.
+  static var unknown: CommandAnswer { failure("the token cache cannot be read, so who is signed in is not known") }
+
   /// Says it where it belongs.
   func perform() -> ExitStatus {
     if status == .done { say(text) } else { complain(text) }

@@ -26,6 +26,7 @@ struct LogoutCommand {
       return CommandAnswer(text: "\(error)\n", status: .usage)
     }
     let store = await open(settings.cache)
+    if store.blindness != nil { return .unknown }
     let applications = settings.applications.map { Application(offline: $0) }
     var named: [CachedAccount] = []
     for application in applications {

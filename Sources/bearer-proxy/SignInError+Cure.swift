@@ -26,7 +26,8 @@ extension SignInError {
     case .refused where way.isSilent: words = "Nothing may be shown with --prompt none: sign in without it."
     case .otherAccount: words = "Sign in with the account that was meant."
     case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
-    case .provider(.interactionRequired), .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener,
+    case .provider(.interactionRequired), .provider(.cacheUnavailable), .refused, .declined, .cancelled, .idToken,
+      .withoutAccount, .listener,
       .crypto,
       .store:
       return ""

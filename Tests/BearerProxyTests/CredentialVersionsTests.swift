@@ -38,4 +38,16 @@ import Testing
     #expect(versions[try application("c")].number == 4)
     #expect(versions[try application("x", id: "other")].number == 0)
   }
+
+  @Test func `applications with one client id count together, and each credential has its own number`() throws {
+    var versions = CredentialVersions()
+    let (good, bad) = (try application("good"), try application("bad"))
+    versions.follow([good, bad, good])
+    #expect(versions[good].number == 0 && versions[bad].number == 1)
+    let mended = try application("mended")
+    versions.follow([good, mended])
+    #expect(versions[good].number == 0 && versions[mended].number == 2)
+    versions.follow([mended, good])
+    #expect(versions[good].number == 0 && versions[mended].number == 2)
+  }
 }

@@ -104,6 +104,26 @@ struct CacheTroubleTests {
     try await mount.remove()
   }
 
+  @Test func `a proxy that starts over a file that is no cache sends nobody to sign in, and serves once it is mended`()
+    async throws
+  {
+    let scene = try await DeskScene()
+    var (proxy, own) = try await scene.proxy()
+    #expect(try await proxy.get("/orders/none").status == 401)
+    try await scene.signIn(proxy)
+    try await proxy.process.stop()
+    let whole = textOfFile(scene.cache)
+    try Data(whole.utf8.dropLast(4)).write(to: URL(filePath: scene.cache))
+    (proxy, own) = try await scene.proxy()
+    let answer = try await proxy.get("/orders/damaged")
+    #expect(answer.status == 503 && answer.body.contains("token-cache-unavailable"), "\(answer.body)")
+    #expect(proxy.process.errors.contains("the text ends too early"))
+    try Data(whole.utf8).write(to: URL(filePath: scene.cache))
+    #expect(try await eventually(within: .seconds(20)) { try await proxy.get("/orders/mended").status == 200 })
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+
   @Test func `a file that is no cache stays as it is, and is named with its place until somebody mends it`()
     async throws
   {

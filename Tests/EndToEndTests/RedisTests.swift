@@ -97,6 +97,36 @@ struct RedisTests {
     await scene.stop()
   }
 
+  @Test func `a proxy that starts while Redis is away sends nobody to sign in, and serves once it is back`()
+    async throws
+  {
+    let scene = try await DeskScene()
+    var redis = try await RedisPeer(in: scene.directory)
+    let place = "{redis: \"redis://127.0.0.1:\(redis.port)\"}"
+    let (one, _own) = try await scene.proxy(place: place)
+    #expect(try await one.get("/orders/none").status == 401)
+    try await scene.signIn(one)
+    try await redis.kill()
+
+    let (two, _other) = try await scene.proxy(place: place)
+    let answer = try await two.get("/orders/away")
+    #expect(answer.status == 503 && answer.body.contains("urn:bearer-proxy:problem:token-cache-unavailable"))
+    #expect(answer["retry-after"] == "2" && answer["www-authenticate"] == nil)
+    let status = try await run([binary(), "status", "-c", two.configuration])
+    #expect(status.output.contains("so who is signed in is not known"), "\(status)")
+    for words in [["accounts"], ["logout", "--account", "alice@contoso.example"]] {
+      let refusal = try await run([binary(), words[0], "-c", two.configuration] + words.dropFirst())
+      #expect(refusal.status == 1 && refusal.errors.contains("so who is signed in is not known"), "\(refusal)")
+    }
+    let token = try await run([binary(), "token", "-c", two.configuration, "--route", "orders"])
+    #expect(token.status == 1 && token.errors.contains("token-cache-unavailable"), "\(token)")
+
+    try await redis.restart()
+    #expect(try await eventually(within: .seconds(10)) { try await two.get("/orders/back").status == 200 })
+    _ = (_own, _other)
+    await scene.stop()
+  }
+
   @Test func `the commands work on a Redis server with TLS, for a user of its access control list`() async throws {
     let scene = try await DeskScene()
     let authority = try await CertificateAuthority("redis-ca", in: scene.directory)

@@ -51,6 +51,8 @@ import Tokens
     Row(
       failure: .token(.providerUnavailable(.unreached(.closed(host: private_)), retryAfter: 7)), status: 503,
       kind: "identity-provider-unavailable", retryAfter: 7),
+    Row(
+      failure: .token(.cacheUnavailable(retryAfter: 2)), status: 503, kind: "token-cache-unavailable", retryAfter: 2),
     Row(failure: .token(.rejected(reply, retryAfter: 60)), status: 502, kind: "token-request-rejected"),
     Row(
       failure: .token(.unusableMetadata(.document(.issuer(found: private_)), retryAfter: 60)), status: 502,

@@ -15,13 +15,14 @@ import Tokens
 
   /// What is offered, as a row can be compared by it.
   enum Offer: Sendable {
-    case credential, refreshTokens
+    case credential, refreshTokens, unknown
     case nothing(InteractionReason)
 
     func means() throws -> AcquisitionMeans {
       switch self {
       case .credential: return .clientCredentials
       case .nothing(let reason): return .nothing(reason)
+      case .unknown: return .unknown
       case .refreshTokens:
         var document = CacheDocument()
         document.add(try CacheFixture.issued("AT", scopes: "A", refreshToken: "RT"), now: now)
@@ -74,7 +75,13 @@ import Tokens
       ] as [Row]
     }
 
-  @Test(arguments: renewable + withoutOffer)
+  static let unknown: [Row] = [
+    (nil, .unknown, nil, 0, .cacheUnavailable), (nil, .unknown, 30, 0, .cacheUnavailable),
+    (held, .unknown, nil, 3300, .useCached), (held, .unknown, nil, 3599, .useCached),
+    (held, .unknown, nil, 3600, .cacheUnavailable),
+  ]
+
+  @Test(arguments: renewable + withoutOffer + unknown)
   func `what is held, what is offered, what failed and what time it is decide`(row: Row) throws {
     let throttle = row.pausedUntil.map(Self.paused) ?? Throttle()
     let plan = AcquisitionPlan(

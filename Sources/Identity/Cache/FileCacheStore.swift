@@ -85,6 +85,11 @@ public final class FileCacheStore: TokenCacheStore {
     state.withLock { $0.readTrouble ?? $0.writeTrouble }
   }
 
+  /// Why the file could not be read when it was looked at last; nil where it could.
+  public var blindness: CacheStoreError? {
+    state.withLock { $0.readTrouble }
+  }
+
   /// Applies `change` to what the file holds now, and replaces the file. Changes that come together are written together.
   public func modify<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) -> Result

@@ -22,6 +22,9 @@ public final class MemoryCacheStore: TokenCacheStore {
     state.withLock { $0.document }
   }
 
+  /// There is nothing to be read.
+  public var blindness: CacheStoreError? { nil }
+
   /// Nobody else can change the document.
   public func look() async {}
 

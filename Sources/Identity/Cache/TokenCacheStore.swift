@@ -8,6 +8,9 @@ public protocol TokenCacheStore: Sendable {
   /// The document as last seen. Never waits for a disk or a lock.
   func snapshot() async -> CacheDocument
 
+  /// What keeps the document from being what others have written: the last look failed. nil where it did not.
+  var blindness: CacheStoreError? { get }
+
   /// Looks now whether others have changed the document, instead of waiting to hear of it. For those who would otherwise turn somebody
   /// away who has just signed in.
   func look() async
@@ -32,4 +35,17 @@ public protocol TokenCacheStore: Sendable {
 
   /// A new stream that yields after each change of the document, by whomever. Several changes may be one element.
   var changes: AsyncStream<Void> { get }
+}
+
+extension TokenCacheStore {
+  /// What there is for a request. Where nobody is found by a store that cannot see, that is not known.
+  func rights(for key: AcquisitionKey, realm: String?, now: UnixTime) async -> CachedRights {
+    // First: what is read in between makes the answer better, not worse.
+    let isBlind = blindness != nil
+    var rights = await snapshot().rights(for: key, realm: realm, now: now)
+    if isBlind, case .nothing(let reason) = rights.means, reason == .noAccount || reason == .noTokens {
+      rights.means = .unknown
+    }
+    return rights
+  }
 }

@@ -41,6 +41,16 @@ extension RedisCacheStore {
 
   /// In turn: brings what is known up to what the server holds.
   func pull() async throws(RedisFailure) {
+    do throws(RedisFailure) {
+      try await pullNews()
+      state.withLock { $0.readTrouble = nil }
+    } catch {
+      state.withLock { $0.readTrouble = error }
+      throw error
+    }
+  }
+
+  private func pullNews() async throws(RedisFailure) {
     let began = MonotonicTime.now
     let answer = try await client.perform([RedisCommand("MGET", keys.counter, keys.removal)])
     let counts = answer.replies[0].elements?.map { $0.number ?? 0 } ?? []

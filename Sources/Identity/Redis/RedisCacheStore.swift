@@ -34,6 +34,8 @@ public final class RedisCacheStore: TokenCacheStore {
     var isWriting = false
     var look: Task<RedisFailure?, Never>?
     var trouble: RedisFailure?
+    /// Why the last reading failed.
+    var readTrouble: RedisFailure?
     var listeners = CacheListeners()
   }
 
@@ -91,6 +93,11 @@ public final class RedisCacheStore: TokenCacheStore {
   /// What keeps the store from its server; nil where nothing does.
   public var trouble: CacheStoreError? {
     state.withLock { $0.trouble.map { .server($0) } }
+  }
+
+  /// Why the server could not be read when it was asked last; nil where it could.
+  public var blindness: CacheStoreError? {
+    state.withLock { $0.readTrouble.map { .server($0) } }
   }
 
   /// Applies `change` to what the server holds now, and writes the shards in which that makes a difference. Changes that come together are

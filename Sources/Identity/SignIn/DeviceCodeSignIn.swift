@@ -86,7 +86,7 @@ public struct DeviceCodeSignIn: Sendable {
       } catch {
         switch error {
         case .token(let failure): action = polling.next(after: failure, now: exchange.now())
-        case .unreached, .metadata, .document, .assertion, .interaction:
+        case .unreached, .metadata, .document, .assertion, .cacheUnread, .interaction:
           action = polling.nextWithoutAnswer(now: exchange.now())
         }
       }

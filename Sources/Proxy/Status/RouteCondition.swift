@@ -9,6 +9,8 @@ enum RouteCondition: Hashable {
   case signInNeeded(InteractionReason)
   /// Somebody is signed in, but an API or the provider has asked for more than that sign-in proved.
   case moreProofNeeded(SignInNeed)
+  /// The cache cannot be read, so who is signed in is not known.
+  case cacheUnavailable(since: UnixTime)
   /// The provider does not answer.
   case providerDown(since: UnixTime)
   /// The provider refuses the application, or what stands at its address is no provider.
@@ -30,10 +32,11 @@ enum RouteCondition: Hashable {
     } else if let need, token != nil {
       self = .moreProofNeeded(need)
     } else if let failure = token?.failure {
-      self =
-        if case .providerUnavailable = failure.error { .providerDown(since: failure.since) } else {
-          .providerRefuses(since: failure.since)
-        }
+      switch failure.error {
+      case .cacheUnavailable: self = .cacheUnavailable(since: failure.since)
+      case .providerUnavailable: self = .providerDown(since: failure.since)
+      case .rejected, .unusableMetadata, .interactionRequired: self = .providerRefuses(since: failure.since)
+      }
     } else if let upstream {
       self = .upstreamFailing(since: UnixTime(upstream.since))
     } else if let token, token.isRefreshing || (token.subject == .application && !token.isReady(at: now)) {
@@ -44,12 +47,16 @@ enum RouteCondition: Hashable {
   }
 
   /// Every word.
-  static let words = ["ready", "refreshing", "sign_in_needed", "provider_down", "provider_refuses", "upstream_failing"]
+  static let words = [
+    "ready", "refreshing", "sign_in_needed", "cache_unavailable", "provider_down", "provider_refuses",
+    "upstream_failing",
+  ]
 
   /// The word for programs.
   var word: String {
     switch self {
     case .signInNeeded, .moreProofNeeded: "sign_in_needed"
+    case .cacheUnavailable: "cache_unavailable"
     case .providerDown: "provider_down"
     case .providerRefuses: "provider_refuses"
     case .upstreamFailing: "upstream_failing"

@@ -28,6 +28,8 @@ struct RouteStatus {
     case .signInNeeded(let reason): "needs a sign-in\(person): \(reason.clause); \(remedy)\(stillServed)"
     case .moreProofNeeded(let need):
       "needs a sign-in\(person): the upstream asks for \(need.words); \(remedy)\(stillServed)"
+    case .cacheUnavailable(let since):
+      "token cache unreadable \(words(since: since, now: now)), so who is signed in is not known\(stillServed)"
     case .providerDown(let since): "provider down \(words(since: since, now: now)): \(failure)\(stillServed)"
     case .providerRefuses(let since): "provider refuses \(words(since: since, now: now)): \(failure)\(stillServed)"
     case .upstreamFailing(let since): "upstream failing \(words(since: since, now: now)): \(upstream?.reason ?? "")"
@@ -84,8 +86,10 @@ struct RouteStatus {
       }
       members["token"] = .object(held)
       members["sign_in"] = signIn
-      if case .interactionRequired? = token.failure?.error {
-      } else if let failure = token.failure {
+      switch token.failure?.error {
+      case nil, .interactionRequired, .cacheUnavailable: break
+      case .providerUnavailable, .rejected, .unusableMetadata:
+        guard let failure = token.failure else { break }
         members["provider"] = .object([
           "reason": .string(failure.error.reason), "detail": .string(failure.error.detail),
           "since": .integer(failure.since.seconds), "retry_in": .integer(max(failure.retryAt - now, 0)),

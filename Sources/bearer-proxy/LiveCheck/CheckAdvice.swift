@@ -25,6 +25,7 @@ struct CheckAdvice {
       "Look at the file that 'client_assertion_file' of \(section) names: it has to hold a JWT that this user may read."
     case .unusableMetadata:
       "Check 'authority' of \(section): it is where /.well-known/openid-configuration stands below, and has to be the issuer."
+    case .cacheUnavailable: "See what is said about the cache above: nobody can be found in it before that is mended."
     case .interactionRequired(let required) where required.reason == .accountAmbiguous:
       "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
     case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"

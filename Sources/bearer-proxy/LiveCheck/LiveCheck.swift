@@ -52,13 +52,16 @@ struct LiveCheck {
     let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
     let store = await openCommandCache(settings.cache)
     let broker = TokenBroker(TokenBroker.Surroundings(now: { .now }), store: store)
+    var credentials = CredentialVersions()
+    credentials.follow(settings.applications)
     let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }
     // Side by side: one host that does not answer is not to hold up the others.
     let checked = await withTaskGroup(of: (Int, CheckedRoute).self) { group in
       for (index, route) in chosen {
         let chain = RouteChain(
           route: route, application: route.application.flatMap { settings.application(named: $0) },
-          subscription: settings.subscription(of: route, fetch: providers.fetch), probe: options.probe ?? route.probe,
+          subscription: settings.subscription(of: route, credentials: credentials, fetch: providers.fetch)?.asTrial(),
+          probe: options.probe ?? route.probe,
           tls: contexts.routes[index], configuration: options.configuration, broker: broker, fetcher: fetcher,
           trial: ConnectionTrial(loop: loop, resolver: resolver))
         group.addTask { (index, await chain.check()) }

@@ -93,7 +93,7 @@ final class FlowReplay {
         outcome.answer = .interaction(required.reason)
         outcome.required = required
       case .rejected(let reply, _): outcome.answer = .rejected(reply.error)
-      case .providerUnavailable, .unusableMetadata: outcome.answer = .unavailable
+      case .providerUnavailable, .unusableMetadata, .cacheUnavailable: outcome.answer = .unavailable
       }
     }
     // A renewal behind the caller's back is part of the call.

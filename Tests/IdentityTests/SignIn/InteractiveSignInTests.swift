@@ -309,6 +309,8 @@ import Tokens
 
 /// A store that nobody can write.
 private struct LockedStore: TokenCacheStore {
+  var blindness: CacheStoreError? { nil }
+
   func look() async {}
 
   func snapshot() async -> CacheDocument { CacheDocument() }

@@ -85,6 +85,10 @@ import Tokens
           + "'bearer-proxy login -c p.yaml --route graph'; the held token serves for 90 s"
       ),
       (
+        try status(token(alice, .cacheUnavailable(retryAfter: 2)), upstream: failing), "cache_unavailable",
+        "token cache unreadable since 2023-11-14T22:18:20Z (5 min), so who is signed in is not known"
+      ),
+      (
         try status(token(.application, for: 8000, down), upstream: failing), "provider_down",
         "provider down since 2023-11-14T22:18:20Z (5 min): id.example did not answer in time; next attempt in 12 s; "
           + "the held token serves for 2 h"
