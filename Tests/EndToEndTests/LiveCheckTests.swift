@@ -109,6 +109,36 @@ struct LiveCheckTests {
     #expect(report.step("token", of: "silent")?.verdict == "ok")
   }
 
+  @Test func `of two applications with one client id each asks with its own secret, and no good one hides a bad one`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let identity = "authority: \"\(provider.issuer)\", client_id: \(OpenIDProvider.client)"
+    // The bad one is the first to be asked for, and the first in the file.
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      cache: {file: cache.json}
+      applications:
+        withdrawn: {\(identity), client_secret: withdrawn-s3cret-of-old}
+        present: {\(identity), client_secret: "\(OpenIDProvider.secret)"}
+      routes:
+        - {name: bad, path: /bad/, upstream: "http://127.0.0.1:\(upstream.port)/", application: withdrawn,
+           token: {as: application, scopes: [orders.read]}}
+        - {name: good, path: /good/, upstream: "http://127.0.0.1:\(upstream.port)/", application: present,
+           token: {as: application, scopes: [orders.read]}}
+      """)
+    #expect(try await proxy.get("/good/bytes/1").status == 200)
+    // The good one's token lies in the cache that both have in common.
+    #expect(try await eventually { textOfFile(directory.file("cache.json")).contains("orders.read") })
+    let (status, report) = try await check(proxy.configuration)
+    #expect(status == 1)
+    #expect(report.step("token", of: "bad")?.detail.contains("invalid_client") == true)
+    #expect(report.step("token", of: "good")?.verdict == "ok")
+  }
+
   @Test func `a missing sign-in alone exits 3 and names the command`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
