@@ -22,6 +22,7 @@ struct ConfinedProcess {
     }
     let words = ["/bin/true", nil].map { $0.flatMap { strdup($0) } }
     say("execute", execv("/bin/true", words))
+    for word in words { free(word) }
   }
 
   private static func say(_ attempt: String, _ result: Int32) {
