@@ -19,16 +19,18 @@ from scene import HERE, Scene
 from traffic import Connections, answer
 
 WARM, COUNTED = 500, 4000
+# Requests are traced, and none of them is sampled.
+UNSAMPLED = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_SAMPLER": "always_off"}
 
 
-def allocations(scene, trace):
+def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment={}):
     """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections."""
     library = scene.work / "allocations.so"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "allocations.c"], check=True)
     counts = scene.work / "allocations"
     counts.write_bytes(bytes(16))
     found = {}
-    process, port = scene.start_bearer_proxy({"LD_PRELOAD": str(library), "ALLOCATIONS": str(counts)})
+    process, port = scene.start_bearer_proxy({"LD_PRELOAD": str(library), "ALLOCATIONS": str(counts), **environment})
     with open(counts, "r+b") as file, mmap.mmap(file.fileno(), 16) as shared:
 
         def allocated():
@@ -36,13 +38,13 @@ def allocations(scene, trace):
 
         if allocated() == 0:
             fail("the allocation counter counts nothing: was it preloaded?")
-        for upstream in ("plain", "tls"):
+        for upstream in upstreams:
             for connections in (1, 16):
                 with Connections(port, connections, f"/{upstream}/1k") as traffic:
                     traffic.rounds(WARM)
                     before = allocated()
                     requests = traffic.rounds(COUNTED // connections)
-                    found[f"allocations per request, {upstream} upstream, {connections} connections"] = (
+                    found[f"allocations per request, {upstream} upstream, {connections} connections{suffix}"] = (
                         allocated() - before
                     ) / requests
                     if trace:
@@ -123,6 +125,7 @@ def main():
         found = {}
         if not arguments.people:
             found |= allocations(scene, arguments.trace) | system_calls(scene)
+            found |= allocations(scene, arguments.trace, ["plain"], ", traced, not sampled", UNSAMPLED)
             found["ms from start to first answer, no token"] = start(scene, "/open/1k")
             found["ms from start to first answer, token requested"] = start(scene, "/plain/1k")
             found |= crash.after_kill(scene)

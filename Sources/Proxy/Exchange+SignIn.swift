@@ -36,7 +36,7 @@ extension Exchange {
       let keepsConnection =
         count == 0 && Persistence.after(request: scratch.requestParser.head) == .keepAlive
         && !connection.isEnding
-      let answer = await RequestScope.around(scratch.scope()) { [whole] in await desk.answer(whole) }
+      let answer = await RequestScope.around(scratch.scope(spans: trace?.whole)) { [whole] in await desk.answer(whole) }
       scratch.requestInput.consume(headBytes + Int(count))
       return await self.answer(answer, connection, scratch, keepsConnection: keepsConnection)
     } catch {

@@ -33,6 +33,9 @@ func manualPage() -> String {
     A person has to sign in or consent first.
     .SH ENVIRONMENT
     \(variables())
+    .TP
+    .B OTEL_EXPORTER_OTLP_ENDPOINT
+    The collector that traces are sent to. Without it requests are not traced; with it, OpenTelemetry's other variables count, too.
     .SH SIGNALS
     .TP
     .BR SIGTERM ", " SIGINT

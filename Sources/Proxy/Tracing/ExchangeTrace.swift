@@ -35,14 +35,14 @@ final class ExchangeTrace {
     _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ scratch: Scratch,
     start: MonotonicTime
   ) {
-    let (state, head) = (connection.state, scratch.requestParser.head.method)
+    let state = connection.state
     let clock = state.clock
     self.trace = trace
     self.tracer = tracer
     self.start = start
     random = { clock.nextRandom() }
     epoch = state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds
-    method = head.name
+    method = scratch.requestParser.head.method.name
     let texts = scratch.requestInput.withBytes { HeadTexts(scratch.requestParser.head, $0) }
     traceState = trace.caller == nil ? nil : TraceState(texts.traceStates)?.text
     var attributes: [(StaticString, SpanValue)] = [
@@ -63,6 +63,9 @@ final class ExchangeTrace {
     SpanContext(
       traceHigh: trace.own.traceHigh, traceLow: trace.own.traceLow, span: trace.own.parent, flags: trace.own.flags)
   }
+
+  /// The place for what is done for the request as a whole.
+  var whole: SpanScope { SpanScope(context) }
 
   private func unix(_ time: MonotonicTime) -> UInt64 { time.nanoseconds &+ epoch }
 
