@@ -138,6 +138,36 @@ struct TracingTests {
     #expect(try await silent.admin("/metrics").body.contains("bearer_proxy_trace_") == false)
   }
 
+  @Test func `what the proxy answers by itself is told with the reason, and a caller's mistake is no error of its own`()
+    async throws
+  {
+    let collector = try await TraceCollector(in: directory)
+    let proxy = try await proxy(
+      collector.environment,
+      application("http://127.0.0.1:\(try freePort())") + "routes:\n" + route("orders", to: upstream.port)
+        + "  - {name: dead, path: /dead/, upstream: \"http://127.0.0.1:\(try freePort())/\", token: none}\n")
+    for (path, status) in [("/nowhere", 404), ("/dead/x", 502), ("/orders/x", 503)] {
+      #expect(try await proxy.get(path).status == status)
+    }
+    #expect(try await eventually { collector.spans.count { $0.kind == 2 } == 3 })
+    func server(_ path: String) -> TraceCollector.Span? {
+      collector.spans.first { $0.kind == 2 && $0.attributes["url.path"] == path }
+    }
+    let unrouted = server("/nowhere")
+    #expect(unrouted?.name == "GET" && unrouted?.failed == false && unrouted?.attributes["http.route"] == nil)
+    #expect(unrouted?.attributes["error.type"] == "no-route")
+    let dead = server("/dead/x")
+    #expect(dead?.failed == true && dead?.attributes["http.response.status_code"] == "502")
+    let attempt = collector.spans.first { $0.parent == dead?.id }
+    #expect(attempt?.kind == 3 && attempt?.failed == true)
+    #expect(attempt?.attributes["error.type"] == "connection_refused")
+    #expect(attempt?.attributes["http.response.status_code"] == nil)
+    let waiting = collector.spans.first { $0.parent == server("/orders/x")?.id }
+    #expect(server("/orders/x")?.failed == true && waiting?.kind == 1 && waiting?.failed == true)
+    #expect(waiting?.attributes["error.type"] == "identity-provider-unavailable")
+    #expect(waiting?.attributes["bearer_proxy.token.source"] == nil)
+  }
+
   @Test func `a trace that nobody else is to hear of begins and ends here`() async throws {
     let collector = try await TraceCollector(in: directory)
     var environment = collector.environment

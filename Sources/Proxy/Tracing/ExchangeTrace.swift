@@ -83,14 +83,13 @@ final class ExchangeTrace {
     var span = SpanRecord(
       scope.parent, parent: .local(context.span), name: "acquire token", kind: .internal, start: unix(began),
       end: unix(now))
-    span.attributes = [
-      ("bearer_proxy.application", .string(subscription.application.name)),
-      ("bearer_proxy.token.source", .string(source.label)),
-    ]
+    span.attributes = [("bearer_proxy.application", .string(subscription.application.name))]
     if let complaint { span.attributes.append(("bearer_proxy.token.complaint", .string(complaint))) }
     if let error {
       span.attributes.append(("error.type", .string(error.reason)))
       span.isError = true
+    } else {
+      span.attributes.append(("bearer_proxy.token.source", .string(source.label)))
     }
     spans.append(span)
   }
