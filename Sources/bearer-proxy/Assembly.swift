@@ -54,7 +54,7 @@ struct Assembly {
     }
     self.tracer = tracer
     tracingValues = tracing.values
-    let (path, place) = (settings.cache.path, settings.cache.place)
+    let place = settings.cache.place
     let condition = CacheCondition(path: place, kind: settings.cache.kind, now: { .now })
     let store = await openCache(settings.cache, loop: loops[0], resolver: resolver) { event in
       condition.take(event)
@@ -73,8 +73,7 @@ struct Assembly {
         },
         publish: { key, value in publications.publish(value, key) }), store: store)
     challengeMemory =
-      path.map { ChallengeMemory(beside: $0, subscriptions: [:], now: { .now }) }
-      ?? ChallengeMemory(now: { .now })
+      ChallengeMemory(of: settings.cache, store, subscriptions: [:], now: { .now }) ?? ChallengeMemory(now: { .now })
     self.options = options
     self.loops = loops
     self.resolver = resolver

@@ -63,18 +63,12 @@ struct LoginCommand {
       application: Application(application, fetch: fetch(application)), scopes: plan.scopes,
       extraScopes: plan.extraScopes)
     request.claims = options.claims
-    // What the proxies remember stands beside a file; on a server, the sign-in page and the refusal itself say it.
-    let remembered: RememberedNeed? =
-      if let file = settings.cache.path {
-        await RememberedNeed(options.target, plan, request.application, cachePath: file, now: now)
-      } else {
-        nil
-      }
+    let store = await open(settings.cache)
+    let remembered = await RememberedNeed(options.target, plan, request.application, settings.cache, store, now: now)
     if let remembered {
       remembered.add(to: &request)
       tell(remembered.words)
     }
-    let store = await open(settings.cache)
     do throws(SignInError) {
       let result = try await signIn(request, plan, store)
       await remembered?.isMet()

@@ -1,5 +1,6 @@
 // Owns what `login --route` picks up of the refusals that a running proxy has met, and its end when the sign-in has brought it.
 
+import Configuration
 import Identity
 import Tokens
 
@@ -11,12 +12,14 @@ struct RememberedNeed {
 
   /// The need of the route that is signed in for; nil where there is none.
   init?(
-    _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, cachePath: String,
+    _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, _ cache: CacheSettings,
+    _ store: any TokenCacheStore,
     now: @escaping @Sendable () -> UnixTime
   ) async {
     guard case .route(let name) = target else { return nil }
     let wish = TokenSubscription(application: application, account: plan.account, scopes: plan.scopes)
-    memory = ChallengeMemory(beside: cachePath, subscriptions: [name: wish], now: now)
+    guard let memory = ChallengeMemory(of: cache, store, subscriptions: [name: wish], now: now) else { return nil }
+    self.memory = memory
     route = name
     guard let need = await memory.need(of: name) else { return nil }
     self.need = need

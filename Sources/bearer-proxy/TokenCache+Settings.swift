@@ -3,6 +3,7 @@
 import Configuration
 import Identity
 import Network
+import Tokens
 
 /// Refuses a cache file that must not be used, or a server that could not be trusted, where it is written in the configuration. A file need
 /// not be there yet; its directory must. A server is not asked.
@@ -35,6 +36,22 @@ func openCache(
     } catch {
       // `checkCache` loaded them a moment ago.
       preconditionFailure("the cache's certificates cannot be used any more: \(error)")
+    }
+  }
+}
+
+extension ChallengeMemory {
+  /// The memory that is shared as the cache is; nil where the cache is not.
+  convenience init?(
+    of settings: CacheSettings, _ store: any TokenCacheStore, subscriptions: [String: TokenSubscription],
+    now: @escaping @Sendable () -> UnixTime
+  ) {
+    if let path = settings.path {
+      self.init(beside: path, subscriptions: subscriptions, now: now)
+    } else if let server = store as? RedisCacheStore {
+      self.init(on: server, subscriptions: subscriptions, now: now)
+    } else {
+      return nil
     }
   }
 }

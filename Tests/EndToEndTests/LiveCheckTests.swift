@@ -20,6 +20,7 @@ struct LiveCheckTests {
     }
     var verdict: String
     var routes: [Route]
+    var cache: [Step]?
 
     func step(_ name: String, of route: String) -> Step? {
       routes.first { $0.name == route }?.steps.first { $0.step == name }
@@ -137,6 +138,62 @@ struct LiveCheckTests {
     #expect(status == 1)
     #expect(report.step("token", of: "bad")?.detail.contains("invalid_client") == true)
     #expect(report.step("token", of: "good")?.verdict == "ok")
+    #expect(report.cache?.map(\.step) == ["cache_reading", "cache_lock"])
+    #expect(report.cache?.allSatisfy { $0.verdict == "ok" && ($0.ms ?? -1) >= 0 } == true)
+  }
+
+  @Test func `the cache is tried before the routes, and what is wrong with it is not taken for a missing sign-in`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let redis = try await RedisPeer(
+      in: directory, user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
+    let damaged = try directory.write("no cache", to: "damaged.json")
+    let foreign = try directory.write("{}", to: "held.json")
+    try await succeed(["chmod", "600", damaged, foreign])
+    try await succeed(["mkdir", foreign + ".lockfile"])
+    let server = "redis: \"redis://127.0.0.1:\(redis.port)\", user: proxy, key_prefix: \"desk:\""
+    func check(_ cache: String) async throws -> (status: Int32, Report) {
+      try await self.check(
+        try directory.write(
+          """
+          listeners: [{address: "127.0.0.1:0"}]
+          cache: {\(cache)}
+          \(application(provider.issuer))
+          routes:
+            - {name: mail, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso,
+               token: {account: alice@contoso.example, scopes: [mail.read]}}
+          """, to: "cached.yaml"))
+    }
+    let (status, report) = try await check("\(server), password: kept-s3cret")
+    #expect(status == 3)
+    #expect(
+      report.cache?.map { "\($0.step) \($0.verdict)" } == [
+        "cache_name ok", "cache_connection ok", "cache_reading ok", "cache_lock ok",
+      ])
+    #expect(
+      try await redis.cli("--user", "proxy", "--pass", "kept-s3cret", "--no-auth-warning", "GET", "desk:version")
+        == "\n")
+
+    let cases: [(cache: String, step: String, words: String, advice: String)] = [
+      ("\(server), password: wrong-s3cret", "cache_reading", "WRONGPASS", "access control list"),
+      (server.replacing("desk:", with: "other:") + ", password: kept-s3cret", "cache_reading", "NOPERM", "key_prefix"),
+      ("redis: \"redis://127.0.0.1:\(try freePort())\"", "cache_connection", "refused", "Does the server run"),
+      ("redis: \"rediss://127.0.0.1:\(redis.port)\"", "cache_tls", "", "speak TLS"),
+      ("file: damaged.json", "cache_reading", "damaged.json:1:2", "move it away"),
+    ]
+    for (cache, step, words, advice) in cases {
+      let (status, report) = try await check(cache)
+      let last = try #require(report.cache?.last)
+      #expect(status == 1 && last.step == step && last.verdict == "failed", "\(report)")
+      #expect(last.detail.contains(words) && last.advice?.contains(advice) == true, "\(last)")
+      let token = report.step("token", of: "mail")
+      #expect(token?.verdict == "failed" && token?.advice?.contains("about the cache above") == true, "\(report)")
+    }
+    let (locked, lock) = try await check("file: held.json")
+    #expect(locked == 1 && lock.cache?.last?.step == "cache_lock" && lock.cache?.last?.verdict == "failed", "\(lock)")
   }
 
   @Test func `a missing sign-in alone exits 3 and names the command`() async throws {

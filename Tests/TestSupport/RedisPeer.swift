@@ -55,6 +55,11 @@ public struct RedisPeer: Sendable {
 
   /// What redis-cli says to a command.
   public func cli(_ arguments: String...) async throws -> String {
+    try await cli(arguments)
+  }
+
+  /// What redis-cli says to a command.
+  public func cli(_ arguments: [String]) async throws -> String {
     try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments)
   }
 }

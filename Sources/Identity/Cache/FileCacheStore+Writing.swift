@@ -6,6 +6,17 @@ internal import Telemetry
 internal import Tokens
 
 extension FileCacheStore {
+  /// Takes the file's lock and gives it back.
+  public func tryLock() async throws(CacheStoreError) {
+    let held: HeldLockFile
+    do throws(LockFileError) {
+      held = try await lock.take(within: lockWait)
+    } catch {
+      throw CacheStoreError(error)
+    }
+    await queue.run { held.release() }
+  }
+
   /// Changes kept for a file that cannot be written. Past that, the oldest go: their tokens have been renewed since.
   private static let unwrittenLimit = 10_000
   /// How long after a failure the next attempt is made, if no change comes before.

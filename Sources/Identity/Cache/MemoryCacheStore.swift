@@ -39,6 +39,9 @@ public final class MemoryCacheStore: TokenCacheStore {
     }
   }
 
+  /// There is nobody to be locked out.
+  public func tryLock() async throws(CacheStoreError) {}
+
   /// Runs `body`: no other process shares this cache.
   public func withRefreshLock<Result: Sendable>(
     _ key: String, _ body: @Sendable () async -> Result

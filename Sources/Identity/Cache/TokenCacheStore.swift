@@ -25,6 +25,9 @@ public protocol TokenCacheStore: Sendable {
     _ change: @escaping @Sendable (inout CacheDocument) -> Result
   ) async throws(CacheStoreError) -> Result
 
+  /// Takes the lock that writers take and gives it back, to see whether that can be done. Nothing is written.
+  func tryLock() async throws(CacheStoreError)
+
   /// Runs `body` while no other process that uses the place runs one for `key`, and after a look at what they left there: `body`
   /// asks `snapshot()` first whether its work is still to be done.
   ///

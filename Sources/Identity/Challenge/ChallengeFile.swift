@@ -5,15 +5,10 @@ internal import Network
 internal import Tokens
 
 /// What routes of several processes need, by subject.
-struct ChallengeFile: Sendable {
+struct ChallengeFile: ChallengeStore {
   private let file: SharedFile
   private let queue = FileQueue("challenges")
   private let lock: LockFile
-
-  /// Entries kept, the newest first.
-  static let entryLimit = 256
-  /// Bytes of the largest file that is read, and written.
-  static let sizeLimit = 8 << 20
 
   /// The file at a path.
   init(path: String) {
@@ -40,7 +35,7 @@ struct ChallengeFile: Sendable {
       change(&needs)
       if needs == known { return true }
       do throws(SharedFileError) {
-        _ = try file.replace(with: Self.bytes(needs), old: old)
+        _ = try file.replace(with: ChallengeText.bytes(needs), old: old)
         return true
       } catch {
         return false
@@ -54,24 +49,9 @@ struct ChallengeFile: Sendable {
   private func contents() -> (identity: FileIdentity?, needs: [String: SignInNeed])? {
     do throws(SharedFileError) {
       guard let contents = try file.read() else { return (nil, [:]) }
-      guard contents.bytes.count <= Self.sizeLimit else { return (contents.identity, [:]) }
-      let entries = JSONValue(json: contents.bytes)?.members?["needs"]?.members ?? [:]
-      return (contents.identity, entries.compactMapValues { SignInNeed($0) })
+      return (contents.identity, ChallengeText.needs(contents.bytes))
     } catch {
       return nil
     }
-  }
-
-  /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out everything.
-  static func bytes(_ needs: [String: SignInNeed]) -> [UInt8] {
-    var members: [String: JSONValue] = [:]
-    var room = sizeLimit - 64
-    for (subject, need) in needs.sorted(by: { $0.value.since > $1.value.since }).prefix(entryLimit) {
-      let entry = JSONValue.object([subject: need.json])
-      room -= entry.canonicalText().utf8.count
-      if room < 0 { break }
-      members[subject] = need.json
-    }
-    return Array((JSONValue.object(["needs": .object(members)]).canonicalText() + "\n").utf8)
   }
 }

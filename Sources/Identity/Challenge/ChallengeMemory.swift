@@ -1,5 +1,5 @@
 // Owns what the routes of a process still need a person for, from the refusal to the sign-in that meets it. It holds no token. Where
-// it is shared with other processes, the file is ChallengeFile's.
+// it is shared with other processes, the place is a ChallengeStore's.
 
 internal import Network
 public import Tokens
@@ -8,24 +8,24 @@ public import Tokens
 public final class ChallengeMemory: Sendable {
   private struct State {
     var needs: [String: SignInNeed] = [:]
-    /// Routes whose need is not in the file yet.
+    /// Routes whose need is not in the place yet.
     var unwritten: Set<String> = []
     var isWriting = false
-    /// What stands for each route in the file.
+    /// What stands for each route in the place.
     var subjects: [String: String] = [:]
   }
 
   private let state = Locked(State())
   private let now: @Sendable () -> UnixTime
-  private let file: ChallengeFile?
+  private let place: (any ChallengeStore)?
 
-  /// How long nothing is written after something was: what upstreams say must not keep a disk busy.
+  /// How long nothing is written after something was: what upstreams say must keep neither disk nor server busy.
   private static let pause = Duration.seconds(1)
 
   /// A memory with one entry for each route at most.
   public init(now: @escaping @Sendable () -> UnixTime) {
     self.now = now
-    file = nil
+    place = nil
   }
 
   /// A memory that is shared with every process that uses the same cache file.
@@ -34,7 +34,17 @@ public final class ChallengeMemory: Sendable {
     beside cachePath: String, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
     self.now = now
-    file = ChallengeFile(path: cachePath + ".challenges")
+    place = ChallengeFile(path: cachePath + ".challenges")
+    follow(subscriptions)
+  }
+
+  /// A memory that is shared with every replica that uses the same cache on a server.
+  /// - Parameter subscriptions: what the routes want, by route.
+  public init(
+    on store: RedisCacheStore, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
+  ) {
+    self.now = now
+    place = RedisChallenges(client: store.client, key: store.keys.challenges)
     follow(subscriptions)
   }
 
@@ -69,7 +79,7 @@ public final class ChallengeMemory: Sendable {
       } else {
         state.needs[route] = need
       }
-      guard file != nil, state.subjects[route] != nil else { return false }
+      guard place != nil, state.subjects[route] != nil else { return false }
       state.unwritten.insert(route)
       defer { state.isWriting = true }
       return !state.isWriting
@@ -77,14 +87,14 @@ public final class ChallengeMemory: Sendable {
     if mustWrite { Task { await self.write() } }
   }
 
-  /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the file is looked at.
+  /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the place is looked at.
   public func need(of route: String) async -> SignInNeed? {
     await needs()[route]
   }
 
-  /// What every route needs that needs something, by name. Where the memory is shared, the file is looked at.
+  /// What every route needs that needs something, by name. Where the memory is shared, the place is looked at.
   public func needs() async -> [String: SignInNeed] {
-    if let file, let known = await file.read() {
+    if let place, let known = await place.read() {
       state.withLock { state in
         for (route, subject) in state.subjects where !state.unwritten.contains(route) {
           state.needs[route] = known[subject]
@@ -100,7 +110,7 @@ public final class ChallengeMemory: Sendable {
     return state.withLock { $0.needs }.filter { !$0.value.isOver(at: now) }
   }
 
-  /// Forgets the needs of these routes that a sign-in has met, here and in the file.
+  /// Forgets the needs of these routes that a sign-in has met, here and in the place.
   public func met(by sign: SignInNeed, routes: [String]) async {
     let met = await needs().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
     let gone = state.withLock { state in
@@ -110,21 +120,21 @@ public final class ChallengeMemory: Sendable {
       }
       return met.keys.compactMap { state.subjects[$0] }
     }
-    guard let file, !gone.isEmpty else { return }
-    _ = await file.change(now: now()) { needs in
+    guard let place, !gone.isEmpty else { return }
+    _ = await place.change(now: now()) { needs in
       for subject in gone { needs[subject] = nil }
     }
   }
 
-  /// Writes what is not in the file, until nothing is left. What cannot be written stays in this process.
+  /// Writes what is not in the place, until nothing is left. What cannot be written stays in this process.
   private func write() async {
-    guard let file else { return }
+    guard let place else { return }
     while true {
       let (news, entries) = state.withLock { state in
         let news = state.needs.filter { state.unwritten.contains($0.key) }
         return (news, news.compactMap { route, need in state.subjects[route].map { (subject: $0, need: need) } })
       }
-      let isWritten = await file.change(now: now()) { needs in
+      let isWritten = await place.change(now: now()) { needs in
         for (subject, need) in entries { needs[subject] = needs[subject]?.merged(with: need) ?? need }
       }
       if isWritten {

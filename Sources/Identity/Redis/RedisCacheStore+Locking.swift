@@ -28,6 +28,18 @@ extension RedisCacheStore {
     return result
   }
 
+  /// Takes a lease that nobody waits for and gives it back.
+  public func tryLock() async throws(CacheStoreError) {
+    let word = String(UInt64.random(in: 0 ... .max), radix: 16)
+    let name = keys.lease("trial \(word)")
+    do throws(RedisFailure) {
+      _ = try await client.perform(RedisCommand("SET", name, word, "NX", "PX", "\(Self.leaseMilliseconds)"))
+      _ = try await client.perform([.script(RedisCommand.release, keys: [name], arguments: [Array(word.utf8)])])
+    } catch {
+      throw .server(error)
+    }
+  }
+
   /// Whether the lease is ours. Where the server is away, or the wait was long enough, it goes without: two token requests are better than
   /// none.
   private func take(_ name: String, _ word: String) async -> Bool {

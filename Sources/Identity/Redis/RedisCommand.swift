@@ -64,6 +64,14 @@ extension RedisCommand {
     return version
     """
 
+  /// Puts a text with an end in milliseconds in the place of the one that was read, or takes it away where it is empty; 0 where another
+  /// stands there by now.
+  static let replace = """
+    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+    if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+    return 1
+    """
+
   /// Lengthens a lease that is still ours.
   static let renew = """
     if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end

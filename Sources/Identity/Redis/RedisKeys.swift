@@ -14,6 +14,9 @@ struct RedisKeys: Sendable {
   /// A shard: its version and its entries.
   func shard(_ name: String) -> String { prefix + name }
 
+  /// What sign-ins have to bring, of all routes.
+  var challenges: String { prefix + "challenges" }
+
   /// The lease of whoever asks a provider for something. The name is a digest (FNV-1a): two with one digest wait for one another, and
   /// nothing worse.
   func lease(_ key: String) -> String {

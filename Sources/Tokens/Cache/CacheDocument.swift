@@ -94,7 +94,7 @@ public struct CacheDocument: Sendable {
   }
 
   /// Everybody who has an account.
-  var homeAccountIDs: Set<String> {
+  public var homeAccountIDs: Set<String> {
     Set(self[.account].values.compactMap { $0.fields[.homeAccountID] }.filter { !$0.isEmpty })
   }
 

@@ -44,6 +44,11 @@ enum CheckVerdict: String, CaseIterable {
 struct CheckStep: Equatable {
   /// The links, in their order.
   enum Name: String, CaseIterable {
+    case cacheName = "cache_name"
+    case cacheConnection = "cache_connection"
+    case cacheTLS = "cache_tls"
+    case cacheReading = "cache_reading"
+    case cacheLock = "cache_lock"
     case configuration
     case authority
     case token
@@ -73,14 +78,16 @@ struct CheckedRoute: Equatable {
 struct LiveCheckReport: Equatable {
   var file: String
   var routes: [CheckedRoute]
+  /// What was tried of the cache; empty where no token is kept outside this process.
+  var cache: [CheckStep] = []
 
   /// The verdict on everything.
-  var verdict: CheckVerdict { .worst(routes.flatMap(\.steps).map(\.verdict)) }
+  var verdict: CheckVerdict { .worst((cache + routes.flatMap(\.steps)).map(\.verdict)) }
 
   /// A block for each route, a line for each step, and what to do below it.
   var text: String {
     var text = ""
-    for route in routes {
+    for route in (cache.isEmpty ? [] : [CheckedRoute(name: "the token cache", steps: cache)]) + routes {
       text += "\(route.name)\n"
       for step in route.steps {
         let time = step.milliseconds.map { "\(Self.rounded($0)) ms" } ?? ""
@@ -116,9 +123,10 @@ struct LiveCheckReport: Equatable {
     let routes = routes.map { route in
       JSONValue.object(["name": .string(route.name), "steps": .array(route.steps.map(\.json))])
     }
-    let members: [String: JSONValue] = [
+    var members: [String: JSONValue] = [
       "file": .string(file), "verdict": .string(verdict.rawValue), "routes": .array(routes),
     ]
+    if !cache.isEmpty { members["cache"] = .array(cache.map(\.json)) }
     return JSONValue.object(members).canonicalText() + "\n"
   }
 }

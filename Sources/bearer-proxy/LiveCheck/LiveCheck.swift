@@ -1,4 +1,4 @@
-// Owns `check --live`: tries each link of each route's chain, and measures it. What follows from what was found is said by
+// Owns `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was found is said by
 // CheckAdvice and CheckStep.
 
 import Configuration
@@ -50,7 +50,8 @@ struct LiveCheck {
     let resolver = Resolver()
     let fetcher = Fetcher(loop: loop, resolver: resolver)
     let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
-    let store = await openCommandCache(settings.cache)
+    // Together with the way to the cache: whoever finds nobody there is to know why.
+    let (cache, store) = await CacheCheck(settings: settings.cache, loop: loop, resolver: resolver).check()
     let broker = TokenBroker(TokenBroker.Surroundings(now: { .now }), store: store)
     var credentials = CredentialVersions()
     credentials.follow(settings.applications)
@@ -70,7 +71,7 @@ struct LiveCheck {
       for await result in group { checked.append(result) }
       return checked.sorted { $0.0 < $1.0 }.map(\.1)
     }
-    return LiveCheckReport(file: options.configuration, routes: checked)
+    return LiveCheckReport(file: options.configuration, routes: checked, cache: cache)
   }
 }
 

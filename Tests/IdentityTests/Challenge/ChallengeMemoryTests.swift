@@ -161,8 +161,8 @@ struct ChallengeMemoryTests {
     let other = ChallengeMemory(beside: directory.file("cache.json"), subscriptions: wishes, now: { clock.now })
     while !directory.read("cache.json.challenges").contains(" r299\"") { try await Task.sleep(for: .milliseconds(50)) }
     let kept = await other.needs()
-    #expect((200...ChallengeFile.entryLimit).contains(kept.count), "\(kept.count)")
-    #expect(directory.read("cache.json.challenges").utf8.count <= ChallengeFile.sizeLimit)
+    #expect((200...ChallengeText.entryLimit).contains(kept.count), "\(kept.count)")
+    #expect(directory.read("cache.json.challenges").utf8.count <= ChallengeText.sizeLimit)
     #expect(Set(kept.keys) == Set((300 - kept.count..<300).map { "r\($0)" }))
     #expect(kept["r299"]?.claims == (try hostileClaims(299)))
   }

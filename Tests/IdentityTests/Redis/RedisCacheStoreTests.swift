@@ -1,6 +1,7 @@
 // The store and a real server: what it reads, what it writes over, what it does while the server is away, and whom it lets in.
 
 import FoundationEssentials
+import Glibc
 import HTTPClient
 import Identity
 import Network
@@ -227,6 +228,51 @@ struct RedisCacheStoreTests {
     #expect(await open(redis.port).trouble == .server(.credentials(code: "NOAUTH")))
     let elsewhere = await open(redis.port, user: "proxy", password: "s3cret-pass", prefix: "not-ours:")
     #expect(elsewhere.trouble == .server(.refused(command: "MGET", code: "NOPERM")))
+  }
+
+  @Test func `what a sign-in has to bring is known to every replica, ends when it is met or old, and holds no token`()
+    async throws
+  {
+    let redis = try await RedisPeer(in: directory)
+    let bench = AccountBench()
+    let wish = TokenSubscription(
+      application: try bench.application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"]))
+    var memories: [ChallengeMemory] = []
+    var stores: [RedisCacheStore] = []
+    for _ in 0..<2 {
+      stores.append(await open(redis.port))
+      memories.append(
+        ChallengeMemory(on: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
+    }
+    let needs = try (1...2).map { SignInNeed(claims: try Claims(json: #"{"n\#($0)":1}"#), since: Self.now) }
+    // Both at once, of different routes and of the same.
+    memories[0].remember(needs[0], route: "r")
+    memories[1].remember(needs[1], route: "r")
+    memories[1].remember(needs[1], route: "s")
+    for memory in memories {
+      #expect(
+        try await eventually {
+          let known = await memory.needs()
+          return known["r"]?.claims?.text == #"{"n1":1,"n2":1}"# && known["s"] == needs[1]
+        })
+    }
+    let left = try await redis.cli("-n", "1", "PTTL", "bp:challenges")
+    #expect(Int(left.filter(\.isNumber)).map { (1...86_400_000).contains($0) } == true, "\(left)")
+    await memories[1].met(by: try #require(await memories[1].need(of: "r")), routes: ["r", "s"])
+    #expect(await memories[0].needs().keys.sorted() == ["s"])
+    await memories[0].met(by: needs[1], routes: ["s"])
+    #expect(await memories[1].needs().isEmpty)
+    #expect(try await redis.cli("-n", "1", "EXISTS", "bp:challenges") == "0\n")
+
+    // A server that hangs holds nobody up, and what is known stays known.
+    memories[0].remember(needs[0], route: "r")
+    #expect(try await eventually { await memories[1].need(of: "r") != nil })
+    redis.process.send(SIGSTOP)
+    let began = ContinuousClock.now
+    #expect(await memories[1].need(of: "r") == needs[0])
+    #expect(ContinuousClock.now - began < .seconds(4))
+    redis.process.send(SIGCONT)
+    withExtendedLifetime(stores) {}
   }
 
   @Test func `a server with TLS is verified, and shown our certificate`() async throws {

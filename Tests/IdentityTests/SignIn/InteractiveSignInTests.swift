@@ -311,6 +311,8 @@ import Tokens
 private struct LockedStore: TokenCacheStore {
   var blindness: CacheStoreError? { nil }
 
+  func tryLock() async throws(CacheStoreError) { throw .locked(nil) }
+
   func look() async {}
 
   func snapshot() async -> CacheDocument { CacheDocument() }

@@ -1,0 +1,83 @@
+// Owns how the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a lock, and that is
+// taken away again.
+
+import Configuration
+import HTTPClient
+import Identity
+import Network
+import Tokens
+
+/// The cache of a configuration, and what it takes to try it.
+struct CacheCheck {
+  let settings: CacheSettings
+  let loop: EventLoop
+  let resolver: Resolver
+
+  /// Opens the cache on the way; what keeps it from being read is among the steps.
+  func check() async -> (steps: [CheckStep], store: any TokenCacheStore) {
+    var steps = await way()
+    let began = MonotonicTime.now
+    let store = await openCache(settings, loop: loop, resolver: resolver) { _ in }
+    guard let place = settings.place, steps.allSatisfy({ $0.verdict == .ok }) else { return (steps, store) }
+    if let error = store.blindness {
+      steps.append(failure(.cacheReading, error, place, since: began))
+      return (steps, store)
+    }
+    let count = await store.snapshot().homeAccountIDs.count
+    steps.append(
+      CheckStep(
+        name: .cacheReading, verdict: .ok, milliseconds: Self.since(began),
+        detail: "\(place): \(count == 1 ? "1 person" : "\(count) people")"))
+    let lockBegan = MonotonicTime.now
+    do throws(CacheStoreError) {
+      try await store.tryLock()
+      steps.append(
+        CheckStep(
+          name: .cacheLock, verdict: .ok, milliseconds: Self.since(lockBegan), detail: "taken, and given back"))
+    } catch {
+      steps.append(failure(.cacheLock, error, place, since: lockBegan))
+    }
+    return (steps, store)
+  }
+
+  /// The way to a server.
+  private func way() async -> [CheckStep] {
+    guard case .redis(let redis) = settings else { return [] }
+    let server: RedisServer
+    do throws(ConfigurationError) {
+      server = try RedisServer(redis)
+    } catch {
+      preconditionFailure("the cache's certificates cannot be used any more: \(error)")
+    }
+    let origin = Origin(host: server.host, port: server.port, tls: server.tls)
+    let result = await ConnectionTrial(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
+    let names: [ConnectionTrial.Stage: CheckStep.Name] = [
+      .name: .cacheName, .connection: .cacheConnection, .tls: .cacheTLS,
+    ]
+    var steps = result.passed.map { stage in
+      CheckStep(
+        name: names[stage.stage] ?? .cacheConnection, verdict: .ok, milliseconds: Self.milliseconds(stage.time),
+        detail: stage.detail)
+    }
+    if let failure = result.failure {
+      steps.append(
+        CheckStep(
+          name: names[failure.stage] ?? .cacheConnection, verdict: .failed,
+          milliseconds: Self.milliseconds(failure.time), detail: failure.error.reason,
+          advice: CheckAdvice.cacheAdvice(failure.error, isHandshake: failure.stage == .tls)))
+    }
+    return steps
+  }
+
+  private func failure(
+    _ name: CheckStep.Name, _ error: CacheStoreError, _ place: String, since began: MonotonicTime
+  ) -> CheckStep {
+    CheckStep(
+      name: name, verdict: .failed, milliseconds: Self.since(began), detail: error.description(path: place),
+      advice: CheckAdvice.cacheAdvice(error))
+  }
+
+  private static func since(_ instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }
+
+  private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
+}
