@@ -57,7 +57,7 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
     var credential: Secret?
     if let at = rest.lastIndex(of: "@") {
       let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      let decoded = parts.map { percentDecoded($0) }
+      let decoded = parts.map { PercentEncoding.decoded($0.utf8) }
       guard let user = decoded[0], !user.isEmpty, let password = decoded.count == 2 ? decoded[1] : [] else {
         throw .userInformation
       }
@@ -72,21 +72,4 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
     }
     self.credential = credential
   }
-}
-
-/// Percent-decoded bytes (RFC 3986 §2.1); nil where the encoding is broken.
-func percentDecoded(_ text: Substring) -> [UInt8]? {
-  var bytes: [UInt8] = []
-  var rest = Array(text.utf8)[...]
-  while let byte = rest.popFirst() {
-    guard byte == UInt8(ascii: "%") else {
-      bytes.append(byte)
-      continue
-    }
-    let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-    guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
-    bytes.append(value)
-    rest = rest.dropFirst(2)
-  }
-  return bytes
 }

@@ -50,7 +50,8 @@ public struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
     var place = rest[..<slash]
     if let at = place.lastIndex(of: "@") {
       let parts = place[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, let name = percentDecoded(parts[0]), let word = percentDecoded(parts[1]), !word.isEmpty
+      guard parts.count == 2, let name = PercentEncoding.decoded(parts[0].utf8),
+        let word = PercentEncoding.decoded(parts[1].utf8), !word.isEmpty
       else {
         throw .userInformation
       }

@@ -237,8 +237,8 @@ public struct TracingEnvironment: Sendable {
   /// `KEY=VALUE` with a percent-encoded value, as in W3C Baggage.
   private static func pair(_ entry: Substring) -> (key: String, value: [UInt8])? {
     guard let equals = entry.firstIndex(of: "="),
-      let value = percentDecoded(String(entry[entry.index(after: equals)...]).trimmed[...]),
-      let key = percentDecoded(String(entry[..<equals]).trimmed[...])
+      let value = PercentEncoding.decoded(String(entry[entry.index(after: equals)...]).trimmed.utf8),
+      let key = PercentEncoding.decoded(String(entry[..<equals]).trimmed.utf8)
     else { return nil }
     return (String(decoding: key, as: UTF8.self), value)
   }

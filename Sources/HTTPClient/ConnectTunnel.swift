@@ -66,13 +66,7 @@ enum ConnectTunnel {
   ) async throws(ProxyRefusal) -> Bool {
     input.reserve(2048)
     while true {
-      var outcome = IOOutcome.wouldBlock
-      _ = input.withWritableBytes { space in
-        outcome = stream.receive(into: space)
-        if case .moved(let count) = outcome { return count }
-        return 0
-      }
-      switch outcome {
+      switch input.receive(from: stream) {
       case .moved: return true
       case .endOfStream, .failed: throw .closed
       case .wouldBlock: guard await wait(stream, stream.receiveInterest, waiter, deadline) else { return false }

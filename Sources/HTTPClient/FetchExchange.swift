@@ -196,13 +196,7 @@ final class FetchExchange {
   private func receiveMoreOrEnd(from stream: ByteStream) async throws(FetchError) -> Bool {
     input.reserve(4096)
     while true {
-      var outcome = IOOutcome.wouldBlock
-      _ = input.withWritableBytes { space in
-        outcome = stream.receive(into: space)
-        if case .moved(let count) = outcome { return count }
-        return 0
-      }
-      switch outcome {
+      switch input.receive(from: stream) {
       case .moved: return true
       case .endOfStream: return false
       case .failed: throw .closed(host: host)

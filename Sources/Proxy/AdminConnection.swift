@@ -1,6 +1,7 @@
 // Owns one connection of the admin listener: reading small requests, sending small answers.
 
 internal import HTTP
+internal import HTTPClient
 internal import Network
 
 /// What an admin request asks.

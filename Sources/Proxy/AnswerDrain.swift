@@ -2,6 +2,7 @@
 // not worth a connection.
 
 internal import HTTP
+internal import HTTPClient
 internal import Network
 
 /// Drops one answer's content.

@@ -3,6 +3,7 @@
 // never waits, it says what it waits for.
 
 internal import HTTP
+internal import HTTPClient
 internal import Network
 
 /// Moves content in one direction.

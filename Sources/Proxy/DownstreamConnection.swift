@@ -2,6 +2,7 @@
 // done with a request is the Exchange's.
 
 internal import HTTP
+internal import HTTPClient
 internal import Network
 internal import Telemetry
 

@@ -1,6 +1,7 @@
 // Owns how a request to the sign-in pages is read and answered on a caller's connection. What is answered is the SignInDesk's.
 
 internal import HTTP
+internal import HTTPClient
 internal import Network
 internal import Telemetry
 internal import Tokens

@@ -2,6 +2,7 @@
 // the content security policy names by its digest. What is interpolated is escaped.
 
 internal import FoundationEssentials
+internal import HTTP
 internal import Identity
 internal import Network
 internal import Tokens
@@ -37,47 +38,29 @@ struct InteractionPage {
 
   /// The page in UTF-8.
   var html: [UInt8] {
-    let name = Self.escaped(route)
-    var text = """
+    let scopes: [Markup] = interaction.scopes.words.map { "<li><code>\($0)</code></li>\n" }
+    let list: Markup = scopes.isEmpty ? "" : "<p>What it is for:</p>\n<ul>\n\(scopes)</ul>\n"
+    let button: Markup = signIn.map { "<p><a class=\"button\" href=\"\($0)\">Sign in</a></p>\n" } ?? ""
+    let request: Markup = requestID.isEmpty ? "" : ", request <code>\(requestID)</code>"
+    let page: Markup = """
       <!doctype html>
       <html lang="en">
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>\(Self.escaped(title))</title>
-      <style>\(Self.style)</style>
+      <title>\(title)</title>
+      <style>\(Markup(stringLiteral: Self.style))</style>
       </head>
       <body>
       <main>
-      <h1>\(Self.escaped(title))</h1>
-      <p>\(Self.escaped(interaction.words(route: route, canSignInHere: signIn != nil)))</p>
+      <h1>\(title)</h1>
+      <p>\(interaction.words(route: route, canSignInHere: signIn != nil))</p>
+      \(list)\(button)</main>
+      <footer><p>Route <code>\(route)</code>\(request), reason <code>\(interaction.reason.rawValue)</code></p></footer>
+      </body>
+      </html>
 
       """
-    if !interaction.scopes.isEmpty {
-      let items = interaction.scopes.words.map { "<li><code>\(Self.escaped($0))</code></li>" }.joined(separator: "\n")
-      text += "<p>What it is for:</p>\n<ul>\n\(items)\n</ul>\n"
-    }
-    if let signIn {
-      text += "<p><a class=\"button\" href=\"\(Self.escaped(signIn))\">Sign in</a></p>\n"
-    }
-    text += "</main>\n<footer><p>Route <code>\(name)</code>"
-    if !requestID.isEmpty { text += ", request <code>\(Self.escaped(requestID))</code>" }
-    text += ", reason <code>\(interaction.reason.rawValue)</code></p></footer>\n</body>\n</html>\n"
-    return Array(text.utf8)
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for character in text.unicodeScalars {
-      switch character {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      default: escaped.unicodeScalars.append(character)
-      }
-    }
-    return escaped
+    return Array(page.text.utf8)
   }
 }

@@ -1,5 +1,7 @@
 // Owns reading `application/x-www-form-urlencoded` bodies as OAuth wants them: every parameter at most once.
 
+internal import HTTP
+
 /// Why a body is not a form.
 enum FormError: Error, Hashable {
   /// A percent sign without two hexadecimal digits, or bytes that are no UTF-8.
@@ -27,29 +29,9 @@ struct FormFields: Hashable {
 
   /// The text behind a percent-encoded one, in which a plus stands for a space.
   static func decoded(_ bytes: some Collection<UInt8>) throws(FormError) -> String {
-    var result: [UInt8] = []
-    var rest = bytes[...]
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): result.append(0x20)
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-          throw .malformed
-        }
-        result.append(high << 4 | low)
-      default: result.append(byte)
-      }
-    }
-    guard let text = String(validating: result, as: UTF8.self) else { throw .malformed }
+    guard let decoded = PercentEncoding.decoded(bytes, isForm: true),
+      let text = String(validating: decoded, as: UTF8.self)
+    else { throw .malformed }
     return text
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

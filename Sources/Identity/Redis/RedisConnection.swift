@@ -78,13 +78,7 @@ final class RedisConnection {
   /// Whether something arrived.
   private func receive() throws(RedisFailure) -> Bool {
     input.reserve(64 * 1024)
-    var outcome = IOOutcome.wouldBlock
-    _ = input.withWritableBytes { space in
-      outcome = connection.stream.receive(into: space)
-      if case .moved(let count) = outcome { return count }
-      return 0
-    }
-    switch outcome {
+    switch input.receive(from: connection.stream) {
     case .moved: return true
     case .wouldBlock: return false
     case .endOfStream, .failed: throw .closed

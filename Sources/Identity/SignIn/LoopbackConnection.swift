@@ -2,6 +2,7 @@
 // sent away here.
 
 internal import HTTP
+internal import HTTPClient
 internal import Network
 
 /// A connection that carries one request.
@@ -103,13 +104,7 @@ final class LoopbackConnection {
   private func receive(until deadline: MonotonicTime) async -> Bool {
     while true {
       input.reserve(4096)
-      var outcome = IOOutcome.wouldBlock
-      _ = input.withWritableBytes { buffer in
-        outcome = stream.receive(into: buffer)
-        if case .moved(let count) = outcome { return count }
-        return 0
-      }
-      switch outcome {
+      switch input.receive(from: stream) {
       case .moved: return true
       case .endOfStream, .failed: return false
       case .wouldBlock:

@@ -31,12 +31,12 @@ struct PageFrame: Sendable {
   /// A page. `formAction` lists where its forms may lead, redirects included: browsers check those too.
   /// With `refresh`, the browser goes there by itself.
   func page(
-    _ status: Int, _ title: String, _ content: PageText, formAction: String = "'none'", refresh: ReturnPath? = nil
+    _ status: Int, _ title: String, _ content: Markup, formAction: String = "'none'", refresh: ReturnPath? = nil
   ) -> SignInAnswer {
     // Named, as text that is HTML already: its digest would not survive escaping.
-    let style = PageText(stringLiteral: PageStyle.sheet)
-    let next: PageText = refresh.map { "<meta http-equiv=\"refresh\" content=\"0;url=\($0.text)\">\n" } ?? ""
-    let page: PageText = """
+    let style = Markup(stringLiteral: PageStyle.sheet)
+    let next: Markup = refresh.map { "<meta http-equiv=\"refresh\" content=\"0;url=\($0.text)\">\n" } ?? ""
+    let page: Markup = """
       <!DOCTYPE html>
       <html lang="en">
       <head>

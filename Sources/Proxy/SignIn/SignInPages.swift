@@ -29,25 +29,25 @@ struct SignInPages: Sendable {
   /// The page with the button.
   func question(_ question: Question) -> SignInAnswer {
     let words = question.words
-    let whose: PageText =
+    let whose: Markup =
       question.account.map { " in the name of <b>\($0)</b>" } ?? (question.choice.isEmpty ? " in your name" : "")
-    let scopes: [PageText] = words.scopes.map { permission, resource in
-      let at: PageText = resource.map { " <small>at \($0)</small>" } ?? ""
+    let scopes: [Markup] = words.scopes.map { permission, resource in
+      let at: Markup = resource.map { " <small>at \($0)</small>" } ?? ""
       return "<li>\(permission)\(at)</li>\n"
     }
-    let conditions: [PageText] = words.conditions.map { "<li>\($0)</li>\n" }
-    let list: PageText = scopes.isEmpty ? "" : "<h2>What it asks for</h2>\n<ul>\n\(scopes)</ul>\n"
-    let more: PageText = conditions.isEmpty ? "" : "<h2>What this takes</h2>\n<ul>\n\(conditions)</ul>\n"
-    let provider: PageText = question.authority.map { "<b>\($0.host)</b>" } ?? "your identity provider"
-    let back: PageText =
+    let conditions: [Markup] = words.conditions.map { "<li>\($0)</li>\n" }
+    let list: Markup = scopes.isEmpty ? "" : "<h2>What it asks for</h2>\n<ul>\n\(scopes)</ul>\n"
+    let more: Markup = conditions.isEmpty ? "" : "<h2>What this takes</h2>\n<ul>\n\(conditions)</ul>\n"
+    let provider: Markup = question.authority.map { "<b>\($0.host)</b>" } ?? "your identity provider"
+    let back: Markup =
       question.form.returnTo.map {
         "<input type=\"hidden\" name=\"return\" value=\"\($0.text)\">\n"
       } ?? ""
-    let asks: PageText =
+    let asks: Markup =
       question.form.asksBeforeReturn ? "<input type=\"hidden\" name=\"ask\" value=\"1\">\n" : ""
     // Enter goes on, unless there is something to choose first.
-    let focus: PageText = question.choice.isEmpty ? " autofocus" : ""
-    let content: PageText = """
+    let focus: Markup = question.choice.isEmpty ? " autofocus" : ""
+    let content: Markup = """
       <p><b>\(question.application)</b> wants to use <b>\(question.route)</b>\(whose).</p>
       \(list)\(more)<form method="post" action="\(SignInEndpoint.signInPath)">
       <input type="hidden" name="route" value="\(question.form.route)">
@@ -59,10 +59,10 @@ struct SignInPages: Sendable {
     return frame.page(200, words.heading, content, formAction: Self.formAction(question.authority))
   }
 
-  private func choice(_ accounts: [CachedAccount]) -> PageText {
+  private func choice(_ accounts: [CachedAccount]) -> Markup {
     guard !accounts.isEmpty else { return "" }
-    let options: [PageText] = accounts.enumerated().map { index, account in
-      let checked: PageText = index == 0 ? " checked" : ""
+    let options: [Markup] = accounts.enumerated().map { index, account in
+      let checked: Markup = index == 0 ? " checked" : ""
       return """
         <label><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \(account.name)</label>
 
@@ -85,8 +85,8 @@ struct SignInPages: Sendable {
 
   /// How a sign-in ended well, where nothing goes on by itself. `returnTo`: where another site's link would lead.
   func done(_ account: String?, route: String, returnTo: ReturnPath? = nil) -> SignInAnswer {
-    let who: PageText = account.map { "<b>\($0)</b> is signed in" } ?? "You are signed in"
-    let next: PageText =
+    let who: Markup = account.map { "<b>\($0)</b> is signed in" } ?? "You are signed in"
+    let next: Markup =
       returnTo.map {
         """
         <p>The link that you followed goes on to <b>\($0.text)</b>. Go there if you know what it is; otherwise close this page.</p>
@@ -109,10 +109,10 @@ struct SignInPages: Sendable {
 
   /// How it ended otherwise. `retry`: the link to begin again.
   func failure(_ failure: SignInPageFailure, retry: String? = nil) -> SignInAnswer {
-    let detail: PageText = failure.detail.map { "<p class=\"problem\">\($0)</p>\n" } ?? ""
-    let again: PageText =
+    let detail: Markup = failure.detail.map { "<p class=\"problem\">\($0)</p>\n" } ?? ""
+    let again: Markup =
       retry.map { "<div class=\"buttons\"><a class=\"button\" href=\"\($0)\">Begin again</a></div>\n" } ?? ""
-    let content: PageText = """
+    let content: Markup = """
       <p role="alert">\(failure.text)</p>
       \(detail)<p>\(failure.next)</p>
       \(again)

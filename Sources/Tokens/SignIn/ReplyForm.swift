@@ -1,5 +1,7 @@
 // Owns the reading of `application/x-www-form-urlencoded` text that strangers send: a redirect's query, a posted form.
 
+internal import HTTP
+
 /// The members of a form.
 public struct ReplyForm: Sendable {
   /// Why a text is not a form.
@@ -28,29 +30,8 @@ public struct ReplyForm: Sendable {
   }
 
   private static func decoded(_ text: ArraySlice<UInt8>) throws(Problem) -> String {
-    var bytes: [UInt8] = []
-    var rest = text
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): bytes.append(0x20)
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-          throw .encoding
-        }
-        bytes.append(high << 4 | low)
-      default: bytes.append(byte)
-      }
-    }
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw .encoding }
+    guard let bytes = PercentEncoding.decoded(text, isForm: true), let text = String(validating: bytes, as: UTF8.self)
+    else { throw .encoding }
     return text
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

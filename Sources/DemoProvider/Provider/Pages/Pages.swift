@@ -1,6 +1,7 @@
 // Owns pages as answers: their frame and the fields that keep browsers from doing more with them than showing them.
 
 internal import FoundationEssentials
+internal import HTTP
 internal import Network
 
 /// What a page that only tells something tells.

@@ -1,11 +1,11 @@
 // Owns the meeting of the one buffer type and the one stream type.
 
-internal import HTTP
-internal import Network
+public import HTTP
+public import Network
 
 extension ByteBuffer {
   /// Receives into the free part of the buffer.
-  mutating func receive(from stream: ByteStream) -> IOOutcome {
+  public mutating func receive(from stream: ByteStream) -> IOOutcome {
     var outcome = IOOutcome.wouldBlock
     _ = withWritableBytes { space in
       outcome = stream.receive(into: space)
@@ -16,7 +16,7 @@ extension ByteBuffer {
   }
 
   /// Sends from the front, and drops what was sent.
-  mutating func send(to stream: ByteStream, first limit: Int = .max) -> IOOutcome {
+  public mutating func send(to stream: ByteStream, first limit: Int = .max) -> IOOutcome {
     let outcome = withReadableBytes { bytes in
       stream.send(limit < bytes.count ? UnsafeRawBufferPointer(rebasing: bytes[..<limit]) : bytes)
     }
