@@ -66,9 +66,10 @@ struct TracingTests {
 
     let server = try #require(spans.first { $0.kind == 2 })
     #expect(server.parent == Self.caller && server.flags & 0x300 == 0x300 && server.state == "a=1,b@c=2")
-    #expect(server.name == "GET orders" && !server.failed)
+    #expect(server.name == "GET /orders/" && !server.failed)
     let told = [
-      "http.request.method": "GET", "url.path": "/orders/refuse-once", "http.route": "orders", "url.scheme": "http",
+      "http.request.method": "GET", "url.path": "/orders/refuse-once", "http.route": "/orders/",
+      "bearer_proxy.route": "orders", "url.scheme": "http",
       "http.response.status_code": "200", "server.address": "127.0.0.1", "server.port": "\(proxy.port)",
       "client.address": "127.0.0.1", "bearer_proxy.request_id": "traced-1",
     ]

@@ -34,7 +34,7 @@ struct KilledWriterTests {
       return Victim(person: person, process: try start(person, 0), dies: someTime())
     }
     var kills = 0
-    while victims.map(\.acknowledged).reduce(0, +) < renewals {
+    while kills < 12 || victims.map(\.acknowledged).reduce(0, +) < renewals {
       for index in victims.indices where victims[index].dies < .now {
         let victim = victims[index]
         victim.process.send(SIGKILL)
@@ -59,7 +59,6 @@ struct KilledWriterTests {
       _ = try await victim.process.wait()
       #expect(!victim.process.output.contains("failed"), "\(victim.process.output)")
     }
-    #expect(kills > 4)
     // A last writer finds its way past whatever the killed ones left, and leaves nothing.
     let last = try ChildProcess("last", [binary("cache-writer"), "add", path, "last", "1"], in: directory)
     #expect(try await last.wait() == 0, "\(last.output)")

@@ -152,12 +152,16 @@ final class ExchangeTrace {
   /// Hands all spans over: the request has its answer.
   func end(_ record: AccessRecord, route: Route?, now: MonotonicTime) {
     let name = method == "_OTHER" ? "HTTP" : method
+    let path = route.map { String(decoding: $0.path, as: UTF8.self) }
     var span = SpanRecord(
-      context, parent: trace.caller.map { .remote($0) } ?? .none, name: route.map { "\(name) \($0.name)" } ?? name,
+      context, parent: trace.caller.map { .remote($0) } ?? .none, name: path.map { "\(name) \($0)" } ?? name,
       kind: .server, start: unix(start), end: unix(now))
     span.traceState = traceState
     span.attributes = attributes
-    if let route { span.attributes.append(("http.route", .string(route.name))) }
+    if let route, let path {
+      span.attributes.append(("http.route", .string(path)))
+      span.attributes.append(("bearer_proxy.route", .string(route.name)))
+    }
     if record.status > 0 { span.attributes.append(("http.response.status_code", .integer(Int64(record.status)))) }
     if let type = Self.errorType(record, failure) {
       span.attributes.append(("error.type", .string(type)))
