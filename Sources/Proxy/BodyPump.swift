@@ -4,6 +4,7 @@
 
 internal import HTTP
 internal import HTTPClient
+internal import Identity
 internal import Network
 
 /// Moves content in one direction.
@@ -49,6 +50,8 @@ struct BodyPump {
   private var coding: Coding
   private let writesChunks: Bool
   private let limit: UInt64
+  // Trailers that repeat it are left out.
+  private let bearer: BearerValue?
   // Bytes at the front of the input that are content and not yet with the sink.
   private var approved = 0
   private var filledInput = false
@@ -67,8 +70,12 @@ struct BodyPump {
   /// Bytes received in one turn at most, so that one large body between two fast peers leaves time for everybody else.
   private static let turn = 1024 * 1024
 
-  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding.
-  init(_ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil) {
+  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding. The receiver does not get to see
+  /// `bearer`.
+  init(
+    _ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil,
+    bearer: BearerValue? = nil
+  ) {
     switch framing {
     case .none: coding = .finished
     case .fixed(let count): coding = count == 0 ? .finished : .fixed(count)
@@ -77,6 +84,7 @@ struct BodyPump {
     }
     self.writesChunks = writesChunks
     self.limit = limit
+    self.bearer = bearer
     self.keepLimit = keepLimit
   }
 
@@ -170,8 +178,8 @@ struct BodyPump {
         case .needsMore: return nil
         case .invalid(let error): return .trailer(error)
         case .complete(let byteCount):
-          if writesChunks { Self.writeEnd(trailers.fields, input.bytes, &output) }
-          if writesChunks, keepLimit != nil { Self.writeEnd(trailers.fields, input.bytes, &kept) }
+          if writesChunks { writeEnd(trailers.fields, input.bytes, &output) }
+          if writesChunks, keepLimit != nil { writeEnd(trailers.fields, input.bytes, &kept) }
           input.consume(byteCount)
           coding = .finished
           return nil
@@ -206,11 +214,12 @@ struct BodyPump {
     output.append(kept.bytes)
   }
 
-  private static func writeEnd(
+  private func writeEnd(
     _ fields: borrowing FieldTable, _ bytes: Span<UInt8>, _ output: inout ByteBuffer
   ) {
     HeadWriter.lastChunk(into: &output)
     for index in 0..<fields.count where TrailerRule.forwards(fields[index]) {
+      if ResponseFieldRule.repeats(bearer, fields[index], bytes) { continue }
       HeadWriter.field(fields[index], from: bytes, into: &output)
     }
     HeadWriter.end(into: &output)

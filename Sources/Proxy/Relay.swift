@@ -81,6 +81,11 @@ struct Relay {
     scratch.responseInput.removeAll()
     // Not the output to the caller: there may be the rest of an interim response of the attempt before.
     scratch.responseParser.reset()
+    if replaying == nil {
+      // There may be what was kept of the request before this one on the caller's connection.
+      scratch.keptHead.removeAll()
+      scratch.keptContent.removeAll()
+    }
     writeRequestHead(credential)
     if replaying != nil {
       request.rewind(&scratch.requestInput, &scratch.requestOutput, kept: scratch.keptContent)
@@ -292,7 +297,7 @@ struct Relay {
       }
       if admission.version == .http11 {
         scratch.responseInput.withBytes {
-          ResponseRewriting.writeInterim(scratch.responseParser.head, $0, into: &scratch.responseOutput)
+          ResponseRewriting.writeInterim(scratch.responseParser.head, $0, bearer: bearer, into: &scratch.responseOutput)
         }
       }
       scratch.responseInput.consume(byteCount)
@@ -329,7 +334,7 @@ struct Relay {
       route: admission.route, bearer: bearer, date: connection.state.clock.dateText, reader: scratch.reader,
       into: &scratch.responseOutput)
     scratch.responseInput.consume(byteCount)
-    response = BodyPump(framing, writesChunks: plan.writesChunks)
+    response = BodyPump(framing, writesChunks: plan.writesChunks, bearer: bearer)
     return nil
   }
 
@@ -342,7 +347,7 @@ struct Relay {
     status = 101
     if answeredAt == nil { answeredAt = connection.state.loop.now }
     scratch.responseInput.withBytes {
-      ResponseRewriting.writeSwitch(scratch.responseParser.head, $0, into: &scratch.responseOutput)
+      ResponseRewriting.writeSwitch(scratch.responseParser.head, $0, bearer: bearer, into: &scratch.responseOutput)
     }
     scratch.responseInput.consume(byteCount)
     // Behind the head may stand what the caller sent in the belief that the upstream agrees.

@@ -15,12 +15,15 @@ enum ResponseFieldRule: Sendable, Equatable {
 
   /// Decides about a line of an answer to a request that carried `bearer`.
   init(_ line: FieldLine, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?) {
+    if Self.repeats(bearer, line, bytes) {
+      self = .drop
+      return
+    }
     switch line.known {
     case .location, .contentLocation:
       let value = bytes.extracting(line.value)
       self = Self.suffix(of: value, route).map { .relocate(suffix: $0) } ?? .pass
-    default:
-      self = bearer.map { Self.repeats($0, bytes.extracting(line.value)) } == true ? .drop : .pass
+    default: self = .pass
     }
   }
 
@@ -46,7 +49,13 @@ enum ResponseFieldRule: Sendable, Equatable {
     return NormalPath.staysBelow(suffix.extracting(first: end)) ? path + base.count : nil
   }
 
-  /// Whether a value has the token in it. Nearly every value is shorter than a token.
+  /// Whether a line has the token in its name or value.
+  static func repeats(_ bearer: BearerValue?, _ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    guard let bearer else { return false }
+    return repeats(bearer, bytes.extracting(line.value)) || repeats(bearer, bytes.extracting(line.name))
+  }
+
+  /// Whether a text has the token in it. Nearly every value is shorter than a token.
   static func repeats(_ bearer: BearerValue, _ value: Span<UInt8>) -> Bool {
     let token = bearer.bytes.extracting(droppingFirst: "Bearer ".utf8.count)
     guard !token.isEmpty, value.count >= token.count else { return false }

@@ -37,7 +37,7 @@ enum ResponseRewriting {
     into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
-    HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+    writeStatusLine(head, bytes, bearer, into: &output)
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
@@ -69,11 +69,15 @@ enum ResponseRewriting {
   }
 
   /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
-  static func writeSwitch(_ head: borrowing ResponseHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer) {
-    HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+  static func writeSwitch(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, bearer: BearerValue?, into output: inout ByteBuffer
+  ) {
+    writeStatusLine(head, bytes, bearer, into: &output)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) {
+      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes),
+        !ResponseFieldRule.repeats(bearer, line, bytes)
+      {
         HeadWriter.field(line, from: bytes, into: &output)
       }
     }
@@ -82,15 +86,28 @@ enum ResponseRewriting {
   }
 
   /// Appends an interim response (RFC 9110 §15.2), without what belongs to the other connection.
-  static func writeInterim(_ head: borrowing ResponseHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer) {
-    HeadWriter.statusLine(head.status, reason: bytes.extracting(head.reason), into: &output)
+  static func writeInterim(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, bearer: BearerValue?, into output: inout ByteBuffer
+  ) {
+    writeStatusLine(head, bytes, bearer, into: &output)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) {
+      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes),
+        !ResponseFieldRule.repeats(bearer, line, bytes)
+      {
         HeadWriter.field(line, from: bytes, into: &output)
       }
     }
     HeadWriter.end(into: &output)
+  }
+
+  // Without the upstream's words where these repeat the token.
+  private static func writeStatusLine(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ bearer: BearerValue?, into output: inout ByteBuffer
+  ) {
+    let reason = bytes.extracting(head.reason)
+    let isEcho = bearer.map { ResponseFieldRule.repeats($0, reason) } == true
+    HeadWriter.statusLine(head.status, reason: isEcho ? reason.extracting(first: 0) : reason, into: &output)
   }
 
   private static func passes(_ line: FieldLine, _ status: Int, _ plan: ResponsePlan) -> Bool {

@@ -118,7 +118,7 @@ import Testing
     let text = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\nX: 1\r\nContent-Length: 3\r\n\r\n"
     let written = try withResponse(text) { head, input in
       var output = ByteBuffer(capacity: 16)
-      ResponseRewriting.writeInterim(head, input.bytes, into: &output)
+      ResponseRewriting.writeInterim(head, input.bytes, bearer: nil, into: &output)
       return output.text
     }
     #expect(written == "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")

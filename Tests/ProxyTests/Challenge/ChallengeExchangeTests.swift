@@ -234,6 +234,50 @@ struct ChallengeExchangeTests {
     #expect(bench.requests.map(\.body) == ["one", "one", "two"])
   }
 
+  @Test func `a request behind one with content goes out as it is, however soon it comes`() async throws {
+    let bench = try ChallengeBench { _ in Bench.fine }
+    let caller = try RawConnection(port: bench.proxy.port)
+    let host = "Host: localhost\r\n"
+    try await caller.send(
+      "POST /first HTTP/1.1\r\n\(host)X: 1\r\nContent-Length: 3\r\n\r\none"
+        + "GET /2 HTTP/1.1\r\n\(host)X-Second: 2\r\n\r\n"
+        + "PUT /the/third HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        + "DELETE /4 HTTP/1.1\r\n\(host)Content-Length: 4\r\n\r\nfour"
+        + "GET /fifth HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+    #expect(try await caller.receive().ranges(of: "HTTP/1.1 200 OK").count == 5)
+    let lines = bench.requests.map { $0.head.prefix { $0 != "\r\n" } }
+    #expect(
+      lines == [
+        "POST /first HTTP/1.1", "GET /2 HTTP/1.1", "PUT /the/third HTTP/1.1", "DELETE /4 HTTP/1.1",
+        "GET /fifth HTTP/1.1",
+      ])
+    #expect(bench.requests.map(\.body) == ["one", "", "3\r\nabc\r\n0\r\n\r\n", "four", ""])
+    #expect(bench.requests.map { $0.head.contains("X-Second: 2") } == [false, true, false, false, false])
+    #expect(bench.requests.allSatisfy { $0.token == "Bearer T1" })
+  }
+
+  @Test(
+    arguments: [
+      "HTTP/1.1 200 TOKEN\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 200 OK\r\nX: a TOKEN b\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 200 OK\r\nX-T1-Y: a\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 302 Found\r\nLocation: /a?t=TOKEN\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 302 Found\r\nLocation: https://elsewhere.example/?t=TOKEN\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 103 Early Hints\r\nX: TOKEN\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 103 TOKEN\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: TOKEN\r\n\r\n",
+      "HTTP/1.1 403 Forbidden\r\nWWW-Authenticate: Bearer realm=\"TOKEN\"\r\nContent-Length: 2\r\n\r\nok",
+    ])
+  func `wherever an answer repeats the token outside its content, the caller does not get it`(answer: String)
+    async throws
+  {
+    let bench = try ChallengeBench { request in answer.replacing("TOKEN", with: request.token ?? "") }
+    let got = try await bench.get("/", "TE: trailers\r\n")
+    #expect(got.hasPrefix("HTTP/1.1 "))
+    #expect(got.contains("ok"))
+    #expect(!got.contains("T1"), "\(got)")
+  }
+
   @Test func `an interim response that is on its way is not cut by a replay`() async throws {
     let bench = try ChallengeBench { request in
       let interim = "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n"
