@@ -24,11 +24,15 @@ public struct ChaosUpstream: Sendable {
   /// The process.
   public let process: ChildProcess
 
-  /// Starts it, with TLS where there is a certificate.
-  public init(in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil) async throws {
+  /// Starts it, with TLS where there is a certificate; where there are `callers`, it asks for a certificate of theirs.
+  public init(
+    _ name: String = "chaos", in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil,
+    callers: CertificateAuthority? = nil
+  ) async throws {
     let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
+    let demand = callers.map { ["--callers-ca", $0.file] } ?? []
     process = try ChildProcess(
-      "chaos", [pinnedPython(), testsDirectory + "/peers/chaos.py", "upstream"] + tls, in: directory)
+      name, [pinnedPython(), testsDirectory + "/peers/chaos.py", "upstream"] + tls + demand, in: directory)
     port = try await announcedPort(of: process)
   }
 }

@@ -18,8 +18,9 @@ FAULT, which the upstream carries out (those that begin with `caller-` are the c
     reset-after, close-after    right behind the answer's last byte
     early, early-close          answers before it has read the request's body; early-close then closes
     garbage, two-answers        sends no HTTP; sends an answer more than it was asked for
+    break-before, -head, -body  a TLS alert in clear between its records, then the end (without TLS the end alone)
     stall-before, stall-head, stall-body    says nothing more, and keeps the connection
-    caller-leaves-…, caller-resets-…, caller-stalls-…, caller-half-closes    the same from the other side
+    caller-leaves-…, caller-resets-…, caller-breaks-…, caller-stalls-…, caller-half-closes    the same from the other side
 
 A POST carries SIZE bytes that follow from KEY as well. The upstream says in `X-Seen` whether what arrived was that.
 """
@@ -29,6 +30,7 @@ import asyncio
 import collections
 import hashlib
 import json
+import os
 import random
 import socket
 import ssl
@@ -36,9 +38,12 @@ import struct
 
 UPSTREAM_FAULTS = [
     "slow", "close-before", "reset-before", "reset-head", "close-head", "reset-body", "close-body", "reset-after",
-    "close-after", "early", "early-close", "garbage", "two-answers",
+    "close-after", "early", "early-close", "garbage", "two-answers", "break-before", "break-head", "break-body",
 ]
-CALLER_FAULTS = ["caller-leaves-head", "caller-leaves-body", "caller-resets-body", "caller-leaves-answer", "caller-half-closes"]
+CALLER_FAULTS = [
+    "caller-leaves-head", "caller-leaves-body", "caller-resets-head", "caller-resets-body", "caller-breaks-head",
+    "caller-breaks-body", "caller-leaves-answer", "caller-resets-answer", "caller-half-closes",
+]
 # Those after which the caller must have the whole answer all the same.
 HARMLESS = {"none", "slow", "close-after", "two-answers", "caller-half-closes"}
 # The sizes of bodies, and how often each of a hundred.
@@ -57,6 +62,17 @@ def reset(writer):
     if s is not None:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
+
+
+def send_alert(writer):
+    """Sends a fatal alert in clear on a TLS connection, where the other side expects records of what was agreed on. To be followed by
+    an abort: Python takes the alert that is sent in answer for an error of whichever connection it looks at next."""
+    if writer.get_extra_info("ssl_object"):
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as s:
+            try:
+                s.send(b"\x15\x03\x03\x00\x02\x02\x28")
+            except OSError:
+                pass  # The connection is full or over: what follows ends it all the same.
 
 
 async def read_head(reader):
@@ -102,6 +118,8 @@ async def serve(reader, writer):
 async def answer(reader, writer, line, fields):
     method, path, _ = line.split(" ")
     _, key, fault, framing, size = path.split("/")
+    if fault.startswith("caller-"):
+        fault = "none"
     if fault.endswith("-before"):
         await end(reader, writer, fault)
         return False
@@ -156,11 +174,9 @@ async def end(reader, writer, fault):
         await asyncio.sleep(0.002)
         reset(writer)
     elif fault.startswith("break-"):
-        # Past TLS, something that is no record of it; without TLS, something that is no HTTP.
-        s = socket.socket(fileno=socket.dup(writer.get_extra_info("socket").fileno()))
-        s.setblocking(True)
-        s.send(b"\x15\x03\x03\x00\x02\x02\x28" if writer.get_extra_info("ssl_object") else b"\0\r\n\0")
-        s.close()
+        send_alert(writer)
+        await asyncio.sleep(0.002)
+        writer.transport.abort()
     elif fault.startswith("stall-"):
         await reader.read()
 
@@ -171,7 +187,7 @@ class Caller:
     def __init__(self, options, name, random, counts, wrongs):
         self.options, self.name, self.random, self.counts, self.wrongs = options, name, random, counts, wrongs
         self.tls = ssl.create_default_context(cafile=options.ca) if options.ca else None
-        self.reader = self.writer = None
+        self.reader = self.writer = self.previous = None
 
     async def run(self, left):
         while left[0] > 0:
@@ -183,7 +199,17 @@ class Caller:
     def drop(self):
         if self.writer:
             self.writer.close()
-        self.reader = self.writer = None
+        self.reader = self.writer = self.previous = None
+
+    def leave(self, fault):
+        """Ends the connection as a fault of the caller's says."""
+        if "resets" in fault:
+            reset(self.writer)
+        elif "breaks" in fault:
+            send_alert(self.writer)
+            self.writer.transport.abort()
+        self.drop()
+        self.counts["left"] += 1
 
     def wrong(self, what, target):
         self.counts["wrong"] += 1
@@ -212,7 +238,7 @@ class Caller:
             self.counts["broken"] += 1
             # An idle connection may be closed under a request; a harmless exchange on a fresh one may not break.
             if fault in HARMLESS:
-                self.wrong(f"broken off by {error!r}", f"{method} {target}")
+                self.wrong(f"broken off by {error!r} behind {self.previous or 'nothing'}", f"{method} {target}")
             self.drop()
 
     async def attempt(self, method, target, key, fault, framing, size):
@@ -232,12 +258,9 @@ class Caller:
             cut = len(request) // 2 if fault.endswith("head") else len(request) + 2 + len(sent) // 2
             message = message[:cut]
         self.writer.write(message)
-        if fault.startswith(("caller-leaves-", "caller-resets-")) and not fault.endswith("-answer"):
+        if fault.startswith(("caller-leaves-", "caller-resets-", "caller-breaks-")) and not fault.endswith("-answer"):
             await self.writer.drain()
-            if "resets" in fault:
-                reset(self.writer)
-            self.drop()
-            self.counts["left"] += 1
+            self.leave(fault)
             return
         if fault == "caller-half-closes" and not self.tls:
             self.writer.write_eof()
@@ -246,9 +269,8 @@ class Caller:
         if answer is None:
             raise ConnectionResetError("no answer")
         line, fields = answer
-        if fault == "caller-leaves-answer":
-            self.drop()
-            self.counts["left"] += 1
+        if fault in ("caller-leaves-answer", "caller-resets-answer"):
+            self.leave(fault)
             return
         status = line.split(" ")[1]
         until_close = status == "200" and "content-length" not in fields and "transfer-encoding" not in fields
@@ -258,14 +280,14 @@ class Caller:
             self.counts["whole"] += 1
             if fields.get("x-key") != key:
                 self.wrong(f"the answer to {fields.get('x-key')}", f"{method} {target}")
-            elif fault == "close-body" and framing == "close":
+            elif (fault == "close-body" or fault == "break-body" and not self.options.upstream_tls) and framing == "close":
                 # Nothing tells this end from a good one.
                 self.counts["undetectable"] += 1
             elif body != content(key, size):
                 self.wrong(f"{len(body)} bytes that are not the body", f"{method} {target}")
             elif fields.get("x-seen") == "wrong":
                 self.wrong("a request that arrived changed", f"{method} {target}")
-            elif fault in ("close-head", "reset-head", "close-before", "reset-before", "garbage"):
+            elif fault in ("close-head", "reset-head", "close-before", "reset-before", "garbage", "break-head", "break-before"):
                 self.wrong("an answer that nobody gave", f"{method} {target}")
             elif fault.endswith("-body") and size > 0 and framing != "close":
                 self.wrong("half an answer that looks whole", f"{method} {target}")
@@ -274,6 +296,7 @@ class Caller:
             # A POST is not repeated where a connection turns out to have been closed meanwhile.
             if fault in HARMLESS and not (method == "POST" and status == "502"):
                 self.wrong(f"{status} for nothing", f"{method} {target}")
+        self.previous = f"{line} to {method} {target} {fields}"
         if ends:
             self.drop()
 
@@ -313,6 +336,7 @@ def main():
     mode.add_argument("--at-once", type=int, default=16)
     mode.add_argument("--size", type=int)
     mode.add_argument("--prefix", default="")
+    mode.add_argument("--upstream-tls", action="store_true", help="the upstream speaks TLS, so that a break shows")
     for name in ["--ca", "--fault", "--framing", "--method"]:
         mode.add_argument(name)
     options = parser.parse_args()
