@@ -7,7 +7,7 @@
 //     chunk-ext-val = token / quoted-string
 
 /// Why bytes are not the chunked coding.
-public enum ChunkError: Error, Sendable, Hashable {
+public enum ChunkError: Error, Sendable, Hashable, CaseIterable {
   /// A chunk begins with something else than hexadecimal digits, or they are followed by something strange.
   case size
   /// A chunk of 2^63 bytes or more.

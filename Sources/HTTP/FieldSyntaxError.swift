@@ -1,7 +1,7 @@
 // Owns what can be wrong with a field section as such, whichever message it belongs to.
 
 /// Why bytes are not a field section (RFC 9112 §5, RFC 9110 §5).
-public enum FieldSyntaxError: Error, Sendable, Hashable {
+public enum FieldSyntaxError: Error, Sendable, Hashable, CaseIterable {
   /// The name is empty, holds a byte that is not a `tchar`, or no colon follows it.
   case name
   /// White space stands between name and colon (RFC 9112 §5.1).

@@ -1,7 +1,7 @@
 // Owns what can make it unclear where a message's content ends.
 
 /// Why the length of a message's content cannot be told with certainty (RFC 9112 §6).
-public enum FramingError: Error, Sendable, Hashable {
+public enum FramingError: Error, Sendable, Hashable, CaseIterable {
   /// `Content-Length` is not a decimal number below 2^63.
   case contentLengthInvalid
   /// More than one `Content-Length`, be it as lines or as a list, the same value or not.

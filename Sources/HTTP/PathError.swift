@@ -1,7 +1,7 @@
 // Owns why a path is refused rather than normalised.
 
 /// Why a request path has no normal form that every recipient would agree on.
-public enum PathError: Error, Sendable, Hashable {
+public enum PathError: Error, Sendable, Hashable, CaseIterable {
   /// It does not begin with `/`.
   case notAbsolute
   /// A `%` without two hexadecimal digits behind it.
@@ -19,4 +19,6 @@ public enum PathError: Error, Sendable, Hashable {
   case doubleEncoding
   /// An overlong UTF-8 sequence, percent-encoded: another spelling of an ASCII character.
   case overlong
+  /// Some recipients take it for a path of another route than the one it is spelt for.
+  case otherRoute
 }

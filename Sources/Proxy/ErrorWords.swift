@@ -66,6 +66,7 @@ extension PathError {
     case .hiddenDotSegment: "it holds a dot segment that only some servers see"
     case .doubleEncoding: "a dot or slash is encoded more than once"
     case .overlong: "it holds an overlong UTF-8 sequence"
+    case .otherRoute: "some servers take it for a path of another route"
     }
   }
 }

@@ -96,13 +96,17 @@ struct ChunkedReading: Equatable {
     #expect(decoder.remaining == UInt64(Int64.max))
   }
 
+  static let longFaults: [(coded: String, error: ChunkError)] = [
+    ("5;a=\(String(repeating: "b", count: 8200))\r\n", .extensionTooLong),
+    (String(repeating: "0", count: 8200) + "5\r\n", .extensionTooLong),
+    (String(repeating: "1;abcdefgh\r\nx\r\n", count: 1000), .extensionTooLong),
+  ]
+
   @Test func `extensions and zeros are bounded over the whole message`() {
-    let long = Array("5;a=\(String(repeating: "b", count: 8200))\r\n".utf8)
-    #expect(ChunkedReading(long, .whole).error == .extensionTooLong)
-    let zeros = Array((String(repeating: "0", count: 8200) + "5\r\n").utf8)
-    #expect(ChunkedReading(zeros, .whole).error == .extensionTooLong)
-    let many = Array(String(repeating: "1;abcdefgh\r\nx\r\n", count: 1000).utf8)
-    #expect(ChunkedReading(many, .whole).error == .extensionTooLong)
+    for (coded, error) in Self.longFaults {
+      #expect(ChunkedReading(Array(coded.utf8), .whole).error == error)
+      #expect(ChunkedReading(Array(coded.utf8), .byteByByte).error == error)
+    }
     let plain = Array((String(repeating: "1\r\nx\r\n", count: 10_000) + "0\r\n").utf8)
     #expect(ChunkedReading(plain, .whole).isEnded, "many small chunks are no fault")
   }

@@ -188,16 +188,22 @@ private func summary(_ reading: HeadReading) -> String {
     #expect(parser.head.method == method)
   }
 
-  @Test func `limits hold at the byte, however the head arrives`() {
-    let head = Array("GET /0123456789 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n".utf8)
-    let rows: [(HeadLimits, String)] = [
+  static let limitedHead = Array("GET /0123456789 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n".utf8)
+
+  static var limitRows: [(HeadLimits, String)] {
+    let head = limitedHead
+    return [
       (HeadLimits(headBytes: head.count, fieldCount: 2, targetBytes: 11), "complete \(head.count)"),
       (HeadLimits(headBytes: head.count - 1), "headTooLarge"),
       (HeadLimits(headBytes: 5), "headTooLarge"),
       (HeadLimits(fieldCount: 1), "field(HTTP.FieldSyntaxError.tooMany)"),
       (HeadLimits(targetBytes: 10), "targetTooLong"),
     ]
-    for (limits, expected) in rows {
+  }
+
+  @Test func `limits hold at the byte, however the head arrives`() {
+    let head = Self.limitedHead
+    for (limits, expected) in Self.limitRows {
       #expect(summary(Feeding.request(head, .whole, limits: limits)) == expected)
       #expect(summary(Feeding.request(head, .byteByByte, limits: limits)) == expected)
       #expect(summary(Feeding.request(head + head, .whole, limits: limits)) == expected)

@@ -32,31 +32,40 @@ import Testing
     }
   }
 
-  @Test(
-    arguments: [
-      HeadCase("HTP/1.1 200 OK\r\n", "statusLine"),
-      HeadCase("\r\nHTTP/1.1 200 OK\r\n", "statusLine"),
-      HeadCase("http/1.1 200 OK\r\n", "statusLine"),
-      HeadCase("HTTP/11.1 200 OK\r\n", "statusLine"),
-      HeadCase("HTTP/1.1\t200 OK\r\n", "statusLine"),
-      HeadCase("HTTP/1.1  200 OK\r\n", "statusLine"),
-      HeadCase("HTTP/1.1 20 OK\r\n", "statusLine"),
-      HeadCase("HTTP/1.1 2\r\n", "statusLine"),
-      HeadCase("HTTP/1.1 2000 OK\r\n", "statusLine"),
-      HeadCase("HTTP/1.1 200X\r\n", "statusLine"),
-      HeadCase("HTTP/1.1 -20 OK\r\n", "statusLine"),
-      HeadCase("HTTP/2.0 200 OK\r\n", "versionUnsupported"),
-      HeadCase("HTTP/1.1 099 OK\r\n", "statusCode"),
-      HeadCase("HTTP/1.1 600 OK\r\n", "statusCode"),
-      HeadCase("HTTP/1.1 200 O\0K\r\n", "reason"),
-      HeadCase("HTTP/1.1 200 OK\n", "lineEnd"),
-      HeadCase("HTTP/1.1 200\n", "lineEnd"),
-      HeadCase("HTTP/1.1 200 OK\rx\n", "lineEnd"),
-      HeadCase("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n", "field(HTTP.FieldSyntaxError.folding)"),
-      HeadCase("HTTP/1.1 200 OK\r\nA b: c\r\n", "field(HTTP.FieldSyntaxError.name)"),
-      HeadCase("HTTP/1.1 200 OK\r\nA: b\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
-      HeadCase("HTTP/1.1 200 OK\r\nConnection: a b\r\n\r\n", "connectionOptions"),
-    ])
+  static let faults = [
+    HeadCase("HTP/1.1 200 OK\r\n", "statusLine"),
+    HeadCase("\r\nHTTP/1.1 200 OK\r\n", "statusLine"),
+    HeadCase("http/1.1 200 OK\r\n", "statusLine"),
+    HeadCase("HTTP/11.1 200 OK\r\n", "statusLine"),
+    HeadCase("HTTP/1.1\t200 OK\r\n", "statusLine"),
+    HeadCase("HTTP/1.1  200 OK\r\n", "statusLine"),
+    HeadCase("HTTP/1.1 20 OK\r\n", "statusLine"),
+    HeadCase("HTTP/1.1 2\r\n", "statusLine"),
+    HeadCase("HTTP/1.1 2000 OK\r\n", "statusLine"),
+    HeadCase("HTTP/1.1 200X\r\n", "statusLine"),
+    HeadCase("HTTP/1.1 -20 OK\r\n", "statusLine"),
+    HeadCase("HTTP/2.0 200 OK\r\n", "versionUnsupported"),
+    HeadCase("HTTP/1.1 099 OK\r\n", "statusCode"),
+    HeadCase("HTTP/1.1 600 OK\r\n", "statusCode"),
+    HeadCase("HTTP/1.1 200 O\0K\r\n", "reason"),
+    HeadCase("HTTP/1.1 200 OK\n", "lineEnd"),
+    HeadCase("HTTP/1.1 200\n", "lineEnd"),
+    HeadCase("HTTP/1.1 200 OK\rx\n", "lineEnd"),
+    HeadCase("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n", "field(HTTP.FieldSyntaxError.folding)"),
+    HeadCase("HTTP/1.1 200 OK\r\nA b: c\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("HTTP/1.1 200 OK\r\nA: b\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    HeadCase("HTTP/1.1 200 OK\r\nConnection: a b\r\n\r\n", "connectionOptions"),
+    HeadCase("HTTP/1.1 200 OK\r\nA: b\0\r\n", "field(HTTP.FieldSyntaxError.value)"),
+    HeadCase("HTTP/1.1 200 OK\r\n: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("HTTP/1.1 200 OK\r\nA\r\n", "field(HTTP.FieldSyntaxError.name)"),
+    HeadCase("HTTP/1.1 200 OK\r\n A: b\r\n", "field(HTTP.FieldSyntaxError.folding)"),
+    HeadCase("HTTP/1.1 200 OK\r\nA: b\rc\r\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
+    HeadCase("HTTP/1.1 200 \u{7F}\r\n", "reason"),
+    HeadCase("HTTP/1.1 2xx OK\r\n", "statusLine"),
+    HeadCase("HTTP/0.9 200 OK\r\n", "versionUnsupported"),
+  ]
+
+  @Test(arguments: faults)
   func `a faulty head is refused for its first fault, however it arrives`(fault: HeadCase) {
     #expect(Feeding.response(fault.bytes, .whole) == .invalid(fault.expected))
     #expect(Feeding.response(fault.bytes, .byteByByte) == .invalid(fault.expected))
@@ -65,14 +74,20 @@ import Testing
     }
   }
 
-  @Test func `limits hold at the byte`() {
-    let head = Array("HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n".utf8)
-    let rows: [(HeadLimits, HeadReading)] = [
+  static let limitedHead = Array("HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n".utf8)
+
+  static var limitRows: [(HeadLimits, HeadReading)] {
+    let head = limitedHead
+    return [
       (HeadLimits(headBytes: head.count - 1), .invalid("headTooLarge")),
       (HeadLimits(headBytes: 3), .invalid("headTooLarge")),
       (HeadLimits(fieldCount: 1), .invalid("field(HTTP.FieldSyntaxError.tooMany)")),
     ]
-    for (limits, expected) in rows {
+  }
+
+  @Test func `limits hold at the byte`() {
+    let head = Self.limitedHead
+    for (limits, expected) in Self.limitRows {
       #expect(Feeding.response(head, .whole, limits: limits) == expected)
       #expect(Feeding.response(head, .byteByByte, limits: limits) == expected)
     }
