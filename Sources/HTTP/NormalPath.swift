@@ -5,7 +5,7 @@
 //   - percent-encoded unreserved characters are decoded, the digits of all other encodings are upper case;
 //   - `.` and `..` segments are removed; climbing above the root is refused;
 //   - an encoded slash (`%2F`) is data and stays as it is. Some servers decode it before they look for dot segments, so
-//     a dot segment that appears when it is read as a slash is refused;
+//     a dot segment that appears when it is read as a slash is refused, and so is `..` behind a segment that holds one;
 //   - empty segments (`//`) stay, since they are segments like any other (RFC 3986 §3.3). Some servers merge them; no
 //     spelling of that climbs, because `..` right behind an empty segment is refused;
 //   - backslashes, controls, overlong UTF-8, double encodings of `.`, `/` and `\`, and dot segments with parameters are
@@ -66,15 +66,14 @@ public enum NormalPath {
   }
 
   // Whether something is left of a segment when encoded slashes are taken for slashes and parameters are cut off.
-  private static func isSolid(_ segment: Span<UInt8>) -> Bool {
+  static func isSolid(_ segment: Span<UInt8>) -> Bool {
     var index = 0
     while index < segment.count, segment[index] != ASCII.semicolon {
       guard segment[index] == ASCII.percent, index + 2 < segment.count else { return true }
       switch (segment[index + 1], segment[index + 2] | 0x20) {
       case (0x32, 0x66): index += 3  // %2F
       case (0x33, 0x62): return false  // %3B, a semicolon
-      case (0x32, 0x35):  // %25, a percent sign
-        return DeepEncoding.octet(in: segment, at: index + 3) != ASCII.semicolon
+      case (0x32, 0x35): return DeepEncoding.isSolid(segment)  // %25, a percent sign
       default: return true
       }
     }

@@ -73,6 +73,7 @@ struct NormalPathWriter {
       if parent == start { return .climbsAboveRoot }
       if buffer.bytes[parent - 1] == ASCII.slash { return .hiddenDotSegment }
       while buffer.bytes[parent - 1] != ASCII.slash { parent -= 1 }
+      if !Self.isOneSegment(buffer.bytes.extracting(parent..<segmentStart - 1)) { return .hiddenDotSegment }
       buffer.truncate(to: parent)
       segmentStart = parent
     }
@@ -95,11 +96,7 @@ struct NormalPathWriter {
           if isDots(segment, partStart, index) { return .hiddenDotSegment }
           partStart = index + 3
         case (0x32, 0x35):  // %25, a percent sign
-          switch DeepEncoding.octet(in: segment, at: index + 3) {
-          case ASCII.dot, ASCII.slash, ASCII.backslash: return .doubleEncoding
-          case ASCII.semicolon where isDots(segment, partStart, index): return .hiddenDotSegment
-          default: break
-          }
+          return DeepEncoding.hidden(in: segment)
         case (0x45, 0x30) where follows(segment, index + 3, below: 0xA0),  // %E0
           (0x46, 0x30) where follows(segment, index + 3, below: 0x90):  // %F0
           return .overlong
@@ -110,6 +107,15 @@ struct NormalPathWriter {
       index += 1
     }
     return partStart > 0 && isDots(segment, partStart, segment.count) ? .hiddenDotSegment : nil
+  }
+
+  // Whether every reader sees one segment here, so that `..` behind it takes away the same for all of them.
+  private static func isOneSegment(_ segment: Span<UInt8>) -> Bool {
+    for index in segment.indices.dropLast(2)
+    where segment[index] == ASCII.percent && segment[index + 1] == 0x32 && segment[index + 2] == 0x46 {
+      return false
+    }
+    return NormalPath.isSolid(segment)
   }
 
   private static func isDots(_ segment: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {

@@ -79,6 +79,9 @@ struct Admission {
     case .methodNotAllowed(let route):
       found = route
       throw .methodNotAllowed
+    case .ambiguous(let route):
+      found = route
+      throw .path(.otherRoute)
     case .route(let route):
       found = route
       // Behind the prefix nothing may lead out of the upstream's path, however the upstream reads it.

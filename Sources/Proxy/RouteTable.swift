@@ -10,12 +10,17 @@ enum RouteMatch: Sendable {
   case noRoute
   /// Routes have its host and path, none its method: 405 with this route's name and these methods.
   case methodNotAllowed(Route)
+  /// A route has its host and path, but some readers take the path for that of a more particular one: 400.
+  case ambiguous(Route)
 }
 
 /// The routes in the order in which they are tried: those of the request's own host before those of any host, longer
 /// paths before shorter ones. Among the routes of one host and path, the method decides.
 public struct RouteTable: Sendable {
   private let ordered: [Route]
+  /// For each route those that are tried before it and begin where it does, with the segments of their paths. Only a request for one of
+  /// these can be spelt so that the shorter path takes it.
+  private let within: [[(route: Route, segments: [[UInt8]])]]
 
   /// A table of `routes`, in any order.
   public init(_ routes: [Route]) {
@@ -23,20 +28,45 @@ public struct RouteTable: Sendable {
       let (leftRank, rightRank) = (left.host == nil ? 1 : 0, right.host == nil ? 1 : 0)
       return (leftRank, -left.path.count, left.index) < (rightRank, -right.path.count, right.index)
     }
+    let listed = ordered.map { route in
+      let path = route.path
+      return (route: route, segments: PathReadings.all(of: path.span)[0])
+    }
+    within = listed.enumerated().map { position, outer in
+      listed[..<position].filter { inner in
+        inner.segments.count > outer.segments.count && inner.segments.starts(with: outer.segments)
+          && (outer.route.host == nil || inner.route.host == outer.route.host)
+      }
+    }
   }
 
   /// The route of a request for `host` (without port; empty where the request names none) and a normal `path`.
   func match(host: Span<UInt8>, path: Span<UInt8>, method: Span<UInt8>) -> RouteMatch {
     var refused: Route?
-    for route in ordered {
+    for (position, route) in ordered.enumerated() {
       // A longer path has refused the method: a shorter one, or one of any host, is another API and must not get the
       // request instead. Routes of one path need not stand together: those of other hosts may be among them.
       if let refused, refused.path.count != route.path.count || (refused.host == nil) != (route.host == nil) { break }
       guard route.takes(path: path) else { continue }
       if let name = route.host, !name.span.equalsIgnoringCase(host) { continue }
-      if route.takes(method: method) { return .route(route) }
+      if route.takes(method: method) {
+        return within[position].isEmpty || !isAmbiguous(path, host, within[position])
+          ? .route(route) : .ambiguous(route)
+      }
       refused = refused ?? route
     }
     return refused.map { .methodNotAllowed($0) } ?? .noRoute
+  }
+
+  /// Whether a reader who decodes more than we do, merges slashes or cuts parameters off takes the path for one of another route's.
+  private func isAmbiguous(
+    _ path: Span<UInt8>, _ host: Span<UInt8>, _ others: [(route: Route, segments: [[UInt8]])]
+  ) -> Bool {
+    if PathReadings.agree(on: path) { return false }
+    let readings = PathReadings.all(of: path)
+    return others.contains { other in
+      if let name = other.route.host, !name.span.equalsIgnoringCase(host) { return false }
+      return readings.contains { $0.starts(with: other.segments) }
+    }
   }
 }

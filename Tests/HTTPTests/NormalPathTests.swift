@@ -32,7 +32,7 @@ private func normal(_ path: String) -> String {
     ("/index%2ehtml", "/index.html"), ("/%41%7a%30%2D%5f%7E", "/Az0-_~"), ("/%c3%a9", "/%C3%A9"), ("/%C3%A9", "="),
     ("/a%20b%3F%23", "="), ("/a%3bb", "/a%3Bb"), ("/100%25", "="), ("/%2525", "="),
     // An encoded slash is data.
-    ("/a%2fb", "/a%2Fb"), ("/a%2Fb", "="), ("/a%2Fb/../c;d=e", "/c;d=e"), ("/%2F", "="), ("/a%2Fb..c", "="),
+    ("/a%2fb", "/a%2Fb"), ("/a%2Fb", "="), ("/a%2Fb/../c;d=e", "hiddenDotSegment"), ("/%2F", "="), ("/a%2Fb..c", "="),
     // Overlong and valid three- and four-byte sequences.
     ("/%E0%A0%80", "="), ("/%F0%90%80%80", "="), ("/%E0", "="),
     ("/%C0%AE", "overlong"), ("/%c1%9c", "overlong"), ("/%E0%80%AE", "overlong"), ("/%f0%80%80%ae", "overlong"),
@@ -48,11 +48,18 @@ private func normal(_ path: String) -> String {
     ("/a%2F.", "hiddenDotSegment"), ("/.%2Fa", "hiddenDotSegment"), ("/a%2F..;x/b", "hiddenDotSegment"),
     ("/..;/a", "hiddenDotSegment"), ("/a/..;x=y/b", "hiddenDotSegment"), ("/.;/a", "hiddenDotSegment"),
     ("/%2e%2e;/a", "hiddenDotSegment"), ("/..%3b/a", "hiddenDotSegment"), ("/..%3B", "hiddenDotSegment"),
-    ("/a//../b", "hiddenDotSegment"), ("//../b", "hiddenDotSegment"),
+    ("/a/;/../b", "hiddenDotSegment"), ("/a/%3Bx/../b", "hiddenDotSegment"), ("/a/%2F/../b", "hiddenDotSegment"),
+    ("/a;x/../b", "/b"), ("/a//../b", "hiddenDotSegment"), ("//../b", "hiddenDotSegment"),
     ("/%252e%252e/a", "doubleEncoding"), ("/a%252fb", "doubleEncoding"), ("/a%255Cb", "doubleEncoding"),
     ("/%25252e", "doubleEncoding"), ("/%2525252F", "doubleEncoding"), ("/%25%32%65", "doubleEncoding"),
     ("/%25%32E", "doubleEncoding"), ("/..%253bx/a", "hiddenDotSegment"), ("/%2e%25253B", "hiddenDotSegment"),
     ("/a%253b", "="),
+    // Percent signs that are encoded in places, down to a dot in the end.
+    ("/%25%2532e/a", "doubleEncoding"), ("/a%25%2532f", "doubleEncoding"),
+    ("/%25%2535c", "doubleEncoding"), ("/..%25%2533b/a", "hiddenDotSegment"), ("/..%2500/a", "hiddenDotSegment"),
+    ("/%25C0%25AE", "overlong"), ("/%25E0%2580%25AE", "overlong"), ("/%25%E0%80%AE", "overlong"),
+    ("/%25/..%2Fa", "hiddenDotSegment"), ("/%25a%2F../b", "hiddenDotSegment"), ("/100%25%20off", "="), ("/%25%25", "="),
+    ("/a%2500", "="), ("/%25E0%25A4%25A4", "="),
   ]
 
   @Test(arguments: rows)
@@ -64,7 +71,7 @@ private func normal(_ path: String) -> String {
   private static func generated(_ count: Int, seed: UInt64) -> [String] {
     let pieces = [
       "/", "/", "/", ".", "..", "%2e", "%2E", "%2f", "%2F", "%5c", ";", "%3b", "a", "b%41", "%25", "2e", "25", "%c3%a9",
-      "%C0%AE", "\\", "%", "x.y",
+      "%C0%AE", "\\", "%", "x.y", "32", "35", "%25%2532e",
     ]
     var state = seed
     return (0..<4000).map { _ in
@@ -123,6 +130,7 @@ private func normal(_ path: String) -> String {
       ("a/%2e%2E", true), ("..", false), ("../a", false), ("a/../../b", false), ("%2e%2e", false), ("a/../%2e.", false),
       ("a//../..", false), ("/..", false), ("a/../a/../..", false), ("...", true),
       ("%2f/..", false), ("%2Fa/..", true), (";x/..", false), ("%3b/..", false), ("a;/..", true),
+      ("%25%2533b/..", false), ("%253bx/..", false), ("%2500/..", false),
     ])
   func `a suffix stays below its prefix whether or not slashes are merged`(suffix: String, expected: Bool) {
     let bytes = Array(suffix.utf8)

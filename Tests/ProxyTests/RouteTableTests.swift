@@ -41,6 +41,27 @@ import Testing
       routes: ["one.example/a/ POST", "one.example/b/ GET", "one.example/a/ GET"], request: "one.example/a/ GET",
       expected: "2"),
     Row(routes: ["/a/ POST", "/b/ GET", "/a/ GET"], request: "/a/ GET", expected: "2"),
+    // What some readers take for the path of a more particular route does not pass by it.
+    Row(routes: ["/", "/a/b/"], request: "/a%2Fb/c GET", expected: "400 0"),
+    Row(routes: ["/", "/a/b/"], request: "/a//b/c GET", expected: "400 0"),
+    Row(routes: ["/", "/a/b/"], request: "//a/b GET", expected: "400 0"),
+    Row(routes: ["/", "/a/b/"], request: "/a;x=1/b/c GET", expected: "400 0"),
+    Row(routes: ["/", "/a/b/"], request: "/a%3Bx/b GET", expected: "400 0"),
+    Row(routes: ["/", "/a/b/"], request: "/a%253Bx/b GET", expected: "400 0"),
+    Row(routes: ["/", "/a/b/"], request: "/a;x=%2Fy/b/c GET", expected: "400 0"),
+    Row(routes: ["/", "/a@b/"], request: "/a%40b/c GET", expected: "400 0"),
+    Row(routes: ["/a/", "/a/b/"], request: "/a/%2Fb/c GET", expected: "400 0"),
+    Row(routes: ["/a/", "one.example/a/b/"], request: "one.example/a//b GET", expected: "400 0"),
+    Row(routes: ["/a/", "one.example/a/b/"], request: "two.example/a//b GET", expected: "0"),
+    Row(routes: ["one.example/a/", "/a/b/"], request: "one.example/a//b GET", expected: "0"),
+    // What is only unusual, does.
+    Row(routes: ["/", "/a/b/"], request: "/a%2Fc/b GET", expected: "0"),
+    Row(routes: ["/", "/a/b/"], request: "/c//a/b GET", expected: "0"),
+    Row(routes: ["/", "/a/b/"], request: "/c%2Fa%2Fb;x=1/%C3%A9%20 GET", expected: "0"),
+    Row(routes: ["/", "/a/b/"], request: "/a/b//c%2Fd;e=f GET", expected: "1"),
+    Row(routes: ["/a/", "/b/"], request: "/a/%2Fb/c GET", expected: "0"),
+    Row(routes: ["/a/", "/a;x/"], request: "/a/b%2Fc GET", expected: "0"),
+    Row(routes: ["/a/", "/a;x/"], request: "/a;x/b%2Fc GET", expected: "1"),
   ]
 
   @Test(arguments: rows) func `a request takes the most particular route that its method is allowed on`(row: Row) throws
@@ -57,6 +78,7 @@ import Testing
       case .route(let route): "\(route.index)"
       case .noRoute: "none"
       case .methodNotAllowed(let route): "405 \(route.index)"
+      case .ambiguous(let route): "400 \(route.index)"
       }
     #expect(found == row.expected)
   }
