@@ -5,7 +5,7 @@
 //   - percent-encoded unreserved characters are decoded, the digits of all other encodings are upper case;
 //   - `.` and `..` segments are removed; climbing above the root is refused;
 //   - an encoded slash (`%2F`) is data and stays as it is. Some servers decode it before they look for dot segments, so
-//     a dot segment that appears when it is read as a slash is refused, and so is `..` behind a segment that holds one;
+//     a dot segment that appears when it is read as a slash is refused;
 //   - empty segments (`//`) stay, since they are segments like any other (RFC 3986 §3.3). Some servers merge them; no
 //     spelling of that climbs, because `..` right behind an empty segment is refused;
 //   - backslashes, controls, overlong UTF-8, double encodings of `.`, `/` and `\`, and dot segments with parameters are
@@ -23,11 +23,14 @@ public enum NormalPathResult: Sendable, Hashable {
 
 /// The rule that gives a path its normal form.
 public enum NormalPath {
-  /// Finds the normal form of a path without its query. An empty path becomes `/`.
-  public static func normalise(_ path: Span<UInt8>, into buffer: inout ByteBuffer) -> NormalPathResult {
+  /// Finds the normal form of a path without its query. An empty path becomes `/`. Unless `removesEncodedSlashes`, `..` behind a segment
+  /// with an encoded slash is refused: who takes that for a slash is left with another path, which matters where there are several routes.
+  public static func normalise(
+    _ path: Span<UInt8>, into buffer: inout ByteBuffer, removesEncodedSlashes: Bool = true
+  ) -> NormalPathResult {
     if isPlain(path) { return .alreadyNormal }
     let start = buffer.count
-    var writer = NormalPathWriter(start: start)
+    var writer = NormalPathWriter(start: start, removesEncodedSlashes: removesEncodedSlashes)
     if let error = writer.write(path, into: &buffer) {
       buffer.truncate(to: start)
       return .refused(error)

@@ -3,11 +3,13 @@
 /// Writes one normal form behind what a buffer holds.
 struct NormalPathWriter {
   private let start: Int
+  private let removesEncodedSlashes: Bool
   // Where the segment being written begins, behind its slash.
   private var segmentStart: Int
 
-  init(start: Int) {
+  init(start: Int, removesEncodedSlashes: Bool) {
     self.start = start
+    self.removesEncodedSlashes = removesEncodedSlashes
     segmentStart = start + 1
   }
 
@@ -73,7 +75,7 @@ struct NormalPathWriter {
       if parent == start { return .climbsAboveRoot }
       if buffer.bytes[parent - 1] == ASCII.slash { return .hiddenDotSegment }
       while buffer.bytes[parent - 1] != ASCII.slash { parent -= 1 }
-      if !Self.isOneSegment(buffer.bytes.extracting(parent..<segmentStart - 1)) { return .hiddenDotSegment }
+      if !isOneSegment(buffer.bytes.extracting(parent..<segmentStart - 1)) { return .hiddenDotSegment }
       buffer.truncate(to: parent)
       segmentStart = parent
     }
@@ -109,11 +111,14 @@ struct NormalPathWriter {
     return partStart > 0 && isDots(segment, partStart, segment.count) ? .hiddenDotSegment : nil
   }
 
-  // Whether every reader sees one segment here, so that `..` behind it takes away the same for all of them.
-  private static func isOneSegment(_ segment: Span<UInt8>) -> Bool {
-    for index in segment.indices.dropLast(2)
-    where segment[index] == ASCII.percent && segment[index + 1] == 0x32 && segment[index + 2] == 0x46 {
-      return false
+  // Whether every reader sees one segment here, so that `..` behind it takes away the same for all of them; or, where nothing depends
+  // on that, at least one.
+  private func isOneSegment(_ segment: Span<UInt8>) -> Bool {
+    if !removesEncodedSlashes {
+      for index in segment.indices.dropLast(2)
+      where segment[index] == ASCII.percent && segment[index + 1] == 0x32 && segment[index + 2] == 0x46 {
+        return false
+      }
     }
     return NormalPath.isSolid(segment)
   }

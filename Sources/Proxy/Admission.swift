@@ -47,7 +47,7 @@ struct Admission {
     if ExpectContinue.of(head, bytes) == .unknown { throw .expectation }
 
     let sent = bytes.extracting(head.target.path)
-    switch NormalPath.normalise(sent, into: &normalPath) {
+    switch NormalPath.normalise(sent, into: &normalPath, removesEncodedSlashes: table.hasOnePath) {
     case .alreadyNormal: usesNormalPath = false
     case .written: usesNormalPath = true
     case .refused(let error): throw .path(error)

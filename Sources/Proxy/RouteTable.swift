@@ -21,6 +21,8 @@ public struct RouteTable: Sendable {
   /// For each route those that are tried before it and begin where it does, with the segments of their paths. Only a request for one of
   /// these can be spelt so that the shorter path takes it.
   private let within: [[(route: Route, segments: [[UInt8]])]]
+  /// Whether all routes have the same path, so that it cannot tell them apart.
+  let hasOnePath: Bool
 
   /// A table of `routes`, in any order.
   public init(_ routes: [Route]) {
@@ -32,6 +34,7 @@ public struct RouteTable: Sendable {
       let path = route.path
       return (route: route, segments: PathReadings.all(of: path.span)[0])
     }
+    hasOnePath = Set(routes.map(\.path)).count < 2
     within = listed.enumerated().map { position, outer in
       listed[..<position].filter { inner in
         inner.segments.count > outer.segments.count && inner.segments.starts(with: outer.segments)

@@ -24,6 +24,7 @@ import Testing
     Row(request: "GET /a/..%2f..%2fsecret HTTP/1.1", expected: "400 bad-path"),
     Row(request: "GET /a/%2e%2e/get/ HTTP/1.1", expected: "route1 /get/"),
     Row(request: "GET /a/%252e%252e/ HTTP/1.1", expected: "400 bad-path"),
+    Row(request: "GET /get/x%2Fy/../a HTTP/1.1", expected: "400 bad-path"),
     Row(request: "GET /a/..;/b HTTP/1.1", expected: "400 bad-path"),
     Row(request: "GET /a/\\..\\b HTTP/1.1", expected: "400 bad-path"),
     Row(request: "GET /a/%00 HTTP/1.1", expected: "400 bad-path"),

@@ -98,7 +98,7 @@ struct PathReader: Sendable, CustomTestStringConvertible {
   private static func normalForm(_ path: String) -> [UInt8]? {
     var normal = ByteBuffer(capacity: 64)
     let bytes = Array(path.utf8)
-    return switch NormalPath.normalise(bytes.span, into: &normal) {
+    return switch NormalPath.normalise(bytes.span, into: &normal, removesEncodedSlashes: false) {
     case .refused: nil
     case .alreadyNormal: bytes
     case .written: Array(normal.text.utf8)
