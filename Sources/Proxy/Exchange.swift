@@ -138,6 +138,10 @@ struct Exchange {
         spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: nil)
       return value
     } catch {
+      // Where nobody is signed in, nobody was asked.
+      if case .interactionRequired(let required) = error, required.reason.isWithoutAccount {
+        record.tokenSource = .none
+      }
       trace?.endToken(
         spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: error)
       throw .token(error)

@@ -50,15 +50,20 @@ struct LogoutCommand {
     _ account: CachedAccount, from applications: [Application], _ store: any TokenCacheStore, path: String?
   ) async -> CommandAnswer {
     let concerned = applications.filter { $0.authority.environments.contains(account.environment) }
+    var holders: [String] = []
     for application in concerned {
+      let held = await SignedInAccounts(application, store: store).accounts()
+        .first { $0.account.homeAccountID == account.homeAccountID }
+      if let held, held.canRefresh || !held.tokens.isEmpty { holders.append(application.name) }
       do throws(CacheStoreError) {
         try await SignedInAccounts(application, store: store).remove(account: account)
       } catch {
         return .failure("the cache cannot be written: \(error.description(path: path ?? "cache"))")
       }
     }
+    // Another program's tokens go too; those that the configuration does not know are not named.
+    let names = holders.isEmpty ? concerned.map(\.name) : holders
     return CommandAnswer(
-      text: "\(account.name.printable(limit: 300)) is signed out of \(concerned.map(\.name).joined(separator: ", "))\n",
-      status: .done)
+      text: "\(account.name.printable(limit: 300)) is signed out of \(names.joined(separator: ", "))\n", status: .done)
   }
 }
