@@ -18,6 +18,8 @@ public struct ApplicationSettings: Sendable, Hashable {
   public let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
   public let clientCapabilities: [String]
+  /// Whether refresh tokens of other applications of Azure CLI's family count too.
+  public let usesFamilyTokens: Bool
   /// The way to the identity provider.
   public let proxy: ProxyChoice
 

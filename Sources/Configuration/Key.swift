@@ -35,6 +35,7 @@ enum Key: String, CaseIterable {
   case delay
   case exchange
   case existing
+  case familyTokens = "family_tokens"
   case fieldCount = "field_count"
   case file
   case format
@@ -177,7 +178,7 @@ extension SectionShape {
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
     (.clientAssertionFile, .value),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
-    (.proxy, .value),
+    (.familyTokens, .value), (.proxy, .value),
   ])
 
   static let defaults = SectionShape([

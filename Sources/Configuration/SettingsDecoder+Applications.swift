@@ -26,14 +26,27 @@ extension SettingsDecoder {
     let assertion = assertionFile(section)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
+    let usesFamilyTokens = boolean(section, .familyTokens) ?? false
     let proxy = proxyChoice(section)
+    if usesFamilyTokens { reportStranger(section, clientID) }
     guard let authority, let clientID else { return nil }
     // A secret that could not be had was reported; to its routes the application is not a public client.
     if secret == nil, section.members[.clientSecret] ?? section.members[.clientSecretFile] != nil { return nil }
     return ApplicationSettings(
       name: name, authority: authority, clientID: clientID.text, clientSecret: secret, clientAssertionFile: assertion,
       caFile: caFile,
-      clientCapabilities: capabilities, proxy: proxy)
+      clientCapabilities: capabilities, usesFamilyTokens: usesFamilyTokens, proxy: proxy)
+  }
+
+  /// Another application's refresh tokens are no business of one that is in no family with it.
+  private mutating func reportStranger(_ section: Section, _ clientID: Scalar?) {
+    guard let node = section[.familyTokens], let clientID else { return }
+    let secrets = [Key.clientSecret, .clientSecretFile, .clientAssertionFile]
+    guard clientID.text.lowercased() != AzureCLI.clientID || secrets.contains(where: { section.members[$0] != nil })
+    else { return }
+    report(
+      node.place,
+      "\(section.path(.familyTokens)) is for Azure CLI's client_id alone (\(AzureCLI.clientID)), without a secret")
   }
 
   /// A file that is read when it is wanted. It changes every hour, which is no reason to read the configuration again.

@@ -21,6 +21,8 @@ public struct Application: Sendable {
   public var capabilities: [String]
   /// Reaches the provider. It has a time limit of its own, which bounds how long callers wait.
   public var fetch: Fetch
+  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil is none. Never a confidential one's.
+  public var family: String?
   /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under another.
   public var trust: String
 

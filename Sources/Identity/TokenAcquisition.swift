@@ -71,7 +71,8 @@ struct TokenAcquisition: Sendable {
   }
 
   private func rights(realm: String?, _ report: inout Report) async -> CachedRights {
-    let rights = await store.rights(for: key, realm: realm, now: now())
+    let rights = await store.rights(
+      for: key, realm: realm, now: now(), family: subscription.application.family)
     report.offered = rights.means.refreshTokens.map(\.secret)
     return rights
   }
@@ -89,6 +90,7 @@ struct TokenAcquisition: Sendable {
     _ tokens: [HeldRefreshToken], _ account: CachedAccount, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> BearerValue {
     var first: AcquisitionFailure?
+    var mismatch: AcquisitionFailure?
     var tried: [Secret] = []
     for token in tokens where !tried.contains(token.secret) {
       tried.append(token.secret)
@@ -97,11 +99,16 @@ struct TokenAcquisition: Sendable {
         return try await filed(reply, for: account, redeeming: token, metadata)
       } catch {
         guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
+        // Not in the family, as it turns out: no other token of it would do. What its own met is told sooner.
+        if error.errorClass == .familyMismatch, token.clientID != subscription.application.clientID {
+          mismatch = error
+          break
+        }
         if error.errorClass == .refreshTokenUnusable { await change { $0.drop(token) } }
         first = first ?? error
       }
     }
-    throw first ?? .interaction(.noTokens)
+    throw first ?? mismatch ?? .interaction(.noTokens)
   }
 
   private func reply(

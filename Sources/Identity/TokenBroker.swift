@@ -204,7 +204,8 @@ public actor TokenBroker {
     if realm == nil, key.authority.isolation == nil {
       realm = await directory.knownMetadata(for: subscription.application)?.realm
     }
-    let rights = await store.rights(for: key, realm: realm, now: surroundings.now())
+    let rights = await store.rights(
+      for: key, realm: realm, now: surroundings.now(), family: subscription.application.family)
     // No suspension from here on: what was read is written.
     var slot = slots[key] ?? TokenSlot(subscription: subscription)
     let change = slot.take(rights, now: surroundings.now(), jitter: surroundings.jitter)

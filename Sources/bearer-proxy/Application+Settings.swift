@@ -14,6 +14,7 @@ extension Application {
       credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
       capabilities: settings.clientCapabilities,
       trust: settings.trust, assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
+    family = settings.usesFamilyTokens ? AzureCLI.family : nil
   }
 }
 

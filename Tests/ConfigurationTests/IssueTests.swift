@@ -255,6 +255,16 @@ import Testing
     ("applications: [a]", ["applications takes a name and, below it, keys"]),
     ("applications: {a: {}}", ["applications.a needs 'authority'", "applications.a needs 'client_id'"]),
     (
+      "applications: {a: {authority: 'https://login.microsoftonline.com/organizations', client_id: c, family_tokens: true}}",
+      [
+        "applications.a.family_tokens is for Azure CLI's client_id alone (04b07795-8ddb-461a-bbee-02f9e1bf7b46), without a secret"
+      ]
+    ),
+    (
+      "applications: {a: {authority: 'https://login.microsoftonline.com/organizations', family_tokens: true, "
+        + "client_id: 04B07795-8ddb-461a-bbee-02f9e1bf7b46}}", []
+    ),
+    (
       "applications: {a: {authority: http://id.example, client_id: c}}",
       [
         "applications.a.authority: the client secret would travel in clear to 'http://id.example'; http: is for a "

@@ -146,6 +146,74 @@ import Tokens
     #expect(await bench.redeemed() == ["RT-own"])
   }
 
+  /// An application of Azure CLI's family, where families count.
+  private func member(_ bench: Bench) throws -> TokenSubscription {
+    var application = try bench.application()
+    application.family = "1"
+    return TokenSubscription(application: application, account: nil, scopes: try ScopeSet(["A"]))
+  }
+
+  private static let family = #", "foci": "1""#
+
+  @Test
+  func `foci-join: a sibling's refresh token is redeemed, renewed where it stands, and the membership is remembered`()
+    async throws
+  {
+    let bench = Bench(try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family))
+    await bench.provider.script(tokens: [Bench.tokens("AT-2", refreshToken: "FRT-2", extra: Self.family)])
+    #expect(try await bench.token(try member(bench)) == "AT-2")
+    #expect(await bench.redeemed() == ["RT-alice"])
+    let document = await bench.store.snapshot()
+    #expect(document.refreshTokenTexts == ["FRT-2"])
+    #expect(document[.refreshToken].values.allSatisfy { $0["client_id"] == "sibling" })
+    let metadata = document[.appMetadata].values.first { $0["client_id"] == "client" }
+    #expect(metadata?["family_id"] == "1")
+  }
+
+  @Test
+  func `foci-mismatch: who is not in the family after all goes on with its own, and nothing of the family's is lost`()
+    async throws
+  {
+    var document = try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family)
+    try document.signIn(
+      Bench.alice, scopes: "B", token: "AT-o", refreshToken: "FRT-o", clientID: "other", extra: Self.family)
+    let bench = Bench(document)
+    await bench.provider.script(tokens: [Bench.refusal(suberror: "client_mismatch")])
+    #expect(await bench.need(try member(bench))?.reason == .signInRequired)
+    // One is enough to know it, and it is known for a while.
+    #expect(await bench.need(try member(bench))?.reason == .signInRequired)
+    #expect(await bench.redeemed().count == 1)
+    #expect(await bench.store.snapshot().refreshTokenTexts == ["FRT-o", "RT-alice"])
+
+    try document.signIn(Bench.alice, scopes: "B", token: "AT", refreshToken: "RT-own")
+    let own = Bench(document)
+    await own.provider.script(tokens: [Bench.tokens("AT-2")])
+    #expect(try await own.token(try member(own)) == "AT-2")
+    #expect(await own.redeemed() == ["RT-own"], "its own comes first")
+  }
+
+  @Test func `foci-known-orphan: whoever is known to be in no family is offered none, though it is asked for`()
+    async throws
+  {
+    var document = try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family)
+    try document.signIn(Bench.alice, scopes: "B", token: "AT", refreshToken: nil)
+    let bench = Bench(document)
+    #expect(await bench.need(try member(bench))?.reason == .noTokens)
+    #expect(await bench.provider.forms.isEmpty)
+  }
+
+  @Test func `foci-error-shown: what a member's family token meets is told`() async throws {
+    var document = try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family)
+    try document.signIn(Bench.alice, scopes: "B", token: "AT", refreshToken: nil, extra: Self.family)
+    let bench = Bench(document)
+    let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+    await bench.provider.script(tokens: [Bench.refusal(suberror: "basic_action", claims: claims)])
+    let required = await bench.need(try member(bench))
+    #expect(required?.reason == .basicAction)
+    #expect(required?.claims?.text == claims)
+    #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice"])
+  }
+
   @Test func `other-user-returned: another person's tokens are neither filed nor handed out`() async throws {
     let bench = try Bench.signedIn()
     bench.clock.advance(3600)

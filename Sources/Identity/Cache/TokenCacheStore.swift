@@ -42,10 +42,10 @@ public protocol TokenCacheStore: Sendable {
 
 extension TokenCacheStore {
   /// What there is for a request. Where nobody is found by a store that cannot see, that is not known.
-  func rights(for key: AcquisitionKey, realm: String?, now: UnixTime) async -> CachedRights {
+  func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CachedRights {
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
-    var rights = await snapshot().rights(for: key, realm: realm, now: now)
+    var rights = await snapshot().rights(for: key, realm: realm, now: now, family: family)
     if isBlind, case .nothing(let reason) = rights.means, reason == .noAccount || reason == .noTokens {
       rights.means = .unknown
     }

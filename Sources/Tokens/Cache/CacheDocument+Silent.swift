@@ -15,7 +15,8 @@ extension CacheDocument {
   /// What there is for a request.
   /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are filed under
   ///   their issuer.
-  public func rights(for key: AcquisitionKey, realm: String?, now: UnixTime) -> CachedRights {
+  /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
+  public func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CachedRights {
     let authority = key.authority
     var query = CacheQuery(
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,
@@ -29,11 +30,21 @@ extension CacheDocument {
     case .ambiguous: return CachedRights(means: .nothing(.accountAmbiguous))
     case .chosen(let account):
       query.homeAccountID = account.homeAccountID
-      let tokens = isTrusted(query, authority) ? refreshTokens(query) : []
+      let tokens = isTrusted(query, authority) ? refreshTokens(query, family: self.family(query, presumed: family)) : []
       return CachedRights(
         account: account, accessToken: accessToken(query, scopes: key.scopes, now: now),
         means: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
     }
+  }
+
+  /// The family of an application: what the cache knows of it, and where it knows nothing what is presumed. An application that is
+  /// known to be in none is in none.
+  private func family(_ query: CacheQuery, presumed: String?) -> String? {
+    guard let presumed else { return nil }
+    let known = self[.appMetadata].values.filter {
+      $0["client_id"] == query.clientID && query.environments.contains($0["environment"]?.lowercased() ?? "")
+    }
+    return known.isEmpty ? presumed : known.lazy.compactMap { $0["family_id"] }.first { !$0.isEmpty }
   }
 
   /// The account that a name means, or the only one where none is named.

@@ -8,6 +8,8 @@ public struct HeldRefreshToken: Sendable {
   public let secret: Secret
   /// The host it belongs to, and is redeemed at.
   public let environment: String
+  /// The application that it was issued to.
+  public let clientID: String?
   /// The family of applications that may redeem it.
   public let familyID: String?
   /// The issuer it came from, where several share a host (`ext_cache_key`); nil where its library does not say.
@@ -22,6 +24,7 @@ public struct HeldRefreshToken: Sendable {
     self.key = key
     self.secret = secret
     environment = fields.lowercased(.environment) ?? ""
+    clientID = fields[.clientID]
     familyID = fields[.familyID].flatMap { $0.isEmpty ? nil : $0 }
     isolation = fields[.isolation]
     modifiedAt = fields.time(.modifiedAt) ?? UnixTime(0)

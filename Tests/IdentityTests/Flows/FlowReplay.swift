@@ -75,12 +75,15 @@ final class FlowReplay {
   /// - Parameters:
   ///   - answers: what the provider answers; the recorded answers unless given.
   ///   - forced: whether the cache does not count (`force_refresh`).
-  func call(_ index: Int, answers: [ScriptedProvider.Answer]? = nil, forced: Bool = false) async throws -> Outcome {
+  ///   - family: the family whose refresh tokens count.
+  func call(
+    _ index: Int, answers: [ScriptedProvider.Answer]? = nil, forced: Bool = false, family: String? = nil
+  ) async throws -> Outcome {
     let call = recording.calls[index]
     clock.advance(call.now - clock.now)
     let script = answers ?? call.posts.map(Self.answer)
     await provider.script(script)
-    let subscription = try subscription(index)
+    let subscription = try subscription(index, family: family)
     let before = provider.finished.count
     var outcome = Outcome(answer: .unavailable, forms: [], endpoints: [], cacheDifferences: [])
     do throws(AcquisitionError) {
@@ -106,12 +109,13 @@ final class FlowReplay {
     return outcome
   }
 
-  private func subscription(_ index: Int) throws -> TokenSubscription {
+  private func subscription(_ index: Int, family: String?) throws -> TokenSubscription {
     let call = recording.calls[index]
-    let application = Application(
+    var application = Application(
       name: "recorded", authority: try authority(index), clientID: try #require(call.app["client_id"]?.text),
       credential: call.app["credential"]?.text.map { .secret(Secret($0)) },
       capabilities: (call.app["client_capabilities"]?.list ?? []).compactMap(\.text), fetch: provider.fetch)
+    application.family = family
     return TokenSubscription(
       application: application, subject: call.account.map { .account($0) } ?? .application,
       scopes: try ScopeSet(call.scopes), challenge: try call.claims.map { try Claims(json: $0) })

@@ -15,7 +15,7 @@ struct RecordedFlowCoverageTests {
     "03-aging-token-refresh-fails": "SilentFlowTests",
     "04-expired-error-and-throttle": "SilentFlowTests",
     "05-claims-challenge-and-capabilities": "SilentFlowTests",
-    "07-foci-join": "SilentFlowTests; joining is left out: families are not probed",
+    "07-foci-join": "SilentFlowTests, with and without families",
     "08-auth-code-pkce": "TokensTests/AuthorizationTests, and below what ends it",
     "09-device-code": "TokensTests/DeviceCodeTests",
     "10-client-credentials-secret": "ApplicationFlowTests",

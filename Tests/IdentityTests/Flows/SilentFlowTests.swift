@@ -94,6 +94,20 @@ struct SilentFlowTests {
     }
   }
 
+  @Test
+  func `foci-mismatch, foci-join, flow 07: where families count, the recorded tokens are tried and filed as recorded`()
+    async throws
+  {
+    let flow = try FlowReplay("07-foci-join")
+    let refused = try await flow.call(0, family: "1")
+    #expect(refused.answer == .interaction(.signInRequired) && refused.forms == flow.recordedForms(0))
+    #expect(refused.cacheDifferences.isEmpty)
+    try flow.restart(from: flow.recording.calls[1].cacheBefore)
+    let joined = try await flow.call(1, family: "1")
+    #expect(joined.answer == .token("AT-joined") && joined.forms == flow.recordedForms(1))
+    #expect(joined.cacheDifferences.isEmpty, "\(joined.cacheDifferences)")
+  }
+
   @Test func `adfs-scope-openid, flow 14: an answer that names none of the scopes is still found again`() async throws {
     let flow = try FlowReplay("14-adfs")
     try flow.restart(from: flow.recording.calls[1].cacheAfter)
