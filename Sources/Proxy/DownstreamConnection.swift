@@ -165,7 +165,9 @@ final class DownstreamConnection {
     }
   }
 
-  /// Answers what never became a request.
+  /// Answers what never became a request. Not inlined, as what comes after the last answer, so that a connection that only waits has
+  /// no room for it.
+  @inline(never)
   private func refuse(_ failure: ExchangeFailure, _ scratch: Scratch, _ start: MonotonicTime) async -> Bool {
     var exchange = Exchange(start: start, headBytes: 0)
     await exchange.answer(failure, self, scratch)
@@ -175,6 +177,7 @@ final class DownstreamConnection {
 
   /// Ends our direction, then reads what the caller still sends for a moment: closing at once would make the kernel send
   /// a reset, and that can overtake the answer.
+  @inline(never)
   private func lingerBeforeClose(_ scratch: Scratch) async {
     guard stream.channel.descriptor >= 0 else { return }
     stream.closeWrite()

@@ -18,7 +18,7 @@ extension Exchange {
     let began = state.loop.now
     defer { if record.upstream == nil { record.upstream = (state.loop.now - began).nanoseconds } }
     var credential = credential
-    var replaying: BodyPump?
+    var isReplay = false
     var isFirstAttempt = true
     while true {
       trace?.beginAttempt(scratch, now: state.loop.now)
@@ -26,7 +26,7 @@ extension Exchange {
       // A replay that could not be repeated is not entrusted to a connection that may be dead.
       // A switch of protocols is for a connection of its own, which nobody can have closed meanwhile.
       if isFirstAttempt, !admission.asksForWebSocket,
-        replaying == nil || RetryRule.survivesRepetition(method: admission.method, framing: admission.framing),
+        !isReplay || RetryRule.survivesRepetition(method: admission.method, framing: admission.framing),
         let idle = pool.lease()
       {
         upstream = idle
@@ -36,7 +36,7 @@ extension Exchange {
       }
       var relay = Relay(
         admission, connection, upstream, scratch, limits: state.service.limits, headBytes: headBytes,
-        credential: credential, replaying: replaying)
+        credential: credential, isReplay: isReplay)
       trace?.sends(scratch)
       if keepsHead, relay.hasContent {
         scratch.requestInput.consume(headBytes)
@@ -46,13 +46,14 @@ extension Exchange {
       if case .refused = end, let refused = credential.bearer {
         let refusal = Refusal(
           token: refused, route: route, status: relay.status, isReplayable: relay.isReplayable,
-          isReplay: replaying != nil)
+          isReplay: isReplay)
         let refusedAt = state.loop.now
         if let value = await answerRefusal(refusal, state, scratch) {
           trace?.endAttempt(route, pool.origin, status: relay.status, error: nil, now: refusedAt)
           if relay.discardAnswer() { pool.giveBack(upstream) } else { upstream.close() }
           credential = .bearer(value)
-          replaying = relay.request
+          scratch.replayed = relay.request
+          isReplay = true
           isFirstAttempt = true
           continue
         }
@@ -62,38 +63,70 @@ extension Exchange {
       record.bytesOut = relay.response?.contentBytes ?? 0
       record.status = UInt16(relay.status)
       if let answered = relay.answeredAt { record.upstream = (answered - began).nanoseconds }
-      trace?.endAttempt(route, pool.origin, status: relay.status, error: end.errorType, now: state.loop.now)
-      switch end {
-      case .completed(let reusesUpstream, let keepsDownstream):
-        state.service.upstreams.answered(route.index)
-        if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }
-        if keepsHead, !relay.isTunnel { scratch.requestInput.consume(headBytes) }
-        return keepsDownstream
-      case .aborted(let outcome):
-        upstream.close()
-        connection.stream.reset()
-        record.outcome = outcome
-        if outcome == .timedOut {
-          let limit = relay.isCallerTooSlow ? Limit.callerRate : .idle
-          state.metrics.add(state.service.metrics.limits[limit.row])
-        }
-        if outcome == .upstreamFailed { note("broke off in the middle of an answer", route, state) }
-        return false
-      case .refused:
-        preconditionFailure("a refusal is held once")
-      case .unanswered(let failure, let mayRepeat):
-        upstream.close()
-        guard mayRepeat,
-          RetryRule.permits(
-            method: admission.method, framing: admission.framing, connectionWasReused: upstream.isReused,
-            isFirstAttempt: isFirstAttempt)
-        else {
-          if let words = failure.upstreamWords { note(words, route, state) }
-          throw failure
-        }
-        isFirstAttempt = false
-        state.metrics.add(state.service.metrics.retries)
+      let attempt = Attempt(
+        upstream: upstream, isFirst: isFirstAttempt, isTunnel: relay.isTunnel, isCallerTooSlow: relay.isCallerTooSlow)
+      switch settle(end, attempt, admission, connection, scratch) {
+      case .over(let keepsDownstream): return keepsDownstream
+      case .failed(let failure): throw failure
+      case .repeated: isFirstAttempt = false
       }
+    }
+  }
+
+  /// What is left of an attempt that is over.
+  private struct Attempt {
+    var upstream: UpstreamConnection
+    var isFirst: Bool
+    var isTunnel: Bool
+    var isCallerTooSlow: Bool
+  }
+
+  private enum AfterAttempt {
+    case over(keepsDownstream: Bool)
+    case failed(ExchangeFailure)
+    case repeated
+  }
+
+  /// What becomes of the connections, and what goes on record. Not inlined: it has no place in a frame that waits.
+  @inline(never)
+  private mutating func settle(
+    _ end: Relay.End, _ attempt: Attempt, _ admission: Admission, _ connection: DownstreamConnection, _ scratch: Scratch
+  ) -> AfterAttempt {
+    let state = connection.state
+    let route = admission.route
+    let pool = state.pools[route.originIndex]
+    let upstream = attempt.upstream
+    trace?.endAttempt(route, pool.origin, status: Int(record.status), error: end.errorType, now: state.loop.now)
+    switch end {
+    case .completed(let reusesUpstream, let keepsDownstream):
+      state.service.upstreams.answered(route.index)
+      if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }
+      if keepsHead, !attempt.isTunnel { scratch.requestInput.consume(headBytes) }
+      return .over(keepsDownstream: keepsDownstream)
+    case .aborted(let outcome):
+      upstream.close()
+      connection.stream.reset()
+      record.outcome = outcome
+      if outcome == .timedOut {
+        let limit = attempt.isCallerTooSlow ? Limit.callerRate : .idle
+        state.metrics.add(state.service.metrics.limits[limit.row])
+      }
+      if outcome == .upstreamFailed { note("broke off in the middle of an answer", route, state) }
+      return .over(keepsDownstream: false)
+    case .refused:
+      preconditionFailure("a refusal is held once")
+    case .unanswered(let failure, let mayRepeat):
+      upstream.close()
+      guard mayRepeat,
+        RetryRule.permits(
+          method: admission.method, framing: admission.framing, connectionWasReused: upstream.isReused,
+          isFirstAttempt: attempt.isFirst)
+      else {
+        if let words = failure.upstreamWords { note(words, route, state) }
+        return .failed(failure)
+      }
+      state.metrics.add(state.service.metrics.retries)
+      return .repeated
     }
   }
 

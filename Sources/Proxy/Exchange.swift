@@ -38,7 +38,12 @@ struct Exchange {
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)
       try await judgeCallerToken(connection, scratch)
-      let credential = try await credential(for: admission.route, connection, scratch)
+      let credential: RequestCredential
+      if let held = try heldCredential(for: admission.route, connection, scratch) {
+        credential = held
+      } else {
+        credential = try await obtainCredential(for: admission.route, connection, scratch)
+      }
       goesOn = try await relay(admission, credential, connection, scratch)
     } catch {
       let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !connection.isEnding
@@ -93,15 +98,29 @@ struct Exchange {
     scratch.requestInput.withBytes { RecordedHead.write(scratch.requestParser.head, $0, into: &scratch.recorded) }
   }
 
-  /// With whose right the request goes out: the route's token, unless the caller brought something that the route keeps.
-  private mutating func credential(
+  /// With whose right the request goes out: the route's token, unless the caller brought something that the route keeps. Nil where
+  /// the loop holds no usable copy of the token: only those who wait for one have the frame of a wait.
+  private mutating func heldCredential(
     for route: Route, _ connection: DownstreamConnection, _ scratch: Scratch
-  ) async throws(ExchangeFailure) -> RequestCredential {
+  ) throws(ExchangeFailure) -> RequestCredential? {
     guard let slot = route.bearerSlot else { return .callers }
     if route.token.existing != .replaced, callerSentAuthorization(connection, scratch) {
       if route.token.existing == .kept { return .callers }
       throw .authorizationRefused
     }
+    let state = connection.state
+    let now = UnixTime(state.wallClock().seconds)
+    guard let value = state.bearers[slot], value.isUsable(at: now) else { return nil }
+    record.tokenSource = .cache
+    if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(state.service.subscriptions[slot]) }
+    return .bearer(value)
+  }
+
+  /// The route's token as the broker obtains it.
+  private mutating func obtainCredential(
+    for route: Route, _ connection: DownstreamConnection, _ scratch: Scratch
+  ) async throws(ExchangeFailure) -> RequestCredential {
+    guard let slot = route.bearerSlot else { return .callers }
     do throws(ExchangeFailure) {
       return .bearer(try await bearer(slot, connection.state, scratch))
     } catch {
@@ -113,16 +132,9 @@ struct Exchange {
     }
   }
 
-  /// The token of a slot: the loop's own copy while it is usable, otherwise what the broker obtains.
   private mutating func bearer(
     _ slot: Int, _ state: LoopState, _ scratch: Scratch
   ) async throws(ExchangeFailure) -> BearerValue {
-    let now = UnixTime(state.wallClock().seconds)
-    if let value = state.bearers[slot], value.isUsable(at: now) {
-      record.tokenSource = .cache
-      if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(state.service.subscriptions[slot]) }
-      return value
-    }
     let asked = state.loop.now
     let subscription = state.service.subscriptions[slot]
     let spans = trace?.beginToken()

@@ -8,7 +8,7 @@ internal import Network
 internal import Telemetry
 
 /// One attempt to exchange a request for a response on one upstream connection.
-struct Relay {
+struct Relay: ~Copyable {
   /// How an attempt ended.
   enum End {
     /// The response was delivered.
@@ -58,9 +58,12 @@ struct Relay {
   /// Interim responses passed on before an upstream is taken to be holding the caller hostage.
   private static let interimLimit = 32
 
+  /// Writes the request's head. Not inlined, like what else needs room only for a moment: none of it has a place in a frame that waits,
+  /// for as long as the caller's connection lives.
+  @inline(never)
   init(
     _ admission: Admission, _ connection: DownstreamConnection, _ upstream: UpstreamConnection, _ scratch: Scratch,
-    limits: ServiceLimits, headBytes: Int, credential: RequestCredential, replaying: BodyPump? = nil
+    limits: ServiceLimits, headBytes: Int, credential: RequestCredential, isReplay: Bool
   ) {
     self.admission = admission
     self.connection = connection
@@ -73,7 +76,7 @@ struct Relay {
     holdsRefusal = credential.bearer != nil
     let keepLimit = holdsRefusal ? admission.route.token.replayLimit : 0
     request =
-      replaying
+      (isReplay ? scratch.replayed : nil)
       ?? BodyPump(
         admission.framing, writesChunks: admission.framing == .chunked, limit: limits.bodyBytes,
         keepLimit: keepLimit > 0 ? keepLimit : nil)
@@ -81,13 +84,13 @@ struct Relay {
     scratch.responseInput.removeAll()
     // Not the output to the caller: there may be the rest of an interim response of the attempt before.
     scratch.responseParser.reset()
-    if replaying == nil {
+    if !isReplay {
       // There may be what was kept of the request before this one on the caller's connection.
       scratch.keptHead.removeAll()
       scratch.keptContent.removeAll()
     }
     writeRequestHead(credential)
-    if replaying != nil {
+    if isReplay {
       request.rewind(&scratch.requestInput, &scratch.requestOutput, kept: scratch.keptContent)
     } else if hasContent, request.keepLimit != nil {
       scratch.requestInput.withBytes { scratch.keptHead.append($0.extracting(first: headBytes)) }
@@ -118,6 +121,7 @@ struct Relay {
   }
 
   /// Drives both directions to the end.
+  @inline(never)
   mutating func run(whole: MonotonicTime) async -> End {
     while true {
       switch turn(whole: whole) {
@@ -139,8 +143,7 @@ struct Relay {
     case waiting(requestNeedsCaller: Bool, until: MonotonicTime)
   }
 
-  /// Moves what can be moved. Not inlined: what it needs in between has no place in a frame that waits, for as long as the
-  /// caller's connection lives.
+  /// Moves what can be moved.
   @inline(never)
   private mutating func turn(whole: MonotonicTime) -> Turn {
     let loop = connection.state.loop
@@ -362,6 +365,7 @@ struct Relay {
   }
 
   /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it is there already.
+  @inline(never)
   mutating func discardAnswer() -> Bool {
     guard let heldHead, isRequestSent else { return false }
     do throws(FramingError) {

@@ -28,6 +28,8 @@ final class Scratch {
   /// needed first.
   @exclusivity(unchecked) var keptHead = ByteBuffer(capacity: 1)
   @exclusivity(unchecked) var keptContent = ByteBuffer(capacity: 1)
+  /// How far the content of a request had been sent that is about to be sent once more.
+  @exclusivity(unchecked) var replayed: BodyPump?
   @exclusivity(unchecked) var requestParser: RequestHeadParser
   @exclusivity(unchecked) var responseParser: ResponseHeadParser
   @exclusivity(unchecked) var requestTrailers = TrailerParser()
@@ -56,6 +58,7 @@ final class Scratch {
     recorded.removeAll()
     keptHead.removeAll()
     keptContent.removeAll()
+    replayed = nil
     requestParser.reset()
     responseParser.reset()
   }

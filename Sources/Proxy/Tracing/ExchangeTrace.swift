@@ -7,7 +7,8 @@ internal import Identity
 internal import Network
 internal import Telemetry
 
-/// The spans of a request under way. Confined to its loop.
+/// The spans of a request under way. Confined to its loop. Nothing of it is inlined: what it needs has no place in the frames of requests
+/// that are not traced.
 final class ExchangeTrace {
   private let trace: RequestTrace
   private let tracer: Tracer
@@ -31,6 +32,7 @@ final class ExchangeTrace {
   }
 
   /// Begins with a request whose head is in the scratch.
+  @inline(never)
   init(
     _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ scratch: Scratch,
     start: MonotonicTime
@@ -75,6 +77,7 @@ final class ExchangeTrace {
   func beginToken() -> SpanScope { SpanScope(context.sibling(random())) }
 
   /// Ends the wait for a token. What came out of the cache at once is not worth a span.
+  @inline(never)
   func endToken(
     _ scope: SpanScope?, of subscription: TokenSubscription, since began: MonotonicTime, now: MonotonicTime,
     source: TokenSource, complaint: String? = nil, error: AcquisitionError?
@@ -97,6 +100,7 @@ final class ExchangeTrace {
   // MARK: Attempts
 
   /// Begins an attempt at the upstream, whose request is to name this span as its parent.
+  @inline(never)
   func beginAttempt(_ scratch: Scratch, now: MonotonicTime) {
     let attempt = Attempt(context: context.sibling(random()), start: now)
     self.attempt = attempt
@@ -104,11 +108,13 @@ final class ExchangeTrace {
   }
 
   /// Reads from the head that is about to be sent where it goes.
+  @inline(never)
   func sends(_ scratch: Scratch) {
     attempt?.path = scratch.requestOutput.withBytes { Self.path(ofRequest: $0) }
   }
 
   /// Ends the attempt. `status`: of the answer; 0 where there is none.
+  @inline(never)
   func endAttempt(_ route: Route, _ origin: Origin, status: Int, error: String?, now: MonotonicTime) {
     guard let attempt else { return }
     self.attempt = nil
@@ -150,6 +156,7 @@ final class ExchangeTrace {
   // MARK: The end
 
   /// Hands all spans over: the request has its answer.
+  @inline(never)
   func end(_ record: AccessRecord, route: Route?, now: MonotonicTime) {
     let name = method == "_OTHER" ? "HTTP" : method
     let path = route.map { String(decoding: $0.path, as: UTF8.self) }
