@@ -89,6 +89,11 @@ let package = Package(
   ]
 )
 
+// Compiling every test takes longer than compiling the program: `Tests/run --filter` names the test targets that it needs.
+if let chosen = Context.environment["BEARER_PROXY_TESTS"]?.split(separator: ",") {
+  package.targets.removeAll { target in target.type == .test && !chosen.contains { $0 == target.name } }
+}
+
 // Fuzz targets link with `--sanitize fuzzer` only, so that they are in the graph only where `Tests/fuzz` asks for them.
 if Context.environment["BEARER_PROXY_FUZZ"] != nil {
   for name in [
