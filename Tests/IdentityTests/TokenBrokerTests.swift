@@ -124,11 +124,12 @@ import Tokens
     bench.clock.advance(3299)
     _ = try await bench.broker.bearer(for: subscription)
     #expect(await bench.provider.forms.count == 1)
+    await bench.provider.hold()
     bench.clock.advance(1)
-    for _ in 0..<10 {
-      #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-1")
-      if await bench.provider.forms.count > 1 { break }
-    }
+    for _ in 0..<10 { #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-1") }
+    await bench.provider.arrival(of: 2)
+    #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-1")
+    await bench.provider.release()
     _ = try await bench.nextEvent()
     #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-2")
     #expect(await bench.provider.forms.count == 2)

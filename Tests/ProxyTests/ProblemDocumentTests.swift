@@ -25,7 +25,13 @@ import Tokens
   private static let reply = TokenErrorReply(
     error: "invalid_client", codes: [7_000_215], description: private_, correlationID: private_)
 
-  private static let rows = [
+  private static func rows() throws -> [Row] {
+    let interaction = InteractionRequired(
+      reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))
+    return fixedRows + [Row(failure: .token(.interactionRequired(interaction)), status: 401, kind: "interaction-required")]
+  }
+
+  private static let fixedRows = [
     Row(failure: .head(.requestLine), status: 400, kind: "bad-request"),
     Row(failure: .head(.hostMissing), status: 400, kind: "bad-request"),
     Row(failure: .head(.targetTooLong), status: 414, kind: "target-too-long"),
@@ -41,6 +47,12 @@ import Tokens
     Row(failure: .expectation, status: 417, kind: "expectation-failed"),
     Row(failure: .caller(.unknownHost), status: 421, kind: "unknown-host"),
     Row(failure: .caller(.crossSite), status: 403, kind: "cross-site-request"),
+    Row(failure: .caller(.unknownPeer), status: 403, kind: "caller-refused"),
+    Row(failure: .caller(.unknownCertificate), status: 403, kind: "caller-refused"),
+    Row(failure: .caller(.missingSecret), status: 403, kind: "caller-refused"),
+    Row(failure: .caller(.untrustedToken), status: 401, kind: "caller-not-authenticated"),
+    Row(failure: .callerIssuerUnavailable, status: 503, kind: "caller-issuer-unavailable", retryAfter: 5),
+    Row(failure: .authorizationRefused, status: 400, kind: "authorization-refused"),
     Row(failure: .noRoute, status: 404, kind: "no-route"),
     Row(failure: .methodNotAllowed, status: 405, kind: "method-not-allowed"),
     Row(failure: .tooLarge, status: 413, kind: "content-too-large"),
@@ -63,11 +75,70 @@ import Tokens
       failure: .unreachable(.connect(.refused(SystemError("connect", 111)))), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.connect(.forbiddenAddress)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.tls(.truncated)), status: 502, kind: "upstream-unreachable"),
+    Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),
+    Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .upstreamClosed, status: 502, kind: "upstream-closed"),
     Row(failure: .upstreamMalformed, status: 502, kind: "upstream-malformed"),
     Row(failure: .upstreamStalled, status: 504, kind: "upstream-timeout"),
     Row(failure: .exchangeTimedOut, status: 504, kind: "exchange-timeout"),
   ]
+
+  /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
+  private enum Kind: CaseIterable {
+    case head, headStalled, framing, path, methodRefused, targetRefused, expectation, unknownHost, crossSite, unknownPeer
+    case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
+    case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
+    case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy
+    case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
+
+    /// nil for a preflight, which is answered without a document.
+    init?(_ failure: ExchangeFailure) {
+      switch failure {
+      case .head: self = .head
+      case .headStalled: self = .headStalled
+      case .framing: self = .framing
+      case .path: self = .path
+      case .methodRefused: self = .methodRefused
+      case .targetRefused: self = .targetRefused
+      case .expectation: self = .expectation
+      case .caller(.unknownHost): self = .unknownHost
+      case .caller(.crossSite): self = .crossSite
+      case .caller(.unknownPeer): self = .unknownPeer
+      case .caller(.unknownCertificate): self = .unknownCertificate
+      case .caller(.missingSecret): self = .missingSecret
+      case .caller(.untrustedToken): self = .untrustedToken
+      case .preflight: return nil
+      case .callerIssuerUnavailable: self = .callerIssuerUnavailable
+      case .authorizationRefused: self = .authorizationRefused
+      case .noRoute: self = .noRoute
+      case .methodNotAllowed: self = .methodNotAllowed
+      case .tooLarge: self = .tooLarge
+      case .content: self = .content
+      case .contentCut: self = .contentCut
+      case .contentStalled: self = .contentStalled
+      case .contentTooSlow: self = .contentTooSlow
+      case .token(.providerUnavailable): self = .providerUnavailable
+      case .token(.rejected): self = .rejected
+      case .token(.unusableMetadata): self = .unusableMetadata
+      case .token(.cacheUnavailable): self = .cacheUnavailable
+      case .token(.interactionRequired): self = .interactionRequired
+      case .unreachable(.connect): self = .connect
+      case .unreachable(.tls): self = .tls
+      case .unreachable(.timedOut): self = .timedOut
+      case .unreachable(.proxyUnreachable): self = .proxyUnreachable
+      case .unreachable(.proxy): self = .proxy
+      case .upstreamClosed: self = .upstreamClosed
+      case .upstreamMalformed: self = .upstreamMalformed
+      case .upstreamStalled: self = .upstreamStalled
+      case .exchangeTimedOut: self = .exchangeTimedOut
+      }
+    }
+  }
+
+  @Test func `every kind of failure has its row`() throws {
+    let missing = Set(Kind.allCases).subtracting(try Self.rows().compactMap { Kind($0.failure) })
+    #expect(missing.isEmpty)
+  }
 
   private struct Document: Decodable {
     var type: String
@@ -83,7 +154,7 @@ import Tokens
     }
   }
 
-  @Test(arguments: rows) func `each failure has one answer, which names no address and no host`(row: Row) throws {
+  @Test(arguments: try rows()) func `each failure has one answer, which names no address and no host`(row: Row) throws {
     let problem = ProblemDocument(row.failure)
     #expect(problem.status == row.status)
     #expect(problem.retryAfter == row.retryAfter)

@@ -54,6 +54,7 @@ public struct RedisPeer: Sendable {
   }
 
   /// What redis-cli says to a command.
+  @discardableResult
   public func cli(_ arguments: String...) async throws -> String {
     try await cli(arguments)
   }

@@ -61,7 +61,8 @@ extension RedisCacheStore {
 
   private func lengthen(_ name: String, _ word: String) async {
     while true {
-      do { try await Task.sleep(for: Self.renewPause) } catch { return }
+      await leasePause(Self.renewPause)
+      guard !Task.isCancelled else { return }
       await perform(RedisCommand.renew, name, [word, "\(Self.leaseMilliseconds)"])
     }
   }

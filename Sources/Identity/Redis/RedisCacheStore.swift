@@ -47,17 +47,27 @@ public final class RedisCacheStore: TokenCacheStore {
   /// Readings and writings, one after another.
   let turns = TaskQueue()
   let observe: @Sendable (CacheStoreEvent) -> Void
+  /// Waits between two renewals of a lease.
+  let leasePause: Pause
+
+  /// Returns when the time is over or the task is cancelled.
+  package typealias Pause = @Sendable (Duration) async -> Void
+
+  /// The pause of a real store.
+  package static let sleep: Pause = { pause in do { try await Task.sleep(for: pause) } catch {} }
 
   /// How often the server is asked whether others changed something: what they do is seen within a second.
   static let lookPause = Duration.milliseconds(500)
 
   private init(
-    _ server: RedisServer, loop: EventLoop, resolver: Resolver, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+    _ server: RedisServer, loop: EventLoop, resolver: Resolver, leasePause: @escaping Pause,
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) {
     place = server.description
     client = RedisClient(server, loop: loop, resolver: resolver)
     keys = RedisKeys(prefix: server.keyPrefix)
     self.observe = observe
+    self.leasePause = leasePause
   }
 
   /// A store that has read what the server holds, and hears of changes. Where the server cannot be used, the cache is empty until it can,
@@ -66,7 +76,15 @@ public final class RedisCacheStore: TokenCacheStore {
     _ server: RedisServer, loop: EventLoop, resolver: Resolver,
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> RedisCacheStore {
-    let store = RedisCacheStore(server, loop: loop, resolver: resolver, observe: observe)
+    await open(server, loop: loop, resolver: resolver, leasePause: sleep, observe: observe)
+  }
+
+  /// The same, with a clock of the caller's for the renewals of leases.
+  package static func open(
+    _ server: RedisServer, loop: EventLoop, resolver: Resolver, leasePause: @escaping Pause,
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) async -> RedisCacheStore {
+    let store = RedisCacheStore(server, loop: loop, resolver: resolver, leasePause: leasePause, observe: observe)
     _ = await store.reread()
     Task { [weak store] in await poll { store } }
     return store

@@ -1,5 +1,4 @@
-// Reads the flows recorded from msal-python: ../shared/vectors/flows beside the package. Where that is absent there are none,
-// and the tests over them say so instead of passing. Runs nothing; `FlowReplay` does.
+// Reads the flows recorded from msal-python: Tests/Fixtures/msal/flows. Runs nothing; `FlowReplay` does.
 
 import FoundationEssentials
 import Testing
@@ -41,9 +40,7 @@ struct FlowRecording {
   /// Every metadata document of the flow by its address.
   var metadata: [String: String]
 
-  static let folder = URL(filePath: #filePath).appending(path: "../../../../../shared/vectors/flows").standardized
-  static let arePresent = FileManager.default.fileExists(atPath: folder.path())
-  static let absence: Comment = "no ../shared/vectors/flows beside the package"
+  static let folder = URL(filePath: #filePath).appending(path: "../../../Fixtures/msal/flows").standardized
 
   /// The recorded flows' names.
   static func names() throws -> [String] {

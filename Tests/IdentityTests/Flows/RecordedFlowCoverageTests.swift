@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.enabled(if: FlowRecording.arePresent, FlowRecording.absence))
+@Suite
 struct RecordedFlowCoverageTests {
   /// Every recorded flow, and where it is replayed; what is left out of it, and why.
   static let flows: [String: String] = [

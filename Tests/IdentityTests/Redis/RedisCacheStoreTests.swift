@@ -25,12 +25,13 @@ struct RedisCacheStoreTests {
   }
 
   private func open(
-    _ port: Int, tls: TLSContext? = nil, user: String? = nil, password: String? = nil, prefix: String = "bp:"
+    _ port: Int, tls: TLSContext? = nil, user: String? = nil, password: String? = nil, prefix: String = "bp:",
+    leasePause: @escaping RedisCacheStore.Pause = RedisCacheStore.sleep
   ) async -> RedisCacheStore {
     let server = RedisServer(
       host: "127.0.0.1", port: UInt16(port), tls: tls, user: user, password: password.map { Secret($0) }, database: 1,
       keyPrefix: prefix)
-    return await RedisCacheStore.open(server, loop: loop, resolver: Resolver()) { [failures, recoveries] event in
+    return await RedisCacheStore.open(server, loop: loop, resolver: Resolver(), leasePause: leasePause) { [failures, recoveries] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
       case .recovered: recoveries.withLock { $0 += 1 }
@@ -183,16 +184,39 @@ struct RedisCacheStoreTests {
     // A lease whose holder is gone.
     await stores[0].withRefreshLock("bob") {}
     let digest = "bob".utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 as UInt64 }
-    _ = try await redis.cli("-n", "1", "set", "bp:lock:\(String(digest, radix: 16))", "somebody", "PX", "1500")
-    let began = MonotonicTime.now
-    await stores[1].withRefreshLock("bob") {}
-    #expect(MonotonicTime.now - began >= .milliseconds(1000))
-    // Not ours to take away, and ours to lengthen while the body runs.
-    await stores[1].withRefreshLock("carol") {
-      do { try await Task.sleep(for: .seconds(7)) } catch {}
-      let keys = try? await redis.cli("-n", "1", "--raw", "keys", "bp:lock:*")
-      #expect(keys?.hasPrefix("bp:lock:") == true)
+    let lock = "bp:lock:\(String(digest, radix: 16))"
+    _ = try await redis.cli("-n", "1", "set", lock, "somebody", "PX", "1500")
+    let holder = await stores[1].withRefreshLock("bob") { try? await redis.cli("-n", "1", "--raw", "get", lock) }
+    #expect(holder != "somebody\n")
+  }
+
+  @Test func `a lease is lengthened as long as its holder works, and only its holder's`() async throws {
+    let redis = try await RedisPeer(in: directory)
+    let pauses = LeasePauses()
+    let store = await open(redis.port, leasePause: { _ in await pauses.pause() })
+    let outcome = await store.withRefreshLock("carol") { () -> Result<Void, any Error> in
+      do {
+        await pauses.begin()
+        let lock = try await redis.cli("-n", "1", "--raw", "keys", "bp:lock:*").trimming("\n")
+        #expect(lock.hasPrefix("bp:lock:"))
+        // Longer than any lease, so that a shorter time is the renewal's doing.
+        try await redis.cli("-n", "1", "pexpire", lock, "600000")
+        pauses.end()
+        await pauses.begin()
+        #expect(try await redis.milliseconds(of: lock) <= 6000)
+        // Another replica's by now.
+        try await redis.cli("-n", "1", "set", lock, "another", "PX", "600000")
+        pauses.end()
+        await pauses.begin()
+        #expect(try await redis.cli("-n", "1", "--raw", "get", lock) == "another\n")
+        #expect(try await redis.milliseconds(of: lock) > 6000)
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
     }
+    try outcome.get()
+    #expect(try await redis.cli("-n", "1", "--raw", "keys", "bp:lock:*") != "\n")
   }
 
   @Test func `a key that holds no cache is reported, and left alone`() async throws {
@@ -295,4 +319,34 @@ struct RedisCacheStoreTests {
     // Plain text to a port that speaks TLS.
     #expect(await open(redis.port).trouble != nil)
   }
+}
+
+/// The pauses between two renewals of a lease, which end when a test says so.
+private struct LeasePauses: Sendable {
+  private let begun = AsyncStream<Void>.makeStream()
+  private let ended = AsyncStream<Void>.makeStream()
+
+  /// What the store calls: returns when the test ends the pause, or the task is cancelled.
+  func pause() async {
+    begun.continuation.yield()
+    for await _ in ended.stream { break }
+  }
+
+  /// Waits until the store pauses.
+  func begin() async {
+    for await _ in begun.stream { break }
+  }
+
+  func end() { ended.continuation.yield() }
+}
+
+extension RedisPeer {
+  /// How long a key has to live; below 0 where there is none.
+  fileprivate func milliseconds(of key: String) async throws -> Int {
+    try #require(Int(await cli("-n", "1", "--raw", "pttl", key).trimming("\n")))
+  }
+}
+
+extension String {
+  fileprivate func trimming(_ end: Character) -> String { filter { $0 != end } }
 }

@@ -1,5 +1,4 @@
-// Reads the cache vectors recorded from msal-python: ../shared/vectors/cache beside the package. Where that is absent there
-// are none, and the tests over them say so instead of passing.
+// Reads the cache vectors recorded from msal-python: Tests/Fixtures/msal/cache.
 
 import FoundationEssentials
 import HTTP
@@ -36,18 +35,15 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
     "09-response-scope-wins": "response-scope-wins", "19-expires-forms": "expires-forms",
   ]
 
-  static let folder = URL(filePath: #filePath).appending(path: "../../../../../shared/vectors/cache").standardized
+  static let folder = URL(filePath: #filePath).appending(path: "../../../Fixtures/msal/cache").standardized
 
-  static let all: [CacheVector] = {
-    do {
-      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
-      return try names.filter { $0 != "index.json" && $0.hasSuffix(".json") }.sorted().map { name in
-        try CacheVector(name: String(name.dropLast(5)), Array(Data(contentsOf: folder.appending(path: name))))
-      }
-    } catch {
-      return []
+  /// Every vector; a folder that cannot be read fails the test that asks.
+  static func all() throws -> [CacheVector] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+    return try names.filter { $0 != "index.json" && $0.hasSuffix(".json") }.sorted().map { name in
+      try CacheVector(name: String(name.dropLast(5)), Array(Data(contentsOf: folder.appending(path: name))))
     }
-  }()
+  }
 
   init(name: String, _ json: [UInt8]) throws {
     let root = try #require(JSONValue(json: json)?.members)

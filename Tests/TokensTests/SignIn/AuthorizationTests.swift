@@ -85,8 +85,7 @@ import Tokens
     #expect(reply.code == Secret("C &d"))
   }
 
-  @Test(.enabled(if: FlowVector.arePresent, "no ../shared/vectors/flows beside the package"))
-  func `code-pkce: address and token request are msal-python's`() throws {
+  @Test func `code-pkce: address and token request are msal-python's`() throws {
     let vector = try FlowVector("08-auth-code-pkce")
     let flow = vector.calls[0].result
     // The recorded digests, by what they are of: this module has no SHA-256.
@@ -132,8 +131,7 @@ import Tokens
   }
 
   // 14-adfs: the refresh of a provider that is not Entra is decorated and asks for client_info too.
-  @Test(.enabled(if: FlowVector.arePresent, "no ../shared/vectors/flows beside the package"))
-  func `a refresh request is msal-python's`() throws {
+  @Test func `a refresh request is msal-python's`() throws {
     let vector = try FlowVector("14-adfs")
     let exchange = try #require(vector.calls[2].exchanges.first)
     let token = TokenRequest(

@@ -1,5 +1,4 @@
-// Reads the flows recorded from msal-python: ../shared/vectors/flows beside the package. Where that is absent there are none,
-// and the tests over them say so instead of passing.
+// Reads the flows recorded from msal-python: Tests/Fixtures/msal/flows.
 
 import FoundationEssentials
 import Testing
@@ -29,8 +28,7 @@ struct FlowVector {
   var metadata: ProviderMetadata
   var calls: [Call]
 
-  static let folder = URL(filePath: #filePath).appending(path: "../../../../../shared/vectors/flows").standardized
-  static let arePresent = FileManager.default.fileExists(atPath: folder.path())
+  static let folder = URL(filePath: #filePath).appending(path: "../../../Fixtures/msal/flows").standardized
 
   init(_ name: String) throws {
     let text = try Data(contentsOf: Self.folder.appending(path: name + ".json"))
