@@ -7,7 +7,7 @@ import Testing
 
 @testable import bearer_proxy
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WatchdogTests {
   @Test func `a loop that stands still gives no sign of life, and others do not speak for it`() async throws {
     let directory = try TemporaryDirectory()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Tokens
 
-@Suite("Demo services", .timeLimit(.minutes(1))) struct DemoServicesTests {
+@Suite("Demo services", .timeLimit(.minutes(5))) struct DemoServicesTests {
   typealias Sample = DemoDirectory.Sample
 
   /// Starts both services, lets `body` use them, and stops them whatever it does.

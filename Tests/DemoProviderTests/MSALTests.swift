@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "msal against the demonstration's provider", .timeLimit(.minutes(2)),
+  "msal against the demonstration's provider", .timeLimit(.minutes(5)),
   .enabled(
     if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
     "Tests/run makes the Python environment .venv"))

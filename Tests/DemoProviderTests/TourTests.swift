@@ -5,7 +5,7 @@ import Testing
 
 @testable import bearer_proxy_demo
 
-@Suite("Tour", .timeLimit(.minutes(2))) struct TourTests {
+@Suite("Tour", .timeLimit(.minutes(5))) struct TourTests {
   @Test func `every step goes as expected, and no secret or token is shown`() async throws {
     let directory = try TemporaryDirectory()
     let result = try await run(

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct AdminTests {
   @Test func `readiness names the application, the scopes, the reason and the next attempt`() async throws {
     let directory = try TemporaryDirectory()

@@ -3,7 +3,7 @@
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct AuthorityTests {
   @Test(arguments: ["client_secret_basic", "client_secret_post"])
   func `the application proves itself in the way its provider takes`(_ method: String) async throws {

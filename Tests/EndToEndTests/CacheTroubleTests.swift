@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CacheTroubleTests {
   /// What is wrong with the file system, and what ends it.
   enum Trouble: String, CaseIterable {
@@ -76,7 +76,7 @@ struct CacheTroubleTests {
     // Each renewal needs the refresh token of the one before, which stands nowhere but in memory.
     let before = try await scene.tokenRequests()
     var statuses: Set<Int> = []
-    let isRenewed = try await eventually(within: .seconds(40)) {
+    let isRenewed = try await eventually {
       statuses.insert(try await proxy.get("/orders/meanwhile").status)
       try await Task.sleep(for: .milliseconds(300))
       return try await scene.tokenRequests() >= before + 3
@@ -90,7 +90,7 @@ struct CacheTroubleTests {
 
     try await trouble.end(mount)
     #expect(
-      try await eventually(within: .seconds(40)) {
+      try await eventually {
         try await metricSum(proxy, "bearer_proxy_cache_unwritten_changes") == 0
       })
     #expect(try await eventually { proxy.process.errors.contains("token cache can be used again") })
@@ -98,7 +98,7 @@ struct CacheTroubleTests {
     try await proxy.process.stop()
     // All that the next process knows is in the file, and the provider forgives no refresh token but the last.
     (proxy, own) = try await scene.proxy()
-    #expect(try await eventually(within: .seconds(20)) { try scene.allAreExpired() })
+    #expect(try await eventually { try scene.allAreExpired() })
     #expect(try await proxy.get("/orders/after").status == 200)
     try await proxy.process.stop()
     withExtendedLifetime(own) {}
@@ -121,7 +121,7 @@ struct CacheTroubleTests {
     #expect(answer.status == 503 && answer.body.contains("token-cache-unavailable"), "\(answer.body)")
     #expect(proxy.process.errors.contains("the text ends too early"))
     try Data(whole.utf8).write(to: URL(filePath: scene.cache))
-    #expect(try await eventually(within: .seconds(20)) { try await proxy.get("/orders/mended").status == 200 })
+    #expect(try await eventually { try await proxy.get("/orders/mended").status == 200 })
     withExtendedLifetime(own) {}
     await scene.stop()
   }
@@ -142,7 +142,7 @@ struct CacheTroubleTests {
 
     let before = try await scene.tokenRequests()
     var statuses: Set<Int> = []
-    let isRenewed = try await eventually(within: .seconds(40)) {
+    let isRenewed = try await eventually {
       statuses.insert(try await proxy.get("/orders/meanwhile").status)
       try await Task.sleep(for: .milliseconds(300))
       return try await scene.tokenRequests() >= before + 2
@@ -155,7 +155,7 @@ struct CacheTroubleTests {
 
     // Put back, even as it was: what was renewed meanwhile goes over it.
     try Data(whole.utf8).write(to: URL(filePath: scene.cache))
-    #expect(try await eventually(within: .seconds(20)) { textOfFile(scene.cache) != whole })
+    #expect(try await eventually { textOfFile(scene.cache) != whole })
     #expect(try await eventually { proxy.process.errors.contains("token cache can be used again") })
     #expect(try await proxy.get("/orders/after").status == 200)
     withExtendedLifetime(own) {}

@@ -3,7 +3,7 @@
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CallerTests {
   /// What Authlib's tokens are for.
   private static let audience = "https://orders.example"

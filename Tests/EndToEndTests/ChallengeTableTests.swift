@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ChallengeTableTests {
   private let directory: TemporaryDirectory
   private let api: DemandingAPI

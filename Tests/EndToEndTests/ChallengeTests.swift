@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ChallengeTests {
   private let directory: TemporaryDirectory
   private let settings: DemoSettings
@@ -38,7 +38,7 @@ struct ChallengeTests {
     let login = try await login(proxy)
     try #require(login.status == 0, "\(login.errors)")
     #expect(!login.errors.contains("were refused"))
-    #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/orders/list").status == 200 })
+    #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })
     return proxy
   }
 
@@ -86,14 +86,14 @@ struct ChallengeTests {
     #expect(refused["www-authenticate"]?.contains(parameter) == true, "\(refused.fields)")
     #expect(try await proxy.get("/orders/list").status == 200)
     #expect(try await proxy.get("/orders/\(path)").status == 401)
-    #expect(try await eventually(within: .seconds(5)) { !directory.read("cache.json.challenges").isEmpty })
+    #expect(try await eventually { !directory.read("cache.json.challenges").isEmpty })
     #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 1)
     #expect(try await proxy.admin("/readyz").body.contains("- route orders: the next sign-in has to bring "))
 
     let login = try await login(proxy)
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.errors.contains(words), "\(login.errors)")
-    #expect(try await eventually(within: .seconds(5)) { try await proxy.get("/orders/\(path)").status == 200 })
+    #expect(try await eventually { try await proxy.get("/orders/\(path)").status == 200 })
     #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 0)
     await services.stop()
   }
@@ -106,13 +106,13 @@ struct ChallengeTests {
     // Nobody has consented yet: the refusal is the caller's, and the next sign-in asks for it.
     let refused = try await proxy.get("/orders/uploads", ["--data-binary", body])
     #expect(refused.status == 403)
-    #expect(try await eventually(within: .seconds(5)) { !directory.read("cache.json.challenges").isEmpty })
+    #expect(try await eventually { !directory.read("cache.json.challenges").isEmpty })
     let login = try await login(proxy)
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.errors.contains("api://orders/Orders.Write"), "\(login.errors)")
     var served: Answer?
     #expect(
-      try await eventually(within: .seconds(10)) {
+      try await eventually {
         served = try await proxy.get("/orders/uploads", ["--data-binary", body])
         return served?.status == 200
       })

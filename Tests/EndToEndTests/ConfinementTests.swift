@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(1)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ProxyConfinementTests {
   @Test func `no thread can gain privileges, and the process leaves no core`() async throws {
     let scene = try await ScriptedScene()

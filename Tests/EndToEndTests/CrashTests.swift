@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CrashTests {
   @Test func `after kill -9 the next start serves with the cached tokens, and nobody asks the provider`() async throws {
     let directory = try TemporaryDirectory()

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct DrainTests {
   @Test func `readiness goes first, requests are taken for the delay, and a second signal ends at once`() async throws {
     let scene = try await ScriptedScene(top: "shutdown: {delay: 60s, limit: 90s}")

@@ -9,7 +9,7 @@ import Testing
 private let example = testsDirectory + "/../.build/embedding/debug/embedding-example"
 
 @Suite(
-  .timeLimit(.minutes(2)),
+  .timeLimit(.minutes(5)),
   .enabled(
     if: FileManager.default.isExecutableFile(atPath: example), "Tests/run builds the package Tests/EmbeddingExample"))
 struct EmbeddingTests {

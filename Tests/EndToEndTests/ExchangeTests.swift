@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ExchangeTests {
   @Test func `requests sent back to back are answered in order, each with its own answer`() async throws {
     let scene = try await ScriptedScene()

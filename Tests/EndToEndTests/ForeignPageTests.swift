@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Foreign pages in a browser", .timeLimit(.minutes(3)),
+  "Foreign pages in a browser", .timeLimit(.minutes(5)),
   .enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver"))
 struct ForeignPageTests {
   @Test func `no page of another site makes Chromium reach an upstream, unless it may call`() async throws {

@@ -3,7 +3,7 @@
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ListenerTests {
   @Test func `a unix socket, an IPv6 address and a TLS listener serve, and the socket file goes with the process`()
     async throws

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct LiveCheckTests {
   private struct Report: Decodable {
     struct Step: Decodable {

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ObservabilityTests {
   private static let folder = testsDirectory + "/../deploy/observability/"
 

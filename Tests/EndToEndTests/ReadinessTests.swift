@@ -3,7 +3,7 @@
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ReadinessTests {
   private func proxy(_ directory: TemporaryDirectory, top: String, issuer: String, upstream: Int) async throws
     -> ProxyUnderTest

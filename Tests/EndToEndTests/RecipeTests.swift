@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct RecipeTests {
   private typealias Sample = DemoDirectory.Sample
   let directory: TemporaryDirectory

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct RefreshStormTests {
   private struct Storm: Decodable {
     var seconds: Double
@@ -29,7 +29,7 @@ struct RefreshStormTests {
     for proxy in proxies {
       #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
     }
-    #expect(try await eventually(within: .seconds(40)) { try scene.allAreExpired() })
+    #expect(try await eventually { try scene.allAreExpired() })
     try await scene.lifetime(3600)
     let before = try await scene.tokenRequests()
     let seen = scene.nginx.accessLog.count

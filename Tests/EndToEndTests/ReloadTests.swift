@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ReloadTests {
   private static let extra = """
       - {name: extra, path: /extra/, upstream: "http://127.0.0.1:1/", token: none}

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct RouteTokenRuleTests {
   @Test func `a caller's own token is replaced, kept or refused, and a missing one fails or is done without`()
     async throws

@@ -14,7 +14,7 @@ let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
 private let pictures = ProcessInfo.processInfo.environment["BEARER_PROXY_PICTURES"].map { ["--screenshots", $0] } ?? []
 
 @Suite(
-  "Sign-in pages in a browser", .timeLimit(.minutes(3)),
+  "Sign-in pages in a browser", .timeLimit(.minutes(5)),
   .enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver, and Tests/run does it where it can"))
 struct SignInBrowserTests {
   @Test func `Chromium signs in, consents, declines, comes back, and is refused what it should be`() async throws {

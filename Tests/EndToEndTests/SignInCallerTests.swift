@@ -48,7 +48,7 @@ private struct Front {
   }
 }
 
-@Suite("Sign-in pages of listeners with rules for callers", .keepsSecrets, .timeLimit(.minutes(3)))
+@Suite("Sign-in pages of listeners with rules for callers", .keepsSecrets, .timeLimit(.minutes(5)))
 struct SignInCallerTests {
   private static let secret = "correct-horse-battery-staple"
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct StatusTests {
   private func status(_ configuration: String, _ options: [String] = []) async throws -> CommandResult {
     try await run([try binary(), "status", "-c", configuration] + options)

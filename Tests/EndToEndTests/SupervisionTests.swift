@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct SupervisionTests {
   private static let routes = "routes: [{name: r, path: /, upstream: \"http://127.0.0.1:1/\", token: none}]\n"
 

@@ -3,7 +3,7 @@
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct UpstreamTLSTests {
   private func proxy(_ directory: TemporaryDirectory, upstream: String, tls: String) async throws -> ProxyUnderTest {
     try await ProxyUnderTest(

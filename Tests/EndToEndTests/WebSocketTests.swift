@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  .keepsSecrets, .timeLimit(.minutes(2)),
+  .keepsSecrets, .timeLimit(.minutes(5)),
   .enabled(
     if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
     "Tests/run makes the Python environment .venv"))

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPClient
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OriginPoolTests {
   private static let request = "GET / HTTP/1.0\r\n\r\n"
 

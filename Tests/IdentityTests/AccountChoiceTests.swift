@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1))) struct AccountChoiceTests {
+@Suite(.timeLimit(.minutes(5))) struct AccountChoiceTests {
   private typealias Bench = AccountBench
 
   @Test func `empty-cache: where nobody is signed in nothing is sent`() async throws {

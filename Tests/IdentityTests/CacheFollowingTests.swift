@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1))) struct CacheFollowingTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheFollowingTests {
   private typealias Bench = AccountBench
 
   /// Runs `body` while the broker follows its cache.

@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1))) struct CachedTokenTests {
+@Suite(.timeLimit(.minutes(5))) struct CachedTokenTests {
   private typealias Bench = AccountBench
   private static let mfa = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
 

@@ -8,7 +8,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ClientAssertionTests {
   let directory: TemporaryDirectory
   let provider = ScriptedProvider()

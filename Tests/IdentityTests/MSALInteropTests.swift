@@ -14,7 +14,7 @@ import Tokens
 
 private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
 
-@Suite(.timeLimit(.minutes(2))) struct MSALInteropTests {
+@Suite(.timeLimit(.minutes(5))) struct MSALInteropTests {
   private static let entra = "https://login.microsoftonline.com"
   let directory: TemporaryDirectory
 

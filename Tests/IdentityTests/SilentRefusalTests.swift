@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1))) struct SilentRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct SilentRefusalTests {
   private typealias Bench = AccountBench
 
   @Test func `expired-sts-down: a provider that is down does not cost the refresh token`() async throws {

@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1))) struct SilentThrottlingTests {
+@Suite(.timeLimit(.minutes(5))) struct SilentThrottlingTests {
   private typealias Bench = AccountBench
 
   private func expired() throws -> Bench {

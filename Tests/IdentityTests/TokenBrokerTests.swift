@@ -8,7 +8,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1))) struct TokenBrokerTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenBrokerTests {
   @Test func `the first caller waits for the provider, the second gets the held token`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription(capabilities: ["cp1"])

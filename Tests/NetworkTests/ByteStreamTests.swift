@@ -4,7 +4,7 @@ import Network
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ByteStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct ByteStreamTests {
   /// A peer that closes with something unread breaks the connection off; the kernel tells whichever call comes first, once.
   @Test func `a reset that sending found out about is no end in good order`() async throws {
     let end = try await onLoop { loop in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DirectoryWatchTests {
   let directory: TemporaryDirectory
   let heard = Locked<[DirectoryWatch.Event]>([])
@@ -22,7 +22,7 @@ struct DirectoryWatchTests {
   private func hears(_ event: DirectoryWatch.Event, _ change: () throws -> Void) async throws -> Bool {
     heard.withLock { $0 = [] }
     try change()
-    return try await eventually(within: .seconds(5)) { heard.withLock { $0.contains(event) } }
+    return try await eventually { heard.withLock { $0.contains(event) } }
   }
 
   @Test func `writing in place, replacing, changing the mode and removing are all heard`() async throws {

@@ -20,7 +20,7 @@ private final class Flag: Sendable {
   var isSet: Bool { stored.load(ordering: .relaxed) }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EventLoopTests {
   private static let loopback = SocketAddress(.ipv4(0x7F00_0001, port: 0))
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FileSetTests {
   private let directory: TemporaryDirectory
 
@@ -58,7 +58,7 @@ struct FileSetTests {
       let watch = try FileSetWatch(paths: [directory.file(path)]) { heard.withLock { $0 += 1 } }
       heard.withLock { $0 = 0 }
       try change()
-      let isHeard = try await eventually(within: .seconds(5)) { heard.withLock { $0 > 0 } }
+      let isHeard = try await eventually { heard.withLock { $0 > 0 } }
       withExtendedLifetime(watch) {}
       return isHeard
     }

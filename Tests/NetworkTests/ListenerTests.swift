@@ -11,7 +11,7 @@ private final class Count: Sendable {
   let value = Atomic(0)
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ListenerTests {
   private static func address(_ path: String) -> SocketAddress { SocketAddress(.unix(path: path)) }
 

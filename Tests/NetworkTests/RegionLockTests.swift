@@ -6,7 +6,7 @@ import Testing
 
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RegionLockTests {
   let directory: TemporaryDirectory
   let lock: RegionLock

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResolverTests {
   /// A look-up that a test scripts, and a clock that it sets.
   private final class Script: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceNotifierTests {
   @Test(arguments: [
     ("/run/notify", Array("/run/notify\0".utf8)), ("@name", [0] + Array("name".utf8)),

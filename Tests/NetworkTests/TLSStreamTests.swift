@@ -22,7 +22,7 @@ struct TLSParties {
   }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TLSStreamTests {
   @Test func `megabytes go both ways at once, whole and in order`() async throws {
     let parties = try await TLSParties()

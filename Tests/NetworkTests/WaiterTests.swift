@@ -5,7 +5,7 @@ import Testing
 
 @testable import Network
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WaiterTests {
   @Test func `one wait watches several channels, and tells nothing of those that are not ready`() async throws {
     try await onLoop { loop in

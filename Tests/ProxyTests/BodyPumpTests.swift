@@ -73,7 +73,7 @@ private final class PumpRig {
   }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct BodyPumpTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var name: String

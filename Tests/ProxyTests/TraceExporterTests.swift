@@ -10,7 +10,7 @@ import Tokens
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(1))) struct TraceExporterTests {
+@Suite(.timeLimit(.minutes(5))) struct TraceExporterTests {
   static let verdicts: [(FetchResponse, ExportVerdict)] = [
     (FetchResponse(status: 200, body: Array("{}".utf8)), .accepted(rejected: 0, message: nil)),
     (FetchResponse(status: 200), .accepted(rejected: 0, message: nil)),

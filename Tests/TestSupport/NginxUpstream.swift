@@ -97,7 +97,7 @@ public struct NginxUpstream: Sendable {
 
 /// Waits until 127.0.0.1:`port` accepts connections; throws what `process` said when it ends before.
 public func waitForPort(_ port: Int, of process: ChildProcess) async throws {
-  let open = try await eventually(within: .seconds(20)) {
+  let open = try await eventually {
     if let status = process.poll() {
       throw TestSupportError("\(process.name) ended with \(status): \(process.errors) \(process.output)")
     }

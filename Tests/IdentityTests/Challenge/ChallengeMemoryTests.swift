@@ -7,7 +7,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ChallengeMemoryTests {
   private let clock = ManualClock()
 

@@ -6,7 +6,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ApplicationFlowTests {
   /// The recorded forms without `client_info`, which asks about the account of a sign-in; there is none here.
   private static func forms(_ flow: FlowReplay, _ index: Int) -> [[String: String]] {

@@ -5,7 +5,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SilentFlowTests {
   @Test func `flow 01: the cache serves, and an ending token is renewed with the recorded request`() async throws {
     let flow = try FlowReplay("01-silent-hit-then-expiry-buffer")

@@ -8,7 +8,7 @@ import Tokens
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AnswerFormTests {
   @Test(
     arguments: [

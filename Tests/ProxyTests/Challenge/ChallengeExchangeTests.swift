@@ -11,7 +11,7 @@ import Tokens
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ChallengeExchangeTests {
   private typealias Bench = ChallengeBench
 
