@@ -28,7 +28,9 @@ import Tokens
   private static func rows() throws -> [Row] {
     let interaction = InteractionRequired(
       reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))
-    return fixedRows + [Row(failure: .token(.interactionRequired(interaction)), status: 401, kind: "interaction-required")]
+    return fixedRows + [
+      Row(failure: .token(.interactionRequired(interaction)), status: 401, kind: "interaction-required")
+    ]
   }
 
   private static let fixedRows = [
@@ -85,7 +87,8 @@ import Tokens
 
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
   private enum Kind: CaseIterable {
-    case head, headStalled, framing, path, methodRefused, targetRefused, expectation, unknownHost, crossSite, unknownPeer
+    case head, headStalled, framing, path, methodRefused, targetRefused, expectation, unknownHost, crossSite,
+      unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy

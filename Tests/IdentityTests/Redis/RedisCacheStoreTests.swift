@@ -31,7 +31,8 @@ struct RedisCacheStoreTests {
     let server = RedisServer(
       host: "127.0.0.1", port: UInt16(port), tls: tls, user: user, password: password.map { Secret($0) }, database: 1,
       keyPrefix: prefix)
-    return await RedisCacheStore.open(server, loop: loop, resolver: Resolver(), leasePause: leasePause) { [failures, recoveries] event in
+    return await RedisCacheStore.open(server, loop: loop, resolver: Resolver(), leasePause: leasePause) {
+      [failures, recoveries] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
       case .recovered: recoveries.withLock { $0 += 1 }

@@ -160,7 +160,8 @@ import Tokens
     #expect(end == row.end)
   }
 
-  @Test func `device-poll-not-memoized: requests and polls are msal-python's, its duplicate of the code aside`() throws {
+  @Test func `device-poll-not-memoized: requests and polls are msal-python's, its duplicate of the code aside`() throws
+  {
     let vector = try FlowVector("09-device-code")
     let scopes = try ScopeSet(["https://graph.microsoft.com/User.Read"])
     let begin = try #require(vector.calls[0].exchanges.first)
