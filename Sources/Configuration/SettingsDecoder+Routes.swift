@@ -46,7 +46,8 @@ extension SettingsDecoder {
       default: false
       }
     }
-    if isWord, (1...64).contains(name.utf8.count) { return true }
+    // '.' and '..' are no segments of a path.
+    if isWord, (1...64).contains(name.utf8.count), name != ".", name != ".." { return true }
     report(place, "\(key): '\(name)' is not a name of at most 64 letters, digits, '-', '_', '.'")
     return false
   }
@@ -127,7 +128,7 @@ extension SettingsDecoder {
     if path.contains("//") || !isNormal(path) {
       return "has an empty segment, '.' or '..'; requests are matched after those are resolved"
     }
-    return path.hasPrefix("/.bearer/") ? "belongs to the proxy's own pages under /.bearer/" : nil
+    return path.lowercased().hasPrefix("/.bearer/") ? "belongs to the proxy's own pages under /.bearer/" : nil
   }
 
   /// Whether a path is what requests are matched by, and so can match at all.

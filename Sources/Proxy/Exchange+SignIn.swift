@@ -7,16 +7,18 @@ internal import Telemetry
 internal import Tokens
 
 extension Exchange {
-  /// The desk that a request is for; nil where it is for a route.
+  /// The desk that a request is for, and its path's normal form in the scratch where that differs; nil where it is for a route.
   func desk(_ connection: DownstreamConnection, _ scratch: Scratch) -> SignInDesk? {
-    guard let desk = connection.context.signIn else { return nil }
-    let root: StaticString = "/.bearer/"
-    let isOwn = scratch.requestInput.withBytes { bytes in
-      let path = bytes.extracting(scratch.requestParser.head.target.path)
-      return path.count >= root.utf8CodeUnitCount
-        && path.extracting(first: root.utf8CodeUnitCount).equalsIgnoringCase(root)
+    guard let desk = connection.context.signIn, signInPath(scratch) == .pages else { return nil }
+    return desk
+  }
+
+  /// Where the path leads on a listener with sign-in pages.
+  func signInPath(_ scratch: Scratch) -> SignInPath {
+    scratch.path.removeAll()
+    return scratch.requestInput.withBytes { bytes in
+      SignInPath(bytes.extracting(scratch.requestParser.head.target.path), normal: &scratch.path)
     }
-    return isOwn ? desk : nil
   }
 
   /// Serves a request to the sign-in pages. Whoever asks is a caller as any other, but that a browser may come from another site:
@@ -33,6 +35,7 @@ extension Exchange {
         return await answer(desk.tooLarge(), connection, scratch, keepsConnection: false)
       }
       var whole = visit
+      if !scratch.path.isEmpty { whole.path = scratch.path.bytes.text }
       whole.body = try await content(Int(count), connection, scratch)
       let keepsConnection =
         count == 0 && Persistence.after(request: scratch.requestParser.head) == .keepAlive

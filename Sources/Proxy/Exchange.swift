@@ -70,12 +70,14 @@ struct Exchange {
     _ connection: DownstreamConnection, _ scratch: Scratch
   ) throws(ExchangeFailure) -> Admission {
     let service = connection.state.service
+    let isAmbiguous = connection.context.signIn != nil && signInPath(scratch) == .ambiguous
     scratch.path.removeAll()
     defer { record.route = route?.index }
     if let refusal = connection.refusal { throw .caller(refusal) }
     let admission = try Admission(
       scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers, table: service.table,
       bodyLimit: service.limits.bodyBytes, normalPath: &scratch.path, found: &route, reader: &scratch.reader)
+    if isAmbiguous { throw .path(.otherRoute) }
     if let limit = admission.route.timeouts.whole { whole = start + limit }
     return admission
   }

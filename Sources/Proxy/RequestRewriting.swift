@@ -46,6 +46,7 @@ enum RequestRewriting {
     }
     let isTraceNew =
       head.fields.contains(.tracestate) && !(propagatesTrace && RequestIdentity.takesTraceOver(head, bytes))
+    var hasSignInCookie = false
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
@@ -55,10 +56,15 @@ enum RequestRewriting {
       if passes(line, replacesAuthorization: credential.replacesCallers),
         HopByHop.forwards(line, head.connection, in: bytes)
       {
+        if line.known == .cookie, SignInCookie.occurs(in: bytes.extracting(line.value)) {
+          hasSignInCookie = true
+          continue
+        }
         run.add(line, from: bytes, into: &output)
       }
     }
     run.finish(from: bytes, into: &output)
+    if hasSignInCookie { writeOtherCookies(head, bytes, into: &output) }
     if framing == .chunked { HeadWriter.field("Transfer-Encoding", "chunked", into: &output) }
     if asksForWebSocket {
       output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
@@ -79,6 +85,17 @@ enum RequestRewriting {
     }
     if let bearer = credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
     HeadWriter.end(into: &output)
+  }
+
+  /// Writes the cookie fields that have one of the sign-in pages' in them, without it.
+  @inline(never)
+  private static func writeOtherCookies(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
+  ) {
+    for index in 0..<head.fields.count where head.fields[index].known == .cookie {
+      let value = bytes.extracting(head.fields[index].value)
+      if SignInCookie.occurs(in: value) { SignInCookie.writeOthers(of: value, into: &output) }
+    }
   }
 
   /// Whether the caller's line is passed on as it is; what is not is written anew or not at all.

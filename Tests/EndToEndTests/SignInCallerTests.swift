@@ -96,7 +96,7 @@ struct SignInCallerTests {
     for answer in try await refusals(stage.origin, ["--cacert", authority.file]) { #expect(answer.status == 0) }
     #expect(!stage.hasWritten)
     try await walk(stage)
-    #expect(stage.directory.read("jar").contains("__Secure-bearer-sign-in-"))
+    #expect(stage.directory.read("jar").contains("__Host-bearer-sign-in-"))
     await stage.services.stop()
   }
 

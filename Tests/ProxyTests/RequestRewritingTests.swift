@@ -48,6 +48,18 @@ import Tokens
         "GET /orders/ HTTP/1.1\nHost: a\nConnection: authorization, x-forwarded-for, content-length\nContent-Length: 3",
       expected: ["Authorization: Bearer t0ken", "X-Forwarded-For: 127.0.0.1", "Content-Length: 3"]),
     Row(
+      name: "cookies of sign-in pages end here, whichever listener's",
+      request: """
+        GET /orders/ HTTP/1.1
+        Host: a
+        Cookie: a=1; __Host-bearer-sign-in-8443=s3cret;b=2; bearer-sign-in-80=s3cret
+        X-Other: 2
+        Cookie: bearer-sign-in-80=s3cret
+        Cookie: my-bearer-sign-in-80=kept; c=bearer-sign-in-80
+        """,
+      expected: ["Cookie: a=1; b=2", "X-Other: 2", "Cookie: my-bearer-sign-in-80=kept; c=bearer-sign-in-80"],
+      unexpected: ["s3cret"]),
+    Row(
       name: "hop-by-hop fields end here",
       request: """
         GET /orders/ HTTP/1.1

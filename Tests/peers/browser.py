@@ -11,12 +11,14 @@ nobody's.
 
 import argparse
 import base64
+import http.server
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -151,6 +153,7 @@ def main():
     parser.add_argument("--strong", metavar="PATH", help="a path whose API wants a stronger sign-in")
     parser.add_argument("--more", metavar="PATH", help="a path whose API wants another permission")
     parser.add_argument("--elsewhere", metavar="URL", help="a page of another site")
+    parser.add_argument("--neighbour", action="store_true", help="another service of the host sets cookies of the pages' name")
     parser.add_argument("--limit", type=float, help="seconds that pages wait: walks through what is too late, and no more")
     parser.add_argument("--screenshots")
     parser.add_argument("--user", default="alice@contoso.example")
@@ -159,6 +162,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(folder)
         try:
+            if options.neighbour:
+                neighbour(browser, options)
             if options.limit:
                 late(browser, options)
             else:
@@ -239,6 +244,28 @@ def walk(browser, options):
         elsewhere(browser, options)
     said = [line for line in browser.complaints() if "Content Security Policy" in line]
     check(not said, "no policy was broken", said)
+
+
+def neighbour(browser, options):
+    """Visits a service on another port of the pages' host, which sets cookies of their name for every path of theirs."""
+    name = "bearer-sign-in-" + options.origin.rsplit(":", 1)[1]
+
+    class Service(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            for value, path in (("x", "/"), ("A" * 43, "/.bearer/sign-in"), ("B" * 43, "/.bearer/callback")):
+                self.send_header("Set-Cookie", "%s=%s; Path=%s" % (name, value, path))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    browser.go("http://localhost:%d/" % server.server_port)
+    check(name + "=x" in browser.count("return document.cookie"), "a neighbour has set the pages' cookie",
+          browser.count("return document.cookie"))
 
 
 def post(browser, path):

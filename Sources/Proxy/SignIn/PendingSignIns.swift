@@ -53,17 +53,17 @@ struct PendingSignIns {
     states[entry.signIn.state] = .waiting(entry)
   }
 
-  /// The one that an answer with `state` is to, from a browser with this cookie, at most `lifetime` seconds after it began. It is
-  /// over then, whatever comes of the answer.
-  mutating func take(state: String, browser: String?, now: UnixTime, lifetime: Int64) -> Match {
+  /// The one that an answer with `state` is to, from a browser with one of these cookies, at most `lifetime` seconds after it
+  /// began. It is over then, whatever comes of the answer.
+  mutating func take(state: String, browsers: [String], now: UnixTime, lifetime: Int64) -> Match {
     guard let found = states[state] else { return .unknown }
     switch found {
     case .waiting(let entry):
-      guard let browser, Secret(browser) == entry.browser else { return .otherBrowser }
+      guard browsers.contains(where: { Secret($0) == entry.browser }) else { return .otherBrowser }
       states[state] = .over(entry.browser, entry.form, at: now)
       return now - entry.begunAt < lifetime ? .found(entry) : .expired(entry.form)
     case .over(let owner, let form, _):
-      guard let browser, Secret(browser) == owner else { return .otherBrowser }
+      guard browsers.contains(where: { Secret($0) == owner }) else { return .otherBrowser }
       return .used(form)
     }
   }

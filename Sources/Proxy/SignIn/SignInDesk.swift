@@ -130,7 +130,7 @@ public final class SignInDesk: Sendable {
     let people = await people(for: route)
     let demand = await demand(of: route)
     let browser: String
-    if let known = origin.browser(inCookies: visit.cookies) {
+    if let known = origin.cookie.browsers(in: visit.cookies).first {
       browser = known
     } else {
       browser = try Base64URL.encode(RandomBytes.make(32))
@@ -191,10 +191,12 @@ public final class SignInDesk: Sendable {
     case .failure(let failure): return pages.failure(failure.page)
     }
     let retry = link(form)
-    guard let browser = origin.browser(inCookies: visit.cookies) else { return pages.failure(.noCookie, retry: retry) }
+    let browsers = origin.cookie.browsers(in: visit.cookies)
+    if browsers.isEmpty { return pages.failure(.noCookie, retry: retry) }
     let now = surroundings.now()
-    switch try seal.judge(fields["seal"] ?? "", browser, form, now: now) {
-    case .good: break
+    let browser: String
+    switch try seal.judge(fields["seal"] ?? "", browsers, form, now: now) {
+    case .good(let owner): browser = owner
     case .expired: return pages.failure(.expiredForm, retry: retry)
     case .forged: return pages.failure(.forged, retry: retry)
     }
@@ -238,10 +240,10 @@ public final class SignInDesk: Sendable {
       return pages.failure(.malformed)
     }
     guard let state else { return pages.failure(.unknownState) }
-    let browser = origin.browser(inCookies: visit.cookies)
+    let browsers = origin.cookie.browsers(in: visit.cookies)
     let now = surroundings.now()
     let entry: PendingSignIns.Entry
-    switch pending.withLock({ $0.take(state: state, browser: browser, now: now, lifetime: surroundings.lifetime) }) {
+    switch pending.withLock({ $0.take(state: state, browsers: browsers, now: now, lifetime: surroundings.lifetime) }) {
     case .found(let found): entry = found
     case .expired(let form): return pages.failure(.expired, retry: link(form))
     case .used(let form): return pages.failure(.used, retry: link(form))
@@ -296,7 +298,7 @@ public final class SignInDesk: Sendable {
 
   /// The cookie outlives what it binds by ten minutes, in which a page can say that it was too late.
   private func setCookie(_ browser: String) -> String {
-    origin.setCookie(browser, lifetime: surroundings.lifetime + 600)
+    origin.cookie.field(browser, lifetime: surroundings.lifetime + 600)
   }
 
   private func link(_ form: SignInForm) -> String {

@@ -7,7 +7,9 @@ internal import Tokens
 struct SignInSeal: Sendable {
   /// What became of a form.
   enum Verdict: Hashable {
-    case good, expired, forged
+    /// Ours, and this browser's.
+    case good(browser: String)
+    case expired, forged
   }
 
   private let key: [UInt8]
@@ -30,13 +32,15 @@ struct SignInSeal: Sendable {
     "\(now.seconds).\(try code(browser, form, now))"
   }
 
-  /// Judges a seal.
-  func judge(_ seal: String, _ browser: String, _ form: SignInForm, now: UnixTime) throws(CryptoError) -> Verdict {
+  /// Judges a seal that came from a browser with one of these names.
+  func judge(_ seal: String, _ browsers: [String], _ form: SignInForm, now: UnixTime) throws(CryptoError) -> Verdict {
     let parts = seal.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let seconds = Int64(parts[0]) else { return .forged }
     let made = UnixTime(seconds)
-    guard Secret(String(parts[1])) == Secret(try code(browser, form, made)) else { return .forged }
-    return (0..<lifetime).contains(now - made) ? .good : .expired
+    for browser in browsers where Secret(String(parts[1])) == Secret(try code(browser, form, made)) {
+      return (0..<lifetime).contains(now - made) ? .good(browser: browser) : .expired
+    }
+    return .forged
   }
 
   /// Digested twice, with the key in front both times, as HMAC is: what a single digest proves can be prolonged by a stranger.

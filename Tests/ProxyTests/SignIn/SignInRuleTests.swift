@@ -18,6 +18,8 @@ import Tokens
     ("/\\evil.example", false), ("/\t/evil.example", false), ("/\n/evil.example", false),
     ("https://evil.example/", false),
     ("javascript:alert(1)", false), ("/a b", false), ("/a#b", false), ("/é", false), ("/.bearer/sign-in", false),
+    ("/%2ebearer/sign-in", false), ("/x/../.bearer/callback?code=C", false), ("/%2e%2e/.bearer/sign-in", false),
+    ("/;a/.bearer/sign-in", false), ("/a/.bearer/sign-in", true), ("/a?b=/.bearer/sign-in", true),
     ("/" + String(repeating: "a", count: 2048), false),
   ]) func `a browser returns to a path of the listener only`(text: String, isAllowed: Bool) {
     #expect((ReturnPath(text) != nil) == isAllowed)
@@ -43,20 +45,24 @@ import Tokens
   }
 
   @Test(arguments: [
-    ("http://localhost:8080/", "bearer-sign-in-8080", false),
-    ("https://p.example/", "__Secure-bearer-sign-in-443", true),
-  ]) func `the cookie is the pages' and the listener's own`(url: String, name: String, isSecure: Bool) throws {
-    let origin = SignInOrigin(try HTTPURL(url))
-    let cookie = origin.setCookie(Self.browser, lifetime: 600)
-    #expect(cookie.hasPrefix("\(name)=\(Self.browser); Path=/.bearer/; Max-Age=600"))
+    ("http://localhost:8080/", "bearer-sign-in-8080", "/.bearer/", false),
+    ("https://p.example/", "__Host-bearer-sign-in-443", "/", true),
+  ]) func `the cookie is the pages' and the listener's own`(
+    url: String, name: String, path: String, isSecure: Bool
+  ) throws {
+    let rule = SignInOrigin(try HTTPURL(url)).cookie
+    let cookie = rule.field(Self.browser, lifetime: 600)
+    #expect(cookie.hasPrefix("\(name)=\(Self.browser); Path=\(path); Max-Age=600"))
     #expect(cookie.contains("; Secure") == isSecure)
     #expect(cookie.hasSuffix("; HttpOnly; SameSite=Lax"))
-    #expect(origin.browser(inCookies: "a=1; \(name)=\(Self.browser); b=2") == Self.browser)
-    #expect(origin.browser(inCookies: "bearer-sign-in-9=\(Self.browser)") == nil, "another listener's")
-    #expect(origin.browser(inCookies: "\(name)=\(Self.browser); \(name)=\(Self.browser)") == nil, "two of them")
-    #expect(origin.browser(inCookies: "\(name)=short") == nil)
-    #expect(origin.browser(inCookies: "\(name)=\(String(repeating: "\"", count: 43))") == nil)
-    #expect(origin.browser(inCookies: "") == nil)
+    let other = String(repeating: "o", count: 43)
+    #expect(rule.browsers(in: "a=1; \(name)=\(Self.browser); b=2") == [Self.browser])
+    #expect(rule.browsers(in: "bearer-sign-in-9=\(Self.browser)").isEmpty, "another listener's")
+    #expect(rule.browsers(in: "\(name)=x; \(name)=\(Self.browser); \(name)=\(other)") == [Self.browser, other])
+    #expect(rule.browsers(in: "\(name)=\(Self.browser); \(name)=\(Self.browser)") == [Self.browser])
+    #expect(rule.browsers(in: "\(name)=short").isEmpty)
+    #expect(rule.browsers(in: "\(name)=\(String(repeating: "\"", count: 43))").isEmpty)
+    #expect(rule.browsers(in: "").isEmpty)
   }
 
   struct SealRow: Sendable, CustomTestStringConvertible {
@@ -69,8 +75,8 @@ import Tokens
   }
 
   static let seals: [SealRow] = [
-    SealRow(testDescription: "as it was", verdict: .good),
-    SealRow(testDescription: "in time", later: 599, verdict: .good),
+    SealRow(testDescription: "as it was", verdict: .good(browser: SignInRuleTests.browser)),
+    SealRow(testDescription: "in time", later: 599, verdict: .good(browser: SignInRuleTests.browser)),
     SealRow(testDescription: "too late", later: 600, verdict: .expired),
     SealRow(testDescription: "before it was made", later: -1, verdict: .expired),
     SealRow(testDescription: "another browser", browser: String(repeating: "c", count: 43), verdict: .forged),
@@ -97,16 +103,20 @@ import Tokens
     let seal = SignInSeal(key: Array(repeating: 7, count: 32), lifetime: 600)
     let form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
     let text = row.change(try seal.seal(Self.browser, form, now: Self.now))
-    #expect(try seal.judge(text, row.browser, row.form, now: Self.now + row.later) == row.verdict)
+    // Beside a cookie that somebody else set.
+    let planted = String(repeating: "p", count: 43)
+    for browsers in [[row.browser], [planted, row.browser], [row.browser, planted]] {
+      #expect(try seal.judge(text, browsers, row.form, now: Self.now + row.later) == row.verdict)
+    }
     #expect(
       try SignInSeal(key: Array(repeating: 8, count: 32), lifetime: 600).judge(
-        text, row.browser, row.form, now: Self.now) == .forged)
+        text, [row.browser], row.form, now: Self.now) == .forged)
   }
 
   @Test func `lengths keep two forms from having one seal`() throws {
     let seal = SignInSeal(key: Array(repeating: 7, count: 32), lifetime: 600)
     let one = try seal.seal("b", SignInForm(route: "a/x", returnTo: nil), now: Self.now)
-    #expect(try seal.judge(one, "b", SignInForm(route: "a", returnTo: ReturnPath("/x")), now: Self.now) == .forged)
+    #expect(try seal.judge(one, ["b"], SignInForm(route: "a", returnTo: ReturnPath("/x")), now: Self.now) == .forged)
   }
 
   struct WordsRow: Sendable, CustomTestStringConvertible {

@@ -1,0 +1,92 @@
+// Owns the cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is kept from
+// upstreams.
+
+internal import HTTP
+
+/// The cookie of one listener's sign-in pages.
+struct SignInCookie: Sendable, Hashable {
+  /// Cookies know no ports: the name does, so that listeners of one host do not take one another's.
+  let name: String
+  private let isSecure: Bool
+
+  /// What every name begins with, behind the prefix of those that travel over TLS alone.
+  private static let stem: StaticString = "bearer-sign-in-"
+  /// A cookie of this prefix was set by the host itself over TLS, for all its paths (RFC 6265bis §4.1.3.2).
+  private static let hostPrefix: StaticString = "__Host-"
+
+  /// The cookie of an origin with this port.
+  init(port: UInt16, isSecure: Bool) {
+    name = "\(isSecure ? "\(Self.hostPrefix)" : "")\(Self.stem)\(port)"
+    self.isSecure = isSecure
+  }
+
+  /// The `Set-Cookie` field's value. Lax: the identity provider's redirect comes from another site. `__Host-` demands `/`.
+  func field(_ browser: String, lifetime: Int64) -> String {
+    "\(name)=\(browser); Path=\(isSecure ? "/" : SignInEndpoint.root); Max-Age=\(lifetime)"
+      + "\(isSecure ? "; Secure" : ""); HttpOnly; SameSite=Lax"
+  }
+
+  /// The browser's names in a `Cookie` field, each 43 characters as we make them. Without TLS every service of the host can set
+  /// a cookie of this name, for other paths too: which of several is ours shows when one fits what it was made for.
+  func browsers(in field: String) -> [String] {
+    var found: [String] = []
+    for pair in field.split(separator: ";") {
+      let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, parts[0] == name, Self.isName(parts[1]) else { continue }
+      let value = String(parts[1])
+      if !found.contains(value) { found.append(value) }
+    }
+    return found
+  }
+
+  private static func isName(_ value: Substring) -> Bool {
+    value.utf8.count == 43 && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
+  }
+
+  // MARK: On the way upstream
+
+  /// Whether a `Cookie` field has a cookie of sign-in pages in it, of whichever listener.
+  static func occurs(in value: Span<UInt8>) -> Bool {
+    var start = 0
+    while start < value.count {
+      while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
+      if isOurs(value, start) { return true }
+      while start < value.count, value[start] != UInt8(ascii: ";") { start += 1 }
+      start += 1
+    }
+    return false
+  }
+
+  /// Writes a `Cookie` field without the cookies of sign-in pages; nothing where no other is left.
+  @inline(never)
+  static func writeOthers(of value: Span<UInt8>, into output: inout ByteBuffer) {
+    var isFirst = true
+    var start = 0
+    while start < value.count {
+      while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
+      var end = start
+      while end < value.count, value[end] != UInt8(ascii: ";") { end += 1 }
+      if end > start, !isOurs(value, start) {
+        output.append(isFirst ? "Cookie: " : "; ")
+        output.append(value.extracting(start..<end))
+        isFirst = false
+      }
+      start = end + 1
+    }
+    if !isFirst { output.append("\r\n") }
+  }
+
+  private static func isOurs(_ value: Span<UInt8>, _ start: Int) -> Bool {
+    let prefix = hostPrefix.utf8CodeUnitCount
+    return begins(value, start, with: stem)
+      || begins(value, start, with: hostPrefix) && begins(value, start + prefix, with: stem)
+  }
+
+  private static func begins(_ value: Span<UInt8>, _ start: Int, with text: StaticString) -> Bool {
+    guard value.count - start >= text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { bytes in
+      for index in bytes.indices where value[start + index] != bytes[index] { return false }
+      return true
+    }
+  }
+}
