@@ -17,7 +17,9 @@ import Testing
 
   @Test(arguments: [
     [("/", "x")], [("/", String(repeating: "A", count: 43))],
-    [("/.bearer/sign-in", String(repeating: "B", count: 43)), ("/.bearer/callback", String(repeating: "C", count: 43))],
+    [
+      ("/.bearer/sign-in", String(repeating: "B", count: 43)), ("/.bearer/callback", String(repeating: "C", count: 43)),
+    ],
   ]) func `cookies that another service of the host sets end no sign-in`(cookies: [(path: String, value: String)])
     async throws
   {
