@@ -14,7 +14,8 @@ public enum ChunkError: Error, Sendable, Hashable, CaseIterable {
   case sizeOverflow
   /// A chunk extension is not `;name`, `;name=token` or `;name="text"`.
   case `extension`
-  /// More bytes of extensions and leading zeros in one message than any sender has use for.
+  /// More bytes of extensions and leading zeros than any sender has use for: in front of one chunk, or over the message in
+  /// proportion to its content.
   case extensionTooLong
   /// A line ends with LF alone, or a CR is not followed by LF.
   case lineEnd
@@ -44,9 +45,14 @@ public struct ChunkedDecoder: Sendable {
   private var state = State.sizeStart
   /// Bytes of the current chunk that are still to come.
   public private(set) var remaining: UInt64 = 0
-  // Bytes spent on extensions and zeros: an attacker's way to make us read without getting anywhere.
-  private var overhead = 0
-  private static let maximumOverhead = 8 * 1024
+  // Bytes spent on extensions and leading zeros make us read without getting anywhere (RFC 9112 §7.1.1). Those in front of one
+  // chunk are bounded. Over the message each chunk pays for some, a large one for more; only what is not paid for adds up.
+  private var overhead: Int32 = 0
+  private var unpaid: Int32 = 0
+  private static let maximumOverhead: Int32 = 8 * 1024
+  private static let maximumUnpaid: Int32 = 16 * 1024
+  /// What one chunk pays for, however small: a signature of 64 digits and its name.
+  private static let paidPerChunk: Int32 = 128
 
   /// A decoder at the first chunk.
   public init() {}
@@ -76,7 +82,7 @@ public struct ChunkedDecoder: Sendable {
     case .sizeLineFeed:
       if byte != ASCII.lineFeed { return .lineEnd }
       state = remaining == 0 ? .ended : .data
-      return nil
+      return settleOverhead()
     case .dataReturn:
       if byte != ASCII.carriageReturn { return .dataEnd }
       state = .dataLineFeed
@@ -91,6 +97,14 @@ public struct ChunkedDecoder: Sendable {
       if overhead > Self.maximumOverhead { return .extensionTooLong }
       return readExtension(byte)
     }
+  }
+
+  // Two bytes of overhead for each byte of content, beside what every chunk pays for.
+  private mutating func settleOverhead() -> ChunkError? {
+    let paid = Self.paidPerChunk + 2 * Int32(min(remaining, UInt64(Self.maximumOverhead)))
+    unpaid = max(0, unpaid + overhead - paid)
+    overhead = 0
+    return unpaid > Self.maximumUnpaid ? .extensionTooLong : nil
   }
 
   private mutating func readSize(_ byte: UInt8) -> ChunkError? {

@@ -63,10 +63,32 @@ public struct ConnectionOptions: Sendable {
     return true
   }
 
+  /// The nominated names by themselves, for trailer fields, which arrive when the head's bytes are gone; nil where there are none.
+  public func nominations(in bytes: Span<UInt8>) -> Nominations? {
+    nominatedCount == 0
+      ? nil
+      : Nominations(
+        names: (0..<nominatedCount).map { index in
+          let name = bytes.extracting(nominated[index])
+          return name.indices.map { name[$0] }
+        })
+  }
+
   /// Whether a field of an unknown name was nominated to be dropped.
   @usableFromInline func nominates(_ name: ByteRange, in bytes: Span<UInt8>) -> Bool {
     for index in 0..<nominatedCount
     where bytes.extracting(nominated[index]).equalsIgnoringCase(bytes.extracting(name)) { return true }
+    return false
+  }
+}
+
+/// Names of fields that the sender of a head nominated to end at this hop, wherever in the message they stand (RFC 9110 §7.6.1).
+public struct Nominations: Sendable {
+  fileprivate let names: [[UInt8]]
+
+  /// Whether a field of an unknown name is among them.
+  func contains(_ name: Span<UInt8>) -> Bool {
+    for candidate in names where name.equalsIgnoringCase(candidate.span) { return true }
     return false
   }
 }

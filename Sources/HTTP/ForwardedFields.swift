@@ -65,7 +65,7 @@ public enum ForwardedFields {
     var hasElements = false
     var next = fields.index(of: name)
     while let line = next {
-      let value = fields[line].value
+      let value = bytes.trimmedList(fields[line].value)
       if endsInsideQuotes(bytes.extracting(value)) { break }
       if !value.isEmpty {
         if hasElements { buffer.append(", ") }

@@ -20,7 +20,7 @@ public enum HTTPURLError: Error, Sendable, Hashable {
   case scheme
   /// User information (`user:password@`) is deprecated for http URLs and never accepted (RFC 9110 §4.2.4).
   case userInformation
-  /// The host is empty, or holds a byte that no host name, IPv4 or bracketed IPv6 address has.
+  /// The host is empty, holds a byte that no host name has, or is no IPv6 address between its brackets.
   case host
   /// The port is not a number from 1 to 65535.
   case port
@@ -70,7 +70,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       guard let close = authority.firstIndex(of: "]") else { throw .host }
       host = authority[authority.index(after: authority.startIndex)..<close]
       afterHost = authority[authority.index(after: close)...]
-      guard !host.isEmpty, host.utf8.allSatisfy({ isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E }) else { throw .host }
+      guard IPv6Address.isValid(Array(host.utf8).span) else { throw .host }
     } else {
       let colon = authority.firstIndex(of: ":") ?? authority.endIndex
       host = authority[..<colon]
@@ -83,15 +83,6 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       let port = UInt16(digits), port > 0
     else { throw .port }
     return (host.lowercased(), port)
-  }
-
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
   }
 
   private static func isHostNameByte(_ byte: UInt8) -> Bool {

@@ -24,7 +24,9 @@ public struct HostName: Sendable, Hashable {
         ByteClass.of(bytes[index], ByteClass.hexadecimal) || bytes[index] == ASCII.colon
           || bytes[index] == ASCII.dot
       { index += 1 }
-      guard index > 1, index < end, bytes[index] == ASCII.closeBracket else { return nil }
+      guard index < end, bytes[index] == ASCII.closeBracket, IPv6Address.isValid(bytes.extracting(1..<index)) else {
+        return nil
+      }
       host = ByteRange(from: 1, to: index)
       isBracketed = true
       index += 1

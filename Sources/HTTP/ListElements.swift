@@ -2,6 +2,20 @@
 //
 //     #element => [ element ] *( OWS "," OWS [ element ] )                                (RFC 9110 §5.6.1.2)
 
+extension Span where Element == UInt8 {
+  /// The range of a list's value without the empty elements at its ends, which are no elements (RFC 9110 §5.6.1.2).
+  public func trimmedList(_ range: ByteRange) -> ByteRange {
+    var (start, end) = (Int(range.start), Int(range.end))
+    while start < end, isListGap(self[start]) { start += 1 }
+    while end > start, isListGap(self[end - 1]) { end -= 1 }
+    return ByteRange(from: start, to: end)
+  }
+
+  private func isListGap(_ byte: UInt8) -> Bool {
+    byte == ASCII.comma || ByteClass.of(byte, ByteClass.whitespace)
+  }
+}
+
 /// The elements of a list, one after the other, without white space around them and without empty ones.
 struct ListElements: ~Escapable {
   private let bytes: Span<UInt8>

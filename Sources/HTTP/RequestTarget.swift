@@ -21,6 +21,8 @@ public struct RequestTarget: Sendable {
   public internal(set) var form = Form.origin
   /// The whole target.
   public internal(set) var whole = ByteRange()
+  /// The scheme of the absolute form; nil in the others.
+  public internal(set) var scheme: HTTPScheme?
   /// `host[:port]` of the absolute and authority forms.
   public internal(set) var authority = ByteRange()
   /// The path as written, beginning with `/`; empty where the target has none (then `/` is meant).
@@ -38,6 +40,7 @@ public struct RequestTarget: Sendable {
     _ bytes: Span<UInt8>, from start: Int, to end: Int, question: Int, method: RequestMethod
   ) -> RequestHeadError? {
     whole = ByteRange(from: start, to: end)
+    scheme = nil
     authority = ByteRange()
     hasQuery = question < end
     query = ByteRange(from: hasQuery ? question + 1 : end, to: end)
@@ -66,8 +69,10 @@ public struct RequestTarget: Sendable {
     let authorityStart: Int
     if end - start > 7, bytes.extracting(start..<start + 7).equalsIgnoringCase("http://") {
       authorityStart = start + 7
+      scheme = .http
     } else if end - start > 8, bytes.extracting(start..<start + 8).equalsIgnoringCase("https://") {
       authorityStart = start + 8
+      scheme = .https
     } else {
       return .target
     }

@@ -3,11 +3,13 @@
 
 /// The rule for trailer fields.
 public enum TrailerRule {
-  /// Whether the trailer field of this line may be forwarded.
-  public static func forwards(_ line: FieldLine) -> Bool {
+  /// Whether the trailer field of this line may be forwarded, given what the head of its message nominated.
+  public static func forwards(_ line: FieldLine, _ nominations: Nominations?, in bytes: Span<UInt8>) -> Bool {
     switch line.known {
-    // Names that no rule of ours mentions steer nothing on the way; `Server`, `Date` and `ETag` are computed late.
-    case .other, .date, .eTag, .server, .authenticationInfo: true
+    // Names that no rule of ours mentions steer nothing on the way, unless the sender says that they are about the connection.
+    case .other: nominations.map { !$0.contains(bytes.extracting(line.name)) } ?? true
+    // Computed late.
+    case .date, .eTag, .server, .authenticationInfo: true
     default: false
     }
   }

@@ -10,6 +10,8 @@ struct Admission {
   let framing: BodyFraming
   /// Whether the path to forward is the normal form in the scratch buffer instead of the one sent.
   let usesNormalPath: Bool
+  /// Whether the caller may wait for a 100 before it sends its content.
+  let expectsContinue: Bool
   /// Whether the exchange may become a WebSocket.
   let asksForWebSocket: Bool
   /// Whether the caller's connection can go on after it.
@@ -27,7 +29,7 @@ struct Admission {
   /// route, also where the request is refused after it was found.
   init(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
-    table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?,
+    isTLS: Bool, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?,
     reader: inout ByteBuffer
   ) throws(ExchangeFailure) {
     let bytes = input.bytes
@@ -44,7 +46,10 @@ struct Admission {
     if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
     if head.method == .connect || head.method == .trace { throw .methodRefused }
     if head.target.form == .asterisk { throw .targetRefused }
-    if ExpectContinue.of(head, bytes) == .unknown { throw .expectation }
+    // An https resource is served over a secured connection only (RFC 9110 §7.4).
+    if head.target.scheme == .https, !isTLS { throw .schemeRefused }
+    let expectation = ExpectContinue.of(head, bytes)
+    if expectation == .unknown { throw .expectation }
 
     let sent = bytes.extracting(head.target.path)
     switch NormalPath.normalise(sent, into: &normalPath, removesEncodedSlashes: table.hasOnePath) {
@@ -61,6 +66,7 @@ struct Admission {
     if case .fixed(let count) = framing, count > bodyLimit { throw .tooLarge }
     self.route = route
     self.framing = framing
+    expectsContinue = expectation == .continue100
     asksForWebSocket = route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing)
     persistence = Persistence.after(request: head)
     version = head.version

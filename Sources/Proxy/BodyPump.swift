@@ -50,11 +50,14 @@ struct BodyPump {
   private var coding: Coding
   private let writesChunks: Bool
   private let limit: UInt64
-  // Trailers that repeat it are left out.
+  // Trailers that repeat it are left out, and so are those that the head nominated.
   private let bearer: BearerValue?
+  private let nominations: Nominations?
   // Bytes at the front of the input that are content and not yet with the sink.
   private var approved = 0
   private var filledInput = false
+  /// Whether any byte of the content or its framing has arrived.
+  private(set) var hasBegun = false
   /// Bytes of content received so far.
   private(set) var contentBytes: UInt64 = 0
   /// Bytes handed to the sink so far, heads and framing included.
@@ -71,10 +74,10 @@ struct BodyPump {
   private static let turn = 1024 * 1024
 
   /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding. The receiver does not get to see
-  /// `bearer`.
+  /// `bearer`, nor trailer fields of the names in `nominations`.
   init(
     _ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil,
-    bearer: BearerValue? = nil
+    bearer: BearerValue? = nil, nominations: Nominations? = nil
   ) {
     switch framing {
     case .none: coding = .finished
@@ -85,6 +88,7 @@ struct BodyPump {
     self.writesChunks = writesChunks
     self.limit = limit
     self.bearer = bearer
+    self.nominations = nominations
     self.keepLimit = keepLimit
   }
 
@@ -149,6 +153,7 @@ struct BodyPump {
     _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits,
     _ kept: inout ByteBuffer
   ) -> Failure? {
+    if !input.isEmpty { hasBegun = true }
     while approved == 0, !input.isEmpty {
       switch coding {
       case .finished:
@@ -218,7 +223,7 @@ struct BodyPump {
     _ fields: borrowing FieldTable, _ bytes: Span<UInt8>, _ output: inout ByteBuffer
   ) {
     HeadWriter.lastChunk(into: &output)
-    for index in 0..<fields.count where TrailerRule.forwards(fields[index]) {
+    for index in 0..<fields.count where TrailerRule.forwards(fields[index], nominations, in: bytes) {
       if ResponseFieldRule.repeats(bearer, fields[index], bytes) { continue }
       HeadWriter.field(fields[index], from: bytes, into: &output)
     }

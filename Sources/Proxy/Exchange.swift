@@ -75,7 +75,8 @@ struct Exchange {
     defer { record.route = route?.index }
     if let refusal = connection.refusal { throw .caller(refusal) }
     let admission = try Admission(
-      scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers, table: service.table,
+      scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers,
+      isTLS: connection.ingress.isTLS, table: service.table,
       bodyLimit: service.limits.bodyBytes, normalPath: &scratch.path, found: &route, reader: &scratch.reader)
     if isAmbiguous { throw .path(.otherRoute) }
     if let limit = admission.route.timeouts.whole { whole = start + limit }

@@ -19,6 +19,8 @@ enum ExchangeFailure: Error {
   case methodRefused
   /// A target that is not for a gateway: `*`.
   case targetRefused
+  /// An `https:` target on a connection without TLS (RFC 9110 §7.4).
+  case schemeRefused
   /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
   case expectation
   /// The caller is not let in.
@@ -81,7 +83,8 @@ extension ExchangeFailure {
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .preflight, .noRoute, .methodNotAllowed, .authorizationRefused, .token, .unreachable, .upstreamClosed,
+    case .preflight, .schemeRefused, .noRoute, .methodNotAllowed, .authorizationRefused, .token, .unreachable,
+      .upstreamClosed,
       .upstreamMalformed,
       .upstreamStalled,
       .exchangeTimedOut:

@@ -41,6 +41,10 @@ struct ProblemDocument {
       self.init(501, "method-not-supported", "Method not supported", "CONNECT and TRACE are not forwarded.")
     case .targetRefused:
       self.init(400, "bad-request", "Bad request", "The target * names no route.")
+    case .schemeRefused:
+      self.init(
+        421, "misdirected-request", "Misdirected request",
+        "The request target is an https address, and this listener has no TLS.")
     case .expectation:
       self.init(417, "expectation-failed", "Expectation failed", "Only 'Expect: 100-continue' is supported.")
     case .caller(.unknownHost):

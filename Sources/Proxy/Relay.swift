@@ -21,28 +21,30 @@ struct Relay: ~Copyable {
     case refused
   }
 
-  private let admission: Admission
-  private let connection: DownstreamConnection
-  private let upstream: ByteStream
-  private let downstream: ByteStream
-  private let scratch: Scratch
+  let admission: Admission
+  let connection: DownstreamConnection
+  let upstream: ByteStream
+  let downstream: ByteStream
+  let scratch: Scratch
   private let limits: ServiceLimits
-  private let bearer: BearerValue?
-  private let headBytes: Int
+  let bearer: BearerValue?
+  let headBytes: Int
   /// The request's content on its way out.
-  private(set) var request: BodyPump
+  var request: BodyPump
   /// The response's content on its way back, once its head is known.
-  private(set) var response: BodyPump?
+  var response: BodyPump?
   /// The status of the final response; 0 before.
-  private(set) var status = 0
+  var status = 0
   /// When the head of the final response had arrived.
-  private(set) var answeredAt: MonotonicTime?
-  private var isRequestSent = false
+  var answeredAt: MonotonicTime?
+  /// Whether the caller waits for the upstream's word before it sends any content (RFC 9110 §10.1.1).
+  private var expectsContinue: Bool
+  var isRequestSent = false
   private var isRequestAbandoned = false
-  private var closesDownstream = false
+  var closesDownstream = false
   private var upstreamPersistence = Persistence.close
   /// Whether both sides have switched to another protocol, and which of the two directions are still open.
-  private(set) var isTunnel = false
+  var isTunnel = false
   private var isResponseSent = false
   private var interimResponses = 0
   private var hasReceived = false
@@ -73,13 +75,16 @@ struct Relay: ~Copyable {
     self.headBytes = headBytes
     bearer = credential.bearer
     downstream = connection.stream
+    expectsContinue = admission.expectsContinue
     holdsRefusal = credential.bearer != nil
     let keepLimit = holdsRefusal ? admission.route.token.replayLimit : 0
     request =
       (isReplay ? scratch.replayed : nil)
       ?? BodyPump(
         admission.framing, writesChunks: admission.framing == .chunked, limit: limits.bodyBytes,
-        keepLimit: keepLimit > 0 ? keepLimit : nil)
+        keepLimit: keepLimit > 0 ? keepLimit : nil,
+        nominations: admission.framing == .chunked
+          ? scratch.requestInput.withBytes { scratch.requestParser.head.connection.nominations(in: $0) } : nil)
     scratch.requestOutput.removeAll()
     scratch.responseInput.removeAll()
     // Not the output to the caller: there may be the rest of an interim response of the attempt before.
@@ -112,6 +117,10 @@ struct Relay: ~Copyable {
   }
 
   private func writeRequestHead(_ credential: RequestCredential, from input: borrowing ByteBuffer) {
+    scratch.callerHost.removeAll()
+    if admission.route.preservesHost {
+      scratch.callerHost.append(input.bytes.extracting(scratch.requestParser.head.authority))
+    }
     RequestRewriting.write(
       scratch.requestParser.head, input, path: scratch.path, usesNormalPath: admission.usesNormalPath,
       framing: admission.framing, asksForWebSocket: admission.asksForWebSocket, route: admission.route,
@@ -135,6 +144,9 @@ struct Relay: ~Copyable {
       }
     }
   }
+
+  /// Whether the caller has sent nothing behind its head, and need not before the upstream has spoken.
+  private var awaitsContinue: Bool { expectsContinue && !request.hasBegun && response == nil }
 
   private enum Turn {
     case ended(End)
@@ -183,13 +195,18 @@ struct Relay: ~Copyable {
     case .failed(let end): return .ended(end)
     }
     if tookItsTurn, loop.now < whole { return .tookItsTurn }
+    if requestNeedsCaller, awaitsContinue {
+      // The head is with the upstream, whose turn it is.
+      requestNeedsCaller = false
+      if responseDeadline == .distantFuture { responseDeadline = loop.now + timeouts.responseHead }
+    }
     if isTooSlow(needsContent: requestNeedsCaller, needsReader: downstreamInterest.contains(.write)) {
       isCallerTooSlow = true
       return .ended(response == nil ? .unanswered(.contentTooSlow, mayRepeat: false) : .aborted(.timedOut))
     }
     connection.waiter.watch(downstream.channel, downstreamInterest)
     connection.waiter.watch(upstream.channel, upstreamInterest)
-    let isAwaitingHead = isRequestSent && response == nil
+    let isAwaitingHead = response == nil && (isRequestSent || awaitsContinue)
     return .waiting(
       requestNeedsCaller: requestNeedsCaller,
       until: min(isAwaitingHead ? responseDeadline : loop.now + timeouts.idle, whole))
@@ -235,7 +252,7 @@ struct Relay: ~Copyable {
 
   // MARK: Back
 
-  private enum ResponseStep {
+  enum ResponseStep {
     case idle
     case needsSource
     case needsSink
@@ -298,6 +315,7 @@ struct Relay: ~Copyable {
       if interimResponses > Self.interimLimit {
         return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
       }
+      if scratch.responseParser.head.status == 100 { expectsContinue = false }
       if admission.version == .http11 {
         scratch.responseInput.withBytes {
           ResponseRewriting.writeInterim(scratch.responseParser.head, $0, bearer: bearer, into: &scratch.responseOutput)
@@ -334,34 +352,14 @@ struct Relay: ~Copyable {
     connection.state.clock.refreshDate()
     ResponseRewriting.write(
       scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
-      route: admission.route, bearer: bearer, date: connection.state.clock.dateText, reader: scratch.reader,
-      into: &scratch.responseOutput)
+      route: admission.route, callerHost: scratch.callerHost, bearer: bearer, date: connection.state.clock.dateText,
+      reader: scratch.reader, into: &scratch.responseOutput)
+    let nominations =
+      plan.writesChunks
+      ? scratch.responseInput.withBytes { scratch.responseParser.head.connection.nominations(in: $0) } : nil
     scratch.responseInput.consume(byteCount)
-    response = BodyPump(framing, writesChunks: plan.writesChunks, bearer: bearer)
+    response = BodyPump(framing, writesChunks: plan.writesChunks, bearer: bearer, nominations: nominations)
     return nil
-  }
-
-  /// Answers with the switch of protocols that was asked for; from there on both directions are moved as they come.
-  private mutating func switchProtocols(_ byteCount: Int) -> ResponseStep? {
-    let isAgreed = scratch.responseInput.withBytes { WebSocketUpgrade.isAgreed(scratch.responseParser.head, $0) }
-    guard admission.asksForWebSocket, isAgreed else {
-      return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
-    }
-    status = 101
-    if answeredAt == nil { answeredAt = connection.state.loop.now }
-    scratch.responseInput.withBytes {
-      ResponseRewriting.writeSwitch(scratch.responseParser.head, $0, bearer: bearer, into: &scratch.responseOutput)
-    }
-    scratch.responseInput.consume(byteCount)
-    // Behind the head may stand what the caller sent in the belief that the upstream agrees.
-    scratch.requestInput.consume(headBytes)
-    request = BodyPump(.untilClose, writesChunks: false)
-    response = BodyPump(.untilClose, writesChunks: false)
-    isRequestSent = false
-    isTunnel = true
-    closesDownstream = true
-    // Another round, in which the caller is watched too.
-    return .tookItsTurn
   }
 
   /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it is there already.

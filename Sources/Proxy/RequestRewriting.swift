@@ -53,7 +53,7 @@ enum RequestRewriting {
       // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
-      if passes(line, replacesAuthorization: credential.replacesCallers),
+      if passes(line, head.version, replacesAuthorization: credential.replacesCallers),
         HopByHop.forwards(line, head.connection, in: bytes)
       {
         if line.known == .cookie, SignInCookie.occurs(in: bytes.extracting(line.value)) {
@@ -99,10 +99,12 @@ enum RequestRewriting {
   }
 
   /// Whether the caller's line is passed on as it is; what is not is written anew or not at all.
-  private static func passes(_ line: FieldLine, replacesAuthorization: Bool) -> Bool {
+  private static func passes(_ line: FieldLine, _ version: HTTPVersion, replacesAuthorization: Bool) -> Bool {
     switch line.known {
     case .host, .via, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xRequestID, .traceparent: false
     case .authorization: !replacesAuthorization
+    // An HTTP/1.0 caller knows no 100, and its expectation is to be ignored (RFC 9110 §10.1.1).
+    case .expect: version == .http11
     default: true
     }
   }
@@ -113,8 +115,11 @@ enum RequestRewriting {
     output.append("Via: ")
     var next = head.fields.index(of: .via)
     while let index = next {
-      output.append(bytes.extracting(head.fields[index].value))
-      output.append(", ")
+      let earlier = bytes.trimmedList(head.fields[index].value)
+      if !earlier.isEmpty {
+        output.append(bytes.extracting(earlier))
+        output.append(", ")
+      }
       next = head.fields.index(of: .via, from: index + 1)
     }
     output.append(head.version == .http11 ? "1.1 bearer-proxy\r\n" : "1.0 bearer-proxy\r\n")

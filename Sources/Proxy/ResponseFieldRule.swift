@@ -10,11 +10,11 @@ enum ResponseFieldRule: Sendable, Equatable {
   case pass
   /// It is left out.
   case drop
-  /// Its value becomes the route's path and what stands behind this offset.
-  case relocate(suffix: Int)
+  /// Its value is a reference to the upstream's own space, and becomes one to the route's.
+  case relocate(Relocation)
 
-  /// Decides about a line of an answer to a request that carried `bearer`.
-  init(_ line: FieldLine, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?) {
+  /// Decides about a line of an answer to a request that carried `bearer`, and `callerHost` where the route preserves that.
+  init(_ line: FieldLine, _ bytes: Span<UInt8>, route: Route, callerHost: Span<UInt8>, bearer: BearerValue?) {
     if Self.repeats(bearer, line, bytes) {
       self = .drop
       return
@@ -22,31 +22,13 @@ enum ResponseFieldRule: Sendable, Equatable {
     switch line.known {
     case .location, .contentLocation:
       let value = bytes.extracting(line.value)
-      self = Self.suffix(of: value, route).map { .relocate(suffix: $0) } ?? .pass
+      if let place = Relocation(of: value, route: route, callerHost: callerHost) {
+        self = .relocate(place)
+      } else {
+        self = .pass
+      }
     default: self = .pass
     }
-  }
-
-  /// Where in a reference the part behind the upstream's path begins; nil for one that leads elsewhere, or that could be read to
-  /// lead out of that path. Callers who followed an absolute one would go past the proxy, and come without a token.
-  static func suffix(of reference: Span<UInt8>, _ route: Route) -> Int? {
-    var path = 0
-    for origin in route.upstreamOrigins where reference.count > origin.count {
-      if reference.extracting(first: origin.count).equalsIgnoringCase(origin.span) { path = max(path, origin.count) }
-    }
-    // Of two slashes at the beginning, an authority follows (RFC 3986 §4.2).
-    guard path < reference.count, reference[path] == UInt8(ascii: "/"),
-      path > 0 || reference.count == 1 || reference[1] != UInt8(ascii: "/")
-    else { return nil }
-    let base = route.upstreamPath
-    let rest = reference.extracting(droppingFirst: path)
-    guard rest.count >= base.count, equal(rest.extracting(first: base.count), base.span) else { return nil }
-    let suffix = rest.extracting(droppingFirst: base.count)
-    var end = 0
-    while end < suffix.count, suffix[end] != UInt8(ascii: "?"), suffix[end] != UInt8(ascii: "#") { end += 1 }
-    var normal = ByteBuffer(capacity: 256)
-    if case .refused = NormalPath.normalise(rest.extracting(first: base.count + end), into: &normal) { return nil }
-    return NormalPath.staysBelow(suffix.extracting(first: end)) ? path + base.count : nil
   }
 
   /// Whether a line has the token in its name or value.

@@ -30,11 +30,12 @@ struct ResponsePlan {
 /// Renders response heads for callers.
 enum ResponseRewriting {
   /// Appends the caller's response head to `output`. `input` begins with the upstream's head; `date` is used where the upstream sent none (RFC 9110 §6.6.1);
+  /// `callerHost` is the caller's `Host` where the route preserves it, else empty;
   /// `reader` is the origin of the other site whose page may read it, empty where there is none.
   static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, plan: ResponsePlan, version: HTTPVersion,
-    route: Route, bearer: BearerValue?, date: borrowing ByteBuffer, reader: borrowing ByteBuffer,
-    into output: inout ByteBuffer
+    route: Route, callerHost: borrowing ByteBuffer, bearer: BearerValue?, date: borrowing ByteBuffer,
+    reader: borrowing ByteBuffer, into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     writeStatusLine(head, bytes, bearer, into: &output)
@@ -43,15 +44,14 @@ enum ResponseRewriting {
       let line = head.fields[index]
       if !reader.isEmpty, SiteSharing.isVerdict(line, bytes) { continue }
       guard passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) else { continue }
-      switch ResponseFieldRule(line, bytes, route: route, bearer: bearer) {
+      switch ResponseFieldRule(line, bytes, route: route, callerHost: callerHost.bytes, bearer: bearer) {
       case .pass: run.add(line, from: bytes, into: &output)
       case .drop: continue
-      case .relocate(let suffix):
+      case .relocate(let place):
         run.finish(from: bytes, into: &output)
         output.append(bytes.extracting(line.name))
         output.append(": ")
-        output.append(route.path)
-        output.append(bytes.extracting(line.value).extracting(droppingFirst: suffix))
+        place.write(bytes.extracting(line.value), route: route, into: &output)
         output.append("\r\n")
       }
     }

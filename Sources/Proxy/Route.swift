@@ -44,8 +44,12 @@ public final class Route: Sendable {
   public let originIndex: Int
   /// `Host` for the upstream.
   public let upstreamAuthority: [UInt8]
-  /// The spellings of the upstream's scheme and authority: without the scheme's own port, and with it.
-  let upstreamOrigins: [[UInt8]]
+  /// The upstream's scheme.
+  let upstreamScheme: HTTPScheme
+  /// The upstream's host, in lower case and without brackets.
+  let upstreamHost: [UInt8]
+  /// The upstream's port.
+  let upstreamPort: UInt16
   /// The upstream's path in place of the prefix, with `/` at both ends.
   public let upstreamPath: [UInt8]
   /// Whether the caller's `Host` is passed on instead of `upstreamAuthority`.
@@ -77,15 +81,19 @@ public final class Route: Sendable {
     self.originIndex = originIndex
     upstreamAuthority = Array(upstream.authority.utf8)
     upstreamPath = Array(upstream.target.utf8)
-    let explicit = "\(upstream.origin):\(upstream.port)"
-    upstreamOrigins = ([upstream.origin] + (upstream.origin.hasSuffix(":\(upstream.port)") ? [] : [explicit])).map {
-      Array($0.utf8)
-    }
+    upstreamScheme = upstream.scheme
+    upstreamHost = Array(upstream.host.utf8)
+    upstreamPort = upstream.port
     self.preservesHost = preservesHost
     self.allowsWebSocket = allowsWebSocket
     self.bearerSlot = bearerSlot
     self.token = token
     self.timeouts = timeouts
+  }
+
+  /// The upstream's scheme and authority; not for the request path.
+  var upstreamOrigin: String {
+    "\(upstreamScheme.text)://\(String(decoding: upstreamAuthority, as: UTF8.self))"
   }
 
   func takes(method: Span<UInt8>) -> Bool {

@@ -20,6 +20,8 @@ final class Scratch {
   @exclusivity(unchecked) var path = ByteBuffer(capacity: 256)
   /// The origin of the other site whose page may read the answer; empty where there is none.
   @exclusivity(unchecked) var reader = ByteBuffer(capacity: 64)
+  /// The caller's `Host` where the upstream is sent it; empty for most.
+  @exclusivity(unchecked) var callerHost = ByteBuffer(capacity: 1)
   /// Request id, trace parent and trace id, one behind the other.
   @exclusivity(unchecked) var identity = ByteBuffer(capacity: 256)
   /// Method, host and path for the access record, copied before the head's bytes go.
@@ -54,6 +56,7 @@ final class Scratch {
     responseOutput.removeAll()
     path.removeAll()
     reader.removeAll()
+    callerHost.removeAll()
     identity.removeAll()
     recorded.removeAll()
     keptHead.removeAll()

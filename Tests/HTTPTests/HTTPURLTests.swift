@@ -24,6 +24,7 @@ import Testing
     arguments: [
       ("ftp://h", HTTPURLError.scheme), ("h/a", .scheme), ("", .scheme), ("http://u@h/", .userInformation),
       ("http:///a", .host), ("http://[]/", .host), ("http://[::1/", .host), ("http://a b/", .host),
+      ("http://[:::]/", .host), ("http://[12345::1]/", .host), ("http://[1::2::3]/", .host), ("http://[1]/", .host),
       ("http://é/", .host),
       ("http://h:/", .port), ("http://h:0/", .port), ("http://h:65536/", .port), ("http://h:x/", .port),
       ("http://[::1]x/", .port), ("http://h/#a", .path), ("http://h/ a", .path), ("http://h/é", .path),

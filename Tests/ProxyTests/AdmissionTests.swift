@@ -8,6 +8,8 @@ import Testing
 @Suite struct AdmissionTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var request: String
+    var isTLS = false
+    /// `unreadable`: the parser refuses the head.
     var expected: String
     var testDescription: String { request }
   }
@@ -16,6 +18,17 @@ import Testing
     Row(request: "GET /a/x HTTP/1.1", expected: "route0"),
     Row(request: "GET /a/./y/../x HTTP/1.1", expected: "route0 /a/x"),
     Row(request: "GET http://localhost/a/x HTTP/1.1", expected: "route0"),
+    // An https resource is for secured connections (RFC 9110 §7.4).
+    Row(request: "GET https://localhost/a/x HTTP/1.1", expected: "421 misdirected-request"),
+    Row(request: "GET HTTPS://localhost/nowhere HTTP/1.1", expected: "421 misdirected-request"),
+    Row(request: "GET https://localhost/a/x HTTP/1.1", isTLS: true, expected: "route0"),
+    Row(request: "GET http://localhost/a/x HTTP/1.1", isTLS: true, expected: "route0"),
+    Row(request: "GET /a/x HTTP/1.1\nHost: [:::]", expected: "unreadable"),
+    Row(request: "GET /a/x HTTP/1.1\nHost: [12345::1]", expected: "unreadable"),
+    Row(request: "GET /a/x HTTP/1.1\nHost: [1::2::3]", expected: "unreadable"),
+    Row(request: "GET /a/x HTTP/1.1\nHost: [1]", expected: "unreadable"),
+    Row(request: "GET http://[1::2::3]/a/x HTTP/1.1\nHost: [1::2::3]", expected: "unreadable"),
+    Row(request: "GET /a/x HTTP/1.1\nHost: [::1]", expected: "421 unknown-host"),
     Row(request: "GET /nowhere HTTP/1.1", expected: "404 no-route"),
     Row(request: "POST /get/ HTTP/1.1", expected: "405 method-not-allowed route1"),
     // Which API a request reaches is decided on the normal path.
@@ -66,15 +79,14 @@ import Testing
     let lines = row.request.split(separator: "\n")
     let host = row.request.contains("Host:") ? [] : ["Host: localhost"[...]]
     let text = (lines.prefix(1) + host + lines.dropFirst()).joined(separator: "\r\n") + "\r\n\r\n"
-    let verdict = try withRequest(text) { head, input in
+    let verdict = try? withRequest(text) { head, input in
       var path = ByteBuffer(capacity: 16)
       var found: Route?
       var reader = ByteBuffer(capacity: 16)
       do throws(ExchangeFailure) {
         let admission = try Admission(
           head, input, callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
-          table: table, bodyLimit: 10, normalPath: &path,
-          found: &found, reader: &reader)
+          isTLS: row.isTLS, table: table, bodyLimit: 10, normalPath: &path, found: &found, reader: &reader)
         #expect(found === admission.route)
         return admission.route.name + (admission.usesNormalPath ? " " + path.text : "")
       } catch {
@@ -82,6 +94,6 @@ import Testing
         return "\(document.status) \(document.kind)" + (found.map { " " + $0.name } ?? "")
       }
     }
-    #expect(verdict == row.expected)
+    #expect(verdict ?? "unreadable" == row.expected)
   }
 }

@@ -46,6 +46,7 @@ import Tokens
     Row(failure: .path(.climbsAboveRoot), status: 400, kind: "bad-path"),
     Row(failure: .methodRefused, status: 501, kind: "method-not-supported"),
     Row(failure: .targetRefused, status: 400, kind: "bad-request"),
+    Row(failure: .schemeRefused, status: 421, kind: "misdirected-request"),
     Row(failure: .expectation, status: 417, kind: "expectation-failed"),
     Row(failure: .caller(.unknownHost), status: 421, kind: "unknown-host"),
     Row(failure: .caller(.crossSite), status: 403, kind: "cross-site-request"),
@@ -87,8 +88,8 @@ import Tokens
 
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
   private enum Kind: CaseIterable {
-    case head, headStalled, framing, path, methodRefused, targetRefused, expectation, unknownHost, crossSite,
-      unknownPeer
+    case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, expectation, unknownHost,
+      crossSite, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy
@@ -103,6 +104,7 @@ import Tokens
       case .path: self = .path
       case .methodRefused: self = .methodRefused
       case .targetRefused: self = .targetRefused
+      case .schemeRefused: self = .schemeRefused
       case .expectation: self = .expectation
       case .caller(.unknownHost): self = .unknownHost
       case .caller(.crossSite): self = .crossSite

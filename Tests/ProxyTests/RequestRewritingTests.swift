@@ -95,6 +95,21 @@ import Tokens
         "Forwarded: for=192.0.2.1, for=127.0.0.1;host=a;proto=http", "Via: 1.1 first, 1.1 second, 1.1 bearer-proxy",
       ], unexpected: ["lie.example", "X-Forwarded-Proto: https"]),
     Row(
+      name: "empty elements of earlier hops' lists are left out",
+      request:
+        "GET /orders/ HTTP/1.1\nHost: a\nVia:\nVia: , ,\nVia: ,1.1 first (a, b) ,\nX-Forwarded-For: ,\nForwarded: ,",
+      expected: [
+        "Via: 1.1 first (a, b), 1.1 bearer-proxy", "X-Forwarded-For: 127.0.0.1",
+        "Forwarded: for=127.0.0.1;host=a;proto=http",
+      ]),
+    Row(
+      name: "an empty Via is none", request: "GET /orders/ HTTP/1.1\nHost: a\nVia:", expected: ["Via: 1.1 bearer-proxy"]
+    ),
+    Row(
+      name: "the expectation of an HTTP/1.0 request is ignored",
+      request: "POST /orders/ HTTP/1.0\nHost: a\nExpect: 100-continue\nContent-Length: 3",
+      expected: ["Content-Length: 3"], unexpected: ["Expect"]),
+    Row(
       name: "IPv6 over TLS", peer: "2001:db8::1", isTLS: true,
       expected: [
         "X-Forwarded-For: 2001:db8::1", "X-Forwarded-Proto: https",

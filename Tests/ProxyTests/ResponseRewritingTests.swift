@@ -87,6 +87,11 @@ import Testing
       response: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1",
       expected: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy"),
     Row(
+      name: "places in the upstream's own space become the route's",
+      response: "HTTP/1.1 201 Created\nLocation: //api.example/v1/7\nContent-Location: /v1/7?a\nContent-Length: 0",
+      expected: "HTTP/1.1 201 Created\nLocation: /orders/7\nContent-Location: /orders/7?a\nContent-Length: 0\n"
+        + "Date: now\nVia: 1.1 bearer-proxy"),
+    Row(
       name: "a challenge passes",
       response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0",
       expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0\n"
@@ -107,8 +112,8 @@ import Testing
       var output = ByteBuffer(capacity: 16)
       ResponseRewriting.write(
         head, input, plan: plan, version: row.version,
-        route: try Route("/orders/", upstream: "https://api.example/v1/"), bearer: nil, date: date,
-        reader: reader, into: &output)
+        route: try Route("/orders/", upstream: "https://api.example/v1/"), callerHost: ByteBuffer(capacity: 1),
+        bearer: nil, date: date, reader: reader, into: &output)
       return output.text
     }
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")

@@ -8,6 +8,10 @@
 /trailers        a chunked body with a trailer field; /interim a 103 before the 200
 /truncated       promises 100 bytes, sends 10 and closes; /garbage is no HTTP; /hang-up closes without an answer
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
+/location/HEX    a redirect to the place that HEX spells, with the same Content-Location
+/nominated       a chunked body with trailer fields, one of which Connection nominates
+/wide-chunks/N   a body of N bytes in chunks of 8 KiB, their sizes in eight digits; /signed-chunks/N N chunks of a byte, each signed
+/mute/SECONDS    is silent that long, reads nothing, and answers then
 /refuse-once     refuses the first request's token, and answers the second as /seen does
 /stale           answers, and closes the connection without a word when the next request arrives on it
 
@@ -180,6 +184,37 @@ class Connection(socketserver.StreamRequestHandler):
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Checksum\r\n\r\n"
             b"5\r\nhello\r\n0\r\nX-Checksum: abc123\r\n\r\n"
         )
+
+    def do_location(self, method, head, argument):
+        place = bytes.fromhex(argument)
+        self.wfile.write(
+            b"HTTP/1.1 302 Found\r\nLocation: " + place + b"\r\nContent-Location: " + place + b"\r\nContent-Length: 0\r\n\r\n"
+        )
+
+    def do_nominated(self, method, head, argument):
+        self.wfile.write(
+            b"HTTP/1.1 200 OK\r\nConnection: x-listed\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"5\r\nhello\r\n0\r\nX-Listed: hop\r\nX-Kept: end\r\n\r\n"
+        )
+
+    def do_wide_chunks(self, method, head, argument):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        missing = int(argument)
+        while missing:
+            size = min(missing, 8192)
+            self.wfile.write(b"%08x\r\n" % size + b"x" * size + b"\r\n")
+            missing -= size
+        self.wfile.write(b"00000000\r\n\r\n")
+
+    def do_signed_chunks(self, method, head, argument):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        self.wfile.write(b"1;chunk-signature=" + b"a" * 64 + b"\r\nx\r\n")
+        self.wfile.write((b"1;chunk-signature=" + b"a" * 64 + b"\r\nx\r\n") * (int(argument) - 1) + b"0\r\n\r\n")
+
+    def do_mute(self, method, head, argument):
+        time.sleep(float(argument))
+        self.answer(b"at last\n", fields="Connection: close\r\n")
+        return False
 
     def do_interim(self, method, head, argument):
         self.drain()

@@ -125,7 +125,7 @@ final class ExchangeTrace {
     span.traceState = traceState
     span.attributes = [
       ("http.request.method", .string(method)),
-      ("url.full", .string(String(decoding: route.upstreamOrigins[0], as: UTF8.self) + attempt.path)),
+      ("url.full", .string(route.upstreamOrigin + attempt.path)),
       ("server.address", .string(origin.host)), ("server.port", .integer(Int64(origin.port))),
       ("network.protocol.version", .string("1.1")),
     ]
