@@ -124,12 +124,39 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   case eTag
   /// `last-modified`.
   case lastModified
+  /// `sec-purpose`.
+  case secPurpose
+  /// `purpose`.
+  case purpose
+  /// `service-worker`.
+  case serviceWorker
+  /// `accept-language`.
+  case acceptLanguage
+  /// `upgrade-insecure-requests`.
+  case upgradeInsecureRequests
+  /// `service-worker-allowed`.
+  case serviceWorkerAllowed
+  /// `clear-site-data`.
+  case clearSiteData
+  /// `strict-transport-security`.
+  case strictTransportSecurity
+  /// `alt-svc`.
+  case altSvc
+  /// `nel`.
+  case nel
+  /// `report-to`.
+  case reportTo
+  /// `reporting-endpoints`.
+  case reportingEndpoints
+  /// `accept-ch`.
+  case acceptCH
+  /// `set-login`.
+  case setLogin
+  /// `secure-session-registration`.
+  case secureSessionRegistration
   /// A known name spelt with `_` for `-`. Programs behind gateways that hand fields over as environment variables
   /// (CGI, WSGI) cannot tell the two apart, so such a field is never forwarded.
   case lookalike
-
-  /// The bit of this name in a presence bitmap.
-  @inlinable var bit: UInt64 { 1 &<< UInt64(rawValue) }
 
   /// The name in lower case; empty for `other` and `lookalike`.
   public var text: StaticString {
@@ -195,6 +222,21 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
     case .allow: "allow"
     case .eTag: "etag"
     case .lastModified: "last-modified"
+    case .secPurpose: "sec-purpose"
+    case .purpose: "purpose"
+    case .serviceWorker: "service-worker"
+    case .acceptLanguage: "accept-language"
+    case .upgradeInsecureRequests: "upgrade-insecure-requests"
+    case .serviceWorkerAllowed: "service-worker-allowed"
+    case .clearSiteData: "clear-site-data"
+    case .strictTransportSecurity: "strict-transport-security"
+    case .altSvc: "alt-svc"
+    case .nel: "nel"
+    case .reportTo: "report-to"
+    case .reportingEndpoints: "reporting-endpoints"
+    case .acceptCH: "accept-ch"
+    case .setLogin: "set-login"
+    case .secureSessionRegistration: "secure-session-registration"
     }
   }
 }

@@ -8,8 +8,8 @@ public struct FieldTable: ~Copyable {
   @usableFromInline var capacity: Int
   /// Number of lines.
   public internal(set) var count = 0
-  /// One bit per known name that occurs (`FieldName.bit`).
-  @usableFromInline var present: UInt64 = 0
+  /// The known names that occur.
+  @usableFromInline var present = FieldNameSet()
 
   /// An empty table with room for `capacity` lines.
   init(capacity: Int) {
@@ -28,25 +28,28 @@ public struct FieldTable: ~Copyable {
   }
 
   /// Whether a line of this name is there. `other` says whether any unknown name is.
-  @inlinable public func contains(_ name: FieldName) -> Bool { present & name.bit != 0 }
+  @inlinable public func contains(_ name: FieldName) -> Bool { present.contains(name) }
+
+  /// Whether a line of one of these names is there.
+  @inlinable public func containsAny(of names: FieldNameSet) -> Bool { present.intersects(names) }
 
   /// The first line of this name.
   @inlinable public func first(_ name: FieldName) -> FieldLine? {
-    if present & name.bit == 0 { return nil }
+    if !present.contains(name) { return nil }
     for index in 0..<count where unsafe base[index].known == name { return unsafe base[index] }
     return nil
   }
 
   /// The next line of this name at or behind line `index`: `nil` where there is none.
   @inlinable public func index(of name: FieldName, from index: Int = 0) -> Int? {
-    if present & name.bit == 0 { return nil }
+    if !present.contains(name) { return nil }
     for candidate in index..<max(index, count) where unsafe base[candidate].known == name { return candidate }
     return nil
   }
 
   /// How many lines have this name.
   public func count(of name: FieldName) -> Int {
-    if present & name.bit == 0 { return 0 }
+    if !present.contains(name) { return 0 }
     var found = 0
     for index in 0..<count where unsafe base[index].known == name { found += 1 }
     return found
@@ -65,12 +68,12 @@ public struct FieldTable: ~Copyable {
     if count == capacity { grow() }
     unsafe (base + count).initialize(to: line)
     count += 1
-    present |= line.known.bit
+    present.insert(line.known)
   }
 
   mutating func removeAll() {
     count = 0
-    present = 0
+    present = FieldNameSet()
   }
 
   // Only where a parser is given a higher limit than its table was made for.

@@ -5,11 +5,10 @@
 public enum HopByHop {
   /// Names that end here, nominated or not: those of RFC 9110 §7.6.1, of the framing (which is written anew), of
   /// authentication to this proxy, and look-alikes of known names.
-  @inlinable static var connectionNames: UInt64 {
-    FieldName.connection.bit | FieldName.keepAlive.bit | FieldName.proxyConnection.bit | FieldName.te.bit
-      | FieldName.transferEncoding.bit | FieldName.upgrade.bit | FieldName.http2Settings.bit
-      | FieldName.proxyAuthenticate.bit | FieldName.proxyAuthorization.bit | FieldName.proxyAuthenticationInfo.bit
-      | FieldName.lookalike.bit
+  @inlinable static var connectionNames: FieldNameSet {
+    FieldNameSet(.connection).with(.keepAlive).with(.proxyConnection).with(.te).with(.transferEncoding).with(.upgrade)
+      .with(.http2Settings).with(.proxyAuthenticate).with(.proxyAuthorization).with(.proxyAuthenticationInfo)
+      .with(.lookalike)
   }
 
   /// Whether a line of a head may be forwarded, given that head's `Connection`.
@@ -24,7 +23,7 @@ public enum HopByHop {
       if options.nominatedCount == 0 { return true }
       return !options.nominates(line.name, in: bytes)
     }
-    return connectionNames & line.known.bit == 0
+    return !connectionNames.contains(line.known)
   }
 
   /// Whether the sender of this head takes trailer fields. `TE` itself ends here; where this holds, the forwarded head

@@ -1,5 +1,6 @@
-// Owns who may call, as far as the request itself tells: the host it was sent to, whether a browser says that another site is behind
-// it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on the machine.
+// Owns who may call, as far as the request itself tells: the host it was sent to, whether a browser says that another
+// site is behind it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on
+// the machine.
 
 internal import HTTP
 
@@ -7,8 +8,15 @@ internal import HTTP
 enum CallerRefusal: Error, Sendable, Hashable {
   /// `Host` is none of the listener's names: a page that had its own name resolve to this address (DNS rebinding).
   case unknownHost
-  /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` that is not the host).
+  /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` or `Referer` that is not
+  /// the host).
   case crossSite
+  /// A browser sends the request and does not say which page is behind it.
+  case unknownPage
+  /// A browser fetches ahead of time what a page lists, and does not say that the page is the listener's own.
+  case speculative
+  /// The script of a service worker, which would answer for every route of the listener.
+  case serviceWorker
   /// The process runs as none of the listener's users and groups.
   case unknownPeer
   /// The certificate has none of the listener's subjects.
@@ -23,17 +31,29 @@ enum CallerRefusal: Error, Sendable, Hashable {
 public struct CallerCheck: Sendable {
   private let names: [[UInt8]]?
   let rules: CallerRules
+  /// Whether browsers may call by a name for which they send no Fetch metadata.
+  private let hasUnmarkedNames: Bool
 
-  /// `names`: hosts accepted, in lower case and without port; `nil` accepts any.
-  public init(names: [String]?, rules: CallerRules = CallerRules()) {
+  /// `names`: hosts accepted, in lower case and without port; `nil` accepts any. `isReachedInClear`: whether browsers
+  /// can connect without TLS.
+  public init(names: [String]?, rules: CallerRules = CallerRules(), isReachedInClear: Bool = false) {
     self.names = names?.map { Array($0.utf8) }
     self.rules = rules
+    // A page cannot bring a secret in a field or a token of the caller's own: whoever shows one is no page.
+    let needsProof = rules.header != nil || rules.bearer != nil
+    hasUnmarkedNames =
+      isReachedInClear && rules.refusesCrossSite && !needsProof
+      && (self.names?.contains { !BrowserRequest.isMarked(host: $0.span) } ?? true)
   }
 
   /// Judges a request head.
   func judge(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
     if !isNamed(head, bytes) { return .unknownHost }
-    if rules.refusesCrossSite, isCrossSite(head, bytes), !isAllowedOrigin(head, bytes) { return .crossSite }
+    if hasUnmarkedNames || head.fields.containsAny(of: BrowserRequest.fields),
+      let refusal = judgeBrowser(head, bytes)
+    {
+      return refusal
+    }
     return rules.judgeHeader(head, bytes)
   }
 
@@ -48,24 +68,23 @@ public struct CallerCheck: Sendable {
     return false
   }
 
-  private func isCrossSite(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
-    if let line = head.fields.first(.secFetchSite) {
-      let site = bytes.extracting(line.value)
-      // `none`: the user typed the address or opened a bookmark. Anything else a page caused (Fetch Metadata §2.3).
-      return !(site.equalsIgnoringCase("same-origin") || site.equalsIgnoringCase("none"))
+  /// Judges what a browser says. Not inlined: programs say nothing of the kind.
+  @inline(never)
+  private func judgeBrowser(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
+    let source = BrowserRequest.source(head, bytes, judgesUnmarked: hasUnmarkedNames)
+    // Not a matter of who may call: the routes of a listener are kept apart whoever calls.
+    if source == .serviceWorker { return .serviceWorker }
+    guard rules.refusesCrossSite else { return nil }
+    return switch source {
+    case .program, .person, .ownPage, .serviceWorker: nil
+    case .otherPage: isAllowedOrigin(head, bytes) ? nil : .crossSite
+    case .unknownPage: .unknownPage
+    case .speculation: .speculative
     }
-    guard let line = head.fields.first(.origin) else { return false }
-    // Browsers before Fetch metadata still send Origin: the part behind `://` must be the host that was asked for.
-    let origin = bytes.extracting(line.value)
-    var start = 0
-    while start + 2 < origin.count, !(origin[start] == 0x3A && origin[start + 1] == 0x2F && origin[start + 2] == 0x2F) {
-      start += 1
-    }
-    guard start + 3 <= origin.count else { return true }
-    return !origin.extracting(droppingFirst: start + 3).equalsIgnoringCase(bytes.extracting(head.authority))
   }
 
-  /// Whether the other site is one whose pages may call. It says so itself, but a page cannot make a browser lie (Fetch §3.2).
+  /// Whether the other site is one whose pages may call. It says so itself, but a page cannot make a browser lie (Fetch
+  /// §3.2).
   private func isAllowedOrigin(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard head.fields.count(of: .origin) == 1, let line = head.fields.first(.origin) else { return false }
     return rules.allows(origin: bytes.extracting(line.value))

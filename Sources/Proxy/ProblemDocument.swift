@@ -55,6 +55,19 @@ struct ProblemDocument {
       self.init(
         403, "cross-site-request", "Cross-site request refused",
         "A browser says that another site is behind this request.")
+    case .caller(.unknownPage):
+      self.init(
+        403, "cross-site-request", "Cross-site request refused",
+        "A browser does not say which page is behind this request. It does where the listener is called as localhost "
+          + "or over TLS.")
+    case .caller(.speculative):
+      self.init(
+        403, "speculative-request", "Speculative request refused",
+        "A browser fetches this ahead of time, and not for a page of this listener's own.")
+    case .caller(.serviceWorker):
+      self.init(
+        403, "service-worker-refused", "Service worker refused",
+        "A service worker would answer for every route of this listener, so the script of one is not served.")
     case .caller(.unknownPeer):
       self.init(
         403, "caller-refused", "Caller refused",

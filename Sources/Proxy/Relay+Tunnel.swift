@@ -13,7 +13,8 @@ extension Relay {
     status = 101
     if answeredAt == nil { answeredAt = connection.state.loop.now }
     scratch.responseInput.withBytes {
-      ResponseRewriting.writeSwitch(scratch.responseParser.head, $0, bearer: bearer, into: &scratch.responseOutput)
+      ResponseRewriting.writeSwitch(
+        scratch.responseParser.head, $0, route: admission.route, bearer: bearer, into: &scratch.responseOutput)
     }
     scratch.responseInput.consume(byteCount)
     // Behind the head may stand what the caller sent in the belief that the upstream agrees.

@@ -318,7 +318,8 @@ struct Relay: ~Copyable {
       if scratch.responseParser.head.status == 100 { expectsContinue = false }
       if admission.version == .http11 {
         scratch.responseInput.withBytes {
-          ResponseRewriting.writeInterim(scratch.responseParser.head, $0, bearer: bearer, into: &scratch.responseOutput)
+          ResponseRewriting.writeInterim(
+            scratch.responseParser.head, $0, route: admission.route, bearer: bearer, into: &scratch.responseOutput)
         }
       }
       scratch.responseInput.consume(byteCount)

@@ -44,6 +44,11 @@ enum ResponseRewriting {
       let line = head.fields[index]
       if !reader.isEmpty, SiteSharing.isVerdict(line, bytes) { continue }
       guard passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      if OriginClaim.names.contains(line.known) {
+        run.finish(from: bytes, into: &output)
+        OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
+        continue
+      }
       switch ResponseFieldRule(line, bytes, route: route, callerHost: callerHost.bytes, bearer: bearer) {
       case .pass: run.add(line, from: bytes, into: &output)
       case .drop: continue
@@ -70,35 +75,38 @@ enum ResponseRewriting {
 
   /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
   static func writeSwitch(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, bearer: BearerValue?, into output: inout ByteBuffer
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
   ) {
-    writeStatusLine(head, bytes, bearer, into: &output)
-    for index in 0..<head.fields.count {
-      let line = head.fields[index]
-      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes),
-        !ResponseFieldRule.repeats(bearer, line, bytes)
-      {
-        HeadWriter.field(line, from: bytes, into: &output)
-      }
-    }
+    writeBrief(head, bytes, route: route, bearer: bearer, into: &output)
     output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
     HeadWriter.end(into: &output)
   }
 
   /// Appends an interim response (RFC 9110 §15.2), without what belongs to the other connection.
   static func writeInterim(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, bearer: BearerValue?, into output: inout ByteBuffer
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
+  ) {
+    writeBrief(head, bytes, route: route, bearer: bearer, into: &output)
+    HeadWriter.end(into: &output)
+  }
+
+  /// Appends the status line and the fields of an answer without content.
+  private static func writeBrief(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
   ) {
     writeStatusLine(head, bytes, bearer, into: &output)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      if line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes),
-        !ResponseFieldRule.repeats(bearer, line, bytes)
-      {
+      guard line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      if OriginClaim.names.contains(line.known) {
+        OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
+      } else if !ResponseFieldRule.repeats(bearer, line, bytes) {
         HeadWriter.field(line, from: bytes, into: &output)
       }
     }
-    HeadWriter.end(into: &output)
   }
 
   // Without the upstream's words where these repeat the token.

@@ -54,7 +54,7 @@ public struct ServerListener: Sendable {
     callerTrust: [UInt8]? = nil
   ) {
     place = ListenerPlace(sockets)
-    context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls, callerTrust: callerTrust)
+    context = Self.context(of: place, names: names, rules: rules, tls: tls, callerTrust: callerTrust)
   }
 
   /// The sockets of another listener under other rules.
@@ -62,7 +62,18 @@ public struct ServerListener: Sendable {
     keeping other: ServerListener, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]? = nil
   ) {
     place = other.place
-    context = ListenerContext(callers: CallerCheck(names: names, rules: rules), tls: tls, callerTrust: callerTrust)
+    context = Self.context(of: place, names: names, rules: rules, tls: tls, callerTrust: callerTrust)
+  }
+
+  private static func context(
+    of place: ListenerPlace, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]?
+  ) -> ListenerContext {
+    // No browser connects to a unix socket.
+    var isUnix = false
+    if case .unix? = place.sockets.first?.address.kind { isUnix = true }
+    return ListenerContext(
+      callers: CallerCheck(names: names, rules: rules, isReachedInClear: tls == nil && !isUnix), tls: tls,
+      callerTrust: callerTrust)
   }
 
   /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.

@@ -52,10 +52,94 @@ struct ListenerTests {
     (["-H", "Sec-Fetch-Site: none"], 200), (["-H", "Sec-Fetch-Site: same-origin"], 200),
     (["-H", "Origin: https://evil.example"], 403), (["-H", "Origin: null"], 403),
     (["-X", "OPTIONS", "-H", "Origin: https://evil.example", "-H", "Access-Control-Request-Method: PUT"], 403),
+    (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Purpose: prefetch"], 403),
+    (["-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Purpose: prefetch"], 200),
+    (["-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Fetch-Mode: no-cors", "-H", "Sec-Fetch-Dest: empty"], 403),
+    (["-H", "Service-Worker: script", "-H", "Sec-Fetch-Site: same-origin"], 403), (["-H", "Purpose: billing"], 200),
+    (["-A", "Mozilla/5.0 (X11; Linux x86_64)", "-H", "Accept-Language: en"], 200),
   ])
   func `a page of another site is turned away, a program is not`(_ call: ([String], Int)) async throws {
     let scene = try await ScriptedScene()
     #expect(try await scene.proxy.get("/seen", call.0).status == call.1)
     #expect(scene.upstream.requests.count == (call.1 == 200 ? 1 : 0))
+  }
+
+  @Test func `at a name of which browsers say little, a page is told from a program and from the app itself`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let (port, keyed) = (try freePort(), try freePort())
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - address: 127.0.0.1:\(port)
+          hosts: [proxy.example]
+        - address: 127.0.0.1:\(keyed)
+          hosts: [proxy.example]
+          callers: {header: {name: X-Proxy-Key, value: 0123456789abcdef}}
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    func status(_ port: Int, _ arguments: [String]) async throws -> Int {
+      let name = ["--resolve", "proxy.example:\(port):127.0.0.1", "http://proxy.example:\(port)/seen"]
+      return try await curl(name + arguments).status
+    }
+    let browser = ["-A", "Mozilla/5.0 (X11; Linux x86_64)", "-H", "Accept-Language: en"]
+    for arguments in [
+      browser, browser + ["-e", "http://evil.example/"], browser + ["-H", "Origin: http://evil.example"],
+      browser + ["-H", "Upgrade-Insecure-Requests: 1"], ["-H", "Accept-Language: en"],
+    ] {
+      #expect(try await status(port, arguments) == 403, "\(arguments)")
+    }
+    #expect(upstream.requests.isEmpty)
+    for arguments in [
+      [], ["-e", "http://evil.example/"], browser + ["-e", "http://proxy.example:\(port)/app"],
+      browser + ["-H", "Origin: http://proxy.example:\(port)"], ["-A", "node", "-H", "Accept-Language: *"],
+    ] {
+      #expect(try await status(port, arguments) == 200, "\(arguments)")
+    }
+    // A page cannot bring a secret, so that whoever does is a program.
+    #expect(try await status(keyed, browser + ["-H", "X-Proxy-Key: 0123456789abcdef"]) == 200)
+    #expect(try await status(keyed, browser) == 403)
+    #expect(upstream.requests.count == 6)
+    withExtendedLifetime(proxy) {}
+  }
+
+  @Test func `an upstream speaks for its route, and not for the listener's origin`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: a, path: /a/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+        - {name: b, path: /b/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    let claims = [
+      ("Service-Worker-Allowed", "/"), ("Clear-Site-Data", "\"*\""), ("Strict-Transport-Security", "max-age=9"),
+      ("Alt-Svc", "h2=\"evil.example:443\""), ("NEL", "{}"), ("Report-To", "{}"),
+      ("Reporting-Endpoints", "d=\"https://e/\""),
+      ("Accept-CH", "Sec-CH-UA-Model"), ("Set-Login", "logged-in"), ("Secure-Session-Registration", "(ES256)"),
+    ]
+    let cookies = ["x=1; Path=/", "y=2; Domain=127.0.0.1", "bearer-sign-in-\(proxy.port)=stolen; Path=/"]
+    let kept = [("X-Own", "stays"), ("Cache-Control", "no-store")]
+    let jar = directory.file("jar")
+    for order in ["/fields", "/hints"] {
+      var arguments = ["-G", "-c", jar]
+      for (name, value) in claims + cookies.map({ ("Set-Cookie", $0) }) + kept {
+        arguments += ["--data-urlencode", "\(name)=\(value)"]
+      }
+      let answer = try await proxy.get("/a" + order, arguments)
+      #expect(answer.status == 200)
+      for (name, _) in claims { #expect(answer[name.lowercased()] == nil, "\(name)") }
+      for (name, value) in kept { #expect(answer[name.lowercased()] == value) }
+      #expect(answer.fields.filter { $0.name == "set-cookie" }.allSatisfy { $0.value.hasSuffix("; Path=/a") })
+    }
+    // An honest application finds its cookies again, and no other route does.
+    let own = try await proxy.get("/a/seen", ["-b", jar]).body
+    #expect(own.contains("x=1") && own.contains("y=2") && !own.contains("stolen"))
+    #expect(try await !proxy.get("/b/seen", ["-b", jar]).body.contains("Cookie:"))
   }
 }

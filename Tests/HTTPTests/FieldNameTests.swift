@@ -45,7 +45,13 @@ import Testing
     #expect(FieldName(bytes.span) == expected)
   }
 
-  @Test func `all names fit the presence bitmap`() {
-    #expect(FieldName.allCases.allSatisfy { $0.rawValue < 64 })
+  @Test func `a set holds the names that were put in, and no other`() {
+    for name in FieldName.allCases {
+      let set = FieldNameSet(name)
+      #expect(FieldName.allCases.filter(set.contains) == [name])
+      #expect(FieldName.allCases.filter { set.intersects(FieldNameSet($0)) } == [name])
+      #expect(set.with(.host).contains(.host) && set.with(.host).contains(name))
+    }
+    #expect(FieldName.allCases.allSatisfy { $0.rawValue < 128 })
   }
 }

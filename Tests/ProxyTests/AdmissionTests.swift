@@ -54,6 +54,10 @@ import Testing
     // A stranger learns nothing of the routes.
     Row(request: "GET /nowhere HTTP/1.1\nHost: evil.example", expected: "421 unknown-host"),
     Row(request: "GET /nowhere HTTP/1.1\nSec-Fetch-Site: cross-site", expected: "403 cross-site-request"),
+    Row(
+      request: "GET /nowhere HTTP/1.1\nSec-Fetch-Site: none\nSec-Purpose: prefetch", expected: "403 speculative-request"
+    ),
+    Row(request: "GET /a/sw.js HTTP/1.1\nService-Worker: script", expected: "403 service-worker-refused"),
     // A page of a site that may call is let in, and its browser may ask first; no other site's is.
     Row(request: "GET /a/x HTTP/1.1\nSec-Fetch-Site: cross-site\nOrigin: https://app.example", expected: "route0"),
     Row(request: "GET /a/x HTTP/1.1\nOrigin: HTTPS://APP.EXAMPLE", expected: "route0"),

@@ -2,6 +2,7 @@
 
 import HTTP
 import Testing
+import Tokens
 
 @testable import Proxy
 
@@ -48,5 +49,136 @@ import Testing
       let open = CallerCheck(names: nil, rules: CallerRules(refusesCrossSite: false))
       #expect(open.judge(head, input.bytes) == nil)
     }
+  }
+
+  struct BrowserRow: Sendable, CustomTestStringConvertible {
+    var host = "localhost:8080"
+    var fields: String
+    var refusal: CallerRefusal?
+    var testDescription: String { "\(host) \(fields)" }
+  }
+
+  /// What Chromium 156 sends, by the way in which a page makes it: Tests/peers/browser_ways.py has the ways.
+  private static let purposeRows = [
+    // Speculation rules of any page: it calls this the person's own request.
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: document|Sec-Purpose: prefetch",
+      refusal: .speculative),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Purpose: prefetch;prerender", refusal: .speculative),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Purpose: prefetch|Referer: http://localhost:8080/", refusal: .speculative),
+    BrowserRow(fields: "Sec-Fetch-Site: same-site|Sec-Purpose: prefetch;prerender", refusal: .speculative),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: cross-site|Origin: https://app.example|Sec-Purpose: prefetch", refusal: .speculative),
+    BrowserRow(fields: "sec-purpose: anything", refusal: .speculative),
+    BrowserRow(fields: "Sec-Purpose:", refusal: .speculative),
+    BrowserRow(fields: "Purpose: prefetch", refusal: .speculative),
+    BrowserRow(fields: "Purpose: Preview", refusal: .speculative),
+    BrowserRow(fields: "Sec-Fetch-Site: same-origin|Sec-Purpose: prefetch"),
+    BrowserRow(fields: "Sec-Fetch-Site: same-origin|Purpose: prefetch"),
+    // A field of a program's own.
+    BrowserRow(fields: "Purpose: billing"),
+    // A payment method's manifest, which any page may name.
+    BrowserRow(
+      fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty", refusal: .unknownPage),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Referer: http://evil.example/",
+      refusal: .unknownPage),
+    // The listener's own page: a fetch without cors, a beacon, a fetch, an image.
+    BrowserRow(
+      fields:
+        "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Referer: http://localhost:8080/a"),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Origin: http://localhost:8080"),
+    BrowserRow(fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: cors|Sec-Fetch-Dest: empty"),
+    BrowserRow(fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: image"),
+    BrowserRow(fields: "Service-Worker: script|Sec-Fetch-Site: same-origin", refusal: .serviceWorker),
+    BrowserRow(fields: "service-worker: script", refusal: .serviceWorker),
+  ]
+
+  @Test(arguments: purposeRows) func `what a browser fetches ahead of time, or for no page it names, is turned away`(
+    row: BrowserRow
+  ) throws {
+    let check = CallerCheck(
+      names: ["localhost"], rules: CallerRules(origins: ["https://app.example"]), isReachedInClear: true)
+    try withFields(row) { #expect(check.judge($0, $1) == row.refusal) }
+    // Anyone may call, but a worker would be in other routes' way.
+    let open = CallerCheck(names: nil, rules: CallerRules(refusesCrossSite: false), isReachedInClear: true)
+    try withFields(row) { #expect(open.judge($0, $1) == (row.refusal == .serviceWorker ? .serviceWorker : nil)) }
+  }
+
+  private static let chromium = "User-Agent: Mozilla/5.0 (X11; Linux x86_64)|Accept-Language: en"
+  private static let own = "proxy.example:8080"
+
+  /// Requests to a name for which browsers send no Fetch metadata.
+  private static let unmarkedRows = [
+    // An image, a script, a fetch, a link and a form of a page of another site, and of one that keeps its address to itself.
+    BrowserRow(host: own, fields: chromium + "|Referer: http://evil.example/", refusal: .crossSite),
+    BrowserRow(
+      host: own, fields: chromium + "|Upgrade-Insecure-Requests: 1|Referer: http://evil.example/", refusal: .crossSite),
+    BrowserRow(host: own, fields: chromium + "|Referer: http://proxy.example/", refusal: .crossSite),
+    BrowserRow(host: own, fields: chromium + "|Referer: http://proxy.example:8080.evil.example/", refusal: .crossSite),
+    BrowserRow(
+      host: own, fields: chromium + "|Referer: http://evil.example/?http://proxy.example:8080/", refusal: .crossSite),
+    BrowserRow(host: own, fields: chromium + "|Referer: about:blank", refusal: .crossSite),
+    BrowserRow(host: own, fields: chromium, refusal: .unknownPage),
+    BrowserRow(host: own, fields: chromium + "|Upgrade-Insecure-Requests: 1", refusal: .unknownPage),
+    BrowserRow(host: own, fields: chromium + "|Origin: http://evil.example", refusal: .crossSite),
+    BrowserRow(host: own, fields: chromium + "|Origin: null", refusal: .crossSite),
+    BrowserRow(host: own, fields: chromium + "|Sec-Purpose: prefetch", refusal: .speculative),
+    BrowserRow(host: own, fields: "User-Agent: mozilla/4.0", refusal: .unknownPage),
+    // A browser that was told to call itself something else.
+    BrowserRow(host: own, fields: "User-Agent: other/1|Accept-Language: en", refusal: .unknownPage),
+    BrowserRow(host: own, fields: "Accept-Language:", refusal: .unknownPage),
+    BrowserRow(host: own, fields: "Upgrade-Insecure-Requests: 1", refusal: .unknownPage),
+    // The listener's own pages.
+    BrowserRow(host: own, fields: chromium + "|Referer: http://proxy.example:8080/a/b?c"),
+    BrowserRow(host: own, fields: chromium + "|Referer: http://PROXY.example:8080"),
+    BrowserRow(host: own, fields: chromium + "|Origin: http://proxy.example:8080"),
+    BrowserRow(host: own, fields: chromium + "|Origin: https://app.example"),
+    // Something in front speaks TLS, and passes on what the browser says.
+    BrowserRow(host: own, fields: chromium + "|Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate"),
+    // Programs: curl, wget, Python, Java, Node's fetch, one that names a page it read.
+    BrowserRow(host: own, fields: "User-Agent: curl/8.5.0|Accept: */*"), BrowserRow(host: own, fields: "Accept: */*"),
+    BrowserRow(host: own, fields: "User-Agent: Wget/1.21|Accept-Encoding: identity"),
+    BrowserRow(host: own, fields: "User-Agent: python-requests/2.31|Accept-Encoding: gzip, deflate"),
+    BrowserRow(host: own, fields: "User-Agent: Java/17.0.1"),
+    BrowserRow(host: own, fields: "User-Agent: node|Accept-Language: *|Sec-Fetch-Mode: cors"),
+    BrowserRow(host: own, fields: "User-Agent: curl/8.5.0|Referer: http://evil.example/"),
+    // Names at which browsers say more: whoever says nothing there is a program, whatever it calls itself.
+    BrowserRow(host: "localhost:8080", fields: chromium), BrowserRow(host: "127.0.0.1:8080", fields: chromium),
+    BrowserRow(host: "[::1]:8080", fields: chromium), BrowserRow(host: "api.localhost", fields: chromium),
+    BrowserRow(host: "127.evil.example", fields: chromium, refusal: .unknownPage),
+    BrowserRow(host: "notlocalhost", fields: chromium, refusal: .unknownPage),
+  ]
+
+  @Test(arguments: unmarkedRows) func `where browsers send no Fetch metadata, Origin and Referer tell pages apart`(
+    row: BrowserRow
+  ) throws {
+    let names = [
+      "proxy.example", "localhost", "127.0.0.1", "::1", "api.localhost", "127.evil.example", "notlocalhost",
+    ]
+    let rules = CallerRules(origins: ["https://app.example"])
+    for check in [names, nil].map({ CallerCheck(names: $0, rules: rules, isReachedInClear: true) }) {
+      try withFields(row) { #expect(check.judge($0, $1) == row.refusal) }
+    }
+    let open = CallerCheck(names: names, rules: CallerRules(refusesCrossSite: false), isReachedInClear: true)
+    try withFields(row) { #expect(open.judge($0, $1) == nil) }
+    // Over TLS a browser says more, so that one that does not is none; a page cannot bring a secret.
+    if row.refusal == .unknownPage {
+      let secure = CallerCheck(names: names, rules: rules)
+      try withFields(row) { #expect(secure.judge($0, $1) == nil) }
+      var proof = rules
+      proof.header = CallerRules.Header(name: "X-Key", value: Secret("0123456789abcdef"))
+      let known = CallerCheck(names: names, rules: proof, isReachedInClear: true)
+      var keyed = row
+      keyed.fields += "|X-Key: 0123456789abcdef"
+      try withFields(keyed) { #expect(known.judge($0, $1) == nil) }
+    }
+  }
+
+  private func withFields(_ row: BrowserRow, _ body: (borrowing RequestHead, Span<UInt8>) -> Void) throws {
+    let lines = row.fields.split(separator: "|").map { $0 + "\r\n" }.joined()
+    try withRequest("GET / HTTP/1.1\r\nHost: \(row.host)\r\n\(lines)\r\n") { head, input in body(head, input.bytes) }
   }
 }

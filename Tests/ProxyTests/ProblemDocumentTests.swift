@@ -50,6 +50,9 @@ import Tokens
     Row(failure: .expectation, status: 417, kind: "expectation-failed"),
     Row(failure: .caller(.unknownHost), status: 421, kind: "unknown-host"),
     Row(failure: .caller(.crossSite), status: 403, kind: "cross-site-request"),
+    Row(failure: .caller(.unknownPage), status: 403, kind: "cross-site-request"),
+    Row(failure: .caller(.speculative), status: 403, kind: "speculative-request"),
+    Row(failure: .caller(.serviceWorker), status: 403, kind: "service-worker-refused"),
     Row(failure: .caller(.unknownPeer), status: 403, kind: "caller-refused"),
     Row(failure: .caller(.unknownCertificate), status: 403, kind: "caller-refused"),
     Row(failure: .caller(.missingSecret), status: 403, kind: "caller-refused"),
@@ -89,7 +92,7 @@ import Tokens
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
   private enum Kind: CaseIterable {
     case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, expectation, unknownHost,
-      crossSite, unknownPeer
+      crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy
@@ -108,6 +111,9 @@ import Tokens
       case .expectation: self = .expectation
       case .caller(.unknownHost): self = .unknownHost
       case .caller(.crossSite): self = .crossSite
+      case .caller(.unknownPage): self = .unknownPage
+      case .caller(.speculative): self = .speculative
+      case .caller(.serviceWorker): self = .serviceWorker
       case .caller(.unknownPeer): self = .unknownPeer
       case .caller(.unknownCertificate): self = .unknownCertificate
       case .caller(.missingSecret): self = .missingSecret

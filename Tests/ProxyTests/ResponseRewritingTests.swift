@@ -1,6 +1,7 @@
 // The head that goes back to the caller, and how its content is framed.
 
 import HTTP
+import Identity
 import Testing
 
 @testable import Proxy
@@ -37,6 +38,15 @@ import Testing
     var expected: String
     var testDescription: String { name }
   }
+
+  static let claims = [
+    "Service-Worker-Allowed: /", "Clear-Site-Data: \"*\"",
+    "Strict-Transport-Security: max-age=31536000; includeSubDomains",
+    "Alt-Svc: h2=\"evil.example:443\"", "NEL: {\"report_to\":\"e\",\"max_age\":600}",
+    "Report-To: {\"group\":\"e\",\"max_age\":600,\"endpoints\":[{\"url\":\"https://evil.example/\"}]}",
+    "Reporting-Endpoints: default=\"https://evil.example/\"", "Accept-CH: Sec-CH-UA-Model", "Set-Login: logged-in",
+    "secure-session-registration: (ES256);path=\"/refresh\"",
+  ]
 
   private static let rows = [
     Row(
@@ -87,6 +97,18 @@ import Testing
       response: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1",
       expected: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy"),
     Row(
+      name: "an upstream does not speak for the origin",
+      response: "HTTP/1.1 200 OK\nX: 1\n" + Self.claims.joined(separator: "\n")
+        + "\nCache-Control: no-store\nContent-Length: 1",
+      expected: "HTTP/1.1 200 OK\nX: 1\nCache-Control: no-store\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "cookies stay on their route",
+      response: "HTTP/1.1 200 OK\nSet-Cookie: a=1; Path=/\nset-cookie:b=2; path=/v1/b\n"
+        + "Set-Cookie: bearer-sign-in-8080=x\nX: 1\nContent-Length: 1",
+      expected:
+        "HTTP/1.1 200 OK\nSet-Cookie: a=1; Path=/orders\nSet-Cookie: b=2; Path=/orders/b\nX: 1\nContent-Length: 1\n"
+        + "Date: now\nVia: 1.1 bearer-proxy"),
+    Row(
       name: "places in the upstream's own space become the route's",
       response: "HTTP/1.1 201 Created\nLocation: //api.example/v1/7\nContent-Location: /v1/7?a\nContent-Length: 0",
       expected: "HTTP/1.1 201 Created\nLocation: /orders/7\nContent-Location: /orders/7?a\nContent-Length: 0\n"
@@ -120,12 +142,30 @@ import Testing
   }
 
   @Test func `an interim response is passed on without lengths and connection fields`() throws {
-    let text = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\nX: 1\r\nContent-Length: 3\r\n\r\n"
-    let written = try withResponse(text) { head, input in
+    let written = try brief(
+      ["103 Early Hints", "Link: </a>", "Connection: x", "X: 1", "Content-Length: 3"], ResponseRewriting.writeInterim)
+    #expect(written == "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+  }
+
+  @Test func `neither an interim response nor a switch of protocols speaks for the origin`() throws {
+    let lines = Self.claims + ["Set-Cookie: a=1; Path=/", "Set-Cookie: bearer-sign-in-8080=x", "X: 1"]
+    #expect(
+      try brief(["103 Early Hints"] + lines, ResponseRewriting.writeInterim)
+        == "HTTP/1.1 103 Early Hints\r\nSet-Cookie: a=1; Path=/orders\r\nX: 1\r\n\r\n")
+    #expect(
+      try brief(["101 Switching Protocols"] + lines, ResponseRewriting.writeSwitch)
+        == "HTTP/1.1 101 Switching Protocols\r\nSet-Cookie: a=1; Path=/orders\r\nX: 1\r\n"
+        + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+  }
+
+  private func brief(
+    _ lines: [String],
+    _ write: (borrowing ResponseHead, Span<UInt8>, Route, BearerValue?, inout ByteBuffer) -> Void
+  ) throws -> String {
+    try withResponse("HTTP/1.1 " + lines.joined(separator: "\r\n") + "\r\n\r\n") { head, input in
       var output = ByteBuffer(capacity: 16)
-      ResponseRewriting.writeInterim(head, input.bytes, bearer: nil, into: &output)
+      write(head, input.bytes, try Route("/orders/", upstream: "https://api.example/v1/"), nil, &output)
       return output.text
     }
-    #expect(written == "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
   }
 }

@@ -80,6 +80,15 @@ class Browser:
             self.driver.kill()
             self.driver.wait(30)
 
+    def close_others(self):
+        """Closes the windows that pages have opened."""
+        own = self.call("GET", "/window")
+        for window in self.call("GET", "/window/handles"):
+            if window != own:
+                self.call("POST", "/window", {"handle": window})
+                self.call("DELETE", "/window")
+        self.call("POST", "/window", {"handle": own})
+
     def until(self, holds, what):
         """Waits for something that a page does in its own time."""
         deadline = time.monotonic() + 20

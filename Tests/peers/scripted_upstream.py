@@ -7,6 +7,7 @@
 /bytes/N         a body of N bytes; /chunked/N the same in chunks; /until-close/N the same ended by the close
 /trailers        a chunked body with a trailer field; /interim a 103 before the 200
 /truncated       promises 100 bytes, sends 10 and closes; /garbage is no HTTP; /hang-up closes without an answer
+/fields?N=V&…    answers with these fields, and the field "content" as the body; /hints?N=V&… has them in a 103 too
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
 /location/HEX    a redirect to the place that HEX spells, with the same Content-Location
 /nominated       a chunked body with trailer fields, one of which Connection nominates
@@ -23,6 +24,7 @@ import json
 import socketserver
 import threading
 import time
+import urllib.parse
 
 lock = threading.Lock()
 connections = 0
@@ -220,6 +222,21 @@ class Connection(socketserver.StreamRequestHandler):
         self.drain()
         self.wfile.write(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")
         self.answer(b"final\n")
+
+    def do_fields(self, method, head, argument):
+        self.drain()
+        pairs = self.query(head)
+        content = dict(pairs).get("content", "").encode()
+        self.answer(content, fields="".join("%s: %s\r\n" % pair for pair in pairs if pair[0] != "content"))
+
+    def do_hints(self, method, head, argument):
+        lines = "".join("%s: %s\r\n" % pair for pair in self.query(head))
+        self.wfile.write(("HTTP/1.1 103 Early Hints\r\n%s\r\n" % lines).encode("latin-1"))
+        self.do_fields(method, head, argument)
+
+    @staticmethod
+    def query(head):
+        return urllib.parse.parse_qsl(head.split(b" ")[1].decode().partition("?")[2])
 
     def do_truncated(self, method, head, argument):
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")

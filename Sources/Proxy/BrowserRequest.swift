@@ -1,0 +1,126 @@
+// Owns what a browser says about a request: which page is behind it, and what it is for. A page can leave some of these
+// fields out, and can forge none of them.
+
+internal import HTTP
+
+/// The reading of the fields that browsers add by themselves.
+enum BrowserRequest {
+  /// Who caused a request, as far as it shows.
+  enum Source: Sendable, Hashable {
+    /// A program: nothing speaks of a browser, or of one that was made to send the request.
+    case program
+    /// A person who typed the address, followed a bookmark or a link in another program.
+    case person
+    /// A page of the listener's own origin.
+    case ownPage
+    /// A page of another origin.
+    case otherPage
+    /// A page, but the browser does not say which.
+    case unknownPage
+    /// A page that lists addresses to be fetched before a person asks for them.
+    case speculation
+    /// A page that installs a service worker.
+    case serviceWorker
+  }
+
+  /// The fields that say something of a page wherever they occur.
+  static var fields: FieldNameSet {
+    FieldNameSet(.secFetchSite).with(.origin).with(.secPurpose).with(.purpose).with(.serviceWorker)
+  }
+
+  /// Reads a head. `judgesUnmarked`: whether its host may be one for which browsers send no Fetch metadata.
+  static func source(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, judgesUnmarked: Bool) -> Source {
+    // Only browsers send this one, and pages cannot (Service Workers §9).
+    if head.fields.contains(.serviceWorker) { return .serviceWorker }
+    let site = head.fields.first(.secFetchSite)
+    if let site {
+      let isOwn = bytes.extracting(site.value).equalsIgnoringCase("same-origin")
+      if isSpeculation(head, bytes), !isOwn { return .speculation }
+      if isOwn { return isUnsupported(head, bytes) ? .unknownPage : .ownPage }
+      // Anything but `none` a page caused (Fetch Metadata §2.3).
+      return bytes.extracting(site.value).equalsIgnoringCase("none") ? .person : .otherPage
+    }
+    if isSpeculation(head, bytes) { return .speculation }
+    // Browsers before Fetch metadata still send Origin; so do WebSocket handshakes, and preflights of reports.
+    if let origin = head.fields.first(.origin) {
+      return isOwn(bytes.extracting(origin.value), head, bytes) ? .ownPage : .otherPage
+    }
+    guard judgesUnmarked, !isMarked(head, bytes), isBrowser(head, bytes) else { return .program }
+    guard let referer = head.fields.first(.referer) else { return .unknownPage }
+    return isOwn(bytes.extracting(referer.value), head, bytes) ? .ownPage : .otherPage
+  }
+
+  /// Whether a browser marks its requests to a host that is called without TLS: one that cannot be on another machine
+  /// (Secure Contexts §3.1, Fetch Metadata §2). `host` is in lower case, an IPv6 address without brackets.
+  static func isMarked(host: Span<UInt8>) -> Bool {
+    let name: StaticString = "localhost"
+    let count = name.utf8CodeUnitCount
+    if host.count >= count, host.extracting(droppingFirst: host.count - count).equalsIgnoringCase(name) {
+      return host.count == count || host[host.count - count - 1] == UInt8(ascii: ".")
+    }
+    if host.equalsIgnoringCase("::1") { return true }
+    guard host.count >= 4, host.extracting(first: 4).equalsIgnoringCase("127.") else { return false }
+    for index in host.indices where host[index] != UInt8(ascii: ".") && !(0x30...0x39).contains(host[index]) {
+      return false
+    }
+    return true
+  }
+
+  private static func isMarked(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    let authority = bytes.extracting(head.authority)
+    // No browser leaves the host out.
+    if authority.isEmpty { return true }
+    return HostName(authority).map { isMarked(host: authority.extracting($0.host)) } ?? false
+  }
+
+  /// Whether the browser fetches ahead of time. `Sec-Purpose` is a browser's alone; `Purpose`, its older name, might be
+  /// a field of a program's own with another value.
+  private static func isSpeculation(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    if head.fields.contains(.secPurpose) { return true }
+    guard let line = head.fields.first(.purpose) else { return false }
+    let value = bytes.extracting(line.value)
+    return value.equalsIgnoringCase("prefetch") || value.equalsIgnoringCase("prerender")
+      || value.equalsIgnoringCase("preview")
+  }
+
+  /// Whether nothing supports the browser's word that the listener's own page is behind a request: Chromium fetches the
+  /// manifest of a payment method at any page's word, and calls that `same-origin`.
+  private static func isUnsupported(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard let mode = head.fields.first(.secFetchMode), bytes.extracting(mode.value).equalsIgnoringCase("no-cors"),
+      let destination = head.fields.first(.secFetchDest),
+      bytes.extracting(destination.value).equalsIgnoringCase("empty")
+    else { return false }
+    if let origin = head.fields.first(.origin) { return !isOwn(bytes.extracting(origin.value), head, bytes) }
+    if let referer = head.fields.first(.referer) { return !isOwn(bytes.extracting(referer.value), head, bytes) }
+    return true
+  }
+
+  /// Whether a browser sent the request. Every browser says `Mozilla/`, which pages cannot change; the other two are
+  /// for one that was told to say something else. `*` is what programs send that imitate a browser's fetch.
+  private static func isBrowser(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    if head.fields.contains(.upgradeInsecureRequests) { return true }
+    if let agent = head.fields.first(.userAgent) {
+      let value = bytes.extracting(agent.value)
+      let name: StaticString = "mozilla/"
+      let count = name.utf8CodeUnitCount
+      if value.count >= count, value.extracting(first: count).equalsIgnoringCase(name) { return true }
+    }
+    guard let languages = head.fields.first(.acceptLanguage) else { return false }
+    return !bytes.extracting(languages.value).equalsIgnoringCase("*")
+  }
+
+  /// Whether an origin, or a URL, has the host and port that were asked for.
+  private static func isOwn(_ url: Span<UInt8>, _ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    var start = 0
+    while start + 2 < url.count, !(url[start] == 0x3A && url[start + 1] == 0x2F && url[start + 2] == 0x2F) {
+      start += 1
+    }
+    guard start + 3 <= url.count else { return false }
+    start += 3
+    var end = start
+    while end < url.count, url[end] != UInt8(ascii: "/"), url[end] != UInt8(ascii: "?"), url[end] != UInt8(ascii: "#") {
+      end += 1
+    }
+    return url.extracting(start..<end).equalsIgnoringCase(bytes.extracting(head.authority))
+  }
+}

@@ -1,0 +1,76 @@
+// Owns what a cookie of an upstream becomes: one of its route's paths, of the listener's host alone, never one of the
+// sign-in pages.
+
+internal import HTTP
+
+/// The rewriting of `Set-Cookie` (RFC 6265 §5.2), read as browsers read it: attributes end at a semicolon, the last one
+/// counts.
+enum UpstreamCookie {
+  /// Appends the field for callers; nothing where the cookie would be one of the sign-in pages.
+  static func write(_ value: Span<UInt8>, route: Route, into output: inout ByteBuffer) {
+    var end = self.end(of: value, from: 0)
+    if isOwn(value.extracting(first: end)) { return }
+    output.append("Set-Cookie: ")
+    output.append(value.extracting(first: end))
+    var path: Range<Int>?
+    while end < value.count {
+      let start = end + 1
+      end = self.end(of: value, from: start)
+      let attribute = value.extracting(start..<end)
+      var equals = 0
+      while equals < attribute.count, attribute[equals] != UInt8(ascii: "=") { equals += 1 }
+      let name = attribute.extracting(trimmed(attribute, 0..<equals))
+      if name.equalsIgnoringCase("path") {
+        let bounds = trimmed(attribute, min(equals + 1, attribute.count)..<attribute.count)
+        path = bounds.lowerBound + start..<bounds.upperBound + start
+      } else if !name.equalsIgnoringCase("domain") {
+        // Without a domain a cookie is its host's alone.
+        output.append(";")
+        output.append(attribute)
+      }
+    }
+    // On a route of all paths what browsers take for a missing one is narrower.
+    if path != nil || route.path.count > 1 {
+      output.append("; Path=")
+      writePath(value.extracting(path ?? 0..<0), route: route, into: &output)
+    }
+    output.append("\r\n")
+  }
+
+  /// A path in the upstream's space becomes the route's; any other, and none, becomes the whole route.
+  private static func writePath(_ path: Span<UInt8>, route: Route, into output: inout ByteBuffer) {
+    let (base, whole) = (route.upstreamPath, route.path)
+    if path.count > base.count, equal(path.extracting(first: base.count), base.span) {
+      output.append(whole)
+      output.append(path.extracting(droppingFirst: base.count))
+    } else if whole.count == 1 {
+      output.append("/")
+    } else {
+      // Without its slash: the route takes its path in both spellings, and cookies match whole segments.
+      output.append(whole.span.extracting(droppingLast: 1))
+    }
+  }
+
+  /// Whether what stands before the attributes names a cookie of the sign-in pages. Without a name, browsers send the
+  /// value alone, which then looks like one.
+  private static func isOwn(_ pair: Span<UInt8>) -> Bool {
+    var start = 0
+    while start < pair.count, isBlank(pair[start]) || pair[start] == UInt8(ascii: "=") { start += 1 }
+    return SignInCookie.occurs(in: pair.extracting(droppingFirst: start))
+  }
+
+  private static func end(of value: Span<UInt8>, from start: Int) -> Int {
+    var end = start
+    while end < value.count, value[end] != UInt8(ascii: ";") { end += 1 }
+    return end
+  }
+
+  private static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start < end, isBlank(bytes[start]) { start += 1 }
+    while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+    return start..<end
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
