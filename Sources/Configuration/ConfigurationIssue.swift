@@ -35,9 +35,12 @@ public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvert
   public let message: String
   /// The word that was probably meant.
   public let suggestion: String?
+  /// Whether another try may succeed with the same configuration: an address that another process still has.
+  public let mayPass: Bool
 
   /// A mistake.
-  public init(_ place: Place, _ message: String, suggestion: String? = nil) {
+  public init(_ place: Place, _ message: String, suggestion: String? = nil, mayPass: Bool = false) {
+    self.mayPass = mayPass
     self.place = place
     self.message = message.printable(limit: 2000)
     self.suggestion = suggestion?.printable(limit: 200)
@@ -62,6 +65,9 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
       (left.element.place, left.offset) < (right.element.place, right.offset)
     }.map(\.element)
   }
+
+  /// Whether nothing is wrong but what may pass.
+  public var mayPass: Bool { issues.allSatisfy(\.mayPass) }
 
   /// One line for each issue.
   public var description: String {

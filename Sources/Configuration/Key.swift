@@ -148,16 +148,18 @@ extension SectionShape {
     (.signIn, .section(SectionShape([(.publicURL, .value), (.limit, .value)]))),
   ])
 
-  static let callers = SectionShape([
-    (.anyone, .value), (.origins, .value), (.unix, .section(SectionShape([(.uids, .value), (.gids, .value)]))),
+  static let callers = SectionShape(
+    adminCallers.keys.map { ($0.key, $0.shape) } + [
+      (.origins, .value), (.certificate, .section(SectionShape([(.caFile, .value), (.subjects, .value)]))),
+    ])
+
+  static let adminCallers = SectionShape([
+    (.anyone, .value), (.unix, .section(SectionShape([(.uids, .value), (.gids, .value)]))),
     (.header, .section(SectionShape([(.name, .value), (.value, .value), (.valueFile, .value)]))),
-    (.certificate, .section(SectionShape([(.caFile, .value), (.subjects, .value)]))),
     (.bearer, .section(SectionShape([(.authority, .value), (.audiences, .value), (.caFile, .value)]))),
   ])
 
-  static let admin = SectionShape([
-    (.address, .value), (.callers, .section(SectionShape([(.anyone, .value)]))),
-  ])
+  static let admin = SectionShape([(.address, .value), (.callers, .section(adminCallers))])
 
   static let log = SectionShape([
     (.level, .value), (.format, .value), (.access, .value), (.accessFile, .value),

@@ -17,9 +17,9 @@ public struct Located<Value: Sendable>: Sendable {
     self.key = key
   }
 
-  /// A mistake that shows only when the value is used; `reason` reads on after the key.
-  public func issue(_ reason: String) -> ConfigurationIssue {
-    ConfigurationIssue(place, "\(key): \(reason)")
+  /// A mistake that shows only when the value is used; `reason` reads on after the key. `mayPass`: another try may succeed.
+  public func issue(_ reason: String, mayPass: Bool = false) -> ConfigurationIssue {
+    ConfigurationIssue(place, "\(key): \(reason)", mayPass: mayPass)
   }
 }
 

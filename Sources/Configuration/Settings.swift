@@ -33,6 +33,11 @@ public struct Settings: Sendable {
     applications.first { $0.name == name }
   }
 
+  /// The rules about callers' own tokens, of every listener and of the admin listener.
+  public var callerTokenRules: [CallerSettings.BearerRule] {
+    (listeners.map(\.callers) + (admin.map { [$0.callers] } ?? [])).compactMap(\.bearer)
+  }
+
   /// The settings with what the command line or the environment says instead of the file; `nil` says nothing.
   public func overridden(
     loops: Int?, logLevel: LogSettings.Level?, logFormat: LogSettings.Format?

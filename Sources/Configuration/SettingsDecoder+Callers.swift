@@ -9,11 +9,12 @@ extension SettingsDecoder {
     var settings = CallerSettings.none
     guard let callers = self.section(section, .callers) else { return settings }
     if boolean(callers, .anyone) == true { settings.isOpen = true }
-    guard callers.has(.header) else { return settings }
     settings.peers = peerRule(callers, address: address)
     settings.header = headerRule(callers)
-    settings.certificate = certificateRule(callers, hasTLS: hasTLS)
     settings.bearer = bearerRule(callers)
+    // The admin listener takes neither, and its rules are for control beside an `anyone` for probes.
+    guard callers.has(.certificate) else { return settings }
+    settings.certificate = certificateRule(callers, hasTLS: hasTLS)
     settings.origins = origins(callers)
     reportContradiction(callers, settings)
     return settings

@@ -84,7 +84,10 @@ extension SettingsDecoder {
     let hasTLS = section.has(.tls) && section.members[.tls] != nil
     let callers = self.callers(section, address: address?.value, hasTLS: hasTLS)
     if let address, !address.value.isOfThisMachine, !callers.admitsOtherMachines {
-      let rules = section.has(.tls) ? "a header, a certificate, a bearer token, or anyone: true" : "anyone: true"
+      let rules =
+        section.has(.tls)
+        ? "a header, a certificate, a bearer token, or anyone: true"
+        : "anyone: true for probes and metrics alone, a header or a bearer token for everything"
       issues.append(
         address.issue(
           "\(address.value) can be reached from other machines: say under callers who may call (\(rules)), or listen at "
@@ -148,7 +151,7 @@ extension ListenerAddress {
   }
 
   /// Whether only this machine can connect.
-  var isOfThisMachine: Bool {
+  public var isOfThisMachine: Bool {
     switch self {
     case .tcp(let host, _): IPAddress(host)?.isLoopback == true
     case .unix: true

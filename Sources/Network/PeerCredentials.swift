@@ -1,6 +1,7 @@
 // Owns who is at the other end of a unix socket.
 
 internal import CSystem
+internal import Glibc
 
 /// The process that connected a unix socket, as it was when it did (unix(7), `SO_PEERCRED`).
 public struct PeerCredentials: Sendable, Hashable {
@@ -8,6 +9,9 @@ public struct PeerCredentials: Sendable, Hashable {
   public let user: UInt32
   /// Its effective group id.
   public let group: UInt32
+
+  /// This process's own.
+  public static var own: PeerCredentials { PeerCredentials(user: geteuid(), group: getegid()) }
 
   /// Credentials of these ids.
   public init(user: UInt32, group: UInt32) {

@@ -29,6 +29,9 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the process or the machine has no descriptor left (EMFILE, ENFILE).
   public var isExhaustion: Bool { number == EMFILE || number == ENFILE }
 
+  /// Whether an address may be had later: another process holds it, or no interface has it yet, as happens while a machine starts.
+  public var isPassingForAddress: Bool { number == EADDRINUSE || number == EADDRNOTAVAIL || isExhaustion }
+
   /// The call and the reason.
   public var description: String { "\(call): \(reason)" }
 

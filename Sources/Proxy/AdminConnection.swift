@@ -18,8 +18,10 @@ struct AdminRequest {
   var isHead: Bool
   /// POST.
   var isPost: Bool
-  /// Whether `Host` names the listener, and no other site is behind the request.
-  var isAllowed: Bool
+  /// What the caller has shown; a refusal where `Host` does not name the listener, or another site is behind the request.
+  var caller: Result<AdminCaller, CallerRefusal>
+  /// The caller's own bearer token.
+  var token: String?
   /// Whether the connection can go on.
   var keepsConnection: Bool
 }
@@ -43,19 +45,21 @@ struct AdminAnswer {
 final class AdminConnection {
   private let stream: ByteStream
   private let waiter: Waiter
+  private let peer: AdminPeer
   private var input = ByteBuffer(capacity: 2048)
   private var parser = RequestHeadParser(fieldCapacity: 32)
 
   private static let limits = HeadLimits(headBytes: 8192, fieldCount: 64, targetBytes: 1024)
   private static let patience = TimeSpan.seconds(30)
 
-  init(_ channel: Channel) throws(StreamError) {
+  init(_ channel: Channel, _ peer: AdminPeer) throws(StreamError) {
+    self.peer = peer
     stream = try ByteStream(channel)
     waiter = Waiter(channel.loop)
   }
 
   /// The next request; `nil` where there is none, or none that can be answered.
-  func nextRequest(_ callers: CallerCheck) async -> AdminRequest? {
+  func nextRequest(_ callers: AdminCallers) async -> AdminRequest? {
     let deadline = waiter.loop.now + Self.patience
     parser.reset()
     while true {
@@ -78,7 +82,7 @@ final class AdminConnection {
     }
   }
 
-  private func request(_ bytes: Span<UInt8>, _ callers: CallerCheck) -> AdminRequest {
+  private func request(_ bytes: Span<UInt8>, _ callers: AdminCallers) -> AdminRequest {
     // A request with content is answered and its connection closed: nothing here reads content.
     let hasContent = parser.head.fields.contains(.contentLength) || parser.head.fields.contains(.transferEncoding)
     let query = bytes.extracting(parser.head.target.query).text
@@ -89,7 +93,7 @@ final class AdminConnection {
       level: parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) },
       isRead: parser.head.method == .get || parser.head.method == .head, isHead: parser.head.method == .head,
       isPost: parser.head.method == .post,
-      isAllowed: callers.judge(parser.head, bytes) == nil,
+      caller: callers.judge(parser.head, bytes, from: peer), token: CallerRules.token(in: parser.head, bytes),
       keepsConnection: Persistence.after(request: parser.head) == .keepAlive && !hasContent)
   }
 

@@ -12,22 +12,21 @@ internal import Tokens
 public final class AdminServer: Sendable {
   private let current: CurrentService
   private let loop: EventLoop
-  private let callers: CallerCheck
+  private let callers: Locked<AdminCallers>
   private let reloads: ReloadHistory
   private let quit: @Sendable () -> Void
   private let isDraining = Atomic(false)
   private let startedAt = UnixTime(WallClock.now.seconds)
   private let hasBeenReady = Atomic(false)
 
-  /// An admin server on `loop`. `names`: hosts accepted in `Host`; `nil`: any. `quit` is called where somebody asks for the
-  /// process's end.
+  /// An admin server on `loop`. `quit` is called where a caller who may control asks for the process's end.
   public init(
-    _ current: CurrentService, loop: EventLoop, names: [String]?, reloads: ReloadHistory,
+    _ current: CurrentService, loop: EventLoop, callers: AdminCallers, reloads: ReloadHistory,
     quit: @escaping @Sendable () -> Void = {}
   ) {
     self.current = current
     self.loop = loop
-    callers = CallerCheck(names: names)
+    self.callers = Locked(callers)
     self.reloads = reloads
     self.quit = quit
   }
@@ -49,8 +48,10 @@ public final class AdminServer: Sendable {
       let connections = Confined(AdminConnections(), to: loop)
       // The admin listener stays to the end, so that probes see the drain.
       while true {
-        guard let (channel, _) = await listener.nextConnection(waiter) else { continue }
-        Task(executorPreference: loop) { await self.serve(channel, among: connections) }
+        guard let (channel, address) = await listener.nextConnection(waiter) else { continue }
+        let credentials = PeerCredentials(of: channel)
+        let peer = AdminPeer(address: address, credentials: credentials, user: PeerCredentials.own.user)
+        Task(executorPreference: loop) { await self.serve(channel, peer, among: connections) }
       }
     }
   }
@@ -60,16 +61,21 @@ public final class AdminServer: Sendable {
     _ = await readinessReport(UnixTime(WallClock.now.seconds))
   }
 
+  /// Judges callers by these rules from now on.
+  public func judgeCallers(by rules: AdminCallers) {
+    callers.withLock { $0 = rules }
+  }
+
   /// From now on `/readyz` says that the process is ending.
   public func drain() {
     isDraining.store(true, ordering: .relaxed)
   }
 
-  private func serve(_ channel: Channel, among connections: Confined<AdminConnections>) async {
+  private func serve(_ channel: Channel, _ peer: AdminPeer, among connections: Confined<AdminConnections>) async {
     do throws(StreamError) {
-      let connection = try AdminConnection(channel)
+      let connection = try AdminConnection(channel, peer)
       connections.value.add(connection)
-      while let request = await connection.nextRequest(callers) {
+      while let request = await connection.nextRequest(callers.withLock({ $0 })) {
         connections.value.heard(connection)
         let answer = await answer(request)
         guard await connection.send(answer, request) else { break }
@@ -84,7 +90,13 @@ public final class AdminServer: Sendable {
   }
 
   private func answer(_ request: AdminRequest) async -> AdminAnswer {
-    guard request.isAllowed else { return .text(421, "the Host field names no host of this listener\n") }
+    let right: AdminRight
+    switch request.caller {
+    case .failure(.crossSite): return .text(403, "a page of another site may not call the admin listener\n")
+    case .failure: return .text(421, "the Host field names no host of this listener\n")
+    case .success(let caller): right = await callers.withLock({ $0 }).right(caller, token: request.token)
+    }
+    guard AdminRight(toReach: request.path) <= right else { return .text(403, Self.refusal(right)) }
     if request.path == "/quitquitquit" {
       // A POST, so that no link and no prefetching ends a process.
       guard request.isPost else { return .text(405, "only POST\n") }
@@ -95,7 +107,7 @@ public final class AdminServer: Sendable {
     guard request.isRead else { return .text(405, "only GET and HEAD\n") }
     switch request.path {
     case "/healthz": return .text(200, "ok\n")
-    case "/readyz": return await readiness()
+    case "/readyz": return await readiness(right)
     case "/metrics":
       await service.setGauges(at: UnixTime(WallClock.now.seconds), startedAt: startedAt)
       return AdminAnswer(
@@ -110,6 +122,17 @@ public final class AdminServer: Sendable {
     default:
       return .text(404, "try /healthz, /readyz, /metrics, /status, /config, /log or POST /quitquitquit\n")
     }
+  }
+
+  private static func refusal(_ right: AdminRight) -> String {
+    let open =
+      switch right {
+      case .none: "nothing is"
+      case .probes: "/healthz, /readyz and /metrics are"
+      case .status, .control: "/healthz, /readyz, /metrics and /status are"
+      }
+    return "\(open) open to this caller; for more, give the admin listener a unix socket, on which its own user and root "
+      + "have control, or a rule under admin.callers, and keep that rule\n"
   }
 
   /// Changes from which level on records are written, until the configuration is read again.
@@ -135,10 +158,12 @@ public final class AdminServer: Sendable {
       routes: await service.routeStatuses(at: now), reload: reloads.report)
   }
 
-  private func readiness() async -> AdminAnswer {
+  private func readiness(_ right: AdminRight) async -> AdminAnswer {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
     let report = await readinessReport(UnixTime(WallClock.now.seconds))
-    return .text(report.isReady ? 200 : 503, report.text)
+    // The first line alone, where the others are not for this caller: they name accounts.
+    let text = right < .status ? report.text.prefix { $0 != "\n" } + "\n" : report.text[...]
+    return .text(report.isReady ? 200 : 503, String(text))
   }
 
   private func readinessReport(_ now: UnixTime) async -> ReadinessReport {

@@ -39,6 +39,9 @@ public struct CallerRules: Sendable {
     self.origins = origins.map { Array($0.utf8) }
   }
 
+  /// Whether there is a rule that tells one caller from another.
+  var tellCallersApart: Bool { peers != nil || header != nil || certificateNames != nil || bearer != nil }
+
   /// Judges what a connection shows before any request: the process at the other end of a unix socket, and the names in the
   /// certificate that TLS has verified.
   func judge(peer: PeerCredentials?, certificateNames names: [String]) -> CallerRefusal? {
@@ -63,6 +66,14 @@ public struct CallerRules: Sendable {
       isRight = constantTimeEqual(bytes.extracting(line.value), header.value.bytes)
     }
     return found == 1 && isRight ? nil : .missingSecret
+  }
+
+  /// The token of the one `Authorization` field, where its scheme is `Bearer` (RFC 6750 §2.1).
+  static func token(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
+    guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
+    let text = bytes.extracting(line.value).text
+    guard text.prefix(7).lowercased() == "bearer " else { return nil }
+    return String(text.dropFirst(7))
   }
 
   /// Whether a line proves who calls, so that it is nobody else's business and stays here.

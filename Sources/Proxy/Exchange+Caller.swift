@@ -14,7 +14,7 @@ extension Exchange {
   func judgeCallerToken(_ connection: DownstreamConnection, _ scratch: Scratch) async throws(ExchangeFailure) {
     guard let check = connection.ingress.rules.bearer else { return }
     let state = connection.state
-    guard let text = scratch.requestInput.withBytes({ Self.bearerToken(scratch.requestParser.head, $0) }) else {
+    guard let text = scratch.requestInput.withBytes({ CallerRules.token(in: scratch.requestParser.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
     let digest: [UInt8]
@@ -35,14 +35,6 @@ extension Exchange {
     } catch {
       throw error == .untrusted ? .caller(.untrustedToken) : .callerIssuerUnavailable
     }
-  }
-
-  /// The token of the one `Authorization` field, where its scheme is `Bearer` (RFC 6750 §2.1).
-  private static func bearerToken(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
-    guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
-    let text = bytes.extracting(line.value).text
-    guard text.prefix(7).lowercased() == "bearer " else { return nil }
-    return String(text.dropFirst(7))
   }
 
   /// Tells a browser that a page of another site may go on.

@@ -8,10 +8,10 @@ import Proxy
 
 /// The sockets of a process, bound and listening.
 struct BoundListeners {
-  /// The admin listener's socket, and the hosts it answers to.
+  /// The admin listener's socket, and who may call there.
   struct Admin {
     let socket: BoundSocket
-    let names: [String]?
+    var callers: AdminCallers
   }
 
   let traffic: [ServerListener]
@@ -32,7 +32,7 @@ struct BoundListeners {
     }
     admin = settings.admin.flatMap { admin in
       Self.bind(admin.address, count: 1, &inherited, &issues)?.first.map {
-        Admin(socket: $0, names: admin.callers.isOpen ? nil : acceptedNames(.names([]), admin.address.value))
+        Admin(socket: $0, callers: AdminCallers(admin, checks: checks))
       }
     }
     self.traffic = traffic
@@ -45,7 +45,7 @@ struct BoundListeners {
   }
 
   /// The listeners of another configuration: those of the same addresses keep their sockets, the others are bound. The admin
-  /// listener stays as it is. Where an address cannot be bound, nothing has changed.
+  /// listener stays where it is. Where an address cannot be bound, nothing has changed.
   init(
     _ settings: Settings, contexts: TLSContexts, loops: Int, succeeding former: BoundListeners,
     checks: CallerTokenChecks
@@ -63,7 +63,9 @@ struct BoundListeners {
       return opened.last
     }
     addresses = settings.listeners.map(\.address.value)
-    admin = former.admin
+    var admin = former.admin
+    if let settings = settings.admin { admin?.callers = AdminCallers(settings, checks: checks) }
+    self.admin = admin
     if issues.isEmpty { return }
     for listener in opened { listener.close() }
     throw ConfigurationError(issues)
@@ -77,7 +79,8 @@ struct BoundListeners {
     do throws(SystemError) {
       return try BoundSocket.bind(SocketAddress(address.value), count: count)
     } catch {
-      issues.append(address.issue("cannot listen on \(address.value): \(error.reason)"))
+      issues.append(
+        address.issue("cannot listen on \(address.value): \(error.reason)", mayPass: error.isPassingForAddress))
       return nil
     }
   }
@@ -113,6 +116,18 @@ private func acceptedNames(_ hosts: AcceptedHosts, _ address: ListenerAddress) -
     names.insert(host)
     if SocketAddress(address).isLoopback { names.insert("localhost") }
     return Array(names)
+  }
+}
+
+extension AdminCallers {
+  /// The rules of the settings.
+  fileprivate init(_ settings: AdminSettings, checks: CallerTokenChecks) {
+    let own = acceptedNames(.names([]), settings.address.value)
+    // At an address that other machines reach, they call it by names that are not known here.
+    let isReached = settings.callers.isOpen || !settings.address.value.isOfThisMachine
+    self.init(
+      hosts: isReached ? nil : own, localHosts: (own ?? []) + ["localhost", "127.0.0.1", "::1"],
+      rules: CallerRules(settings.callers, tokenCheck: checks.check), isOpen: settings.callers.isOpen)
   }
 }
 

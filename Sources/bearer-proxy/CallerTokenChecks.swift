@@ -22,7 +22,7 @@ struct CallerTokenChecks {
   /// The judges that a configuration asks for. Those of `former` that judge by the same rule stay.
   init(_ settings: Settings, contexts: TLSContexts, fetcher: Fetcher, succeeding former: CallerTokenChecks? = nil) {
     self.contexts = contexts.callerIssuers
-    for rule in settings.listeners.compactMap(\.callers.bearer) {
+    for rule in settings.callerTokenRules {
       let tls = contexts.callerIssuers[rule.caFile?.value]
       let check = known(rule, tls) ?? former?.known(rule, tls) ?? CallerTokenCheck(rule, fetcher: fetcher, tls: tls)
       entries.append(

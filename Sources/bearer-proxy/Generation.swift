@@ -33,9 +33,7 @@ extension Settings {
   func needingRestart(since first: Settings, _ options: RunOptions) -> [String] {
     var names: [String] = []
     if options.loops == nil, first.loops != loops { names.append("loops") }
-    if first.admin?.address.value != admin?.address.value || first.admin?.callers.isOpen != admin?.callers.isOpen {
-      names.append("admin")
-    }
+    if first.admin?.address.value != admin?.address.value { names.append("admin") }
     if first.cache.isElsewhere(than: cache) { names.append("cache") }
     return names
   }

@@ -27,7 +27,7 @@ struct RunCommand {
       return try await start(settings, contexts, source, state, confinement, accessLog)
     } catch {
       complain(error.description + "\n")
-      return .usage
+      return error.mayPass ? .failed : .usage
     }
   }
 

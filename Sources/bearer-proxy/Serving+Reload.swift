@@ -19,6 +19,7 @@ extension Serving {
       let needRestart = next.settings.needingRestart(since: next.first, assembly.options)
       await admin?.noteReadiness()
       generation = next
+      if let callers = next.listeners.admin?.callers { admin?.judgeCallers(by: callers) }
       await server.adopt(next.service, listeners: next.traffic)
       await assembly.broker.follow(next.subscriptions)
       keepTokensReady()

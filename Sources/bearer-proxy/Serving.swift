@@ -143,7 +143,7 @@ final class Serving {
   private func startAdmin() -> AdminServer? {
     generation.listeners.admin.map { bound in
       let admin = AdminServer(
-        server.current, loop: assembly.loops[0], names: bound.names, reloads: assembly.reloads,
+        server.current, loop: assembly.loops[0], callers: bound.callers, reloads: assembly.reloads,
         quit: { [tell] in tell.yield(.endRequest) })
       admin.start(bound.socket)
       return admin

@@ -37,7 +37,7 @@ struct StatusCommand {
     guard let admin = settings.admin else {
       return .usage("\(options.configuration) has no 'admin' section, so nobody can be asked; add admin: {address: …}")
     }
-    guard let door = AdminDoor(admin.address.value) else {
+    guard let door = AdminDoor(admin) else {
       return .usage("the admin listener's port is chosen by the system; give it one to be asked at")
     }
     let loop: EventLoop
@@ -65,9 +65,14 @@ struct StatusCommand {
   private func once(_ fetch: Fetch, _ door: AdminDoor) async -> CommandAnswer {
     let response: FetchResponse
     do throws(FetchError) {
-      response = try await fetch(FetchRequest(.get, door.url))
+      response = try await fetch(door.question)
     } catch {
       return .failure("no instance answers at \(door.address)")
+    }
+    if response.status == 403 {
+      return .failure(
+        "the instance at \(door.address) lets only callers who keep the rules under admin.callers ask; ask at a loopback "
+          + "address or a unix socket")
     }
     guard response.status == 200, let report = JSONValue(json: response.body) else {
       return .failure("what answers at \(door.address) says \(response.status), which is no status of bearer-proxy's")
@@ -86,15 +91,28 @@ extension StatusCommand {
   }
 }
 
+extension ListenerAddress {
+  /// Whether it stands for every address of the machine, loopback among them.
+  fileprivate var isEverywhere: Bool {
+    if case .tcp("0.0.0.0", _) = self { return true }
+    if case .tcp("::", _) = self { return true }
+    return false
+  }
+}
+
 /// Where an admin listener is found by another process of its machine.
 private struct AdminDoor {
   let address: ListenerAddress
-  let url: HTTPURL
+  private let url: HTTPURL
   private let socket: SocketAddress
+  private let secret: CallerSettings.HeaderRule?
 
   /// nil where the port is not known beforehand.
-  init?(_ address: ListenerAddress) {
+  init?(_ settings: AdminSettings) {
+    let address = settings.address.value
     self.address = address
+    // At an address of this machine every process may ask; a secret would only show itself to whoever took the port.
+    secret = address.isOfThisMachine || address.isEverywhere ? nil : settings.callers.header
     var place = "localhost"
     switch address {
     case .unix: break
@@ -114,6 +132,16 @@ private struct AdminDoor {
       guard let literal = SocketAddress(literal: url.host, port: url.port) else { return nil }
       socket = literal
     }
+  }
+
+  /// The request for the status.
+  var question: FetchRequest {
+    var fields = [(name: "accept", value: "application/json")]
+    if let secret {
+      let value = secret.value.bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+      fields.append((secret.name.lowercased(), value))
+    }
+    return FetchRequest(.get, url, fields: fields)
   }
 
   func fetch(_ fetcher: Fetcher) -> Fetch { fetcher.bound(to: socket, timeout: .seconds(5)) }

@@ -35,7 +35,7 @@ struct TLSContexts {
         ? loader.client(caFile: application.caFile, certificate: nil, user: application.authority) : nil
     }
     var callerIssuers: [String?: TLSContext] = [:]
-    for rule in settings.listeners.compactMap(\.callers.bearer) where rule.authority.value.url.scheme == .https {
+    for rule in settings.callerTokenRules where rule.authority.value.url.scheme == .https {
       callerIssuers[rule.caFile?.value] = loader.client(
         caFile: rule.caFile, certificate: nil, user: rule.authority)
     }

@@ -43,13 +43,13 @@ struct DrainTests {
     async throws
   {
     let scene = try await ScriptedScene()
-    let quit = "http://127.0.0.1:\(scene.proxy.adminPort)/quitquitquit"
-    #expect(try await curl([quit]).status == 405)
-    #expect(try await curl(["-X", "POST", "-H", "Origin: https://evil.example", quit]).status == 421)
+    #expect(try await scene.proxy.admin("/quitquitquit").status == 405)
+    let foreign = ["-X", "POST", "-H", "Origin: https://evil.example"]
+    #expect(try await scene.proxy.admin("/quitquitquit", foreign).status == 403)
     #expect(try await scene.proxy.admin("/readyz").status == 200)
     async let slow = scene.proxy.get("/slow/4")
     #expect(try await eventually { !scene.upstream.requests.isEmpty })
-    #expect(try await curl(["-X", "POST", quit]).status == 200)
+    #expect(try await scene.proxy.admin("/quitquitquit", ["-X", "POST"]).status == 200)
     #expect(try await eventually { try await scene.proxy.admin("/readyz").status == 503 })
     // What a pod's end looks like: a hook, then the kubelet's signal.
     scene.proxy.process.send(SIGTERM)

@@ -49,15 +49,17 @@ struct LoggingTests {
 
   @Test func `the level changes while the proxy runs, until the configuration is read again`() async throws {
     let scene = try await ScriptedScene(top: "log: {level: warning}")
-    let log = "http://127.0.0.1:\(scene.proxy.adminPort)/log"
-    func level() async throws -> String { try await curl([log]).body }
+    func level() async throws -> String { try await scene.proxy.admin("/log").body }
+    func post(_ path: String, _ arguments: [String] = []) async throws -> Answer {
+      try await scene.proxy.admin(path, ["-X", "POST"] + arguments)
+    }
     #expect(try await level() == "warning\n")
     // As with every change, no link, no prefetching and no other site's page.
-    #expect(try await curl([log + "?level=debug"]).body == "warning\n")
-    #expect(try await curl(["-X", "POST", "-H", "Sec-Fetch-Site: cross-site", log + "?level=debug"]).status == 421)
-    for wrong in ["", "?level=", "?level=loud"] { #expect(try await curl(["-X", "POST", log + wrong]).status == 400) }
+    #expect(try await scene.proxy.admin("/log?level=debug").body == "warning\n")
+    #expect(try await post("/log?level=debug", ["-H", "Sec-Fetch-Site: cross-site"]).status == 403)
+    for wrong in ["", "?level=", "?level=loud"] { #expect(try await post("/log" + wrong).status == 400) }
     #expect(try await level() == "warning\n" && scene.proxy.process.errors == "")
-    #expect(try await curl(["-X", "POST", log + "?level=info"]).body == "info\n")
+    #expect(try await post("/log?level=info").body == "info\n")
     #expect(try await eventually { !records(scene.proxy.process.errors, "log level changed").isEmpty })
     scene.proxy.process.send(SIGHUP)
     #expect(try await eventually { try await level() == "warning\n" })

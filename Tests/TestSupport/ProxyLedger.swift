@@ -25,7 +25,7 @@ public final class ProxyLedger: Sendable {
   /// A ledger that looks for `secrets`, and for what any token and any private key begins with.
   public init(secrets: [String]) {
     // The first two characters of every JSON object in base64url, which begins every JWT, and the line above every PEM key.
-    contents.withLock { $0.secrets = Set(secrets.flatMap(Self.spellings) + ["eyJ", "PRIVATE KEY"]) }
+    contents.withLock { $0.secrets = Set((secrets + [ProxyUnderTest.controlSecret]).flatMap(Self.spellings) + ["eyJ", "PRIVATE KEY"]) }
   }
 
   /// One more secret that nobody may find, in any spelling that a token request gives it.
@@ -49,7 +49,9 @@ public final class ProxyLedger: Sendable {
         add(textOfFile("/proc/\(run.process.identifier)/cmdline"), from: "the arguments of \(identity)")
         for path in ["/metrics", "/readyz", "/status", "/status?format=json", "/config", "/config?format=json"] {
           // One that is ending, or whose admin listener moved, answers nothing.
-          add(try await curl(["http://127.0.0.1:\(run.adminPort)\(path)"]).body, from: "\(path) of \(identity)")
+          let control = "\(ProxyUnderTest.controlField): \(ProxyUnderTest.controlSecret)"
+          let answer = try await curl(["-H", control, "http://127.0.0.1:\(run.adminPort)\(path)"])
+          add(answer.body, from: "\(path) of \(identity)")
         }
       }
       add(run.process.output, from: "standard output of \(identity)")

@@ -37,7 +37,8 @@ public struct ProxyUnderTest: Sendable {
     adminPort = try freePort()
     var text = body
     if !body.contains("listeners:") { text = "listeners:\n  - address: 127.0.0.1:\(self.port)\n" + text }
-    text = "admin:\n  address: 127.0.0.1:\(adminPort)\n" + text
+    let rule = "callers: {header: {name: \(Self.controlField), value: \(Self.controlSecret)}}"
+    text = "admin: {\(rule),\n  address: \"127.0.0.1:\(adminPort)\"}\n" + text
     configuration = try place(directory, text)
     process = try ChildProcess(
       "bearer-proxy", launcher + [binary(), "run", "-c", configuration] + options, in: directory,
@@ -55,8 +56,18 @@ public struct ProxyUnderTest: Sendable {
     try await curl(arguments + [url(path)])
   }
 
-  /// The answer of the admin endpoint `path`.
-  public func admin(_ path: String) async throws -> Answer { try await curl(["http://127.0.0.1:\(adminPort)\(path)"]) }
+  /// The field that lets a caller of the admin endpoints control, and what it holds.
+  public static let controlField = "X-Admin-Key"
+  /// Its value.
+  public static let controlSecret = "control-of-the-proxy-under-test"
+
+  /// The answer of the admin endpoint `path` to a caller who may control, through curl, with further `arguments` of curl's.
+  public func admin(_ path: String, _ arguments: [String] = []) async throws -> Answer {
+    try await curl(
+      arguments + [
+        "-H", "\(Self.controlField): \(Self.controlSecret)", "http://127.0.0.1:\(adminPort)\(path)",
+      ])
+  }
 
   /// A raw connection to it.
   public func connect() throws -> RawConnection { try RawConnection(port: port) }

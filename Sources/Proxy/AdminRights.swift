@@ -1,0 +1,108 @@
+// Owns what a caller of the admin listener may do: probes are for whoever the listener is open to, control is for whoever proves a
+// right to it. How a caller proves that is CallerRules'; what each path answers is AdminServer's.
+
+internal import HTTP
+internal import Identity
+internal import Network
+
+/// What a request to the admin listener may do. Each right includes those before it.
+enum AdminRight: Int, Comparable, CaseIterable {
+  /// Nothing.
+  case none
+  /// `/healthz`, `/readyz` without its details, `/metrics`.
+  case probes
+  /// `/status` and the details of `/readyz`, which name accounts.
+  case status
+  /// `/config`, `/log` and `/quitquitquit`.
+  case control
+
+  static func < (one: AdminRight, other: AdminRight) -> Bool { one.rawValue < other.rawValue }
+
+  /// What a path takes. Whoever may not control learns only that a path is not for them, not whether it exists.
+  init(toReach path: String) {
+    self =
+      switch path {
+      case "/healthz", "/readyz", "/metrics": .probes
+      case "/status": .status
+      default: .control
+      }
+  }
+}
+
+/// What a caller of the admin listener has shown.
+struct AdminCaller: Hashable {
+  /// Whether it is the other end of a unix socket and runs as the proxy's own user or as root.
+  var isOwner = false
+  /// Whether there are rules under `callers`, and it keeps all of them.
+  var keepsRules = false
+  /// Whether it is a process of this machine that named the listener by an address of this machine. The name matters because a
+  /// page can have its own name lead here (DNS rebinding).
+  var isLocal = false
+
+  /// What it may do; `isOpen`: the configuration lets anyone call.
+  func right(isOpen: Bool) -> AdminRight {
+    if isOwner || keepsRules { return .control }
+    if isLocal { return .status }
+    return isOpen ? .probes : .none
+  }
+}
+
+/// Who may call the admin listener.
+public struct AdminCallers: Sendable {
+  private let hosts: CallerCheck
+  private let localHosts: CallerCheck
+  private let rules: CallerRules
+  private let isOpen: Bool
+
+  /// `hosts`: names accepted in `Host`; nil: any. `localHosts`: those by which a process of this machine calls the listener. `isOpen`:
+  /// whether anyone may have the probes. Whoever keeps every one of `rules` may control.
+  public init(hosts: [String]?, localHosts: [String], rules: CallerRules, isOpen: Bool) {
+    self.hosts = CallerCheck(names: hosts)
+    self.localHosts = CallerCheck(names: localHosts)
+    self.rules = rules
+    self.isOpen = isOpen
+  }
+
+  /// Judges what a request and its connection show. A token of the caller's own is judged afterwards (`right(_:token:)`).
+  func judge(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: AdminPeer
+  ) -> Result<AdminCaller, CallerRefusal> {
+    if let refusal = hosts.judge(head, bytes) { return .failure(refusal) }
+    var caller = AdminCaller()
+    caller.isOwner = peer.isOwner
+    caller.isLocal = peer.address.isLoopback && (peer.credentials != nil || localHosts.isNamed(head, bytes))
+    caller.keepsRules =
+      rules.tellCallersApart && rules.judge(peer: peer.credentials, certificateNames: []) == nil
+      && rules.judgeHeader(head, bytes) == nil
+    return .success(caller)
+  }
+
+  /// What a caller may do that brought this token, or none.
+  func right(_ caller: AdminCaller, token: String?) async -> AdminRight {
+    var caller = caller
+    if caller.keepsRules, !caller.isOwner, let bearer = rules.bearer {
+      do throws(CallerTokenRefusal) {
+        guard let token else { throw .untrusted }
+        _ = try await bearer.accept(token)
+      } catch {
+        caller.keepsRules = false
+      }
+    }
+    return caller.right(isOpen: isOpen)
+  }
+}
+
+/// The other end of a connection to the admin listener.
+struct AdminPeer {
+  let address: SocketAddress
+  /// Of a unix socket's peer.
+  let credentials: PeerCredentials?
+  let isOwner: Bool
+
+  /// `user`: whom the proxy runs as.
+  init(address: SocketAddress, credentials: PeerCredentials?, user: UInt32) {
+    self.address = address
+    self.credentials = credentials
+    isOwner = credentials.map { $0.user == user || $0.user == 0 } ?? false
+  }
+}
