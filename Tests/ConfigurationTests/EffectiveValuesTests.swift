@@ -88,7 +88,10 @@ import Testing
     // Of two keys that exclude one another, one is in use.
     let absent = Set(SectionShape.file.leaves()).subtracting(shapes)
     // A file stands there in the place of memory and of a Redis server.
-    #expect(absent.filter { !$0.hasPrefix("cache.") } == ["listeners[].callers.header.value"])
+    #expect(absent.filter { !$0.hasPrefix("cache.") } == [
+        "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix.uids",
+        "admin.callers.unix.gids",
+      ])
     #expect(absent.contains("cache.memory") && absent.contains("cache.redis") && !absent.contains("cache.file"))
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("contents-of") })
   }

@@ -63,7 +63,8 @@ import Tokens
       Set(SectionShape.file.paths()).subtracting(places.keys)
         == Set(
           [
-            "cache.memory", "listeners[].callers.header.value",
+            "cache.memory", "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix",
+            "admin.callers.unix.uids", "admin.callers.unix.gids",
           ] + redisKeys))
     #expect(Set(places.keys).isSubset(of: SectionShape.file.paths()))
     #expect(lines.contains("  # memory: true"))
