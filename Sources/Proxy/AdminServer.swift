@@ -131,8 +131,8 @@ public final class AdminServer: Sendable {
       case .probes: "/healthz, /readyz and /metrics are"
       case .status, .control: "/healthz, /readyz, /metrics and /status are"
       }
-    return "\(open) open to this caller; for more, give the admin listener a unix socket, on which its own user and root "
-      + "have control, or a rule under admin.callers, and keep that rule\n"
+    return "\(open) open to this caller; for more, give the admin listener a unix socket, on which its own user and "
+      + "root have control, or a rule under admin.callers, and keep that rule\n"
   }
 
   /// Changes from which level on records are written, until the configuration is read again.

@@ -25,7 +25,8 @@ public final class ProxyLedger: Sendable {
   /// A ledger that looks for `secrets`, and for what any token and any private key begins with.
   public init(secrets: [String]) {
     // The first two characters of every JSON object in base64url, which begins every JWT, and the line above every PEM key.
-    contents.withLock { $0.secrets = Set((secrets + [ProxyUnderTest.controlSecret]).flatMap(Self.spellings) + ["eyJ", "PRIVATE KEY"]) }
+    let known = (secrets + [ProxyUnderTest.controlSecret]).flatMap(Self.spellings)
+    contents.withLock { $0.secrets = Set(known + ["eyJ", "PRIVATE KEY"]) }
   }
 
   /// One more secret that nobody may find, in any spelling that a token request gives it.
