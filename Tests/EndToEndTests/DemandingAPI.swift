@@ -45,7 +45,7 @@ final class DemandingAPI: Sendable {
   /// What comes with every refusal, and has to be passed on.
   static let companions = [
     (name: "www-authenticate", value: "Basic realm=\"a, b\""), (name: "www-authenticate", value: "NTLM YQ=="),
-    (name: "set-cookie", value: "a=1; Path=/x"), (name: "set-cookie", value: "b=2"),
+    (name: "set-cookie", value: "a=1; Path=/api/x"), (name: "set-cookie", value: "b=2; Path=/api/y"),
     (name: "x-trace", value: "7"),
   ]
 
