@@ -20,10 +20,12 @@ actor ProviderDirectory {
   static let lifetime: Int64 = 86_400
 
   private let now: @Sendable () -> UnixTime
+  private let tenants: KnownTenants
   private var entries: [Name: Entry] = [:]
 
-  init(now: @escaping @Sendable () -> UnixTime) {
+  init(now: @escaping @Sendable () -> UnixTime, tenants: KnownTenants = KnownTenants()) {
     self.now = now
+    self.tenants = tenants
   }
 
   /// The metadata of an application's provider. A day-old document is fetched again, but kept where that fails.
@@ -47,12 +49,25 @@ actor ProviderDirectory {
     entries[Name(authority: application.authority, trust: application.trust)]?.metadata
   }
 
+  /// The tenant under which an application's tokens stand in the cache, without asking its provider: nil where it was never asked. Where
+  /// tokens are filed under their issuer there is no need to know.
+  func knownRealm(for application: Application) async -> String? {
+    let authority = application.authority
+    if authority.isolation != nil { return nil }
+    if let realm = authority.knownRealm { return realm }
+    if let known = knownMetadata(for: application) { return known.realm }
+    return await tenants.tenant(of: authority)
+  }
+
   private func fetch(_ name: Name, for application: Application) async -> Result<ProviderMetadata, AcquisitionFailure> {
     let result: Result<ProviderMetadata, AcquisitionFailure>
     do throws(AcquisitionFailure) {
       let metadata = try await Self.document(for: application, now: now())
       entries[name, default: Entry()].metadata = metadata
       entries[name, default: Entry()].fetchedAt = now()
+      let tenants = tenants
+      // Nobody waits for a file or a server that may be away.
+      Task { await tenants.remember(metadata, of: name.authority) }
       result = .success(metadata)
     } catch {
       result = .failure(error)

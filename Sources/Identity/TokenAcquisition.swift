@@ -45,7 +45,7 @@ struct TokenAcquisition: Sendable {
 
   private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
     // Where nobody is signed in, or somebody else was faster, the provider need not be there.
-    var rights = await rights(realm: key.authority.knownRealm, &report)
+    var rights = await rights(realm: await directory.knownRealm(for: subscription.application), &report)
     if let found = adopted(rights) { return found }
     if let reason = rights.means.reason { throw .interaction(reason) }
     if case .unknown = rights.means { throw .cacheUnread }
@@ -169,11 +169,16 @@ extension TokenAcquisition {
   ) async throws(AcquisitionFailure) -> BearerValue {
     guard reply.identity.canBe(account) else { throw .interaction(.userMismatch) }
     let arrival = now()
-    var issued = issued(reply, environment: token.environment, metadata)
+    let authority = key.authority
+    var issued = issued(
+      reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata)
     issued.renewedFor = account.homeAccountID
     let isFiled = await change { [issued] document in
       guard document.add(issued, now: arrival) else { return false }
-      if let next = issued.reply.refreshToken { document.rotate(token, to: next, obtainedAt: arrival) }
+      if let next = issued.reply.refreshToken {
+        document.rotate(token, to: next, obtainedAt: arrival, of: authority.isolation)
+      }
+      document.adopt(token, of: issued)
       return true
     }
     // A change that could not be written is kept by the store, so only a clear refusal counts.

@@ -52,7 +52,7 @@ public actor TokenBroker {
   public init(_ surroundings: Surroundings, store: any TokenCacheStore = MemoryCacheStore()) {
     self.surroundings = surroundings
     self.store = store
-    directory = ProviderDirectory(now: surroundings.now)
+    directory = ProviderDirectory(now: surroundings.now, tenants: store.tenants)
   }
 
   /// Waits for seconds, or until the task is cancelled.
@@ -200,10 +200,7 @@ public actor TokenBroker {
   @discardableResult
   func look(_ subscription: TokenSubscription) async -> TokenSlot {
     let key = subscription.key
-    var realm = key.authority.knownRealm
-    if realm == nil, key.authority.isolation == nil {
-      realm = await directory.knownMetadata(for: subscription.application)?.realm
-    }
+    let realm = await directory.knownRealm(for: subscription.application)
     let rights = await store.rights(
       for: key, realm: realm, now: surroundings.now(), family: subscription.application.family)
     // No suspension from here on: what was read is written.

@@ -44,7 +44,7 @@ struct ReadinessReport {
   }
 
   private static func name(_ status: TokenStatus, _ written: String?) -> String {
-    let known = status.account.map { $0.username.isEmpty ? $0.homeAccountID : $0.username }
+    let known = status.account.map { $0.name }
     return written ?? known ?? "(the only one)"
   }
 

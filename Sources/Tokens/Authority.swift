@@ -90,8 +90,10 @@ public struct Authority: Sendable, Hashable {
     }
   }
 
-  /// Host names whose cache entries serve this authority, its own first (the cloud's alias group).
+  /// The names under which cache entries serve this authority, the one for new entries first: the host names of a cloud's alias
+  /// group; of an issuer its URL, since it may share its host with others, and the host, under which msal files.
   public var environments: [String] {
+    if kind == .issuer { return [description, url.host] }
     guard case .entra(_, let cloud) = kind else { return [url.host] }
     guard cloud.hosts.contains(url.host) else { return cloud.hosts }
     return [url.host] + cloud.hosts.filter { $0 != url.host }

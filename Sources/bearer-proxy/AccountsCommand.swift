@@ -45,17 +45,18 @@ struct AccountsCommand {
   }
 
   private func text(_ account: SignedInAccount) -> [String] {
-    let name = account.account.username.isEmpty ? "(no user name)" : account.account.username
-    var lines = [
-      "  \(name)", "    id:      \(account.account.homeAccountID)",
-      "    tenants: \(account.account.realms.sorted().joined(separator: ", "))",
+    var lines = ["  \(account.account.name)", "    id:      \(account.account.homeAccountID)"]
+    if !account.account.realms.isEmpty {
+      lines.append("    tenants: \(account.account.realms.sorted().joined(separator: ", "))")
+    }
+    lines.append(
       "    renewal: "
-        + (account.canRefresh ? "tokens are renewed silently" : "this application has no refresh token: sign in"),
-    ]
+        + (account.canRefresh ? "tokens are renewed silently" : "this application has no refresh token: sign in"))
     for token in account.tokens {
       let left = token.expiresAt - now()
+      let tenant = token.tenant.map { " (\($0))" } ?? ""
       lines.append(
-        "    token:   \(token.scopes.joined(separator: " ")) (\(token.tenant)), "
+        "    token:   \(token.scopes.joined(separator: " "))\(tenant), "
           + (left > 0 ? "good for \(left) s" : "expired"))
     }
     return lines
@@ -73,7 +74,8 @@ struct AccountsCommand {
 
   private func json(_ account: SignedInAccount) -> JSONValue {
     .object([
-      "username": .string(account.account.username), "home_account_id": .string(account.account.homeAccountID),
+      "username": .string(account.account.username), "name": .string(account.account.name),
+      "home_account_id": .string(account.account.homeAccountID),
       "local_account_ids": .array(account.account.localAccountIDs.sorted().map(JSONValue.string)),
       "environment": .string(account.account.environment),
       "tenants": .array(account.account.realms.sorted().map(JSONValue.string)),
@@ -81,7 +83,7 @@ struct AccountsCommand {
       "tokens": .array(
         account.tokens.map { token in
           .object([
-            "tenant": .string(token.tenant), "scopes": .array(token.scopes.map(JSONValue.string)),
+            "tenant": token.tenant.map(JSONValue.string) ?? .null, "scopes": .array(token.scopes.map(JSONValue.string)),
             "expires_on": .integer(token.expiresAt.seconds), "expires_in": .integer(max(token.expiresAt - now(), 0)),
             "usable": .bool(token.isUsable(at: now())),
           ])

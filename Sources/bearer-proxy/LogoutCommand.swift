@@ -45,11 +45,11 @@ struct LogoutCommand {
     return await remove(account, from: applications, store, path: settings.cache.place)
   }
 
-  /// Every application of the account's cloud is told, for each has refresh tokens of its own.
+  /// Every application of the account's cloud, or issuer, is told, for each has refresh tokens of its own.
   private func remove(
     _ account: CachedAccount, from applications: [Application], _ store: any TokenCacheStore, path: String?
   ) async -> CommandAnswer {
-    let concerned = applications.filter { $0.authority.environments.contains(account.environment) }
+    let concerned = applications.filter { $0.authority.holds(account) }
     var holders: [String] = []
     for application in concerned {
       let held = await SignedInAccounts(application, store: store).accounts()

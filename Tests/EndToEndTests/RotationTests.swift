@@ -105,8 +105,9 @@ struct RotationTests {
       try await eventually {
         try await proxy.get("/beta/whoami").body.contains(provider.issuer(ofRealm: "beta"))
       })
-    let whom = try await proxy.get("/alpha/whoami")
-    #expect(whom.status == 401 || whom.body.contains(provider.issuer(ofRealm: "alpha")))
+    #expect(try await proxy.get("/alpha/whoami").body.contains(provider.issuer(ofRealm: "alpha")))
+    #expect(try await provider.requests(to: "foreign", realm: "alpha") == 0)
+    #expect(try await provider.requests(to: "foreign", realm: "beta") == 0)
   }
 
   @Test func `two realms with people of their own serve side by side, and one sign-out ends one`() async throws {

@@ -64,8 +64,8 @@ public struct OpenIDProvider: Sendable {
     issuer = "http\(certificate == nil ? "" : "s")://\(name):\(self.port)"
   }
 
-  /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were `rotated`
-  /// and `reused`; of a realm, where one is named.
+  /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were `rotated`,
+  /// `reused` and `foreign`; of a realm, where one is named.
   public func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
     let answer = try await curl(["-k", issuer(ofRealm: realm) + "/testing/requests"])
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0

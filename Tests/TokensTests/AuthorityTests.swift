@@ -110,7 +110,7 @@ import Tokens
         == ["sts.windows.net", "login.microsoftonline.com", "login.windows.net", "login.microsoft.com"])
     #expect(
       try Authority("https://westus2.login.microsoft.com/common").environments.first == "login.microsoftonline.com")
-    #expect(try Authority("https://id.example:8443/x").environments == ["id.example"])
+    #expect(try Authority("https://id.example:8443/x").environments == ["https://id.example:8443/x", "id.example"])
   }
 
   @Test func `equal authorities are equal values`() throws {

@@ -8,7 +8,8 @@ people, the codes, the metadata document, and switches by which a test makes the
 
 Prints `listening PORT` when it is ready. With --realm, each realm is an issuer of its own at /realms/NAME, with keys, codes and
 controls of its own. Control, for tests only:
-  GET  /testing/requests     how often each endpoint was asked, and refresh tokens `rotated` and `reused`
+  GET  /testing/requests     how often each endpoint was asked, and refresh tokens `rotated`, `reused`, and `foreign`: of none of
+                             this issuer's sign-ins
   POST /testing/behaviour    {"delay": s, "status": 503, "headers": {…}, "body": "…", "times": n, "endpoint": "token"}
 """
 
@@ -195,6 +196,8 @@ def provider(issuer, arguments, ca_file):
         def authenticate_refresh_token(self, refresh_token):
             with lock:
                 known = refresh_tokens.get(refresh_token)
+                if known is None:
+                    requests["foreign"] = requests.get("foreign", 0) + 1
                 if known is None or known.family["revoked"]:
                     return None
                 known.family["revoked"] = known.used

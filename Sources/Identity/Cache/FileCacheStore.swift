@@ -42,6 +42,8 @@ public final class FileCacheStore: TokenCacheStore {
   let lockWait: TimeSpan
   let observe: @Sendable (CacheStoreEvent) -> Void
   private let refreshLocks: RegionLock
+  /// What is remembered of providers beside the file.
+  public let tenants: KnownTenants
 
   /// How long a writer waits for the others, as msal-extensions does.
   public static let lockWait = TimeSpan.seconds(5)
@@ -53,6 +55,7 @@ public final class FileCacheStore: TokenCacheStore {
     self.lockWait = lockWait
     self.observe = observe
     state = Locked(State(file: CacheFile(path: path)))
+    tenants = KnownTenants(text: SideFile(path: path + ".providers"))
     lock = LockFile(path: path + ".lockfile", name: "bearer-proxy", queue: queue)
     // Another file than the lock above: that one stops every writer, and must not be held while a provider is asked.
     refreshLocks = RegionLock(path: path + ".refreshlock", queue: queue)

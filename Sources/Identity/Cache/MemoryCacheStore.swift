@@ -11,6 +11,8 @@ public final class MemoryCacheStore: TokenCacheStore {
   }
 
   private let state: Locked<State>
+  /// What is remembered of providers as long as the process lives.
+  public let tenants = KnownTenants()
 
   /// A store that holds `document` at first.
   public init(_ document: CacheDocument = CacheDocument()) {

@@ -36,6 +36,9 @@ public protocol TokenCacheStore: Sendable {
     _ key: String, _ body: @Sendable () async -> Result
   ) async -> Result
 
+  /// What is remembered of providers beside the document.
+  var tenants: KnownTenants { get }
+
   /// A new stream that yields after each change of the document, by whomever. Several changes may be one element.
   var changes: AsyncStream<Void> { get }
 }

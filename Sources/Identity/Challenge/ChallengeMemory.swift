@@ -17,7 +17,7 @@ public final class ChallengeMemory: Sendable {
 
   private let state = Locked(State())
   private let now: @Sendable () -> UnixTime
-  private let place: (any ChallengeStore)?
+  private let place: ChallengeStore?
 
   /// How long nothing is written after something was: what upstreams say must keep neither disk nor server busy.
   private static let pause = Duration.seconds(1)
@@ -34,7 +34,7 @@ public final class ChallengeMemory: Sendable {
     beside cachePath: String, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
     self.now = now
-    place = ChallengeFile(path: cachePath + ".challenges")
+    place = ChallengeStore(text: SideFile(path: cachePath + ".challenges"))
     follow(subscriptions)
   }
 
@@ -44,7 +44,8 @@ public final class ChallengeMemory: Sendable {
     on store: RedisCacheStore, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
     self.now = now
-    place = RedisChallenges(client: store.client, key: store.keys.challenges)
+    place = ChallengeStore(
+      text: SideKey(client: store.client, key: store.keys.challenges, lifetime: SignInNeed.lifetime))
     follow(subscriptions)
   }
 

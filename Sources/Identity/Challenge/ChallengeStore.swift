@@ -3,12 +3,24 @@
 internal import Tokens
 
 /// Where processes tell one another what sign-ins have to bring, by subject. Losing it loses a convenience.
-protocol ChallengeStore: Sendable {
-  /// What stands there now; nil where it cannot be read, or not soon.
-  func read() async -> [String: SignInNeed]?
+struct ChallengeStore: Sendable {
+  let text: any SideText
 
-  /// Changes it; whether that worked. `change` may be applied more than once.
-  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInNeed]) -> Void) async -> Bool
+  /// What stands there now; nil where it cannot be read, or not soon.
+  func read() async -> [String: SignInNeed]? {
+    await text.read().map(ChallengeText.needs)
+  }
+
+  /// Changes it; whether that worked. `change` may be applied more than once. A text that is something else is replaced.
+  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInNeed]) -> Void) async -> Bool {
+    await text.change { old in
+      let known = ChallengeText.needs(old).filter { !$0.value.isOver(at: now) }
+      var needs = known
+      change(&needs)
+      if needs == known { return nil }
+      return needs.isEmpty ? [] : ChallengeText.bytes(needs)
+    }
+  }
 }
 
 /// The text of a place: one JSON object.

@@ -43,6 +43,8 @@ public final class RedisCacheStore: TokenCacheStore {
   public let place: String
   let client: RedisClient
   let keys: RedisKeys
+  /// What is remembered of providers beside the shards.
+  public let tenants: KnownTenants
   let state = Locked(State())
   /// Readings and writings, one after another.
   let turns = TaskQueue()
@@ -66,6 +68,7 @@ public final class RedisCacheStore: TokenCacheStore {
     place = server.description
     client = RedisClient(server, loop: loop, resolver: resolver)
     keys = RedisKeys(prefix: server.keyPrefix)
+    tenants = KnownTenants(text: SideKey(client: client, key: keys.providers, lifetime: 365 * 86_400))
     self.observe = observe
     self.leasePause = leasePause
   }

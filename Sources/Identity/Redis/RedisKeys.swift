@@ -17,6 +17,9 @@ struct RedisKeys: Sendable {
   /// What sign-ins have to bring, of all routes.
   var challenges: String { prefix + "challenges" }
 
+  /// What is remembered of providers.
+  var providers: String { prefix + "providers" }
+
   /// The lease of whoever asks a provider for something. The name is a digest (FNV-1a): two with one digest wait for one another, and
   /// nothing worse.
   func lease(_ key: String) -> String {

@@ -15,7 +15,7 @@ struct SignInExchange {
   /// The provider's metadata.
   func metadata() async throws(SignInError) -> ProviderMetadata {
     do throws(AcquisitionFailure) {
-      return try await ProviderDirectory(now: now).metadata(for: application)
+      return try await ProviderDirectory(now: now, tenants: store.tenants).metadata(for: application)
     } catch {
       throw failure(error)
     }
@@ -67,13 +67,15 @@ struct SignInExchange {
           isolation: authority.isolation)
         var fuller = document
         guard fuller.add(issued, now: arrival) else { return nil }
-        let account = fuller.accounts(environments: authority.environments).first { $0.homeAccountID == home }
+        let account = fuller.accounts(authority: authority, clientID: clientID).first { $0.homeAccountID == home }
         if let account, expected.map(account.isCalled) ?? true { document = fuller }
         return account
       }
     } catch {
       throw .store(error)
     }
+    // Where the tokens stand is to be found by whoever starts next, though the provider be down.
+    await store.tenants.remember(metadata, of: authority)
     guard let account = filed else { throw .withoutAccount }
     if let expected, !account.isCalled(expected) { throw .otherAccount(account.name) }
     return AuthenticationResult(

@@ -19,9 +19,9 @@ public struct SignedInAccounts: Sendable {
   }
 
   /// Signs somebody out (MSAL's `remove_account`): their account, ID tokens and access tokens go, whichever application they are
-  /// filed for, and the refresh tokens of this application and its family.
+  /// filed for, and the refresh tokens of this application and its family. Where issuers share a host, the others' stay.
   public func remove(account: CachedAccount) async throws(CacheStoreError) {
-    let (home, hosts, clientID) = (account.homeAccountID, application.authority.environments, application.clientID)
-    try await store.modify { $0.removeAccount(home: home, environments: hosts, clientID: clientID) }
+    let (home, authority, clientID) = (account.homeAccountID, application.authority, application.clientID)
+    try await store.modify { $0.removeAccount(home: home, at: authority, clientID: clientID) }
   }
 }

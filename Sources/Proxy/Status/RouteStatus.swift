@@ -59,7 +59,7 @@ struct RouteStatus {
   /// Who is meant: as written in the route, or whoever is signed in.
   private var accountName: String? {
     guard let token, case .account(let written) = token.subject else { return nil }
-    return written ?? token.account.map { $0.username.isEmpty ? $0.homeAccountID : $0.username }
+    return written ?? token.account.map { $0.name }
   }
 
   private var remedy: String { link.map { "open \($0), or run '\(command)'" } ?? "run '\(command)'" }

@@ -8,8 +8,12 @@ public struct AccountIdentity: Sendable, Hashable {
   public var localAccountID: String?
   /// The name a person knows; nil where the reply tells none.
   public var username: String?
+  /// What to call the person where there is no user name: an e-mail address or a name; nil where the reply tells none.
+  public var displayName: String?
   /// Who issued the ID token.
   public var issuer: String?
+  /// When the ID token was issued, by the provider's clock.
+  public var issuedAt: UnixTime?
 
   /// The identity in a reply's `client_info` and `id_token` (msal-python's choice: both halves of `client_info`, or none).
   public init(clientInfo: String?, idToken: String?) {
@@ -24,7 +28,16 @@ public struct AccountIdentity: Sendable, Hashable {
     }
     localAccountID = claims["oid"]?.text ?? subject
     username = claims["preferred_username"]?.text ?? claims["upn"]?.text
+    displayName = Self.displayName(claims)
     issuer = claims["iss"]?.text
+    issuedAt = claims["iat"]?.seconds.map { UnixTime($0) }
+  }
+
+  /// The claim that tells a person best who is meant (OpenID Connect Core 1.0 §5.1), user names aside.
+  private static func displayName(_ claims: [String: JSONValue]) -> String? {
+    func text(_ claim: String) -> String? { claims[claim]?.text.flatMap { $0.isEmpty ? nil : $0 } }
+    let parts = [text("given_name"), text("family_name")].compactMap { $0 }.joined(separator: " ")
+    return text("email") ?? text("unique_name") ?? text("name") ?? text("nickname") ?? (parts.isEmpty ? nil : parts)
   }
 
   private static func object(base64URL text: String) -> [String: JSONValue]? {

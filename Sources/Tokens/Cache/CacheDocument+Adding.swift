@@ -9,7 +9,7 @@ extension CacheDocument {
   @discardableResult
   public mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
     if !issued.isApplicationOnly {
-      guard let home = issued.home, issued.isSignIn || isSignedIn(home, at: issued.environment) else { return false }
+      guard let home = issued.home, issued.isSignIn || isSignedIn(home, issued) else { return false }
     }
     addAccessToken(issued, now: now)
     addIDToken(issued)
@@ -19,9 +19,15 @@ extension CacheDocument {
     return true
   }
 
-  private func isSignedIn(_ home: String, at environment: String) -> Bool {
-    keys(.account, clientID: "", homeAccountID: home).contains { key in
-      EntraCloud.areAliases(entry(.account, key)?["environment"]?.lowercased() ?? "", environment)
+  private func isSignedIn(_ home: String, _ issued: IssuedTokens) -> Bool {
+    if let issuer = issued.isolation {
+      return isSignedIn(
+        CacheQuery(
+          environments: issued.environments, realm: nil, clientID: issued.clientID, homeAccountID: home,
+          isolation: issuer), issuer: issuer)
+    }
+    return keys(.account, clientID: "", homeAccountID: home).contains { key in
+      EntraCloud.areAliases(entry(.account, key)?["environment"]?.lowercased() ?? "", issued.environment)
     }
   }
 
@@ -57,7 +63,7 @@ extension CacheDocument {
     for other in keys(.accessToken, clientID: issued.clientID, homeAccountID: issued.home) where other != key {
       guard let held = HeldAccessToken(key: other, entry: entry(.accessToken, other)),
         held.realm == issued.realm, held.isolation == issued.isolation, held.isPlainBearer,
-        EntraCloud.areAliases(held.environment, issued.environment),
+        issued.isolation != nil || EntraCloud.areAliases(held.environment, issued.environment),
         !new.isDisjoint(with: held.scopes.map { $0.lowercased() })
       else { continue }
       remove(.accessToken, other)
@@ -68,6 +74,7 @@ extension CacheDocument {
     guard let token = issued.reply.idToken else { return }
     var members = Self.common(issued, .idToken)
     members["realm"] = .string(issued.realm)
+    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
     let key = CacheKey.idToken(
       home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm)
     put(.idToken, key, CacheEntry(secret: token, members: members))
@@ -75,16 +82,24 @@ extension CacheDocument {
 
   private mutating func addAccount(_ issued: IssuedTokens) {
     guard let home = issued.home else { return }
-    let identity = issued.reply.identity
-    var members: [String: JSONValue] = [
-      "home_account_id": .string(home), "environment": .string(issued.environment), "realm": .string(issued.realm),
-      "local_account_id": identity.localAccountID.map(JSONValue.string) ?? .null,
-      "username": .string(identity.username ?? issued.usernameHint ?? ""),
-      "authority_type": .string(issued.authority.rawValue),
-    ]
+    var members = Self.account(issued, home: home, identity: issued.reply.identity)
     if Self.accountSources.contains(issued.grantType) { members["account_source"] = .string(issued.grantType) }
     let key = CacheKey.account(home: home, environment: issued.environment, realm: issued.realm)
     put(.account, key, CacheEntry(members: members))
+  }
+
+  /// The members of a person's account.
+  static func account(_ issued: IssuedTokens, home: String, identity: AccountIdentity?) -> [String: JSONValue] {
+    var members: [String: JSONValue] = [
+      "home_account_id": .string(home), "environment": .string(issued.environment), "realm": .string(issued.realm),
+      "local_account_id": identity?.localAccountID.map(JSONValue.string) ?? .null,
+      "username": .string(identity?.username ?? issued.usernameHint ?? ""),
+      "authority_type": .string(issued.authority.rawValue),
+    ]
+    guard let issuer = issued.isolation else { return members }
+    members["ext_cache_key"] = .string(issuer)
+    members["name"] = identity?.displayName.map(JSONValue.string)
+    return members
   }
 
   /// Grants by which a person signs in here. Assertions speak of somebody who did so elsewhere.
@@ -116,6 +131,8 @@ extension CacheDocument {
   private mutating func put(_ section: CacheSection, _ key: String, _ new: CacheEntry) {
     var merged = entry(section, key) ?? new
     merged.merge(new)
+    // What a sign-in brought is nobody's copy any more.
+    if merged["copied_from"] != nil { merged.members["copied_from"] = new.members["copied_from"] }
     set(section, key, merged)
   }
 

@@ -50,13 +50,14 @@ extension CacheDocument {
   }
 
   /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
-  /// newest first, then, where `family` is given, those of its family. One that is known to be another issuer's is none of them,
-  /// though the host, the application and the person's id may be the same.
+  /// newest first, then, where `family` is given, those of its family. One that is another issuer's, or may be, is none of
+  /// them, though the host, the application and the person's id may be the same.
   public func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
-    let own = keys(.refreshToken, clientID: query.clientID, homeAccountID: home)
-      .compactMap { HeldRefreshToken(key: $0, entry: entry(.refreshToken, $0)) }
-      .filter { query.environments.contains($0.environment) && [nil, query.isolation].contains($0.isolation) }
+    if let issuer = query.isolation {
+      return issuedRefreshTokens(query, issuer: issuer).sorted(by: HeldRefreshToken.isTriedBefore)
+    }
+    let own = refreshTokenEntries(query).filter { $0.isolation == nil }
     guard let family else { return own.sorted(by: HeldRefreshToken.isTriedBefore) }
     let known = Set(own.map(\.key))
     let siblings = self[.refreshToken].compactMap { key, entry -> HeldRefreshToken? in
@@ -66,13 +67,10 @@ extension CacheDocument {
     return own.sorted(by: HeldRefreshToken.isTriedBefore) + siblings.sorted(by: HeldRefreshToken.isTriedBefore)
   }
 
-  /// Whether every ID token of an account names this authority as its issuer, and there is one: what binds refresh tokens of a host
-  /// with several issuers to one of them.
-  public func isBound(_ query: CacheQuery, to authority: Authority) -> Bool {
-    let issuers = keys(.idToken, clientID: query.clientID, homeAccountID: query.homeAccountID)
-      .compactMap { entry(.idToken, $0) }
-      .filter { query.environments.contains($0["environment"]?.lowercased() ?? "") }
-      .map { AccountIdentity(clientInfo: nil, idToken: $0.secret?.revealed()).issuer }
-    return !issuers.isEmpty && issuers.allSatisfy { $0.map(authority.accepts) ?? false }
+  /// An application's refresh tokens for an account, whoever issued them, in no order.
+  func refreshTokenEntries(_ query: CacheQuery) -> [HeldRefreshToken] {
+    keys(.refreshToken, clientID: query.clientID, homeAccountID: query.homeAccountID)
+      .compactMap { HeldRefreshToken(key: $0, entry: entry(.refreshToken, $0)) }
+      .filter { query.environments.contains($0.environment) }
   }
 }

@@ -6,11 +6,18 @@ extension CacheDocument {
   ///
   /// An entry that holds another token by now was rotated by somebody else. It is left alone unless it says that it was
   /// written before this one arrived; one that is gone was signed out, and stays gone.
-  /// - Parameter obtainedAt: when the reply arrived, which may be long before it is filed.
-  public mutating func rotate(_ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime) {
+  /// - Parameters:
+  ///   - obtainedAt: when the reply arrived, which may be long before it is filed.
+  ///   - issuer: where several issuers may share a host, which one it was. An entry that does not say whose it is, or says that it
+  ///     is another's, may have been written by a sign-in elsewhere.
+  public mutating func rotate(
+    _ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime, of issuer: String? = nil
+  ) {
     for (key, entry) in self[.refreshToken] where key == redeemed.key || entry.holds(redeemed.secret) {
       guard let held = HeldRefreshToken(key: key, entry: entry) else { continue }
-      let isOlder = held.modifiedAt > UnixTime(0) && held.modifiedAt < obtainedAt
+      let isOlder =
+        held.modifiedAt > UnixTime(0) && held.modifiedAt < obtainedAt
+        && (issuer == nil || held.isolation == issuer)
       guard held.secret == redeemed.secret || (key == redeemed.key && isOlder) else { continue }
       var rotated = entry
       rotated.secret = token

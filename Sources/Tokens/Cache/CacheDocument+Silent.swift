@@ -30,7 +30,7 @@ extension CacheDocument {
     case .ambiguous: return CachedRights(means: .nothing(.accountAmbiguous))
     case .chosen(let account):
       query.homeAccountID = account.homeAccountID
-      let tokens = isTrusted(query, authority) ? refreshTokens(query, family: self.family(query, presumed: family)) : []
+      let tokens = refreshTokens(query, family: self.family(query, presumed: family))
       return CachedRights(
         account: account, accessToken: accessToken(query, scopes: key.scopes, now: now),
         means: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
@@ -60,24 +60,55 @@ extension CacheDocument {
   /// Everybody who is signed in at an authority, by user name. Issuers that share a host do not share accounts.
   /// - Parameter name: only those whom this means; nil is everybody.
   public func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
-    let found = name.map { accounts(called: $0, environments: authority.environments) }
-    return (found ?? accounts(environments: authority.environments)).filter { account in
-      authority.isolation == nil
-        || isTrusted(
-          CacheQuery(
-            environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID),
-          authority)
+    let hosts = Set(authority.environments.map { $0.lowercased() })
+    let found = (name.map { homeAccountIDs(called: $0) } ?? homeAccountIDs).compactMap { home -> CachedAccount? in
+      let query = CacheQuery(
+        environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: home,
+        isolation: authority.isolation)
+      if let issuer = authority.isolation { return account(query, issuer: issuer) }
+      return account(home: home, hosts: hosts).map { named($0, query) }
     }
+    return found.filter { account in name.map(account.isCalled) ?? true }
+      .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
+  }
+
+  /// A person who is signed in at an issuer, as its own sign-in filed them, or as its ID token and another library do.
+  private func account(_ query: CacheQuery, issuer: String) -> CachedAccount? {
+    guard let home = query.homeAccountID, isSignedIn(query, issuer: issuer) else { return nil }
+    var account: CachedAccount?
+    let own = ownAccounts(home, issuer: issuer)
+    if own.isEmpty {
+      account = self.account(home: home, hosts: Set(query.environments).subtracting([issuer.lowercased()]))
+    } else {
+      account = CachedAccount(home: home, environment: issuer, entries: own)
+    }
+    account?.environment = issuer
+    // The first part of an issuer's path is a part of its path, and no tenant.
+    account?.realms = []
+    guard var account else { return nil }
+    let identity = identity(query, issuer: issuer)
+    if let name = identity?.username, own.isEmpty {
+      account.username = name
+      account.usernames = [name]
+    }
+    if account.username.isEmpty { account.label = account.label ?? identity?.displayName }
+    return account
+  }
+
+  /// An account with what to call it, where it has no user name.
+  private func named(_ account: CachedAccount, _ query: CacheQuery) -> CachedAccount {
+    guard account.username.isEmpty, account.label == nil else { return account }
+    var account = account
+    for key in keys(.idToken, clientID: query.clientID, homeAccountID: account.homeAccountID).sorted() {
+      let token = entry(.idToken, key)?.secret?.revealed()
+      account.label = account.label ?? AccountIdentity(clientInfo: nil, idToken: token).displayName
+    }
+    return account
   }
 
   private func isOwned(_ account: CachedAccount, by clientID: String) -> Bool {
     [CacheSection.refreshToken, .accessToken, .idToken].contains {
       !keys($0, clientID: clientID, homeAccountID: account.homeAccountID).isEmpty
     }
-  }
-
-  /// Whether what is filed for an account of this host is this authority's.
-  private func isTrusted(_ query: CacheQuery, _ authority: Authority) -> Bool {
-    authority.isolation == nil || isBound(query, to: authority)
   }
 }

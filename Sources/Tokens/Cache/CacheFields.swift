@@ -9,7 +9,7 @@ struct CacheFields {
 
   private let source: Source
   /// Places of strings in the text, by member; 0 where there is none.
-  private var places = InlineArray<21, (start: UInt32, end: UInt32)>(repeating: (0, 0))
+  private var places = InlineArray<23, (start: UInt32, end: UInt32)>(repeating: (0, 0))
 
   /// The members of an entry that stands in a text.
   init(_ entry: PlainEntry) {

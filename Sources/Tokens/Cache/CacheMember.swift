@@ -23,6 +23,8 @@ enum CacheMember: String {
   case kid
   case claims = "requested_claims"
   case assertion = "user_assertion_hash"
+  case name
+  case copiedFrom = "copied_from"
 
   /// Members that make a token one that is not plain (`HeldAccessToken.isPlainBearer`).
   static let marks: [CacheMember] = [.ext, .keyID, .keyid, .kid, .claims, .assertion]
@@ -52,6 +54,8 @@ enum CacheMember: String {
     case .kid: 18
     case .claims: 19
     case .assertion: 20
+    case .name: 21
+    case .copiedFrom: 22
     }
   }
 
@@ -68,6 +72,7 @@ enum CacheMember: String {
     switch name.count {
     case 3 where reads("ext"): self = .ext
     case 3 where reads("kid"): self = .kid
+    case 4 where reads("name"): self = .name
     case 5 where reads("realm"): self = .realm
     case 5 where reads("keyid"): self = .keyid
     case 6 where reads("secret"): self = .secret
@@ -81,6 +86,7 @@ enum CacheMember: String {
     case 10 where reads("expires_on"): self = .expiresOn
     case 10 where reads("refresh_on"): self = .refreshOn
     case 11 where reads("environment"): self = .environment
+    case 11 where reads("copied_from"): self = .copiedFrom
     case 13 where reads("ext_cache_key"): self = .isolation
     case 15 where reads("home_account_id"): self = .homeAccountID
     case 16 where reads("local_account_id"): self = .localAccountID

@@ -8,6 +8,8 @@ public struct CachedAccount: Sendable, Hashable {
   public var environment: String
   /// The name to show: the home tenant's where it is known.
   public var username: String
+  /// What to call it where it has no user name: an e-mail address or a name.
+  public var label: String?
   /// Every name it has in a tenant.
   public var usernames: Set<String>
   /// Its object id in each tenant it is signed in to.
@@ -15,8 +17,8 @@ public struct CachedAccount: Sendable, Hashable {
   /// The tenants it is signed in to, as filed.
   public var realms: Set<String>
 
-  /// What to call it: its user name, or its id where it has none.
-  public var name: String { username.isEmpty ? homeAccountID : username }
+  /// What to call it: its user name, or what else is known of the person, or its id where nothing is.
+  public var name: String { username.isEmpty ? label ?? homeAccountID : username }
 
   /// Whether a name of the configuration means this account: a user name in any letter case, or an id.
   public func isCalled(_ name: String) -> Bool {
@@ -48,36 +50,29 @@ public enum AccountChoice: Sendable, Hashable {
 extension CacheDocument {
   /// Everybody who is signed in at hosts, one account for each person, by user name.
   public func accounts(environments: [String]) -> [CachedAccount] {
-    people(homeAccountIDs, environments: environments)
-  }
-
-  /// Those of them whom a name of the configuration means. Takes no longer where there are many others.
-  public func accounts(called name: String, environments: [String]) -> [CachedAccount] {
-    people(homeAccountIDs(called: name), environments: environments).filter { $0.isCalled(name) }
-  }
-
-  private func people(_ homes: some Sequence<String>, environments: [String]) -> [CachedAccount] {
     let hosts = Set(environments.map { $0.lowercased() })
-    return homes.compactMap { account(home: $0, hosts: hosts) }
+    return homeAccountIDs.compactMap { account(home: $0, hosts: hosts) }
       .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
   }
 
-  private func account(home: String, hosts: Set<String>) -> CachedAccount? {
+  func account(home: String, hosts: Set<String>) -> CachedAccount? {
     var account: CachedAccount?
     for key in keys(.account, clientID: "", homeAccountID: home).sorted() {
       guard let fields = entry(.account, key)?.fields, let environment = fields.lowercased(.environment),
         hosts.contains(environment)
       else { continue }
-      account = (account ?? CachedAccount(home: home, environment: environment)).adding(fields)
+      account = (account ?? CachedAccount(home: home, environment: environment, entries: [])).adding(fields)
     }
     return account
   }
 }
 
 extension CachedAccount {
-  fileprivate init(home: String, environment: String) {
+  /// The account that entries describe.
+  init(home: String, environment: String, entries: [CacheFields]) {
     self.init(
       homeAccountID: home, environment: environment, username: "", usernames: [], localAccountIDs: [], realms: [])
+    self = entries.reduce(self) { $0.adding($1) }
   }
 
   /// The account with what one of its entries says.
@@ -91,6 +86,7 @@ extension CachedAccount {
     if !username.isEmpty { result.usernames.insert(username) }
     if !local.isEmpty { result.localAccountIDs.insert(local) }
     if let realm = entry[.realm] { result.realms.insert(realm) }
+    if let name = entry[.name], !name.isEmpty { result.label = result.label ?? name }
     return result
   }
 }

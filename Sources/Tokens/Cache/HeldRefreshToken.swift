@@ -14,6 +14,8 @@ public struct HeldRefreshToken: Sendable {
   public let familyID: String?
   /// The issuer it came from, where several share a host (`ext_cache_key`); nil where its library does not say.
   public let isolation: String?
+  /// The key of the entry that this one is a copy of (`CacheDocument.adopt`).
+  let copiedFrom: String?
   /// When it was written; 0 where its library does not say.
   public let modifiedAt: UnixTime
 
@@ -27,6 +29,7 @@ public struct HeldRefreshToken: Sendable {
     clientID = fields[.clientID]
     familyID = fields[.familyID].flatMap { $0.isEmpty ? nil : $0 }
     isolation = fields[.isolation]
+    copiedFrom = fields[.copiedFrom]
     modifiedAt = fields.time(.modifiedAt) ?? UnixTime(0)
   }
 

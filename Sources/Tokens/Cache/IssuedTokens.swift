@@ -14,7 +14,8 @@ public struct IssuedTokens: Sendable {
   public var reply: TokenReply
   /// The application.
   public var clientID: String
-  /// The authority's host, in lower case and without a port.
+  /// The name to file them under: the authority's host, in lower case and without a port, or its issuer
+  /// (`Authority.environments`).
   public var environment: String
   /// The tenant, as the token endpoint's path has it.
   public var realm: String
@@ -54,6 +55,8 @@ public struct IssuedTokens: Sendable {
 
   /// Whether the application asked for itself: the only tokens that may stand in a cache without an owner.
   var isApplicationOnly: Bool { grantType == TokenGrant.clientCredentials.type }
+  /// The names under which the person's entries may stand.
+  var environments: [String] { [environment] + (isolation.flatMap(CacheDocument.issuerHost).map { [$0] } ?? []) }
   var home: String? { renewedFor ?? reply.identity.homeAccountID }
   var target: String { reply.grantedScopes(requested: requested).description }
 }

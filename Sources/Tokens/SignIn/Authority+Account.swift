@@ -3,8 +3,9 @@
 internal import HTTP
 
 extension Authority {
-  /// The host under which new entries are filed: the authority's own, without its port, in lower case (msal-python's rule). A
-  /// regional host is for the network only, and files under its cloud's.
+  /// The name under which new entries are filed: the authority's host, without its port, in lower case (msal-python's rule). A
+  /// regional host is for the network only, and files under its cloud's. An issuer files under its whole URL: no other library
+  /// looks there, so none takes one issuer's tokens to another.
   public var environment: String { environments.first ?? url.host }
 
   /// Which product's accounts these are.
@@ -15,11 +16,18 @@ extension Authority {
   public var isolation: String? { kind == .issuer ? description : nil }
 }
 
+extension Authority {
+  /// Whether an account may be one of this authority's: of its cloud, or, of an issuer, its own.
+  public func holds(_ account: CachedAccount) -> Bool {
+    isolation.map { $0 == account.environment } ?? environments.contains(account.environment)
+  }
+}
+
 extension CacheDocument {
   /// The host under which a person's new entries are filed: that of the account where one stands already, under whichever alias
   /// of the authority's cloud, so that no library sees the person twice.
   public func environment(ofAccount home: String?, at authority: Authority) -> String {
-    guard let home else { return authority.environment }
+    guard let home, authority.isolation == nil else { return authority.environment }
     let known = Set(
       accounts(environments: authority.environments).filter { $0.homeAccountID == home }.map(\.environment))
     return known.contains(authority.environment) ? authority.environment : known.min() ?? authority.environment

@@ -4,12 +4,14 @@
 public struct SignedInAccount: Sendable, Hashable {
   /// One access token, without the token.
   public struct TokenState: Sendable, Hashable {
-    /// The tenant it is filed under.
-    public var tenant: String
+    /// The tenant it is filed under; nil where the provider has no tenants.
+    public var tenant: String?
     /// What it is for.
     public var scopes: [String]
     /// When it ends, or ended.
     public var expiresAt: UnixTime
+
+    fileprivate var order: (String, String) { (tenant ?? "", scopes.joined(separator: " ")) }
 
     /// Whether a request could still carry it.
     public func isUsable(at now: UnixTime) -> Bool { now < expiresAt }
@@ -36,8 +38,11 @@ extension CacheDocument {
         .filter {
           query.environments.contains($0.environment) && $0.isolation == authority.isolation && $0.isPlainBearer
         }
-        .map { SignedInAccount.TokenState(tenant: $0.realm, scopes: $0.scopes, expiresAt: $0.expiresOn) }
-        .sorted { ($0.tenant, $0.scopes.joined(separator: " ")) < ($1.tenant, $1.scopes.joined(separator: " ")) }
+        .map { token in
+          SignedInAccount.TokenState(
+            tenant: authority.isolation == nil ? token.realm : nil, scopes: token.scopes, expiresAt: token.expiresOn)
+        }
+        .sorted { $0.order < $1.order }
       return SignedInAccount(account: account, tokens: tokens, canRefresh: !refreshTokens(query).isEmpty)
     }
   }

@@ -309,6 +309,7 @@ import Tokens
 
 /// A store that nobody can write.
 private struct LockedStore: TokenCacheStore {
+  let tenants = KnownTenants()
   var blindness: CacheStoreError? { nil }
 
   func tryLock() async throws(CacheStoreError) { throw .locked(nil) }

@@ -62,9 +62,10 @@ import Tokens
        "Account": {"b": {"home_account_id": "h3", "environment": "e", "username": "W"}, "a": {"environment": "e"}}}
       """)
     #expect(document.accounts(environments: ["e"]).map(\.homeAccountID) == ["h3"])
-    #expect(document.accounts(called: "u", environments: ["e"]).isEmpty)
-    #expect(document.accounts(called: "v", environments: ["e"]).isEmpty)
-    #expect(document.accounts(called: "w", environments: ["e"]).map(\.homeAccountID) == ["h3"])
+    let authority = try Authority("https://e/adfs")
+    for (name, homes) in [("u", []), ("v", []), ("w", ["h3"])] {
+      #expect(document.accounts(authority: authority, clientID: "c", named: name).map(\.homeAccountID) == homes)
+    }
   }
 
   @Test func `what is wrong anywhere is told when the text is read, with its place`() throws {

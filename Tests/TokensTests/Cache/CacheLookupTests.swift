@@ -166,54 +166,6 @@ import Tokens
     #expect(try document.found(query(nil), "A") == nil)
   }
 
-  // two-issuers-one-host, where both know the person by one subject: an issuer may choose its subjects to be another's.
-  @Test func `a refresh token goes to the issuer it came from, though the person's id is the same at another`() throws {
-    func key(_ issuer: String, _ scope: String) throws -> AcquisitionKey {
-      AcquisitionKey(
-        authority: try Authority(issuer), clientID: Fixture.client, credential: CredentialVersion(0),
-        subject: .account(nil), scopes: try ScopeSet([scope]), claims: nil)
-    }
-    var document = CacheDocument()
-    for (name, scope) in [("alpha", "A"), ("beta", "B")] {
-      let issuer = "https://idp.example/realms/\(name)"
-      let claims = Base64URL.encode(Array(#"{"iss":"\#(issuer)","sub":"ann"}"#.utf8))
-      document.add(
-        try Fixture.issued(
-          "AT-\(name)", scopes: scope, uid: nil, refreshToken: "RT-\(name)",
-          extra: #", "id_token": "e30.\#(claims).x""#,
-          host: "idp.example", realm: "realms", isolation: issuer), now: Fixture.now)
-      let rights = document.rights(for: try key(issuer, scope), realm: "realms", now: Fixture.now)
-      #expect(rights.means.refreshTokens.map { $0.secret.revealed() } == ["RT-\(name)"])
-    }
-    #expect(document[.refreshToken].count == 2)
-    let alpha = document.rights(
-      for: try key("https://idp.example/realms/alpha", "A"), realm: "realms", now: Fixture.now)
-    #expect(alpha.means.reason == .noAccount && alpha.accessToken == nil)
-  }
-
-  @Test func `an account of a host with several issuers is bound to the one its ID tokens name`() throws {
-    func token(_ issuer: String) -> String {
-      let claims = Base64URL.encode(Array(#"{"iss":"\#(issuer)","sub":"uid-a"}"#.utf8))
-      return #", "id_token": "e30.\#(claims).x""#
-    }
-    var document = CacheDocument()
-    let query = Fixture.query("uid-a", realm: "realms", environments: ["idp.example"])
-    #expect(!document.isBound(query, to: try Authority("https://idp.example/realms/alpha")))
-    for (realm, issuer) in [("a", "alpha"), ("b", "alpha")] {
-      let issued = try Fixture.issued(
-        "AT", scopes: "A", uid: nil, extra: token("https://idp.example/realms/\(issuer)"), host: "idp.example",
-        realm: realm)
-      let isFiled = document.add(issued, now: Fixture.now)
-      #expect(isFiled)
-    }
-    #expect(document.isBound(query, to: try Authority("https://idp.example/realms/alpha")))
-    #expect(!document.isBound(query, to: try Authority("https://idp.example/realms/beta")))
-    let other = try Fixture.issued(
-      "AT", scopes: "A", uid: nil, extra: token("https://idp.example/realms/beta"), host: "idp.example", realm: "c")
-    document.add(other, now: Fixture.now)
-    #expect(!document.isBound(query, to: try Authority("https://idp.example/realms/alpha")))
-  }
-
   @Test(
     arguments: [
       ("1699999000", nil, 3300), ("1699999000", "1700001000", 1000), (nil, nil, 3300), ("1700003500", nil, 3550),

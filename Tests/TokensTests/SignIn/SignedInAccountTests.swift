@@ -72,7 +72,7 @@ import Tokens
     ("https://sts.windows.net/t", "sts.windows.net", nil),
     ("https://westus.login.microsoft.com/t", "login.microsoftonline.com", nil),
     ("https://fs.example/adfs", "fs.example", nil), ("https://t.b2clogin.com/t/b2c_1", "t.b2clogin.com", nil),
-    ("https://ID.example:8443/realms/a/", "id.example", "https://id.example:8443/realms/a"),
+    ("https://ID.example:8443/realms/a/", "https://id.example:8443/realms/a", "https://id.example:8443/realms/a"),
   ])
   func `an authority has one host for new entries, and strangers are kept apart`(
     text: String, environment: String, isolation: String?

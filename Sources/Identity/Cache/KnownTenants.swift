@@ -1,0 +1,70 @@
+// Owns what is remembered of providers from one start to the next, so that what the cache holds is found while a provider is down: under
+// which tenant an authority's tokens stand, which a domain name does not tell.
+
+internal import Network
+internal import Tokens
+
+/// The tenants of authorities, as their metadata said.
+public final class KnownTenants: Sendable {
+  private struct State {
+    var tenants: [String: String] = [:]
+    var isRead = false
+  }
+
+  private let state = Locked(State())
+  private let text: (any SideText)?
+
+  /// What is known ends with the process.
+  public init() {
+    text = nil
+  }
+
+  /// What is known is kept in a text.
+  init(text: any SideText) {
+    self.text = text
+  }
+
+  /// The tenant under which the tokens of an authority are filed; nil where its metadata was never read.
+  func tenant(of authority: Authority) async -> String? {
+    let name = authority.description
+    let (known, isRead) = state.withLock { ($0.tenants[name], $0.isRead) }
+    if known != nil || isRead { return known }
+    guard let text, let bytes = await text.read() else { return nil }
+    return state.withLock { state in
+      state.tenants.merge(Self.tenants(bytes)) { own, _ in own }
+      state.isRead = true
+      return state.tenants[name]
+    }
+  }
+
+  /// The tenant that a later start will know.
+  func writtenTenant(of authority: Authority) async -> String? {
+    await text?.read().flatMap { Self.tenants($0)[authority.description] }
+  }
+
+  /// Takes in what an authority's metadata says, for the next start too. Only what the authority does not tell itself is kept.
+  func remember(_ metadata: ProviderMetadata, of authority: Authority) async {
+    guard authority.isolation == nil, authority.knownRealm == nil, !metadata.realm.isEmpty else { return }
+    let (name, realm) = (authority.description, metadata.realm)
+    if await tenant(of: authority) == realm { return }
+    state.withLock { $0.tenants[name] = realm }
+    _ = await text?.change { old in
+      var tenants = Self.tenants(old)
+      tenants[name] = realm
+      return Self.bytes(tenants)
+    }
+  }
+
+  /// Entries kept: a configuration has a handful.
+  private static let limit = 256
+
+  private static func tenants(_ text: [UInt8]) -> [String: String] {
+    (JSONValue(json: text)?.members?["tenants"]?.members ?? [:]).compactMapValues(\.text)
+  }
+
+  private static func bytes(_ tenants: [String: String]) -> [UInt8] {
+    let kept = tenants.sorted { $0.key < $1.key }.prefix(limit).map { ($0.key, JSONValue.string($0.value)) }
+    let root = JSONValue.object(["tenants": .object(Dictionary(uniqueKeysWithValues: kept))])
+    return Array((root.canonicalText() + "\n").utf8)
+  }
+}

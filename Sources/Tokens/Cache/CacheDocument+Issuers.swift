@@ -1,0 +1,140 @@
+// Owns what an issuer's entries are where it may share its host with others: those marked with its name (`ext_cache_key`), and
+// of the unmarked ones, which msal writes, those that are provably its own. Also the copies by which its entries outlive those.
+
+internal import HTTP
+
+extension CacheDocument {
+  /// The refresh tokens of a person that may be redeemed at the issuer of a query, in no order.
+  func issuedRefreshTokens(_ query: CacheQuery, issuer: String) -> [HeldRefreshToken] {
+    let held = refreshTokenEntries(query)
+    let plain = plainTokens(held, query).tokens(of: issuer)
+    let marked = held.filter { token in
+      guard token.isolation == issuer, let source = token.copiedFrom else { return token.isolation == issuer }
+      // What was copied is gone: its library signed the person out. What is still there is newer than the copy, or the same.
+      guard let original = entry(.refreshToken, source) else { return false }
+      return original.fields[.isolation] != issuer && !plain.contains { $0.key == source }
+    }
+    return marked + plain
+  }
+
+  /// Whether a person is signed in to an application at the issuer of a query.
+  func isSignedIn(_ query: CacheQuery, issuer: String) -> Bool {
+    let sections = [CacheSection.refreshToken, .idToken, .accessToken]
+    let marked = sections.flatMap { section in
+      keys(section, clientID: query.clientID, homeAccountID: query.homeAccountID)
+        .compactMap { entry(section, $0)?.fields }.filter { $0[.isolation] == issuer }
+    }
+    let own = issuer.lowercased()
+    // Earlier versions filed the account, and what they marked, under the host.
+    if marked.contains(where: { $0.lowercased(.environment) != own }) { return true }
+    if !marked.isEmpty, !ownAccounts(query.homeAccountID, issuer: issuer).isEmpty { return true }
+    return plainProofs(query).contains { $0.issuer == issuer }
+  }
+
+  /// The accounts that an issuer's sign-ins left, not counting those that went with what they were copied from.
+  func ownAccounts(_ home: String?, issuer: String) -> [CacheFields] {
+    keys(.account, clientID: "", homeAccountID: home).sorted().compactMap { entry(.account, $0)?.fields }
+      .filter { $0[.isolation] == issuer && isStanding($0) }
+  }
+
+  private func isStanding(_ fields: CacheFields) -> Bool {
+    fields[.copiedFrom].map { entry(.refreshToken, $0) != nil } ?? true
+  }
+
+  /// What the newest ID token of an issuer says of a person: one of its own, or an unmarked one that names it.
+  func identity(_ query: CacheQuery, issuer: String) -> AccountIdentity? {
+    identities(query).filter { $0.isolation == issuer || ($0.isolation == nil && $0.issuer == issuer) }
+      .max { $0.issuedAt < $1.issuedAt }?.identity
+  }
+
+  /// Marks a refresh token that another library, or an earlier version, filed under the host, and files a copy under the issuer:
+  /// the next sign-in at another issuer takes the place of the first. Call it once the issuer has taken the token, and `rotate`.
+  public mutating func adopt(_ redeemed: HeldRefreshToken, of issued: IssuedTokens) {
+    guard let issuer = issued.isolation, let home = issued.home,
+      redeemed.environment != issued.environment.lowercased(), var source = entry(.refreshToken, redeemed.key)
+    else { return }
+    // Whoever signed in meanwhile may have done so elsewhere.
+    let token = issued.reply.refreshToken ?? redeemed.secret
+    if source.holds(token) {
+      source.members["ext_cache_key"] = .string(issuer)
+      set(.refreshToken, redeemed.key, source)
+    }
+    let marks: [String: JSONValue] = [
+      "environment": .string(issued.environment), "ext_cache_key": .string(issuer),
+      "copied_from": .string(redeemed.key),
+    ]
+    let key = CacheKey.refreshToken(
+      home: home, environment: issued.environment, clientID: issued.clientID, target: source["target"] ?? "")
+    copy(CacheEntry(secret: token, members: source.members.merging(marks) { $1 }), to: .refreshToken, key)
+    let identity = identity(
+      CacheQuery(
+        environments: [issued.environment, redeemed.environment], realm: nil, clientID: issued.clientID,
+        homeAccountID: home, isolation: issuer), issuer: issuer)
+    let known = keys(.account, clientID: "", homeAccountID: home).sorted().compactMap { entry(.account, $0) }
+      .first { $0["environment"]?.lowercased() == redeemed.environment }
+    var members = Self.account(issued, home: home, identity: identity)
+    if identity?.username == nil, let name = known?["username"] { members["username"] = .string(name) }
+    copy(
+      CacheEntry(members: members.merging(marks) { $1 }), to: .account,
+      CacheKey.account(home: home, environment: issued.environment, realm: issued.realm))
+  }
+
+  /// Puts a copy where no entry of the issuer's own stands.
+  private mutating func copy(_ copy: CacheEntry, to section: CacheSection, _ key: String) {
+    if let old = entry(section, key), old["copied_from"] == nil { return }
+    set(section, key, copy)
+  }
+
+  // MARK: Unmarked entries
+
+  /// Whose the unmarked ones of some refresh tokens are.
+  private func plainTokens(_ held: [HeldRefreshToken], _ query: CacheQuery) -> PlainTokenRule {
+    PlainTokenRule(proofs: plainProofs(query), tokens: held.filter { $0.isolation == nil })
+  }
+
+  private func plainProofs(_ query: CacheQuery) -> [PlainTokenRule.Proof] {
+    identities(query).compactMap { held in
+      guard held.isolation == nil, let issuer = held.issuer else { return nil }
+      return PlainTokenRule.Proof(issuer: issuer, issuedAt: held.issuedAt)
+    }
+  }
+
+  private struct HeldIdentity {
+    var identity: AccountIdentity
+    var isolation: String?
+    /// As `Authority.isolation` spells it.
+    var issuer: String?
+    var issuedAt: UnixTime { identity.issuedAt ?? UnixTime(0) }
+  }
+
+  /// What the ID tokens of a person and an application say.
+  private func identities(_ query: CacheQuery) -> [HeldIdentity] {
+    keys(.idToken, clientID: query.clientID, homeAccountID: query.homeAccountID).sorted().compactMap { key in
+      guard let held = entry(.idToken, key) else { return nil }
+      let fields = held.fields
+      guard query.environments.contains(fields.lowercased(.environment) ?? "") else { return nil }
+      let identity = AccountIdentity(clientInfo: nil, idToken: held.secret?.revealed())
+      return HeldIdentity(
+        identity: identity, isolation: fields[.isolation], issuer: identity.issuer.flatMap(Self.issuerName))
+    }
+  }
+
+  /// The host of an issuer; nil where the text is no URL.
+  static func issuerHost(_ text: String) -> String? {
+    do throws(HTTPURLError) {
+      return try HTTPURL(text).host
+    } catch {
+      return nil
+    }
+  }
+
+  /// An issuer as `Authority.isolation` spells it; nil where the text is no URL.
+  static func issuerName(_ text: String) -> String? {
+    do throws(HTTPURLError) {
+      let url = try HTTPURL(text)
+      return url.origin + (url.target.hasSuffix("/") ? url.target.dropLast() : url.target[...])
+    } catch {
+      return nil
+    }
+  }
+}
