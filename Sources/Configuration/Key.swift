@@ -33,6 +33,7 @@ enum Key: String, CaseIterable {
   case connections
   case defaults
   case delay
+  case encodedPath = "encoded_path"
   case exchange
   case existing
   case familyTokens = "family_tokens"
@@ -80,6 +81,7 @@ enum Key: String, CaseIterable {
   case shutdown
   case signIn = "sign_in"
   case subjects
+  case targetBytes = "target_bytes"
   case timeouts
   case tls
   case token
@@ -172,7 +174,7 @@ extension SectionShape {
   ])
 
   static let limits = SectionShape([
-    (.headBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),
+    (.headBytes, .value), (.targetBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),
     (.callerRate, .value),
   ])
 
@@ -198,7 +200,7 @@ extension SectionShape {
   static let route = SectionShape([
     (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
     (.application, .value), (.token, .section(token)),
-    (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value), (.proxy, .value),
+    (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value), (.encodedPath, .value), (.proxy, .value),
     (.probe, .value),
     (
       .tls,

@@ -67,6 +67,8 @@ public struct RedisSettings: Sendable, Hashable {
 public struct Limits: Sendable, Hashable {
   /// Bytes of a request's or response's head.
   public var headBytes = 32 << 10
+  /// Bytes of a request's target.
+  public var targetBytes = 8 << 10
   /// Fields of a head.
   public var fieldCount = 100
   /// Downstream connections open at once, in the whole process.

@@ -43,6 +43,8 @@ public struct RouteSettings: Sendable, Hashable {
   public let preserveHost: Bool
   /// Protocols to which a connection may be upgraded.
   public let upgrades: Set<UpgradeProtocol>
+  /// What its paths may hold percent-encoded beside what every server reads alike.
+  public let encodedPath: EncodedPath
   /// Whether a token may travel to this upstream without TLS.
   public let allowPlaintext: Bool
   /// What `check --live` asks the upstream for, behind the upstream's own path; `nil` is nothing.

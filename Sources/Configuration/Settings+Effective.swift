@@ -24,6 +24,7 @@ extension Settings {
       ConfiguredValue("log.access", "\(log.access)", .standard),
       ConfiguredValue("log.access_file", "standard output", .standard),
       ConfiguredValue("limits.head_bytes", sizeText(limits.headBytes), .standard),
+      ConfiguredValue("limits.target_bytes", sizeText(limits.targetBytes), .standard),
       ConfiguredValue("limits.field_count", "\(limits.fieldCount)", .standard),
       ConfiguredValue("limits.connections", "\(limits.connections)", .standard),
       ConfiguredValue("limits.body_bytes", limits.bodyBytes.map(sizeText) ?? "none", .standard),
@@ -60,6 +61,7 @@ extension Settings {
   private static func values(of route: RouteSettings, _ path: String) -> [ConfiguredValue] {
     var values = [
       ConfiguredValue("\(path).methods", "every method", .standard),
+      ConfiguredValue("\(path).encoded_path", "none", .standard),
       ConfiguredValue("\(path).preserve_host", "\(route.preserveHost)", .standard),
       ConfiguredValue("\(path).allow_plaintext", "\(route.allowPlaintext)", .standard),
       ConfiguredValue(

@@ -15,6 +15,10 @@ extension SettingsDecoder {
     var limits = Limits()
     guard let section = section(file, .limits) else { return limits }
     limits.headBytes = size(section, .headBytes, in: (4 << 10)...(1 << 20)) ?? limits.headBytes
+    limits.targetBytes = size(section, .targetBytes, in: (1 << 10)...(1 << 20)) ?? min(8 << 10, limits.headBytes)
+    if limits.targetBytes > limits.headBytes, let node = section[.targetBytes] {
+      report(node.place, "\(section.path(.targetBytes)) is more than \(section.path(.headBytes)), which includes it")
+    }
     limits.fieldCount = integer(section, .fieldCount, in: 10...1000) ?? limits.fieldCount
     limits.connections = integer(section, .connections, in: 1...1_000_000) ?? limits.connections
     limits.bodyBytes = sizeOrNone(section, .bodyBytes, in: 0...(1 << 50)) ?? limits.bodyBytes

@@ -65,6 +65,7 @@ extension SettingsDecoder {
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let upgrades = self.upgrades(section)
+    let encodedPath = self.encodedPath(section)
     let probe = self.probe(section)
     let settings = self.upstream(section, over: defaults)
     let proxy = proxyChoice(section)
@@ -78,7 +79,8 @@ extension SettingsDecoder {
     return RouteSettings(
       name: name, place: section.place, host: host, path: path, methods: methods, upstream: upstream, token: token,
       tokenRules: tokenRules,
-      preserveHost: preserveHost, upgrades: upgrades, allowPlaintext: allowPlaintext, probe: probe,
+      preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
+      probe: probe,
       tls: settings.tls,
       timeouts: settings.timeouts,
       pool: settings.pool, proxy: proxy.proxy(for: upstream.value))
@@ -94,6 +96,21 @@ extension SettingsDecoder {
       }
     }
     return upgrades
+  }
+
+  private mutating func encodedPath(_ section: Section) -> EncodedPath {
+    var allowed: EncodedPath = []
+    for scalar in list(section, .encodedPath) ?? [] {
+      if let known = EncodedPath.names.first(where: { $0.name == scalar.text }) {
+        allowed.insert(known.value)
+      } else {
+        let names = EncodedPath.names.map(\.name)
+        report(
+          scalar.place, "\(scalar.key) is one of \(names.joined(separator: ", ")), not '\(scalar.written)'",
+          suggestion: nearestWord(to: scalar.written, among: names))
+      }
+    }
+    return allowed
   }
 
   private mutating func probe(_ section: Section) -> String? {

@@ -61,6 +61,7 @@ struct SettingsDecoder {
     let applications = self.applications(file)
     let routes = self.routes(file, applications: applications, defaults: defaults)
     let admin = self.admin(file, besides: listeners)
+    reportLoops(routes, listeners)
     return Settings(
       listeners: listeners,
       loops: integer(file, .loops, in: 1...256),

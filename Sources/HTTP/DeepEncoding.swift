@@ -7,6 +7,9 @@ enum DeepEncoding {
   struct Octet {
     var byte: UInt8
     var depth: Int
+
+    /// Whether a reader who decodes nothing but unreserved characters does not see it.
+    var isHidden: Bool { depth > 1 || DeepEncoding.isDropped(byte) }
   }
 
   /// The octets of `text` in the end. One pass: an encoding has no other one inside, so their order does not matter.
@@ -34,35 +37,47 @@ enum DeepEncoding {
   }
 
   /// What a segment hides from a reader who decodes once; nil: nothing. Its unreserved characters are decoded.
-  static func hidden(in segment: Span<UInt8>) -> PathError? {
+  static func hidden(in segment: Span<UInt8>, allowing allowed: EncodedPath = []) -> PathError? {
     let octets = octets(of: segment)
     var partStart = 0
     var previous: UInt8 = 0
     for (index, octet) in octets.enumerated() {
       switch octet.byte {
       case ASCII.dot, ASCII.slash, ASCII.backslash:
-        if octet.depth > 1 { return .doubleEncoding }
+        if octet.depth > 1, !allowed.contains(.percent) { return .doubleEncoding }
       case 0xC0, 0xC1: return .overlong
       case 0x80..<0x90 where previous == 0xF0, 0x80..<0xA0 where previous == 0xE0: return .overlong
       default: break
       }
       previous = octet.byte
       // A slash ends a segment, a semicolon what is not parameters, and NUL a text in C.
-      if octet.byte == ASCII.slash || octet.byte == ASCII.semicolon || octet.byte == 0 {
+      let isSlash = octet.byte == ASCII.slash || octet.byte == ASCII.backslash
+      if isSlash || octet.byte == ASCII.semicolon || octet.byte == 0 {
         if areDots(octets[partStart..<index]) { return .hiddenDotSegment }
-        if octet.byte == ASCII.slash { partStart = index + 1 }
+        if isSlash { partStart = index + 1 }
       }
     }
-    return partStart > 0 && areDots(octets[partStart...]) ? .hiddenDotSegment : nil
+    return areDots(octets[partStart...]) && (partStart > 0 || octets.contains(where: \.isHidden))
+      ? .hiddenDotSegment : nil
   }
 
+  // Whether nothing is there but one or two dots, and what some programs drop.
   private static func areDots(_ octets: ArraySlice<Octet>) -> Bool {
-    (octets.count == 1 || octets.count == 2) && octets.allSatisfy { $0.byte == ASCII.dot }
+    let dots = octets.count { $0.byte == ASCII.dot }
+    return (dots == 1 || dots == 2) && octets.allSatisfy { $0.byte == ASCII.dot || isDropped($0.byte) }
+  }
+
+  /// Whether some programs drop a byte: tabs and line ends (WHATWG URL §4.4).
+  static func isDropped(_ byte: UInt8) -> Bool {
+    byte == ASCII.tab || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
   }
 
   /// Whether something is left of a segment when slashes in it are taken for slashes and parameters are cut off.
   static func isSolid(_ segment: Span<UInt8>) -> Bool {
-    guard let first = octets(of: segment).first(where: { $0.byte != ASCII.slash }) else { return false }
+    let first = octets(of: segment).first {
+      $0.byte != ASCII.slash && $0.byte != ASCII.backslash && !isDropped($0.byte)
+    }
+    guard let first else { return false }
     return first.byte != ASCII.semicolon && first.byte != 0
   }
 }

@@ -154,6 +154,8 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   case setLogin
   /// `secure-session-registration`.
   case secureSessionRegistration
+  /// `cdn-loop`.
+  case cdnLoop
   /// A known name spelt with `_` for `-`. Programs behind gateways that hand fields over as environment variables
   /// (CGI, WSGI) cannot tell the two apart, so such a field is never forwarded.
   case lookalike
@@ -237,6 +239,7 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
     case .acceptCH: "accept-ch"
     case .setLogin: "set-login"
     case .secureSessionRegistration: "secure-session-registration"
+    case .cdnLoop: "cdn-loop"
     }
   }
 }

@@ -9,7 +9,7 @@
 //   - empty segments (`//`) stay, since they are segments like any other (RFC 3986 §3.3). Some servers merge them; no
 //     spelling of that climbs, because `..` right behind an empty segment is refused;
 //   - backslashes, controls, overlong UTF-8, double encodings of `.`, `/` and `\`, and dot segments with parameters are
-//     refused, in every spelling.
+//     refused, in every spelling; some of them pass percent-encoded where a route says so (`EncodedPath`).
 
 /// What became of a path.
 public enum NormalPathResult: Sendable, Hashable {
@@ -25,12 +25,13 @@ public enum NormalPathResult: Sendable, Hashable {
 public enum NormalPath {
   /// Finds the normal form of a path without its query. An empty path becomes `/`. Unless `removesEncodedSlashes`, `..` behind a segment
   /// with an encoded slash is refused: who takes that for a slash is left with another path, which matters where there are several routes.
+  /// What `allowing` names stays in its encoding instead of being refused; dot segments beside it are refused all the same.
   public static func normalise(
-    _ path: Span<UInt8>, into buffer: inout ByteBuffer, removesEncodedSlashes: Bool = true
+    _ path: Span<UInt8>, into buffer: inout ByteBuffer, removesEncodedSlashes: Bool = true, allowing: EncodedPath = []
   ) -> NormalPathResult {
     if isPlain(path) { return .alreadyNormal }
     let start = buffer.count
-    var writer = NormalPathWriter(start: start, removesEncodedSlashes: removesEncodedSlashes)
+    var writer = NormalPathWriter(start: start, removesEncodedSlashes: removesEncodedSlashes, allowing: allowing)
     if let error = writer.write(path, into: &buffer) {
       buffer.truncate(to: start)
       return .refused(error)
@@ -74,7 +75,8 @@ public enum NormalPath {
     while index < segment.count, segment[index] != ASCII.semicolon {
       guard segment[index] == ASCII.percent, index + 2 < segment.count else { return true }
       switch (segment[index + 1], segment[index + 2] | 0x20) {
-      case (0x32, 0x66): index += 3  // %2F
+      case (0x32, 0x66), (0x35, 0x63): index += 3  // %2F, and %5C, which is taken for it
+      case (0x30, 0x39), (0x30, 0x61), (0x30, 0x64): index += 3  // %09, %0A, %0D, which some drop
       case (0x33, 0x62): return false  // %3B, a semicolon
       case (0x32, 0x35): return DeepEncoding.isSolid(segment)  // %25, a percent sign
       default: return true

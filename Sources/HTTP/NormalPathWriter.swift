@@ -4,12 +4,14 @@
 struct NormalPathWriter {
   private let start: Int
   private let removesEncodedSlashes: Bool
+  private let allowed: EncodedPath
   // Where the segment being written begins, behind its slash.
   private var segmentStart: Int
 
-  init(start: Int, removesEncodedSlashes: Bool) {
+  init(start: Int, removesEncodedSlashes: Bool, allowing allowed: EncodedPath) {
     self.start = start
     self.removesEncodedSlashes = removesEncodedSlashes
+    self.allowed = allowed
     segmentStart = start + 1
   }
 
@@ -30,7 +32,7 @@ struct NormalPathWriter {
         guard index + 2 < path.count, let high = ByteClass.hexadecimalValue(path[index + 1]),
           let low = ByteClass.hexadecimalValue(path[index + 2])
         else { return .percentEncoding }
-        if let error = Self.append(encoded: high << 4 | low, into: &buffer) { return error }
+        if let error = append(encoded: high << 4 | low, into: &buffer) { return error }
         index += 3
       case ASCII.backslash: return .backslash
       default:
@@ -42,18 +44,18 @@ struct NormalPathWriter {
     return endSegment(isLast: true, in: &buffer)
   }
 
-  private static func append(encoded byte: UInt8, into buffer: inout ByteBuffer) -> PathError? {
+  private func append(encoded byte: UInt8, into buffer: inout ByteBuffer) -> PathError? {
     if ByteClass.of(byte, ByteClass.unreserved) {
       buffer.append(byte)
       return nil
     }
-    if byte < ASCII.space || byte == 0x7F { return .control }
-    if byte == ASCII.backslash { return .backslash }
+    if byte < ASCII.space && !allowed.allows(control: byte) || byte == 0x7F { return .control }
+    if byte == ASCII.backslash && !allowed.contains(.backslash) { return .backslash }
     // 0xC0 and 0xC1 begin nothing but overlong sequences; those of three and four bytes show at their second one.
     if byte == 0xC0 || byte == 0xC1 { return .overlong }
     buffer.append(ASCII.percent)
-    buffer.append(hexadecimalDigit(byte >> 4))
-    buffer.append(hexadecimalDigit(byte & 0x0F))
+    buffer.append(Self.hexadecimalDigit(byte >> 4))
+    buffer.append(Self.hexadecimalDigit(byte & 0x0F))
     return nil
   }
 
@@ -61,7 +63,7 @@ struct NormalPathWriter {
 
   // Decides about the segment that has just been written.
   private mutating func endSegment(isLast: Bool, in buffer: inout ByteBuffer) -> PathError? {
-    if let error = Self.hidden(in: buffer.bytes.extracting(segmentStart..<buffer.count)) { return error }
+    if let error = hidden(in: buffer.bytes.extracting(segmentStart..<buffer.count)) { return error }
     let kind = DotSegment(buffer.bytes.extracting(segmentStart..<buffer.count))
     switch kind {
     case .none:
@@ -83,24 +85,24 @@ struct NormalPathWriter {
   }
 
   // What other readers could see in a segment whose unreserved characters are all decoded.
-  private static func hidden(in segment: Span<UInt8>) -> PathError? {
+  private func hidden(in segment: Span<UInt8>) -> PathError? {
     var partStart = 0
     var index = 0
     while index < segment.count {
       let byte = segment[index]
       if byte == ASCII.semicolon {
-        if isDots(segment, partStart, index) { return .hiddenDotSegment }
+        if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
       } else if byte == ASCII.percent, index + 2 < segment.count {
         switch (segment[index + 1], segment[index + 2]) {
         case (0x33, 0x42):  // %3B, a semicolon
-          if isDots(segment, partStart, index) { return .hiddenDotSegment }
+          if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
         case (0x32, 0x46):  // %2F, a slash
-          if isDots(segment, partStart, index) { return .hiddenDotSegment }
+          if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
           partStart = index + 3
-        case (0x32, 0x35):  // %25, a percent sign
-          return DeepEncoding.hidden(in: segment)
-        case (0x45, 0x30) where follows(segment, index + 3, below: 0xA0),  // %E0
-          (0x46, 0x30) where follows(segment, index + 3, below: 0x90):  // %F0
+        case (0x32, 0x35), (0x35, 0x43), (0x30, _):  // %25, a percent sign; %5C and controls that were let through
+          return DeepEncoding.hidden(in: segment, allowing: allowed)
+        case (0x45, 0x30) where Self.follows(segment, index + 3, below: 0xA0),  // %E0
+          (0x46, 0x30) where Self.follows(segment, index + 3, below: 0x90):  // %F0
           return .overlong
         default: break
         }
@@ -108,7 +110,7 @@ struct NormalPathWriter {
       }
       index += 1
     }
-    return partStart > 0 && isDots(segment, partStart, segment.count) ? .hiddenDotSegment : nil
+    return partStart > 0 && Self.isDots(segment, partStart, segment.count) ? .hiddenDotSegment : nil
   }
 
   // Whether every reader sees one segment here, so that `..` behind it takes away the same for all of them; or, where nothing depends
@@ -116,7 +118,10 @@ struct NormalPathWriter {
   private func isOneSegment(_ segment: Span<UInt8>) -> Bool {
     if !removesEncodedSlashes {
       for index in segment.indices.dropLast(2)
-      where segment[index] == ASCII.percent && segment[index + 1] == 0x32 && segment[index + 2] == 0x46 {
+      where segment[index] == ASCII.percent
+        && (segment[index + 1] == 0x32 && segment[index + 2] == 0x46
+          || segment[index + 1] == 0x35 && segment[index + 2] == 0x43)
+      {
         return false
       }
     }

@@ -40,6 +40,7 @@ public enum PathReadings {
   private static func withoutParameters(_ text: [UInt8]) -> [UInt8] {
     var isParameter = false
     return text.filter { byte in
+      if DeepEncoding.isDropped(byte) { return false }
       if byte == ASCII.slash || byte == ASCII.backslash { isParameter = false }
       if byte == ASCII.semicolon { isParameter = true }
       return !isParameter

@@ -57,8 +57,9 @@ public struct RequestHeadParser: ~Copyable {
     let progress = advance(bytes, end: end, limits: limits)
     if case .needsMore = progress {
       if bytes.count >= limits.headBytes {
+        let isTarget = phase == .requestLine && isBehindMethod(bytes, end: end)
         phase = .finished
-        return .invalid(.headTooLarge)
+        return .invalid(isTarget ? .targetTooLong : .headTooLarge)
       }
       scanned = end
       return .needsMore
@@ -86,6 +87,13 @@ public struct RequestHeadParser: ~Copyable {
       if let error = finish(bytes) { return .invalid(error) }
       return .complete(byteCount: byteCount)
     }
+  }
+
+  // Whether what there is of the request line reaches into its target (RFC 9112 §3: too long a target is a 414).
+  private func isBehindMethod(_ bytes: Span<UInt8>, end: Int) -> Bool {
+    var index = lineStart
+    while index < end, ByteClass.of(bytes[index], ByteClass.token) { index += 1 }
+    return index < end && bytes[index] == ASCII.space
   }
 
   private enum LineProgress {

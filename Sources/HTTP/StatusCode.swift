@@ -48,6 +48,7 @@ public enum StatusCode {
     case 503: "Service Unavailable"
     case 504: "Gateway Timeout"
     case 505: "HTTP Version Not Supported"
+    case 508: "Loop Detected"
     default: ""
     }
   }

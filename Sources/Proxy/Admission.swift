@@ -12,6 +12,8 @@ struct Admission {
   let usesNormalPath: Bool
   /// Whether the caller may wait for a 100 before it sends its content.
   let expectsContinue: Bool
+  /// Whether the request asks this proxy and nobody behind it: OPTIONS with `Max-Forwards: 0` (RFC 9110 §7.6.2).
+  let isForProxy: Bool
   /// Whether the exchange may become a WebSocket.
   let asksForWebSocket: Bool
   /// Whether the caller's connection can go on after it.
@@ -29,7 +31,8 @@ struct Admission {
   /// route, also where the request is refused after it was found.
   init(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
-    isTLS: Bool, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?,
+    isTLS: Bool, pseudonym: Pseudonym, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer,
+    found: inout Route?,
     reader: inout ByteBuffer
   ) throws(ExchangeFailure) {
     let bytes = input.bytes
@@ -44,15 +47,20 @@ struct Admission {
     // A preflight carries no secret yet: browsers leave them out (Fetch §4.8).
     if isForAnotherSite, SiteSharing.isPreflight(head, bytes), callers.isNamed(head, bytes) { throw .preflight }
     if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
+    if pseudonym.isNamed(in: head, bytes) { throw .loop }
     if head.method == .connect || head.method == .trace { throw .methodRefused }
     if head.target.form == .asterisk { throw .targetRefused }
     // An https resource is served over a secured connection only (RFC 9110 §7.4).
     if head.target.scheme == .https, !isTLS { throw .schemeRefused }
     let expectation = ExpectContinue.of(head, bytes)
     if expectation == .unknown { throw .expectation }
+    let forwards = MaxForwards.of(head, bytes)
+    if forwards == .invalid { throw .maxForwards }
 
     let sent = bytes.extracting(head.target.path)
-    switch NormalPath.normalise(sent, into: &normalPath, removesEncodedSlashes: table.hasOnePath) {
+    switch NormalPath.normalise(
+      sent, into: &normalPath, removesEncodedSlashes: table.hasOnePath, allowing: table.encodedPath)
+    {
     case .alreadyNormal: usesNormalPath = false
     case .written: usesNormalPath = true
     case .refused(let error): throw .path(error)
@@ -63,14 +71,24 @@ struct Admission {
       } else {
         try Self.route(head, bytes, path: sent, table: table, found: &found)
       }
+    if !table.encodedPath.subtracting(route.encodedPath).isEmpty { try Self.judge(sent, by: route) }
     if case .fixed(let count) = framing, count > bodyLimit { throw .tooLarge }
     self.route = route
     self.framing = framing
     expectsContinue = expectation == .continue100
+    isForProxy = forwards == .exhausted
     asksForWebSocket = route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing)
     persistence = Persistence.after(request: head)
     version = head.version
     method = head.method
+  }
+
+  // Refuses what other routes let through and this one does not.
+  private static func judge(_ sent: Span<UInt8>, by route: Route) throws(ExchangeFailure) {
+    var normalPath = ByteBuffer(capacity: 256)
+    if case .refused(let error) = NormalPath.normalise(sent, into: &normalPath, allowing: route.encodedPath) {
+      throw .path(error)
+    }
   }
 
   private static func route(

@@ -56,6 +56,8 @@ struct BodyPump {
   // Bytes at the front of the input that are content and not yet with the sink.
   private var approved = 0
   private var filledInput = false
+  /// Where the frames end, of a direction of a WebSocket.
+  private var frames: WebSocketFrames?
   /// Whether any byte of the content or its framing has arrived.
   private(set) var hasBegun = false
   /// Bytes of content received so far.
@@ -91,6 +93,16 @@ struct BodyPump {
     self.nominations = nominations
     self.keepLimit = keepLimit
   }
+
+  /// A pump for one direction of a WebSocket.
+  static var webSocket: BodyPump {
+    var pump = BodyPump(.untilClose, writesChunks: false)
+    pump.frames = WebSocketFrames()
+    return pump
+  }
+
+  /// Whether a frame of ours can be put behind what the sink was sent: it has whole frames, and none that closes.
+  var takesFrame: Bool { approved == 0 && (frames.map { $0.isBetweenFrames && !$0.hasClosed } ?? false) }
 
   /// Whether the source has given everything, sent on or not.
   var hasReceivedAll: Bool {
@@ -164,6 +176,7 @@ struct BodyPump {
         coding = left == 0 ? .finished : .fixed(left)
       case .untilClose:
         approved = input.count
+        frames?.advance(over: input.bytes)
       case .chunked(var decoder):
         let step = decoder.next(input.bytes)
         coding = .chunked(decoder)

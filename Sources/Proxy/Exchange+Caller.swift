@@ -1,4 +1,4 @@
-// Owns the part of an exchange that is about the caller alone: their own token, and the preflights of their browsers.
+// Owns the part of an exchange that is about the caller alone: their own token.
 
 internal import HTTP
 internal import Identity
@@ -35,28 +35,5 @@ extension Exchange {
     } catch {
       throw error == .untrusted ? .caller(.untrustedToken) : .callerIssuerUnavailable
     }
-  }
-
-  /// Tells a browser that a page of another site may go on.
-  mutating func answerPreflight(
-    _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool
-  ) async -> Bool {
-    HeadWriter.statusLine(204, into: &scratch.responseOutput)
-    connection.state.clock.refreshDate()
-    connection.state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &scratch.responseOutput) }
-    scratch.requestInput.withBytes { bytes in
-      scratch.reader.withBytes { origin in
-        SiteSharing.writePreflightGrant(
-          scratch.requestParser.head, bytes, origin: origin, into: &scratch.responseOutput)
-      }
-    }
-    if keepsConnection { scratch.requestInput.consume(headBytes) }
-    if !keepsConnection { HeadWriter.field("Connection", "close", into: &scratch.responseOutput) }
-    HeadWriter.end(into: &scratch.responseOutput)
-    record.status = 204
-    record.outcome = .answeredByProxy
-    let isDelivered = await flush(connection, scratch)
-    finish(connection.state, scratch, connection)
-    return isDelivered && keepsConnection
   }
 }

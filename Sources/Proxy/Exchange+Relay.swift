@@ -103,15 +103,16 @@ extension Exchange {
       if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }
       if keepsHead, !attempt.isTunnel { scratch.requestInput.consume(headBytes) }
       return .over(keepsDownstream: keepsDownstream)
-    case .aborted(let outcome):
+    case .aborted(let outcome, let fault):
       upstream.close()
       connection.stream.reset()
       record.outcome = outcome
+      record.fault = fault
       if outcome == .timedOut {
         let limit = attempt.isCallerTooSlow ? Limit.callerRate : .idle
         state.metrics.add(state.service.metrics.limits[limit.row])
       }
-      if outcome == .upstreamFailed { note("broke off in the middle of an answer", route, state) }
+      if let fault { note(fault.words, route, state) }
       return .over(keepsDownstream: false)
     case .refused:
       preconditionFailure("a refusal is held once")
@@ -122,7 +123,7 @@ extension Exchange {
           method: admission.method, framing: admission.framing, connectionWasReused: upstream.isReused,
           isFirstAttempt: attempt.isFirst)
       else {
-        if let words = failure.upstreamWords { note(words, route, state) }
+        if let fault = failure.upstreamFault { note(fault.words, route, state) }
         return .failed(failure)
       }
       state.metrics.add(state.service.metrics.retries)

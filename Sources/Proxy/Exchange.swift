@@ -38,6 +38,7 @@ struct Exchange {
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)
       try await judgeCallerToken(connection, scratch)
+      if admission.isForProxy { throw .options }
       let credential: RequestCredential
       if let held = try heldCredential(for: admission.route, connection, scratch) {
         credential = held
@@ -47,8 +48,10 @@ struct Exchange {
       goesOn = try await relay(admission, credential, connection, scratch)
     } catch {
       let keepsConnection = error.leavesConnectionUsable && isWhollyRead(scratch) && !connection.isEnding
-      if case .preflight = error {
-        return await answerPreflight(connection, scratch, keepsConnection: keepsConnection)
+      switch error {
+      case .preflight, .options:
+        return await answerOptions(error, connection, scratch, keepsConnection: keepsConnection)
+      default: break
       }
       if keepsConnection { scratch.requestInput.consume(headBytes) }
       return await answer(error, connection, scratch, keepsConnection: keepsConnection)
@@ -76,7 +79,7 @@ struct Exchange {
     if let refusal = connection.refusal { throw .caller(refusal) }
     let admission = try Admission(
       scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers,
-      isTLS: connection.ingress.isTLS, table: service.table,
+      isTLS: connection.ingress.isTLS, pseudonym: service.pseudonym, table: service.table,
       bodyLimit: service.limits.bodyBytes, normalPath: &scratch.path, found: &route, reader: &scratch.reader)
     if isAmbiguous { throw .path(.otherRoute) }
     if let limit = admission.route.timeouts.whole { whole = start + limit }
@@ -226,6 +229,7 @@ struct Exchange {
     record.status = UInt16(form.status)
     record.bytesOut = UInt64(body.count)
     record.outcome = failure.outcome
+    record.fault = failure.upstreamFault
     if let limit = failure.limit {
       connection.state.metrics.add(connection.state.service.metrics.limits[limit.row])
     }
@@ -262,6 +266,7 @@ struct Exchange {
     state.metrics.add(metrics.requests[row, statusClass])
     state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
     state.metrics.observe(metrics.durations[row, statusClass], nanoseconds: record.total)
+    if let fault = record.fault { state.metrics.add(metrics.upstreamFailures[row, Int(fault.rawValue)]) }
     trace?.end(record, route: route, now: state.loop.now)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.

@@ -23,14 +23,20 @@ enum ExchangeFailure: Error {
   case schemeRefused
   /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
   case expectation
+  /// `Max-Forwards` of an OPTIONS request is repeated or no number, so that it cannot be counted down (RFC 9110 §7.6.2).
+  case maxForwards
   /// The caller is not let in.
   case caller(CallerRefusal)
   /// Another site's page asks whether it may call, and it may.
   case preflight
+  /// OPTIONS that goes no further than this proxy.
+  case options
   /// The keys of callers' tokens cannot be had.
   case callerIssuerUnavailable
   /// The caller sent an `Authorization` of its own to a route that takes none.
   case authorizationRefused
+  /// The request has passed this process before (RFC 9110 §7.6.3, RFC 8586).
+  case loop
   /// No route has this host and path.
   case noRoute
   /// The route does not take this method.
@@ -52,7 +58,7 @@ enum ExchangeFailure: Error {
   /// The upstream closed or reset the connection before it had answered.
   case upstreamClosed
   /// The upstream's answer is not acceptable HTTP, or switches to a protocol nobody asked for.
-  case upstreamMalformed
+  case upstreamMalformed(UpstreamFault)
   /// The upstream did not answer, or not read, in time.
   case upstreamStalled
   /// The exchange as a whole took too long.
@@ -70,20 +76,11 @@ extension ExchangeFailure {
     }
   }
 
-  /// What the upstream did, where this is about an upstream that was connected to.
-  var upstreamWords: String? {
-    switch self {
-    case .upstreamClosed: "closed the connection before it had answered"
-    case .upstreamMalformed: "answered with something that is not acceptable HTTP"
-    case .upstreamStalled: "did not answer in time"
-    default: nil
-    }
-  }
-
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .preflight, .schemeRefused, .noRoute, .methodNotAllowed, .authorizationRefused, .token, .unreachable,
+    case .preflight, .options, .schemeRefused, .loop, .noRoute, .methodNotAllowed, .authorizationRefused, .token,
+      .unreachable,
       .upstreamClosed,
       .upstreamMalformed,
       .upstreamStalled,

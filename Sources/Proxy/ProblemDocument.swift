@@ -91,6 +91,14 @@ struct ProblemDocument {
         retryAfter: 5)
     case .preflight:
       self.init(204, "preflight", "Preflight", "")
+    case .options:
+      self.init(200, "options", "Options", "")
+    case .maxForwards:
+      self.init(400, "bad-request", "Bad request", "Max-Forwards is not one decimal number.")
+    case .loop:
+      self.init(
+        508, "loop-detected", "Loop detected",
+        "The request has passed this proxy before: Via or CDN-Loop names it. An upstream leads back here.")
     case .authorizationRefused:
       self.init(
         400, "authorization-refused", "Authorization refused",

@@ -13,8 +13,9 @@ struct Relay: ~Copyable {
   enum End {
     /// The response was delivered.
     case completed(reusesUpstream: Bool, keepsDownstream: Bool)
-    /// Something broke after the caller had got part of the answer, or the caller went away.
-    case aborted(RequestOutcome)
+    /// Something broke after the caller had got part of the answer, or the caller went away. The fault is the upstream's, where there
+    /// is one.
+    case aborted(RequestOutcome, UpstreamFault? = nil)
     /// No part of an answer has reached the caller. `mayRepeat`: no part of one has arrived either.
     case unanswered(ExchangeFailure, mayRepeat: Bool)
     /// The upstream refuses the token, and nothing of its answer has reached the caller. The head is held: `run` passes it on.
@@ -26,7 +27,7 @@ struct Relay: ~Copyable {
   let upstream: ByteStream
   let downstream: ByteStream
   let scratch: Scratch
-  private let limits: ServiceLimits
+  let limits: ServiceLimits
   let bearer: BearerValue?
   let headBytes: Int
   /// The request's content on its way out.
@@ -45,7 +46,7 @@ struct Relay: ~Copyable {
   private var upstreamPersistence = Persistence.close
   /// Whether both sides have switched to another protocol, and which of the two directions are still open.
   var isTunnel = false
-  private var isResponseSent = false
+  var isResponseSent = false
   private var interimResponses = 0
   private var hasReceived = false
   private var responseDeadline = MonotonicTime.distantFuture
@@ -55,7 +56,7 @@ struct Relay: ~Copyable {
   /// Whether a refusal of the token ends the run before it is passed on.
   private var holdsRefusal: Bool
   /// The length of the head that is held.
-  private var heldHead: Int?
+  private(set) var heldHead: Int?
 
   /// Interim responses passed on before an upstream is taken to be holding the caller hostage.
   private static let interimLimit = 32
@@ -125,7 +126,8 @@ struct Relay: ~Copyable {
       scratch.requestParser.head, input, path: scratch.path, usesNormalPath: admission.usesNormalPath,
       framing: admission.framing, asksForWebSocket: admission.asksForWebSocket, route: admission.route,
       ingress: connection.ingress, credential: credential,
-      identity: scratch.identity, propagatesTrace: connection.state.service.tracer?.rules.propagates ?? true,
+      identity: scratch.identity, pseudonym: connection.state.service.pseudonym,
+      propagatesTrace: connection.state.service.tracer?.rules.propagates ?? true,
       into: &scratch.requestOutput)
   }
 
@@ -136,9 +138,9 @@ struct Relay: ~Copyable {
       switch turn(whole: whole) {
       case .ended(let end): return end
       case .tookItsTurn: await Task.yield()
-      case .waiting(let requestNeedsCaller, let deadline):
+      case .waiting(let forCaller, let deadline):
         if await connection.waiter.wait(until: deadline) == .timedOut {
-          return timedOut(isWholeOver: connection.state.loop.now >= whole, requestNeedsCaller: requestNeedsCaller)
+          return timedOut(isWholeOver: connection.state.loop.now >= whole, waitedForCaller: forCaller)
         }
         if downstream.channel.isHungUp { return .aborted(.abortedByDownstream) }
       }
@@ -152,7 +154,7 @@ struct Relay: ~Copyable {
     case ended(End)
     case tookItsTurn
     /// Nothing moves until one of the two connections is ready; both are watched.
-    case waiting(requestNeedsCaller: Bool, until: MonotonicTime)
+    case waiting(forCaller: Bool, until: MonotonicTime)
   }
 
   /// Moves what can be moved.
@@ -208,7 +210,7 @@ struct Relay: ~Copyable {
     connection.waiter.watch(upstream.channel, upstreamInterest)
     let isAwaitingHead = response == nil && (isRequestSent || awaitsContinue)
     return .waiting(
-      requestNeedsCaller: requestNeedsCaller,
+      forCaller: response == nil ? requestNeedsCaller : downstreamInterest.contains(.write),
       until: min(isAwaitingHead ? responseDeadline : loop.now + timeouts.idle, whole))
   }
 
@@ -233,7 +235,7 @@ struct Relay: ~Copyable {
   /// What a request that cannot be completed means; `nil`: the response may still arrive.
   private mutating func requestFailed(_ failure: BodyPump.Failure) -> End? {
     switch failure {
-    case .sink where isTunnel: return .aborted(.upstreamFailed)
+    case .sink where isTunnel: return .aborted(.upstreamFailed, .reset)
     case .sink:
       // An upstream that has seen enough answers and closes; its answer may be waiting for us.
       isRequestAbandoned = true
@@ -277,7 +279,7 @@ struct Relay: ~Copyable {
     case .tookItsTurn: return .tookItsTurn
     case .finished: return .finished
     case .failed(.sink): return .failed(.aborted(.abortedByDownstream))
-    case .failed: return .failed(.aborted(.upstreamFailed))
+    case .failed(let failure): return .failed(.aborted(.upstreamFailed, UpstreamFault(failure)))
     }
   }
 
@@ -287,7 +289,8 @@ struct Relay: ~Copyable {
     if !scratch.responseInput.isEmpty {
       switch scratch.responseInput.withBytes({ scratch.responseParser.parse($0, limits: limits.head) }) {
       case .complete(let byteCount): return takeHead(byteCount)
-      case .invalid: return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+      case .invalid(let error):
+        return .failed(.unanswered(.upstreamMalformed(UpstreamFault(error)), mayRepeat: false))
       case .needsMore: break
       }
     }
@@ -313,7 +316,7 @@ struct Relay: ~Copyable {
     if scratch.responseParser.head.isInterim {
       interimResponses += 1
       if interimResponses > Self.interimLimit {
-        return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+        return .failed(.unanswered(.upstreamMalformed(.interimAnswers), mayRepeat: false))
       }
       if scratch.responseParser.head.status == 100 { expectsContinue = false }
       if admission.version == .http11 {
@@ -331,7 +334,7 @@ struct Relay: ~Copyable {
         try BodyFraming.response(scratch.responseParser.head, bytes, requestMethod: admission.method)
       }
     } catch {
-      return .failed(.unanswered(.upstreamMalformed, mayRepeat: false))
+      return .failed(.unanswered(.upstreamMalformed(UpstreamFault(error)), mayRepeat: false))
     }
     if scratch.responseParser.head.status == 101 { return switchProtocols(byteCount) }
     status = scratch.responseParser.head.status
@@ -354,7 +357,7 @@ struct Relay: ~Copyable {
     ResponseRewriting.write(
       scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
       route: admission.route, callerHost: scratch.callerHost, bearer: bearer, date: connection.state.clock.dateText,
-      reader: scratch.reader, into: &scratch.responseOutput)
+      reader: scratch.reader, pseudonym: connection.state.service.pseudonym, into: &scratch.responseOutput)
     let nominations =
       plan.writesChunks
       ? scratch.responseInput.withBytes { scratch.responseParser.head.connection.nominations(in: $0) } : nil
@@ -363,37 +366,20 @@ struct Relay: ~Copyable {
     return nil
   }
 
-  /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it is there already.
-  @inline(never)
-  mutating func discardAnswer() -> Bool {
-    guard let heldHead, isRequestSent else { return false }
-    do throws(FramingError) {
-      let framing = try scratch.responseInput.withBytes { bytes throws(FramingError) in
-        try BodyFraming.response(scratch.responseParser.head, bytes, requestMethod: admission.method)
-      }
-      guard Persistence.after(response: scratch.responseParser.head, framing: framing) == .keepAlive else {
-        return false
-      }
-      scratch.responseInput.consume(heldHead)
-      var drain = AnswerDrain(framing)
-      return drain.finish(&scratch.responseInput, from: upstream, &scratch.responseTrailers, limits.head)
-        && scratch.responseInput.isEmpty
-    } catch {
-      return false
-    }
-  }
-
   private func completed() -> End {
     .completed(
       reusesUpstream: !isTunnel && isRequestSent && upstreamPersistence == .keepAlive && scratch.responseInput.isEmpty,
       keepsDownstream: !closesDownstream && isRequestSent)
   }
 
-  private func timedOut(isWholeOver: Bool, requestNeedsCaller: Bool) -> End {
+  private func timedOut(isWholeOver: Bool, waitedForCaller: Bool) -> End {
     // Nobody had anything to say: that is an end, and no failure.
-    if isTunnel { return .completed(reusesUpstream: false, keepsDownstream: false) }
-    if response != nil { return .aborted(.timedOut) }
+    if isTunnel {
+      sayGoingAway()
+      return .completed(reusesUpstream: false, keepsDownstream: false)
+    }
+    if response != nil { return .aborted(.timedOut, isWholeOver || waitedForCaller ? nil : .stalled) }
     if isWholeOver { return .unanswered(.exchangeTimedOut, mayRepeat: false) }
-    return .unanswered(requestNeedsCaller ? .contentStalled : .upstreamStalled, mayRepeat: false)
+    return .unanswered(waitedForCaller ? .contentStalled : .upstreamStalled, mayRepeat: false)
   }
 }

@@ -36,7 +36,7 @@ struct Relocation: Sendable, Equatable {
     isGuarded = prefix == 1 && suffix < end && reference[suffix] == UInt8(ascii: "/")
     if written.isEmpty { return }
     var normal = ByteBuffer(capacity: 256)
-    if case .refused = NormalPath.normalise(written, into: &normal) { return nil }
+    if case .refused = NormalPath.normalise(written, into: &normal, allowing: route.encodedPath) { return nil }
     guard suffix == end || NormalPath.staysBelow(reference.extracting(suffix..<end)) else { return nil }
   }
 

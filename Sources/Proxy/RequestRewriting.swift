@@ -22,7 +22,7 @@ enum RequestRewriting {
   static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer, usesNormalPath: Bool,
     framing: BodyFraming, asksForWebSocket: Bool = false, route: Route, ingress: Ingress, credential: RequestCredential,
-    identity: borrowing ByteBuffer, propagatesTrace: Bool = true, into output: inout ByteBuffer
+    identity: borrowing ByteBuffer, pseudonym: Pseudonym, propagatesTrace: Bool = true, into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     HeadWriter.method(bytes.extracting(head.methodName), into: &output)
@@ -53,7 +53,7 @@ enum RequestRewriting {
       // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
-      if passes(line, head.version, replacesAuthorization: credential.replacesCallers),
+      if passes(line, head, replacesAuthorization: credential.replacesCallers),
         HopByHop.forwards(line, head.connection, in: bytes)
       {
         if line.known == .cookie, SignInCookie.occurs(in: bytes.extracting(line.value)) {
@@ -71,6 +71,9 @@ enum RequestRewriting {
     } else if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
       output.append("TE: trailers\r\nConnection: TE\r\n")
     }
+    if head.method == .options, case .left(let count) = MaxForwards.of(head, bytes) {
+      HeadWriter.field("Max-Forwards", decimal: UInt64(count), into: &output)
+    }
     let host = bytes.extracting(head.authority)
     ForwardedFields.writeXForwardedFor(peer: ingress.peer.span, .kept, head.fields, in: bytes, into: &output)
     HeadWriter.field("X-Forwarded-Proto", ingress.isTLS ? "https" : "http", into: &output)
@@ -78,7 +81,8 @@ enum RequestRewriting {
     ForwardedFields.writeForwarded(
       peer: ingress.peer.span, host: host, scheme: ingress.isTLS ? .https : .http, .kept, head.fields, in: bytes,
       into: &output)
-    writeVia(head, bytes, into: &output)
+    writeVia(head, bytes, pseudonym, into: &output)
+    writeCDNLoop(head, bytes, pseudonym, into: &output)
     HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)
     if propagatesTrace {
       HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
@@ -99,29 +103,55 @@ enum RequestRewriting {
   }
 
   /// Whether the caller's line is passed on as it is; what is not is written anew or not at all.
-  private static func passes(_ line: FieldLine, _ version: HTTPVersion, replacesAuthorization: Bool) -> Bool {
+  private static func passes(
+    _ line: FieldLine, _ head: borrowing RequestHead, replacesAuthorization: Bool
+  ) -> Bool {
     switch line.known {
     case .host, .via, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xRequestID, .traceparent: false
     case .authorization: !replacesAuthorization
     // An HTTP/1.0 caller knows no 100, and its expectation is to be ignored (RFC 9110 §10.1.1).
-    case .expect: version == .http11
+    case .expect: head.version == .http11
+    // Counted down for OPTIONS (RFC 9110 §7.6.2).
+    case .maxForwards: head.method != .options
+    case .cdnLoop: false
     default: true
     }
   }
 
   private static func writeVia(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
     output.append("Via: ")
-    var next = head.fields.index(of: .via)
+    writeList(.via, of: head, bytes, into: &output)
+    output.append(head.version == .http11 ? "1.1 " : "1.0 ")
+    output.append(pseudonym.bytes)
+    output.append("\r\n")
+  }
+
+  // A network that delivers content may take Via away, and must leave CDN-Loop as it is (RFC 8586 §2). Where there is such a network on
+  // the way, this hop's name goes there too.
+  private static func writeCDNLoop(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
+  ) {
+    guard head.fields.contains(.cdnLoop) else { return }
+    output.append("CDN-Loop: ")
+    writeList(.cdnLoop, of: head, bytes, into: &output)
+    output.append(pseudonym.bytes)
+    output.append("\r\n")
+  }
+
+  // The elements of a list field so far, each line with a comma behind it.
+  private static func writeList(
+    _ name: FieldName, of head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
+  ) {
+    var next = head.fields.index(of: name)
     while let index = next {
       let earlier = bytes.trimmedList(head.fields[index].value)
       if !earlier.isEmpty {
         output.append(bytes.extracting(earlier))
         output.append(", ")
       }
-      next = head.fields.index(of: .via, from: index + 1)
+      next = head.fields.index(of: name, from: index + 1)
     }
-    output.append(head.version == .http11 ? "1.1 bearer-proxy\r\n" : "1.0 bearer-proxy\r\n")
   }
 }

@@ -35,7 +35,7 @@ enum ResponseRewriting {
   static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, plan: ResponsePlan, version: HTTPVersion,
     route: Route, callerHost: borrowing ByteBuffer, bearer: BearerValue?, date: borrowing ByteBuffer,
-    reader: borrowing ByteBuffer, into output: inout ByteBuffer
+    reader: borrowing ByteBuffer, pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     writeStatusLine(head, bytes, bearer, into: &output)
@@ -64,7 +64,9 @@ enum ResponseRewriting {
     if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
     if !reader.isEmpty { SiteSharing.writeGrant(origin: reader.bytes, into: &output) }
-    HeadWriter.field("Via", head.version == .http11 ? "1.1 bearer-proxy" : "1.0 bearer-proxy", into: &output)
+    output.append(head.version == .http11 ? "Via: 1.1 " : "Via: 1.0 ")
+    output.append(pseudonym.bytes)
+    output.append("\r\n")
     if plan.closes {
       output.append("Connection: close\r\n")
     } else if version == .http10 {

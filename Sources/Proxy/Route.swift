@@ -56,6 +56,8 @@ public final class Route: Sendable {
   public let preservesHost: Bool
   /// Whether requests may ask for a WebSocket.
   public let allowsWebSocket: Bool
+  /// What its paths may hold percent-encoded beside what every server reads alike.
+  public let encodedPath: EncodedPath
   /// Which of a loop's bearer slots holds its token; `nil`: none is added.
   public let bearerSlot: Int?
   /// What it does about tokens beyond adding one.
@@ -66,7 +68,8 @@ public final class Route: Sendable {
   /// A route; `path` and the upstream's path begin and end with `/`.
   public init(
     index: Int, name: String, host: String?, path: String, methods: [String]?, upstream: HTTPURL, originIndex: Int,
-    preservesHost: Bool, allowsWebSocket: Bool = false, bearerSlot: Int?, token: RouteTokenRules = RouteTokenRules(),
+    preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
+    token: RouteTokenRules = RouteTokenRules(),
     timeouts: ExchangeTimeouts
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
@@ -86,6 +89,7 @@ public final class Route: Sendable {
     upstreamPort = upstream.port
     self.preservesHost = preservesHost
     self.allowsWebSocket = allowsWebSocket
+    self.encodedPath = encodedPath
     self.bearerSlot = bearerSlot
     self.token = token
     self.timeouts = timeouts

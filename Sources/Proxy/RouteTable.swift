@@ -23,6 +23,8 @@ public struct RouteTable: Sendable {
   private let within: [[(route: Route, segments: [[UInt8]])]]
   /// Whether all routes have the same path, so that it cannot tell them apart.
   let hasOnePath: Bool
+  /// What paths of any route may hold percent-encoded.
+  let encodedPath: EncodedPath
 
   /// A table of `routes`, in any order.
   public init(_ routes: [Route]) {
@@ -34,6 +36,7 @@ public struct RouteTable: Sendable {
       let path = route.path
       return (route: route, segments: PathReadings.all(of: path.span)[0])
     }
+    encodedPath = routes.reduce(into: []) { $0.formUnion($1.encodedPath) }
     hasOnePath = Set(routes.map(\.path)).count < 2
     within = listed.enumerated().map { position, outer in
       listed[..<position].filter { inner in

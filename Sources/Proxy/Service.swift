@@ -102,6 +102,8 @@ public final class Service: Sendable {
   public let connections: ConnectionCount
   /// What traces requests; nil where none are.
   let tracer: Tracer?
+  /// What the process calls itself in `Via`.
+  let pseudonym: Pseudonym
 
   /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
   public init(
@@ -110,7 +112,7 @@ public final class Service: Sendable {
     accessLog: OutputFile?, accessFormat: LogFormat, challengeMemory: ChallengeMemory? = nil,
     signInLink: @escaping SignInLink = { _, _ in nil },
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
-    connections: ConnectionCount = ConnectionCount(), tracer: Tracer? = nil
+    connections: ConnectionCount = ConnectionCount(), tracer: Tracer? = nil, pseudonym: Pseudonym = Pseudonym()
   ) {
     self.routes = routes
     table = RouteTable(routes)
@@ -131,6 +133,7 @@ public final class Service: Sendable {
     self.readiness = readiness
     self.connections = connections
     self.tracer = tracer
+    self.pseudonym = pseudonym
     slots = Dictionary(zip(subscriptions.map(\.key), subscriptions.indices)) { first, _ in first }
   }
 

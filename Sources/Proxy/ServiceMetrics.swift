@@ -16,6 +16,7 @@ public struct ServiceMetrics: Sendable {
   let connectionsOpen: Gauge
   let acceptPauses: Counter
   let upstreamConnections: CounterTable
+  let upstreamFailures: CounterTable
   let retries: Counter
   let challenges: CounterTable
   let signInNeeds: Gauge
@@ -51,6 +52,10 @@ public struct ServiceMetrics: Sendable {
     upstreamConnections = catalog.counters(
       "bearer_proxy_upstream_connections_total", help: "Upstream connections taken for requests, by route and kind.",
       by: route, and: MetricLabel("kind", ["reused", "new", "failed"]))
+    upstreamFailures = catalog.counters(
+      "bearer_proxy_upstream_failures_total",
+      help: "Requests without a whole answer of their upstream, by route and what was wrong with it.", by: route,
+      and: MetricLabel("reason", UpstreamFault.allCases.map { "\($0.word)" }), isSparse: true)
     retries = catalog.counter(
       "bearer_proxy_upstream_retries_total", help: "Requests repeated because a pooled connection had been closed.")
     challenges = catalog.counters(

@@ -65,6 +65,8 @@ public struct AccessRecord: Sendable, Hashable {
   public var tokenSource: TokenSource = .none
   /// How the request ended.
   public var outcome: RequestOutcome = .completed
+  /// What the upstream did wrong; `nil` where it did nothing wrong.
+  public var fault: UpstreamFault?
 
   /// A record of nothing yet.
   public init() {}

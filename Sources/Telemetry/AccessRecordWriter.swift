@@ -48,6 +48,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
     if let upstream = access.upstream { record.field(&lines, "upstream_ms", nanoseconds: upstream) }
     record.field(&lines, "token_source", word: access.tokenSource.word)
     record.field(&lines, "outcome", word: access.outcome.word)
+    if let fault = access.fault { record.field(&lines, "reason", word: fault.word) }
     text("caller", caller)
     text("request_id", requestID)
     text("trace_id", traceID)

@@ -111,11 +111,15 @@ public struct MetricsCatalog: Sendable {
     Counter(cell: add(name, help, .counter, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
   }
 
-  /// Adds counters for every pair of values of two labels.
+  /// Adds counters for every pair of values of two labels. With `isSparse`, pairs that never occur are not shown.
   public mutating func counters(
-    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel
+    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel, isSparse: Bool = false
   ) -> CounterTable {
-    CounterTable(first: add(name, help, .counter, Self.pairs(row, column), width: 1), columns: column.values.count)
+    let first = add(name, help, .counter, Self.pairs(row, column), width: 1)
+    if isSparse, let family = families.firstIndex(where: { "\($0.name)" == "\(name)" }) {
+      families[family].isSparse = true
+    }
+    return CounterTable(first: first, columns: column.values.count)
   }
 
   private static func pairs(_ row: MetricLabel, _ column: MetricLabel) -> [[(name: StaticString, value: String)]] {

@@ -15,7 +15,9 @@ extension MetricsRegistry {
       for series in family.series {
         switch family.kind {
         case .counter:
-          text.append(family.name, "", series.labels, value: "\(sum(series.cell))")
+          let value = sum(series.cell)
+          if family.isSparse, value == 0 { continue }
+          text.append(family.name, "", series.labels, value: "\(value)")
         case .gauge:
           let value = Int64(bitPattern: sum(series.cell))
           if value != Gauge.absent { text.append(family.name, "", series.labels, value: "\(value)") }

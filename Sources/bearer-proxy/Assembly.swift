@@ -22,6 +22,8 @@ struct Assembly {
   let publications: Publications
   let reloads: ReloadHistory
   let store: any TokenCacheStore
+  /// One for all generations: a request that left under one may come back under another.
+  private let pseudonym = Pseudonym()
   /// What sends spans; nil where nothing is traced.
   let exporter: TraceExporter?
   private let tracer: Tracer?
@@ -122,7 +124,8 @@ struct Assembly {
         settings, since: former?.first ?? settings, options, cache: cacheCondition, loops: loops.count,
         tracing: tracingValues),
       readiness: settings.readyWhen == .started ? .started : .tokens,
-      connections: former?.service.connections ?? ConnectionCount(), tracer: tracer)
+      connections: former?.service.connections ?? ConnectionCount(), tracer: tracer,
+      pseudonym: pseudonym)
     let desks = zip(listeners.traffic, settings.listeners).map { listener, settings in
       signInDesk(settings, listener, service, succeeding: former?.desks ?? [])
     }
@@ -204,7 +207,9 @@ extension ConnectProxy {
 extension ServiceLimits {
   init(_ settings: Settings) {
     self.init(
-      head: HeadLimits(headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount),
+      head: HeadLimits(
+        headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount,
+        targetBytes: settings.limits.targetBytes),
       bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
       callerRate: settings.limits.callerRate.map { UInt64($0) },
       requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle))

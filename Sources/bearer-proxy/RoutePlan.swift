@@ -32,7 +32,7 @@ struct RoutePlan {
         index: routes.count, name: settings.name, host: settings.host, path: settings.path,
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
-        allowsWebSocket: settings.upgrades.contains(.websocket),
+        allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
         bearerSlot: subscription.map { slot($0) }, token: RouteTokenRules(settings.tokenRules),
         timeouts: ExchangeTimeouts(settings.timeouts)))
   }

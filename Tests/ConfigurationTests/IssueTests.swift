@@ -81,9 +81,9 @@ import Testing
       ]
     ),
     (
-      "address: '[::]:80', callers: {anyone: false}",
+      "address: '[::]:8081', callers: {anyone: false}",
       [
-        "address: [::]:80 can be reached from other machines: say under callers who may call (a header, a certificate, a "
+        "address: [::]:8081 can be reached from other machines: say under callers who may call (a header, a certificate, a "
           + "bearer token, or anyone: true), or listen at a loopback address or a unix socket"
       ]
     ),

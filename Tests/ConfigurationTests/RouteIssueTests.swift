@@ -43,6 +43,55 @@ import Testing
     #expect(found == ["routes[0].path: " + expected])
   }
 
+  static let ownListeners: [(listener: String, upstream: String, isOwn: Bool)] = [
+    ("address: 127.0.0.1:8080", "http://127.0.0.1:8080/", true),
+    ("address: 127.0.0.1:8080", "http://localhost:8080/a/", true),
+    ("address: 127.0.0.1:8080", "https://127.0.0.1:8080/", true),
+    ("address: 127.0.0.1:8080", "http://[::ffff:127.0.0.1]:8080/", true),
+    ("address: 127.0.0.1:8080", "http://0.0.0.0:8080/", true), ("address: '[::1]:8080'", "http://[0:0::1]:8080/", true),
+    ("address: '0.0.0.0:8080', callers: {anyone: true}", "http://127.0.0.1:8080/", true),
+    ("address: '[::]:8080', callers: {anyone: true}", "http://localhost:8080/", true),
+    ("address: 127.0.0.1:8080, hosts: [proxy.example]", "http://Proxy.Example:8080/", true),
+    ("address: 127.0.0.1:8080", "http://127.0.0.1:8081/", false),
+    ("address: 127.0.0.1:8080", "http://127.0.0.2:8080/", false),
+    ("address: 127.0.0.1:8080, hosts: [proxy.example]", "http://proxy.example:80/", false),
+    ("address: 127.0.0.1:8080", "http://api.example:8080/", false),
+    ("address: 127.0.0.1:0", "http://127.0.0.1:8080/", false),
+    ("address: 'unix:/run/p.sock'", "http://127.0.0.1:8080/", false),
+    ("address: '0.0.0.0:8080', callers: {anyone: true}", "http://10.0.0.1:8080/", false),
+  ]
+
+  @Test(arguments: ownListeners)
+  func `an upstream that is a listener of the same process is refused`(listener: String, upstream: String, isOwn: Bool)
+  {
+    let found = messages(
+      """
+      listeners:
+        - {\(listener)}
+      routes:
+        - {name: a, path: /, upstream: '\(upstream)', token: none}
+      """)
+    let expected =
+      "routes[0].upstream: route 'a' leads to this proxy's own listener on line 2: requests would come back and be refused as a loop; "
+      + "name the API's own address"
+    #expect(found == (isOwn ? [expected] : []))
+  }
+
+  @Test func `what a path may hold encoded is named in words that are known`() {
+    let found = messages(
+      """
+      listeners: [{address: 127.0.0.1:8080}]
+      limits: {head_bytes: 4KiB, target_bytes: 5KiB}
+      routes:
+        - {name: a, path: /, upstream: 'http://[::1]', token: none, encoded_path: [backslash, tabs]}
+      """)
+    #expect(
+      found == [
+        "limits.target_bytes is more than limits.head_bytes, which includes it",
+        "routes[0].encoded_path[1] is one of backslash, percent, tab, line_feed, carriage_return, not 'tabs'; did you mean 'tab'?",
+      ])
+  }
+
   static let upstreams: [(String, String)] = [
     ("orders.example", "'orders.example' begins neither with https:// nor with http://"),
     ("https://", "'https://' has no host that could be looked up"),

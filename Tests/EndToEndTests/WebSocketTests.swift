@@ -112,4 +112,23 @@ struct WebSocketTests {
     #expect(ContinuousClock.now - began < .seconds(9))
     #expect(try await eventually { server.process.output.contains("ended") })
   }
+
+  @Test func `a silent WebSocket ends with a close frame to both sides`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
+    let output = try await succeed(
+      [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
+    #expect(try JSONDecoder().decode(Told.self, from: Data(output.utf8)).close == 1001)
+    #expect(try await eventually { server.process.output.contains("ended 1001") })
+    #expect(try await eventually { proxy.accessRecords.first?["outcome"] == .text("completed") })
+  }
+
+  @Test func `nothing is put into the middle of a frame`() async throws {
+    let server = try await WebSocketServer("serve-raw", in: directory)
+    let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
+    let connection = try proxy.connect()
+    // A frame of five bytes of which the server repeats three.
+    try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\n\u{1}\u{5}abc")
+    #expect(try await connection.receive().hasSuffix("\r\n\r\n\u{1}\u{5}abc"))
+  }
 }

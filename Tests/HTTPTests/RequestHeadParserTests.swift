@@ -195,7 +195,8 @@ private func summary(_ reading: HeadReading) -> String {
     return [
       (HeadLimits(headBytes: head.count, fieldCount: 2, targetBytes: 11), "complete \(head.count)"),
       (HeadLimits(headBytes: head.count - 1), "headTooLarge"),
-      (HeadLimits(headBytes: 5), "headTooLarge"),
+      (HeadLimits(headBytes: 3), "headTooLarge"), (HeadLimits(headBytes: 5), "targetTooLong"),
+      (HeadLimits(headBytes: 12, targetBytes: 12), "targetTooLong"),
       (HeadLimits(fieldCount: 1), "field(HTTP.FieldSyntaxError.tooMany)"),
       (HeadLimits(targetBytes: 10), "targetTooLong"),
     ]

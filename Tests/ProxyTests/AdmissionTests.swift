@@ -44,6 +44,26 @@ import Testing
     Row(request: "TRACE /a/ HTTP/1.1", expected: "501 method-not-supported"),
     Row(request: "CONNECT localhost:80 HTTP/1.1\nHost: localhost:80", expected: "501 method-not-supported"),
     Row(request: "OPTIONS * HTTP/1.1", expected: "400 bad-request"),
+    // Max-Forwards of OPTIONS is counted down, and at 0 the proxy answers (RFC 9110 §7.6.2).
+    Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards: 0", expected: "route0 for the proxy"),
+    Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards: 000", expected: "route0 for the proxy"),
+    Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards: 1", expected: "route0"),
+    Row(request: "OPTIONS /get/ HTTP/1.1\nMax-Forwards: 0", expected: "405 method-not-allowed route1"),
+    Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards: -1", expected: "400 bad-request"),
+    Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards:", expected: "400 bad-request"),
+    Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards: 1\nMax-Forwards: 1", expected: "400 bad-request"),
+    Row(request: "GET /a/ HTTP/1.1\nMax-Forwards: 0", expected: "route0"),
+    Row(request: "GET /a/ HTTP/1.1\nMax-Forwards: x", expected: "route0"),
+    // What names this process has been here.
+    Row(request: "GET /a/ HTTP/1.1\nVia: 1.1 bearer-proxy-1", expected: "508 loop-detected"),
+    Row(request: "GET /nowhere HTTP/1.1\nVia: 1.0 x, 1.1 bearer-proxy-1 (c), 1.1 y", expected: "508 loop-detected"),
+    Row(request: "GET /a/ HTTP/1.1\nVia: 1.0 x\nVia: HTTP/1.1 bearer-proxy-1,1.1 y", expected: "508 loop-detected"),
+    Row(request: "GET /a/ HTTP/1.1\nCDN-Loop: edge.example, bearer-proxy-1; hops=1", expected: "508 loop-detected"),
+    Row(request: "GET /a/ HTTP/1.1\nConnection: cdn-loop\nCDN-Loop: bearer-proxy-1", expected: "508 loop-detected"),
+    Row(request: "GET /a/ HTTP/1.1\nVia: 1.1 bearer-proxy-12, 1.1 bearer-proxy", expected: "route0"),
+    Row(request: "GET /a/ HTTP/1.1\nVia: 1.1 my-bearer-proxy-1, 1.1 bearer-proxy-1.example", expected: "route0"),
+    Row(request: "GET /a/ HTTP/1.1\nCDN-Loop: edge.example", expected: "route0"),
+    Row(request: "GET /a/ HTTP/1.1\nVia: 1.1 bearer-proxy-1\nHost: evil.example", expected: "421 unknown-host"),
     Row(request: "POST /a/ HTTP/1.1\nExpect: 100-continue\nContent-Length: 5", expected: "route0"),
     Row(request: "POST /a/ HTTP/1.1\nExpect: a-miracle", expected: "417 expectation-failed"),
     Row(request: "POST /a/ HTTP/1.1\nContent-Length: 10", expected: "route0"),
@@ -90,14 +110,79 @@ import Testing
       do throws(ExchangeFailure) {
         let admission = try Admission(
           head, input, callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
-          isTLS: row.isTLS, table: table, bodyLimit: 10, normalPath: &path, found: &found, reader: &reader)
+          isTLS: row.isTLS, pseudonym: Pseudonym(named: "bearer-proxy-1"), table: table, bodyLimit: 10,
+          normalPath: &path, found: &found, reader: &reader)
         #expect(found === admission.route)
         return admission.route.name + (admission.usesNormalPath ? " " + path.text : "")
+          + (admission.isForProxy ? " for the proxy" : "")
       } catch {
         let document = ProblemDocument(error)
         return "\(document.status) \(document.kind)" + (found.map { " " + $0.name } ?? "")
       }
     }
     #expect(verdict ?? "unreadable" == row.expected)
+  }
+
+  static let encodings: [(path: String, word: String, forwarded: String)] = [
+    ("/x%5Cy", "backslash", "/x%5Cy"), ("/x%5cy", "backslash", "/x%5Cy"), ("/%5C%5Chost", "backslash", "/%5C%5Chost"),
+    ("/x%252Fy", "percent", "/x%252Fy"), ("/x%252ey", "percent", "/x%252ey"),
+    ("/x%09y", "tab", "/x%09y"), ("/x%0ay", "line_feed", "/x%0Ay"), ("/x%0D", "carriage_return", "/x%0D"),
+  ]
+
+  private func admit(_ path: String, _ table: RouteTable) throws -> String {
+    try withRequest("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") { head, input in
+      var normal = ByteBuffer(capacity: 16)
+      var found: Route?
+      var reader = ByteBuffer(capacity: 16)
+      do throws(ExchangeFailure) {
+        let admission = try Admission(
+          head, input, callers: CallerCheck(names: ["localhost"]), isTLS: false, pseudonym: Pseudonym(), table: table,
+          bodyLimit: 10, normalPath: &normal, found: &found, reader: &reader)
+        return admission.route.name + " " + (admission.usesNormalPath ? normal.text : path)
+      } catch {
+        guard case .path(let reason) = error else { return "\(error)" }
+        return "\(reason)"
+      }
+    }
+  }
+
+  @Test(arguments: encodings)
+  func `what a route lets through by name passes there in its encoding, and nowhere else`(
+    _ row: (path: String, word: String, forwarded: String)
+  ) throws {
+    let allowed = try #require(EncodedPath.names.first { $0.name == row.word }?.value)
+    let others = EncodedPath(EncodedPath.names.map(\.value)).subtracting(allowed)
+    let table = RouteTable([
+      try Route("/a/", encodedPath: allowed), try Route("/b/", index: 1),
+      try Route("/c/", index: 2, encodedPath: others),
+    ])
+    #expect(try admit("/a" + row.path, table) == "route0 /a" + row.forwarded)
+    for path in ["/b", "/c"] {
+      #expect(["backslash", "control", "doubleEncoding"].contains(try admit(path + row.path, table)), "\(path)")
+    }
+    #expect(try admit("/b/plain", table) == "route1 /b/plain")
+  }
+
+  @Test(arguments: [
+    "/a/..%5C..%5Csecret", "/a/x%5C..", "/a/..%5cx", "/a/%5C..%5C..%5Cx", "/a/%252e%252e/x", "/a/%252e%252e%252fx",
+    "/a/..%252Fx", "/a/..%09/x", "/a/.%0A./x", "/a/%09../x", "/a/%2e%0D%2e/x", "/a/x%09/%5C/../../../b/",
+    "/a/..%255Cx", "/a/%09/../../b/x", "/a/%5C../x", "/a/..%2509/x", "/a/x\\y", "/a/%00", "/a/%01", "/a/%7F",
+  ])
+  func `what is let through hides no dot segment, and no other byte`(path: String) throws {
+    let every = EncodedPath(EncodedPath.names.map(\.value))
+    let table = RouteTable([try Route("/a/", encodedPath: every), try Route("/b/", index: 1)])
+    let verdict = try admit(path, table)
+    #expect(!verdict.hasPrefix("route"), "\(verdict)")
+  }
+
+  @Test(arguments: ["/a%5Cadmin/x", "/a/%5Cadmin/x", "/a/ad%09min/x", "/a/%252e/admin", "/a%255cadmin/x"])
+  func `what is let through leads to no more particular route`(path: String) throws {
+    let every = EncodedPath(EncodedPath.names.map(\.value))
+    let table = RouteTable([
+      try Route("/", encodedPath: every), try Route("/a/", index: 1, encodedPath: every),
+      try Route("/a/admin/", index: 2),
+    ])
+    let verdict = try admit(path, table)
+    #expect(!verdict.hasPrefix("route"), "\(verdict)")
   }
 }

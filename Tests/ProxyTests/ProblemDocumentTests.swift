@@ -5,6 +5,7 @@ import HTTP
 import HTTPClient
 @testable import Identity
 @testable import Network
+import Telemetry
 import Testing
 import Tokens
 
@@ -84,15 +85,17 @@ import Tokens
     Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .upstreamClosed, status: 502, kind: "upstream-closed"),
-    Row(failure: .upstreamMalformed, status: 502, kind: "upstream-malformed"),
+    Row(failure: .maxForwards, status: 400, kind: "bad-request"),
+    Row(failure: .loop, status: 508, kind: "loop-detected"),
+    Row(failure: .upstreamMalformed(.fieldLine), status: 502, kind: "upstream-malformed"),
     Row(failure: .upstreamStalled, status: 504, kind: "upstream-timeout"),
     Row(failure: .exchangeTimedOut, status: 504, kind: "exchange-timeout"),
   ]
 
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
   private enum Kind: CaseIterable {
-    case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, expectation, unknownHost,
-      crossSite, unknownPage, speculative, serviceWorker, unknownPeer
+    case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, maxForwards, loop, expectation
+    case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy
@@ -108,6 +111,8 @@ import Tokens
       case .methodRefused: self = .methodRefused
       case .targetRefused: self = .targetRefused
       case .schemeRefused: self = .schemeRefused
+      case .maxForwards: self = .maxForwards
+      case .loop: self = .loop
       case .expectation: self = .expectation
       case .caller(.unknownHost): self = .unknownHost
       case .caller(.crossSite): self = .crossSite
@@ -118,7 +123,7 @@ import Tokens
       case .caller(.unknownCertificate): self = .unknownCertificate
       case .caller(.missingSecret): self = .missingSecret
       case .caller(.untrustedToken): self = .untrustedToken
-      case .preflight: return nil
+      case .preflight, .options: return nil
       case .callerIssuerUnavailable: self = .callerIssuerUnavailable
       case .authorizationRefused: self = .authorizationRefused
       case .noRoute: self = .noRoute

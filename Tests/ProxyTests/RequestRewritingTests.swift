@@ -103,6 +103,22 @@ import Tokens
         "Forwarded: for=127.0.0.1;host=a;proto=http",
       ]),
     Row(
+      name: "CDN-Loop grows by this hop where there is one, nominated or not (RFC 8586)",
+      request: "GET /orders/ HTTP/1.1\nHost: a\nConnection: cdn-loop\nCDN-Loop: edge.example; a=b\nCDN-Loop: second",
+      expected: ["CDN-Loop: edge.example; a=b, second, bearer-proxy"]),
+    Row(
+      name: "and is not begun here", request: "GET /orders/ HTTP/1.1\nHost: a", expected: [], unexpected: ["CDN-Loop"]),
+    Row(
+      name: "Max-Forwards of OPTIONS is counted down", request: "OPTIONS /orders/ HTTP/1.1\nHost: a\nMax-Forwards: 10",
+      expected: ["Max-Forwards: 9"], unexpected: ["Max-Forwards: 10"]),
+    Row(
+      name: "to the most that is supported",
+      request: "OPTIONS /orders/ HTTP/1.1\nHost: a\nMax-Forwards: 99999999999999999999",
+      expected: ["Max-Forwards: 4294967294"]),
+    Row(
+      name: "and of other methods is passed on", request: "GET /orders/ HTTP/1.1\nHost: a\nMax-Forwards: 10",
+      expected: ["Max-Forwards: 10"]),
+    Row(
       name: "an empty Via is none", request: "GET /orders/ HTTP/1.1\nHost: a\nVia:", expected: ["Via: 1.1 bearer-proxy"]
     ),
     Row(
@@ -142,7 +158,7 @@ import Tokens
         framing: try BodyFraming.request(head, input.bytes), route: route,
         ingress: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS),
         credential: row.hasBearer ? .bearer(bearer) : .callers,
-        identity: identity, into: &output)
+        identity: identity, pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
       return output.text
     }
     #expect(written.hasSuffix("\r\n\r\n"))
@@ -168,7 +184,8 @@ import Tokens
       var output = ByteBuffer(capacity: 16)
       RequestRewriting.write(
         head, input, path: path, usesNormalPath: true, framing: .none, route: try Route("/orders/"),
-        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity, into: &output)
+        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity,
+        pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
       #expect(output.text.hasPrefix("GET /7 HTTP/1.1\r\n"))
     }
   }
@@ -185,7 +202,8 @@ import Tokens
       var output = ByteBuffer(capacity: 16)
       RequestRewriting.write(
         head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false, framing: .none, route: try Route("/"),
-        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity, into: &output)
+        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity,
+        pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
       #expect(output.text.contains("tracestate: vendor=1\r\n") == row.isKept)
     }
   }

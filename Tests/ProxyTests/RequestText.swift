@@ -41,11 +41,12 @@ extension Route {
   /// A route of a table.
   convenience init(
     _ path: String, index: Int = 0, host: String? = nil, methods: [String]? = nil,
-    upstream: String = "http://up.example/", preservesHost: Bool = false, bearerSlot: Int? = nil
+    upstream: String = "http://up.example/", preservesHost: Bool = false, encodedPath: EncodedPath = [],
+    bearerSlot: Int? = nil
   ) throws {
     self.init(
       index: index, name: "route\(index)", host: host, path: path, methods: methods, upstream: try HTTPURL(upstream),
-      originIndex: 0, preservesHost: preservesHost, bearerSlot: bearerSlot,
+      originIndex: 0, preservesHost: preservesHost, encodedPath: encodedPath, bearerSlot: bearerSlot,
       timeouts: ExchangeTimeouts(connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil))
   }
 }

@@ -135,7 +135,7 @@ import Testing
       ResponseRewriting.write(
         head, input, plan: plan, version: row.version,
         route: try Route("/orders/", upstream: "https://api.example/v1/"), callerHost: ByteBuffer(capacity: 1),
-        bearer: nil, date: date, reader: reader, into: &output)
+        bearer: nil, date: date, reader: reader, pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
       return output.text
     }
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")

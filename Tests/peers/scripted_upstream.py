@@ -12,6 +12,7 @@
 /location/HEX    a redirect to the place that HEX spells, with the same Content-Location
 /nominated       a chunked body with trailer fields, one of which Connection nominates
 /wide-chunks/N   a body of N bytes in chunks of 8 KiB, their sizes in eight digits; /signed-chunks/N N chunks of a byte, each signed
+/raw/HEX         exactly the bytes that HEX spells, and the end of the connection
 /mute/SECONDS    is silent that long, reads nothing, and answers then
 /refuse-once     refuses the first request's token, and answers the second as /seen does
 /stale           answers, and closes the connection without a word when the next request arrives on it
@@ -212,6 +213,10 @@ class Connection(socketserver.StreamRequestHandler):
         self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         self.wfile.write(b"1;chunk-signature=" + b"a" * 64 + b"\r\nx\r\n")
         self.wfile.write((b"1;chunk-signature=" + b"a" * 64 + b"\r\nx\r\n") * (int(argument) - 1) + b"0\r\n\r\n")
+
+    def do_raw(self, method, head, argument):
+        self.wfile.write(bytes.fromhex(argument))
+        return False
 
     def do_mute(self, method, head, argument):
         time.sleep(float(argument))

@@ -4,9 +4,10 @@
     websocket_peer.py serve            echoes each message; the first one it sends is the Authorization it was shown
     websocket_peer.py serve-raw        answers 101, echoes bytes until they end, then says "bye" and ends
     websocket_peer.py serve-silent     answers 101 and nothing more
+    websocket_peer.py wait URL         says nothing, and prints the status with which the other side closes
     websocket_peer.py call URL [FIELD] exchanges messages and prints what happened as JSON; FIELD is `name: value`
 
-A server prints `listening PORT`, and `ended` for each connection that ends.
+A server prints `listening PORT`, and `ended` for each connection that ends, `serve` with the status of its end.
 """
 
 import json
@@ -23,7 +24,7 @@ def echo(connection):
     connection.send(connection.request.headers.get("Authorization", "none"))
     for message in connection:
         connection.send(message)
-    print("ended", flush=True)
+    print("ended", connection.close_code, flush=True)
 
 
 def raw(client, silent):
@@ -60,10 +61,21 @@ def call(url, fields):
     print(json.dumps(result))
 
 
+def wait(url):
+    with connect(url) as connection:
+        try:
+            while True:
+                connection.recv(timeout=60)
+        except WebSocketException:
+            print(json.dumps({"close": connection.close_code}))
+
+
 def main():
     mode, arguments = sys.argv[1], sys.argv[2:]
     if mode == "call":
         call(arguments[0], arguments[1:])
+    elif mode == "wait":
+        wait(arguments[0])
     elif mode == "serve":
         with serve(echo, "127.0.0.1", 0, max_size=None) as server:
             print("listening", server.socket.getsockname()[1], flush=True)

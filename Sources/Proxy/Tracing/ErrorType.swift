@@ -8,18 +8,7 @@ internal import Telemetry
 extension ExchangeFailure {
   /// What kept an upstream from answering; other failures by the kind that their answer names.
   var errorType: String {
-    switch self {
-    case .unreachable(.connect(.unresolved)): "unresolved"
-    case .unreachable(.connect(.forbiddenAddress)): "forbidden_address"
-    case .unreachable(.connect(.refused)): "connection_refused"
-    case .unreachable(.connect(.timedOut)), .unreachable(.timedOut): "connect_timed_out"
-    case .unreachable(.connect(.handshake)), .unreachable(.tls): "tls"
-    case .unreachable(.proxyUnreachable), .unreachable(.proxy): "proxy"
-    case .upstreamClosed: "closed"
-    case .upstreamMalformed: "malformed"
-    case .upstreamStalled: "timed_out"
-    default: ProblemDocument(self).kind
-    }
+    upstreamFault.map { "\($0.word)" } ?? ProblemDocument(self).kind
   }
 }
 
@@ -29,8 +18,9 @@ extension Relay.End {
     switch self {
     case .completed, .refused: nil
     case .unanswered(let failure, _): failure.errorType
-    case .aborted(.abortedByDownstream): "aborted_by_downstream"
-    case .aborted(.timedOut): "timed_out"
+    case .aborted(_, .some(let fault)): "\(fault.word)"
+    case .aborted(.abortedByDownstream, _): "aborted_by_downstream"
+    case .aborted(.timedOut, _): "timed_out"
     case .aborted: "broken_off"
     }
   }

@@ -1,0 +1,43 @@
+// Owns the question whether a route leads back to a listener of the same process. Such a request never reaches an API: the process
+// refuses what has passed it before.
+
+internal import HTTP
+
+extension SettingsDecoder {
+  /// Reports each route whose upstream is one of the listeners.
+  mutating func reportLoops(_ routes: [RouteSettings], _ listeners: [ListenerSettings]) {
+    for route in routes where route.proxy == nil {
+      let url = route.upstream.value
+      guard let own = listeners.first(where: { $0.answers(host: url.host, port: url.port) }) else { continue }
+      issues.append(
+        route.upstream.issue(
+          "route '\(route.name)' leads to this proxy's own listener on line \(own.address.place.line): requests "
+            + "would come back and be refused as a loop; name the API's own address"))
+    }
+  }
+}
+
+extension ListenerSettings {
+  /// Whether a connection to a host and port arrives here, as far as the configuration tells. What a name resolves to, and which
+  /// addresses the machine has beside loopback, is known at run time only.
+  fileprivate func answers(host: String, port: UInt16) -> Bool {
+    guard case .tcp(let own, port) = address.value, let listening = IPAddress(own) else { return false }
+    if case .names(let names) = hosts, names.contains(host) { return true }
+    let isThisMachine = host == "localhost" || host.hasSuffix(".localhost")
+    guard let called = IPAddress(host) else {
+      return isThisMachine && (listening.isLoopback || listening.isUnspecified)
+    }
+    if called == listening { return true }
+    return listening.isUnspecified && (called.isLoopback || called.isUnspecified)
+      || called.isUnspecified && listening.isLoopback
+  }
+}
+
+extension IPAddress {
+  /// 0.0.0.0 or ::, which listens everywhere, and leads to this machine where it is connected to.
+  fileprivate var isUnspecified: Bool {
+    switch self {
+    case .v4(let bytes), .v6(let bytes): bytes.allSatisfy { $0 == 0 }
+    }
+  }
+}

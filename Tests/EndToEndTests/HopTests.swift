@@ -1,0 +1,165 @@
+// What a proxy owes the hops before and behind it: how far a request goes, where a loop ends, what is said of an upstream that answers
+// wrongly, and which paths and targets a configuration lets through.
+
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct HopTests {
+  private func hex(_ text: String) -> String { text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+  @Test func `OPTIONS goes as far as Max-Forwards says, and the connection goes on`() async throws {
+    let scene = try await ScriptedScene(route: "    methods: [GET, OPTIONS]")
+    let connection = try scene.proxy.connect()
+    try await connection.send("OPTIONS /seen HTTP/1.1\r\nHost: 127.0.0.1\r\nMax-Forwards: 0\r\n\r\n")
+    let own = try await connection.receive { $0.hasSuffix("\r\n\r\n") }
+    #expect(own.hasPrefix("HTTP/1.1 200 OK\r\n") && own.contains("\r\nContent-Length: 0\r\n"))
+    #expect(own.contains("\r\nAllow: GET, OPTIONS\r\n") && !own.contains("Connection: close"))
+    #expect(scene.upstream.requests.isEmpty)
+    try await connection.send("OPTIONS /seen HTTP/1.1\r\nHost: 127.0.0.1\r\nMax-Forwards: 1\r\n\r\n")
+    #expect(
+      try await connection.receive { $0.contains("Via: ") && $0.hasSuffix("\r\n\r\n") }.contains("Max-Forwards: 0\r\n"))
+    try await connection.send("GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\nMax-Forwards: 0\r\n\r\n")
+    #expect(
+      try await connection.receive { $0.contains("Via: ") && $0.hasSuffix("\r\n\r\n") }.contains("Max-Forwards: 0\r\n"))
+  }
+
+  @Test func `a request that comes back to the process that sent it ends there`() async throws {
+    let directory = (try TemporaryDirectory(), try TemporaryDirectory())
+    let ports = (try freePort(), try freePort())
+    func routes(to port: Int) -> String {
+      "routes: [{name: round, path: /, upstream: \"http://127.0.0.1:\(port)/\", token: none}]"
+    }
+    let first = try await ProxyUnderTest(in: directory.0, port: ports.0, routes(to: ports.1))
+    let second = try await ProxyUnderTest(in: directory.1, port: ports.1, routes(to: ports.0))
+    let answer = try await first.get("/x")
+    #expect(answer.status == 508 && answer.body.contains("problem:loop-detected"))
+    #expect(try await eventually { first.accessRecords.count == 2 && second.accessRecords.count == 1 })
+    #expect(first.accessRecords.allSatisfy { $0["status"] == .number(508) })
+    // Another proxy of the same kind on the way is no loop.
+    let scene = try await ScriptedScene()
+    let chained = try await scene.proxy.get(
+      "/seen", ["-H", "Via: 1.1 bearer-proxy-0123456789abcdef, 1.1 bearer-proxy"])
+    #expect(chained.status == 200)
+    let seen = try #require(chained.body.split(separator: "\r\n").first { $0.hasPrefix("Via: ") })
+    #expect(seen.hasPrefix("Via: 1.1 bearer-proxy-0123456789abcdef, 1.1 bearer-proxy, 1.1 bearer-proxy-"))
+    // What a network before us has written stays, with our own name behind it; a network that takes Via away ends no loop's end.
+    let own = try #require(seen.split(separator: " ").last)
+    #expect(
+      try await scene.proxy.get("/seen", ["-H", "Connection: cdn-loop", "-H", "CDN-Loop: edge.example"]).body.contains(
+        "CDN-Loop: edge.example, \(own)\r\n"))
+    #expect(try await scene.proxy.get("/seen", ["-H", "CDN-Loop: edge.example, \(own)"]).status == 508)
+    #expect(try await scene.proxy.get("/seen").body.contains("CDN-Loop") == false)
+  }
+
+  @Test func `the configuration of a route to an own listener is refused`() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:8080"}]
+      routes: [{name: round, path: /, upstream: "http://localhost:8080/", token: none}]
+      """, to: "loop.yaml")
+    let result = try await run([binary(), "check", "-c", file])
+    #expect(result.status == 2)
+    #expect(result.errors.contains("loop.yaml:2:") && result.errors.contains("this proxy's own listener on line 1"))
+  }
+
+  /// What the upstream sends, or the order for it.
+  private static let faults: [(answer: String, status: Int, reason: String, words: String)] = [
+    ("this is no HTTP at all\r\n\r\n", 502, "status_line", "answered without a status line"),
+    ("HTTP/2.0 200 OK\r\n\r\n", 502, "version", "in another version"),
+    ("HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", 502, "field_line", "a field line that is none"),
+    ("/big-head", 502, "head_too_large", "over the limits"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 502, "content_length", "two lengths"),
+    (
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 502, "transfer_encoding",
+      "a Transfer-Encoding"
+    ),
+    ("HTTP/1.1 200 OK\r\nConnection: a b\r\n\r\n", 502, "connection_options", "a Connection field"),
+    ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 502, "unasked_switch", "not asked for"),
+    (String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 40), 502, "interim_answers", "one interim answer"),
+    ("", 502, "closed", "before it had answered"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", 200, "cut_short", "ended in the middle"),
+    (
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n", 200, "chunked_coding",
+      "the chunked coding"
+    ),
+    (
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nBad Name: x\r\n\r\n", 200, "trailers",
+      "trailer"
+    ),
+  ]
+
+  @Test func `what is wrong with an answer stands in the record, the metric and the status`() async throws {
+    let scene = try await ScriptedScene()
+    for row in Self.faults {
+      let before = scene.proxy.accessRecords.count
+      _ = try await scene.proxy.get(row.answer.hasPrefix("/") ? row.answer : "/raw/" + hex(row.answer))
+      #expect(try await eventually { scene.proxy.accessRecords.count == before + 1 })
+      let record = try #require(scene.proxy.accessRecords.last)
+      #expect(record["outcome"] == .text("upstream_failed") && record["reason"] == .text(row.reason), "\(row.reason)")
+      #expect(record["status"] == .number(Double(row.status)), "\(row.reason)")
+      let labels = "route=\"all\",reason=\"\(row.reason)\""
+      #expect(try await scene.counter("bearer_proxy_upstream_failures_total", labels) == 1, "\(row.reason)")
+      #expect(try await scene.proxy.admin("/status").body.contains(row.words), "\(row.reason)")
+    }
+    let whole = try await scene.proxy.get("/seen")
+    #expect(whole.status == 200)
+    #expect(try await eventually { scene.proxy.accessRecords.last?["outcome"] == .text("completed") })
+    #expect(scene.proxy.accessRecords.last?["reason"] == nil)
+    #expect(!(try await scene.proxy.admin("/status").body.contains("upstream failing")))
+  }
+
+  @Test func `an upstream that is away, or stops, is told apart too`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: away, path: /away/, upstream: "http://127.0.0.1:\(try freePort())/", token: none}
+        - {name: unknown, path: /unknown/, upstream: "http://no-such-name.invalid/", token: none}
+        - name: slow
+          path: /slow/
+          upstream: http://127.0.0.1:\(upstream.port)/slow/
+          token: none
+          timeouts: {response_head: 300ms}
+        - name: stall
+          path: /stall/
+          upstream: http://127.0.0.1:\(upstream.port)/stall/
+          token: none
+          timeouts: {idle: 300ms}
+      """)
+    for (path, reason) in [
+      ("/away/", "connection_refused"), ("/unknown/", "unresolved"), ("/slow/20", "timed_out"),
+      ("/stall/20", "stalled"),
+    ] {
+      _ = try await proxy.get(path)
+      #expect(
+        try await eventually { proxy.accessRecords.last?["reason"] == .text(reason) }, "\(path) \(proxy.accessRecords)")
+      #expect(try await metricSum(proxy, "bearer_proxy_upstream_failures_total", "reason=\"\(reason)\"") == 1)
+    }
+  }
+
+  @Test func `a path that some servers misread passes where its route says so, as it came`() async throws {
+    let scene = try await ScriptedScene(route: "    encoded_path: [backslash, tab]")
+    let passed = try await scene.proxy.get("/seen/a%5Cb%09c")
+    #expect(passed.body.hasPrefix("GET /seen/a%5Cb%09c HTTP/1.1\r\n"))
+    for path in ["/seen/%0A", "/seen/%252F", "/seen/..%5Cx", "/seen/%5C..%5C..%5Cx"] {
+      #expect(try await scene.proxy.get(path).status == 400, "\(path)")
+    }
+    let strict = try await ScriptedScene()
+    for path in ["/seen/%5C", "/seen/%09", "/seen/%0A", "/seen/%0D", "/seen/%252F"] {
+      #expect(try await strict.proxy.get(path).status == 400, "\(path)")
+    }
+  }
+
+  @Test func `a target has a limit of its own`() async throws {
+    let scene = try await ScriptedScene(top: "limits: {target_bytes: 20KiB}")
+    let long = "/seen?" + String(repeating: "x", count: 20 * 1024 - 6)
+    #expect(try await scene.proxy.get(long).status == 200)
+    #expect(try await scene.proxy.get(long + "x").status == 414)
+    #expect(try await scene.proxy.get(long + String(repeating: "x", count: 40 * 1024)).status == 414)
+    #expect(try await scene.counter("bearer_proxy_limits_hit_total", #"limit="target_bytes""#) == 2)
+  }
+}
