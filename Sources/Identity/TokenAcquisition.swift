@@ -16,6 +16,11 @@ struct TokenAcquisition: Sendable {
   let sleep: @Sendable (Int64) async -> Void
   /// The instants of the token in hand. One of the cache is an answer only where it is newer.
   let held: TokenLifetime?
+  /// How long callers wait for a token that has arrived to be filed; nil is until it is. Another process may hold the cache's lock,
+  /// or have died with it.
+  var patience: Duration?
+  /// Takes the report early, where callers are served before the token is filed.
+  var serve: @Sendable (Report) -> Void = { _ in }
 
   /// How it ended.
   struct Report: Sendable {
@@ -158,8 +163,9 @@ extension TokenAcquisition {
   private func filed(_ reply: TokenReply, _ metadata: ProviderMetadata) async -> BearerValue {
     let arrival = now()
     let issued = issued(reply, environment: key.authority.environments[0], metadata)
-    await change { $0.add(issued, now: arrival) }
-    return value(reply, arrival, metadata, account: nil)
+    let value = value(reply, arrival, metadata, account: nil)
+    await served(value, issued, arrival) { await change { $0.add(issued, now: arrival) } }
+    return value
   }
 
   /// Files a person's token. Nothing is filed, and nothing handed out, where it is somebody else's or the person signed out
@@ -173,17 +179,40 @@ extension TokenAcquisition {
     var issued = issued(
       reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata)
     issued.renewedFor = account.homeAccountID
-    let isFiled = await change { [issued] document in
-      guard document.add(issued, now: arrival) else { return false }
-      if let next = issued.reply.refreshToken {
-        document.rotate(token, to: next, obtainedAt: arrival, of: authority.isolation)
+    let value = value(reply, arrival, metadata, account: account)
+    let isFiled = await served(value, issued, arrival) { [issued] in
+      await change { document in
+        guard document.add(issued, now: arrival) else { return false }
+        if let next = issued.reply.refreshToken {
+          document.rotate(token, to: next, obtainedAt: arrival, of: authority.isolation)
+        }
+        document.adopt(token, of: issued)
+        return true
       }
-      document.adopt(token, of: issued)
-      return true
     }
     // A change that could not be written is kept by the store, so only a clear refusal counts.
-    if isFiled == false { throw .interaction(.noAccount) }
-    return value(reply, arrival, metadata, account: account)
+    if isFiled == false {
+      value.withdraw()
+      throw .interaction(.noAccount)
+    }
+    return value
+  }
+
+  /// Files what arrived, and serves those who wait for it where that takes longer than their patience; not where the person is known
+  /// to have signed out meanwhile.
+  @discardableResult
+  private func served<Answer: Sendable>(
+    _ value: BearerValue, _ issued: IssuedTokens, _ arrival: UnixTime, filing: () async -> Answer
+  ) async -> Answer {
+    guard let patience else { return await filing() }
+    let early = Task {
+      do { try await Task.sleep(for: patience) } catch { return }
+      var document = await store.snapshot()
+      guard document.add(issued, now: arrival), !Task.isCancelled else { return }
+      serve(Report(result: .success(value), wasSent: true))
+    }
+    defer { early.cancel() }
+    return await filing()
   }
 
   private func issued(_ reply: TokenReply, environment: String, _ metadata: ProviderMetadata) -> IssuedTokens {

@@ -67,7 +67,7 @@ extension TokenBroker {
     let acquisition = TokenAcquisition(
       subscription: wish, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
       sleep: surroundings.sleep, held: nil)
-    let report = await inTurn(turn) { await acquisition.run(lock: turn) }
+    let report = await report(of: acquisition, turn)
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
     switch report.result {

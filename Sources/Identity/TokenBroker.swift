@@ -1,6 +1,7 @@
 // Owns the tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do is
 // `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
 
+internal import Network
 internal import Telemetry
 public import Tokens
 
@@ -17,6 +18,8 @@ public actor TokenBroker {
     public var jitter: @Sendable () -> Double
     /// Waits for seconds, or until the task is cancelled.
     public var sleep: @Sendable (Int64) async -> Void
+    /// How long callers wait for a token that has arrived to be filed; nil is until it is, which programs need that end right after.
+    public var filingPatience: Duration?
     /// Hears of every acquisition that went to a provider.
     public var observe: @Sendable (TokenEvent) -> Void
     /// Takes every new token, to hand it to the event loops; nil where the one before is nobody's any more.
@@ -26,13 +29,14 @@ public actor TokenBroker {
     public init(
       now: @escaping @Sendable () -> UnixTime,
       jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-      sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep,
+      sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep, filingPatience: Duration? = nil,
       observe: @escaping @Sendable (TokenEvent) -> Void = { _ in },
       publish: @escaping @Sendable (AcquisitionKey, BearerValue?) -> Void = { _, _ in }
     ) {
       self.now = now
       self.jitter = jitter
       self.sleep = sleep
+      self.filingPatience = filingPatience
       self.observe = observe
       self.publish = publish
     }
@@ -235,7 +239,7 @@ public actor TokenBroker {
     let acquisition = TokenAcquisition(
       subscription: subscription, directory: directory, store: store, now: surroundings.now,
       jitter: surroundings.jitter, sleep: surroundings.sleep, held: slots[key]?.value?.lifetime)
-    let report = await inTurn(turn) { await acquisition.run(lock: turn) }
+    let report = await report(of: acquisition, turn)
     var slot = slots[key] ?? TokenSlot(subscription: subscription)
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
@@ -264,6 +268,32 @@ public actor TokenBroker {
     // A sign-out between the filing and here has been told already, when this token was not held yet.
     if key.subject != .application { await look(subscription) }
     return result
+  }
+
+  /// What an acquisition brings, after all others of its turn. Its callers have it before it is filed, where that takes long; the turn
+  /// lasts until it is.
+  func report(of acquisition: TokenAcquisition, _ turn: String) async -> TokenAcquisition.Report {
+    guard let patience = surroundings.filingPatience else {
+      return await inTurn(turn) { await acquisition.run(lock: turn) }
+    }
+    return await withCheckedContinuation { continuation in
+      let waiting = Locked<CheckedContinuation<TokenAcquisition.Report, Never>?>(continuation)
+      let answer: @Sendable (TokenAcquisition.Report) -> Void = { report in
+        waiting.withLock { waiting in
+          defer { waiting = nil }
+          return waiting
+        }?.resume(returning: report)
+      }
+      var eager = acquisition
+      eager.patience = patience
+      eager.serve = answer
+      Task { [eager] in answer(await self.inTurn(turn) { await eager.run(lock: turn) }) }
+    }
+  }
+
+  /// Returns when everything that arrived is filed, or cannot be.
+  public func settle() async {
+    for turn in turns.values { await turn.value }
   }
 
   /// Runs `work` after all other work of one name. Some providers take the second use of one refresh token for theft.

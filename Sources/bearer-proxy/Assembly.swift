@@ -65,17 +65,21 @@ struct Assembly {
       metrics.cache?.count(event, in: metrics.registry.shared)
     }
     let publications = Publications()
+    let challengeMemory =
+      ChallengeMemory(of: settings.cache, store, subscriptions: [:], now: { .now }) ?? ChallengeMemory(now: { .now })
     broker = TokenBroker(
       TokenBroker.Surroundings(
-        now: { .now },
+        now: { .now }, filingPatience: .milliseconds(100),
         observe: { event in
           event.write(to: log)
           let metrics = metrics.withLock { $0 }
           metrics.tokens.count(event, in: metrics.registry.shared)
         },
-        publish: { key, value in publications.publish(value, key) }), store: store)
-    challengeMemory =
-      ChallengeMemory(of: settings.cache, store, subscriptions: [:], now: { .now }) ?? ChallengeMemory(now: { .now })
+        publish: { key, value in
+          publications.publish(value, key)
+          if let value { challengeMemory.take(value, for: key) }
+        }), store: store)
+    self.challengeMemory = challengeMemory
     self.options = options
     self.loops = loops
     self.resolver = resolver

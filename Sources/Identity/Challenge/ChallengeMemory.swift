@@ -13,6 +13,8 @@ public final class ChallengeMemory: Sendable {
     var isWriting = false
     /// What stands for each route in the place.
     var subjects: [String: String] = [:]
+    /// What each route wants.
+    var keys: [String: AcquisitionKey] = [:]
   }
 
   private let state = Locked(State())
@@ -63,6 +65,7 @@ public final class ChallengeMemory: Sendable {
         state.unwritten.remove(route)
       }
       state.subjects = subjects
+      state.keys = subscriptions.mapValues(\.key)
     }
   }
 
@@ -114,12 +117,31 @@ public final class ChallengeMemory: Sendable {
   /// Forgets the needs of these routes that a sign-in has met, here and in the place.
   public func met(by sign: SignInNeed, routes: [String]) async {
     let met = await needs().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
+    await forget(met)
+  }
+
+  /// Forgets the needs that a token meets: one that a sign-in by another program left in the cache, or that says it itself.
+  public func take(_ value: BearerValue, for key: AcquisitionKey) {
+    let needs = state.withLock { state in state.needs.filter { state.keys[$0.key] == key } }
+    guard !needs.isEmpty else { return }
+    let isAnothers = value.origin.source == .cache
+    let met = needs.filter {
+      $0.value.isBrought(
+        by: value.token, scopes: value.scopes, obtainedAt: value.lifetime.obtainedAt,
+        isAnothers: isAnothers)
+    }
+    if !met.isEmpty { Task { await forget(met) } }
+  }
+
+  private func forget(_ met: [String: SignInNeed]) async {
     let gone = state.withLock { state in
-      for route in met.keys {
+      // More may have been asked for meanwhile.
+      let still = met.filter { state.needs[$0.key] == nil || state.needs[$0.key] == $0.value }.keys
+      for route in still {
         state.needs[route] = nil
         state.unwritten.remove(route)
       }
-      return met.keys.compactMap { state.subjects[$0] }
+      return still.compactMap { state.subjects[$0] }
     }
     guard let place, !gone.isEmpty else { return }
     _ = await place.change(now: now()) { needs in

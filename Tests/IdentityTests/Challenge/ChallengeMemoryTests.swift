@@ -56,6 +56,28 @@ struct ChallengeMemoryTests {
     #expect(await memory.needs().keys.sorted() == ["s"])
   }
 
+  @Test func `a need ends with the token that anybody's sign-in leaves in the cache, msal's too`() async throws {
+    let directory = try TemporaryDirectory()
+    let memory = try memory(directory)
+    let key = TokenSubscription(
+      application: try AccountBench().application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"])
+    ).key
+    func value(_ source: TokenOrigin.Source, after seconds: Int64) throws -> BearerValue {
+      BearerValue(
+        Secret("opaque"),
+        lifetime: TokenLifetime(expiresIn: 3600, refreshIn: nil, now: ManualClock.start + seconds, jitter: 0),
+        scopes: try ScopeSet(["A"]), origin: TokenOrigin(source: source))
+    }
+    memory.remember(try need(), route: "r")
+    // What was there before, and what was renewed here without a person.
+    memory.take(try value(.cache, after: 0), for: key)
+    memory.take(try value(.identityProvider, after: 5), for: key)
+    #expect(await memory.need(of: "r") != nil)
+    memory.take(try value(.cache, after: 5), for: key)
+    while await memory.need(of: "r") != nil { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(memory.knownNeeds.isEmpty)
+  }
+
   @Test func `another process finds the need, and when it is met the first one knows`() async throws {
     let directory = try TemporaryDirectory()
     let first = try memory(directory)
