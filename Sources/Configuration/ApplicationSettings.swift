@@ -14,6 +14,8 @@ public struct ApplicationSettings: Sendable, Hashable {
   public let clientSecret: Secret?
   /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
   public let clientAssertionFile: Located<String>?
+  /// Where the client secret is written in requests; `nil` is what the provider's metadata say.
+  public let clientAuthentication: ClientSecretPlacement?
   /// A PEM file of certification authorities for the identity provider, instead of the system's.
   public let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.

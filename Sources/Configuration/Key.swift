@@ -25,6 +25,7 @@ enum Key: String, CaseIterable {
   case certificate
   case certificateFile = "certificate_file"
   case clientAssertionFile = "client_assertion_file"
+  case clientAuthentication = "client_authentication"
   case clientCapabilities = "client_capabilities"
   case clientID = "client_id"
   case clientSecret = "client_secret"
@@ -180,7 +181,7 @@ extension SectionShape {
 
   static let application = SectionShape([
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
-    (.clientAssertionFile, .value),
+    (.clientAssertionFile, .value), (.clientAuthentication, .value),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
     (.familyTokens, .value), (.proxy, .value),
   ])

@@ -24,18 +24,29 @@ extension SettingsDecoder {
     let clientID = requiredScalar(section, .clientID)
     let secret = self.secret(section, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(section)
+    let authentication = choice(section, .clientAuthentication, of: ClientSecretPlacement.self)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
     let usesFamilyTokens = boolean(section, .familyTokens) ?? false
     let proxy = proxyChoice(section)
+    reportNeedlessAuthentication(section)
     if usesFamilyTokens { reportStranger(section, clientID) }
     guard let authority, let clientID else { return nil }
     // A secret that could not be had was reported; to its routes the application is not a public client.
     if secret == nil, section.members[.clientSecret] ?? section.members[.clientSecretFile] != nil { return nil }
     return ApplicationSettings(
       name: name, authority: authority, clientID: clientID.text, clientSecret: secret, clientAssertionFile: assertion,
-      caFile: caFile,
-      clientCapabilities: capabilities, usesFamilyTokens: usesFamilyTokens, proxy: proxy)
+      clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
+      usesFamilyTokens: usesFamilyTokens, proxy: proxy)
+  }
+
+  /// How a secret is shown matters to an application that has one.
+  private mutating func reportNeedlessAuthentication(_ section: Section) {
+    guard let node = section[.clientAuthentication],
+      ![Key.clientSecret, .clientSecretFile].contains(where: { section.members[$0] != nil })
+    else { return }
+    report(
+      node.place, "\(section.path(.clientAuthentication)) needs 'client_secret' or 'client_secret_file' beside it")
   }
 
   /// Another application's refresh tokens are no business of one that is in no family with it.

@@ -24,7 +24,8 @@ extension AcquisitionError {
     case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
     case .providerUnavailable(.assertion(let error), _): error.detail
     case .rejected(let reply, _): reply.detail
-    case .unusableMetadata(.status(let status), _): "metadata answered with status \(status)"
+    case .unusableMetadata(.status(let status, let reply), _):
+      "metadata answered with status \(status)" + (reply.map { ": \($0.detail)" } ?? "")
     case .unusableMetadata(.document(let error), _): error.detail
     case .cacheUnavailable: "the token cache cannot be read, so who is signed in is not known"
     case .interactionRequired(let required):
@@ -38,7 +39,8 @@ extension TokenErrorReply {
   public var detail: String {
     var words = [error]
     if let suberror { words.append(suberror) }
-    words += codes.map { "AADSTS\($0)" }
+    // The prose begins with the code in most replies.
+    words += codes.map { "AADSTS\($0)" }.filter { description?.contains($0) != true }
     if let description { words.append(description) }
     if let correlationID { words.append("correlation id \(correlationID)") }
     return words.joined(separator: "; ")

@@ -66,8 +66,9 @@ public enum ProviderTrouble: Sendable, Hashable {
 
 /// What was wrong with metadata that did arrive.
 public enum MetadataTrouble: Sendable, Hashable {
-  /// A status that will not change by asking again (3xx, 4xx).
-  case status(Int)
+  /// A status that will not change by asking again (3xx, 4xx), with what the provider said beside it: Entra names a tenant that it
+  /// does not know.
+  case status(Int, TokenErrorReply?)
   /// A document that is not believed.
   case document(ProviderMetadataError)
 }

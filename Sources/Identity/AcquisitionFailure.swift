@@ -9,11 +9,13 @@ enum AcquisitionFailure: Error, Hashable {
   /// The request for metadata or token got no answer.
   case unreached(FetchError)
   /// The metadata's address answered, but not with metadata.
-  case metadata(status: Int, retryAfter: Int64?)
+  case metadata(status: Int, retryAfter: Int64?, reply: TokenErrorReply? = nil)
   /// The metadata is not believed.
   case document(ProviderMetadataError)
   /// The token endpoint's answer held no token.
   case token(TokenFailure)
+  /// The refresh token is not for these scopes. Another one may be, and else a sign-in that asks for them.
+  case scopesNotGranted(TokenFailure)
   /// The application has nothing to prove itself with.
   case assertion(ClientAssertionError)
   /// Nothing was found, in a cache that cannot be read.
@@ -25,10 +27,10 @@ enum AcquisitionFailure: Error, Hashable {
   var errorClass: TokenErrorClass {
     switch self {
     case .unreached, .assertion, .cacheUnread: .transient
-    case .metadata(let status, _): Self.isTransient(status) ? .transient : .configuration
+    case .metadata(let status, _, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
     case .token(let failure): failure.errorClass
-    case .interaction: .signInNeeded
+    case .interaction, .scopesNotGranted: .signInNeeded
     }
   }
 
@@ -36,8 +38,8 @@ enum AcquisitionFailure: Error, Hashable {
   var retryAfter: Int64? {
     switch self {
     case .unreached, .document, .assertion, .cacheUnread, .interaction: nil
-    case .metadata(_, let seconds): seconds
-    case .token(let failure): failure.retryAfter
+    case .metadata(_, let seconds, _): seconds
+    case .token(let failure), .scopesNotGranted(let failure): failure.retryAfter
     }
   }
 
@@ -45,9 +47,9 @@ enum AcquisitionFailure: Error, Hashable {
   func error(for key: AcquisitionKey, retryAfter seconds: Int64) -> AcquisitionError {
     switch self {
     case .unreached(let error): .providerUnavailable(.unreached(error), retryAfter: seconds)
-    case .metadata(let status, _) where Self.isTransient(status):
+    case .metadata(let status, _, _) where Self.isTransient(status):
       .providerUnavailable(.answered(status: status), retryAfter: seconds)
-    case .metadata(let status, _): .unusableMetadata(.status(status), retryAfter: seconds)
+    case .metadata(let status, _, let reply): .unusableMetadata(.status(status, reply), retryAfter: seconds)
     case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
     case .assertion(let error): .providerUnavailable(.assertion(error), retryAfter: seconds)
     case .cacheUnread: .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
@@ -60,6 +62,9 @@ enum AcquisitionFailure: Error, Hashable {
       } else {
         .providerUnavailable(.answered(status: failure.status), retryAfter: seconds)
       }
+    case .scopesNotGranted(let failure):
+      .interactionRequired(
+        InteractionRequired(.consentRequired, key, reply: failure.reply, retryAfter: seconds))
     case .interaction(let reason):
       .interactionRequired(InteractionRequired(reason, key, retryAfter: seconds))
     }
@@ -79,7 +84,7 @@ enum AcquisitionFailure: Error, Hashable {
     switch self {
     case .interaction(.userMismatch): false
     case .interaction, .cacheUnread: true
-    case .unreached, .metadata, .document, .token, .assertion: false
+    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion: false
     }
   }
 
@@ -89,7 +94,7 @@ enum AcquisitionFailure: Error, Hashable {
   var repetition: Int64? {
     switch self {
     case .unreached(.closed): 0
-    case .metadata(let status, nil) where status >= 500: 1
+    case .metadata(let status, nil, _) where status >= 500: 1
     case .token(let failure) where failure.status >= 500 && failure.retryAfter == nil: 1
     default: nil
     }

@@ -17,6 +17,10 @@ public struct Application: Sendable {
   public var assertionPath: String?
   /// Changes whenever `credential` does.
   public var credentialVersion: CredentialVersion
+  /// Where its secret is written in requests; nil is what the provider's metadata say, and after a refusal the other placement.
+  public var secretPlacement: ClientSecretPlacement?
+  /// What the provider has accepted of it.
+  public var authentication = ClientAuthenticationMemory()
   /// What it can handle, sent as the `xms_cc` claim (`cp1`: claims challenges).
   public var capabilities: [String]
   /// Reaches the provider. It has a time limit of its own, which bounds how long callers wait.

@@ -87,7 +87,8 @@ actor ProviderDirectory {
     }
     guard response.status == 200 else {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
-      throw .metadata(status: response.status, retryAfter: wait)
+      throw .metadata(
+        status: response.status, retryAfter: wait, reply: TokenErrorReply(json: response.body))
     }
     do throws(ProviderMetadataError) {
       return try ProviderMetadata(json: response.body, authority: application.authority)

@@ -67,7 +67,7 @@ struct TokenAcquisition: Sendable {
     case .nothing(let reason): throw .interaction(reason)
     case .unknown: throw .cacheUnread
     case .clientCredentials:
-      let reply = try await reply(to: .clientCredentials, metadata)
+      let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
       return await filed(reply, metadata)
     case .refreshTokens(let tokens):
       guard let account = rights.account else { throw .interaction(.noAccount) }
@@ -90,17 +90,19 @@ struct TokenAcquisition: Sendable {
     return BearerValue(token, lifetime: lifetime, key: key, account: rights.account)
   }
 
-  /// Tries refresh tokens until one works. What the newest one met is what is told.
+  /// Tries refresh tokens until one works. What the first one met is what is told.
   private func redeemed(
     _ tokens: [HeldRefreshToken], _ account: CachedAccount, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> BearerValue {
     var first: AcquisitionFailure?
     var mismatch: AcquisitionFailure?
     var tried: [Secret] = []
-    for token in tokens where !tried.contains(token.secret) {
+    let ordered =
+      key.authority.isStrictAboutScopes ? HeldRefreshToken.ordered(tokens, for: key.scopes) : tokens
+    for token in ordered where !tried.contains(token.secret) {
       tried.append(token.secret)
       do throws(AcquisitionFailure) {
-        let reply = try await reply(to: .refreshToken(token.secret), metadata)
+        let reply = try await reply(redeeming: token, metadata)
         return try await filed(reply, for: account, redeeming: token, metadata)
       } catch {
         guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
@@ -117,12 +119,33 @@ struct TokenAcquisition: Sendable {
   }
 
   private func reply(
-    to grant: TokenGrant, _ metadata: ProviderMetadata
+    redeeming token: HeldRefreshToken, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    let request = TokenRequest(
-      metadata: metadata, clientID: subscription.application.clientID,
-      credential: try await subscription.application.proof(), grant: grant, scopes: key.scopes, claims: key.claims)
-    return try await repeated { () async throws(AcquisitionFailure) in try await send(request) }
+    var refusal = AcquisitionFailure.interaction(.noTokens)
+    for scopes in token.scopesToRequest(key.scopes, at: key.authority) {
+      do throws(AcquisitionFailure) {
+        return try await reply(to: .refreshToken(token.secret), scopes: scopes, metadata)
+      } catch {
+        guard key.authority.isStrictAboutScopes, case .token(let failure) = error, failure.isAboutScopes else {
+          throw error
+        }
+        refusal = .scopesNotGranted(failure)
+      }
+    }
+    throw refusal
+  }
+
+  private func reply(
+    to grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
+  ) async throws(AcquisitionFailure) -> TokenReply {
+    let application = subscription.application
+    let credential = try await application.proof()
+    return try await application.authenticated(by: credential, metadata) { placement throws(AcquisitionFailure) in
+      let request = TokenRequest(
+        metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
+        scopes: scopes, claims: key.claims)
+      return try await repeated { () async throws(AcquisitionFailure) in try await send(request) }
+    }
   }
 
   private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {

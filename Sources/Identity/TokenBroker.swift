@@ -196,6 +196,7 @@ public actor TokenBroker {
         slots[key] = nil
       }
     }
+    for (key, slot) in slots where slot.isOfFormerCredential { surroundings.publish(key, slot.value) }
   }
 
   // MARK: The cache
@@ -241,6 +242,7 @@ public actor TokenBroker {
       jitter: surroundings.jitter, sleep: surroundings.sleep, held: slots[key]?.value?.lifetime)
     let report = await report(of: acquisition, turn)
     var slot = slots[key] ?? TokenSlot(subscription: subscription)
+    let isOfChangedCredential = slot.isOfFormerCredential
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
     switch report.result {
@@ -262,7 +264,8 @@ public actor TokenBroker {
     if report.wasSent {
       let event = TokenEvent(
         application: subscription.application.name, authority: key.authority, scopes: key.scopes,
-        grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome)
+        grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome,
+        isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }
     }
     // A sign-out between the filing and here has been told already, when this token was not held yet.

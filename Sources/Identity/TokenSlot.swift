@@ -8,6 +8,8 @@ struct TokenSlot {
   var subscription: TokenSubscription
   /// The held token, expired or not.
   private(set) var value: BearerValue?
+  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained none.
+  private(set) var isOfFormerCredential = false
   /// What can be offered for a new one, as of the last look into the cache.
   private(set) var means: AcquisitionMeans
   /// Whose token it is, as of the last look into the cache.
@@ -35,7 +37,8 @@ struct TokenSlot {
   var status: TokenStatus {
     TokenStatus(
       application: subscription.application.name, subject: subscription.key.subject, scopes: subscription.key.scopes,
-      account: account, expiresAt: value?.lifetime.expiresAt, failure: failure, isRefreshing: flight != nil)
+      account: account, expiresAt: value?.lifetime.expiresAt, failure: failure, isRefreshing: flight != nil,
+      isOfFormerCredential: isOfFormerCredential)
   }
 
   /// What to do for a caller now.
@@ -66,6 +69,7 @@ struct TokenSlot {
     {
       old.withdraw()
       value = nil
+      isOfFormerCredential = false
       change = .withdrawn
     }
     if subscription.key.subject != .application { answers.withdraw(notOf: rights.account?.homeAccountID) }
@@ -105,9 +109,17 @@ struct TokenSlot {
     return tokens.contains { !refused.contains($0.secret) }
   }
 
+  /// Takes over the token that was held under the credential before.
+  mutating func inherit(_ former: BearerValue) {
+    guard value == nil else { return }
+    value = former
+    isOfFormerCredential = true
+  }
+
   /// Takes a new token in.
   mutating func take(_ new: BearerValue) {
     value = new
+    isOfFormerCredential = false
     throttle.succeeded()
     failure = nil
     refused = []

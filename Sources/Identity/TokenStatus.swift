@@ -28,6 +28,8 @@ public struct TokenStatus: Sendable, Hashable {
   public var failure: Failure?
   /// Whether a request for a token is under way.
   public var isRefreshing = false
+  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained none.
+  public var isOfFormerCredential = false
 
   /// Whether requests are served: a token is held and not expired.
   public func isReady(at now: UnixTime) -> Bool {
@@ -57,4 +59,6 @@ public struct TokenEvent: Sendable {
   public var duration: Duration
   /// How it ended.
   public var outcome: Outcome
+  /// Whether it was the first attempt, or one of the first, of a changed credential: the held token is the former one's.
+  public var isOfChangedCredential = false
 }

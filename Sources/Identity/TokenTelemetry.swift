@@ -47,7 +47,7 @@ extension TokenEvent {
     switch outcome {
     case .obtained(let lifetime, let granted):
       log.info(
-        "token obtained",
+        isOfChangedCredential ? "changed credential accepted, token obtained" : "token obtained",
         [
           "application": .string(application), "authority": .string(authority.description),
           "grant": .string(grantType),
@@ -58,7 +58,9 @@ extension TokenEvent {
     case .failed(let error, _, let servedUntil?):
       // The route still works; how long is what the operator needs to know.
       log.warning(
-        "token not renewed, the held one still serves",
+        isOfChangedCredential
+          ? "changed credential obtained no token, the one of the former credential still serves"
+          : "token not renewed, the held one still serves",
         [
           "application": .string(application), "authority": .string(authority.description),
           "grant": .string(grantType),

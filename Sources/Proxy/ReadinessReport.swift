@@ -54,11 +54,11 @@ struct ReadinessReport {
     }
     let ago = max(now - failure.since, 0)
     let wait = max(failure.retryAt - now, 0)
-    return "\(failure.error.reason) for \(ago) s, next attempt in \(wait) s"
+    return "\(failure.error.reason) for \(words(seconds: ago)), next attempt in \(words(seconds: wait))"
   }
 
   private static func account(_ status: TokenStatus, _ now: UnixTime) -> String {
-    if status.isReady(at: now), let end = status.expiresAt { return "token held, \(end - now) s left" }
+    if status.isReady(at: now), let end = status.expiresAt { return "token held, \(words(seconds: end - now)) left" }
     switch status.failure?.error {
     case .interactionRequired(let required)?: return "sign-in needed: \(required.reason.rawValue)"
     case .some: return missing(status, now)

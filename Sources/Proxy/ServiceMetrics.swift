@@ -22,6 +22,7 @@ public struct ServiceMetrics: Sendable {
   let signInNeeds: Gauge
   let limits: CounterTable
   let expiry: GaugeTable
+  let formerCredentials: GaugeTable
   let states: GaugeTable
   let loopDelays: DurationHistogram
   let droppedLines: CounterTable
@@ -72,6 +73,10 @@ public struct ServiceMetrics: Sendable {
     expiry = catalog.gauges(
       "bearer_proxy_token_expiry_seconds",
       help: "Seconds until the held token of a route ends; none where none is held.",
+      by: named)
+    formerCredentials = catalog.gauges(
+      "bearer_proxy_token_former_credential",
+      help: "1 while a route is served with a token of a credential that was replaced: the new one has obtained none.",
       by: named)
     states = catalog.gauges(
       "bearer_proxy_route_state", help: "1 for the state that a route is in, as /status says it, 0 for the others.",

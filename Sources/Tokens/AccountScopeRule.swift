@@ -22,15 +22,38 @@ extension Authority {
     if scopes.words.count > 1, let all = scopes.words.first(where: { $0.hasSuffix("/.default") }) {
       throw .defaultNotAlone(all)
     }
-    // A bare word is the default resource's, and an API's own scope may contain a slash: only hosts tell APIs apart for sure.
-    let hosts = scopes.words.compactMap { Self.host(of: $0) }
-    if let other = hosts.first(where: { $0 != hosts[0] }) { throw .severalResources(hosts[0], other) }
+    let resources = scopes.words.compactMap { resource(of: $0) }
+    if let other = resources.first(where: { $0 != resources[0] }) { throw .severalResources(resources[0], other) }
   }
 
-  /// `https://host` or `api://name` of a scope that begins with one.
-  private static func host(of scope: String) -> String? {
-    let parts = scope.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty else { return nil }
-    return parts[0...2].joined(separator: "/").lowercased()
+  /// What tells the API of a scope from others for sure; nil where nothing does. An API's own scope may contain a slash, so
+  /// of a URL it is `https://host` or `api://name`.
+  private func resource(of scope: String) -> String? {
+    let parts = scope.lowercased().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    if parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty {
+      let resource = parts[0...2].joined(separator: "/")
+      let name = String(parts[2])
+      return Self.graphNames.contains(name) ? Self.graph : parts[0] == "api:" && name.isGUID ? name : resource
+    }
+    let first = String(parts[0])
+    if first.isGUID { return Self.graphNames.contains(first) ? Self.graph : first }
+    // Without a slash: Microsoft Graph's, where the provider has such a default. `email` describes the person, as the reserved ones do.
+    guard parts.count == 1, hasGraph, first != "email" else { return nil }
+    return Self.graph
   }
+
+  private var hasGraph: Bool {
+    switch kind {
+    case .entra, .ciam: true
+    case .adfs, .b2c, .issuer: false
+    }
+  }
+
+  private static let graph = "https://graph.microsoft.com"
+
+  /// Microsoft Graph's hosts in all clouds, and its id.
+  private static let graphNames: Set<String> = [
+    "graph.microsoft.com", "canary.graph.microsoft.com", "graph.microsoft.us", "dod-graph.microsoft.us",
+    "microsoftgraph.chinacloudapi.cn", "00000003-0000-0000-c000-000000000000",
+  ]
 }

@@ -20,8 +20,8 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let issuer: String
   /// Where tokens are asked for.
   public let tokenEndpoint: HTTPURL
-  /// Where a client secret goes.
-  public let secretPlacement: ClientSecretPlacement
+  /// Where a client secret may be written, the preferred placement first; at least one.
+  public let secretPlacements: [ClientSecretPlacement]
   /// Where a person's browser is sent to; nil for a provider that signs nobody in.
   public let authorizationEndpoint: HTTPURL?
   /// Where device codes are asked for (RFC 8628 §4); nil where there are none.
@@ -48,7 +48,7 @@ public struct ProviderMetadata: Sendable, Hashable {
       responseModes = []
     }
     let methods = members["token_endpoint_auth_methods_supported"]
-    secretPlacement = ClientSecretPlacement(supported: methods, authority: authority)
+    secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
   }
 
   /// An endpoint that only sign-ins need: one that cannot be trusted is none, and no reason to stop serving tokens.

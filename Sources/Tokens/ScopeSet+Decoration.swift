@@ -14,6 +14,11 @@ extension ScopeSet {
     }
   }
 
+  /// The reserved scopes among these.
+  var reserved: ScopeSet {
+    filtered { Self.reserved.contains($0.lowercased()) }
+  }
+
   /// The first reserved scope among these, letter case aside.
   public var firstReserved: String? {
     words.first { Self.reserved.contains($0.lowercased()) }

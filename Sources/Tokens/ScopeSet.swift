@@ -55,6 +55,11 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     ScopeSet(validated: Set(words).union(other.words))
   }
 
+  /// The scopes that meet a condition.
+  func filtered(_ isIncluded: (String) -> Bool) -> ScopeSet {
+    ScopeSet(validated: Set(words.filter(isIncluded)))
+  }
+
   /// The scopes joined by single spaces: a `scope` parameter, a `target`.
   public var description: String { words.joined(separator: " ") }
 }

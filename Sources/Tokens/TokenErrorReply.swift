@@ -28,6 +28,12 @@ public struct TokenErrorReply: Sendable, Hashable {
     self.correlationID = correlationID
   }
 
+  /// The error reply of an answer's content; nil where that is none.
+  public init?(json: [UInt8]) {
+    guard let members = JSONValue(json: json)?.members else { return nil }
+    self.init(members: members)
+  }
+
   /// The error reply that these members spell; nil without an `error`.
   init?(members: [String: JSONValue]) {
     guard let error = members["error"]?.text, !error.isEmpty else { return nil }

@@ -32,6 +32,17 @@ public struct TokenFailure: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
+  /// The OAuth error, where there is one.
+  public var reply: TokenErrorReply? {
+    if case .refused(let reply) = cause { reply } else { nil }
+  }
+
+  /// Whether the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC 6749 §6).
+  public var isAboutScopes: Bool {
+    guard case .refused(let reply) = cause else { return false }
+    return reply.error == "invalid_scope" && errorClass == .configuration
+  }
+
   /// What the failure calls for. An answer that is no OAuth answer says nothing about the application: it is transient.
   public var errorClass: TokenErrorClass {
     if case .refused(let reply) = cause { TokenErrorClass(reply, status: status) } else { .transient }

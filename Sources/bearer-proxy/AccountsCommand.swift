@@ -57,7 +57,7 @@ struct AccountsCommand {
       let tenant = token.tenant.map { " (\($0))" } ?? ""
       lines.append(
         "    token:   \(token.scopes.joined(separator: " "))\(tenant), "
-          + (left > 0 ? "good for \(left) s" : "expired"))
+          + (left > 0 ? "good for \(words(seconds: left))" : "expired"))
     }
     return lines
   }

@@ -14,6 +14,7 @@ extension Application {
       credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
       capabilities: settings.clientCapabilities,
       trust: settings.trust, assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
+    secretPlacement = settings.clientAuthentication
     family = settings.usesFamilyTokens ? AzureCLI.family : nil
   }
 }
@@ -29,19 +30,21 @@ extension Settings {
   /// What a route wants; nil for a route without a token. `fetch` makes the way to an application's provider.
   func subscription(
     of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
-    fetch: (ApplicationSettings) -> Fetch
+    authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
-    switch route.token {
+    func application(_ name: String) -> Application? {
+      self.application(named: name).map {
+        var application = Application($0, version: credentials[$0], fetch: fetch($0))
+        application.authentication = authentication
+        return application
+      }
+    }
+    return switch route.token {
     case .none: nil
     case .application(let name, let scopes):
-      application(named: name).map {
-        TokenSubscription(application: Application($0, version: credentials[$0], fetch: fetch($0)), scopes: scopes)
-      }
+      application(name).map { TokenSubscription(application: $0, scopes: scopes) }
     case .account(let name, let account, let scopes):
-      application(named: name).map {
-        TokenSubscription(
-          application: Application($0, version: credentials[$0], fetch: fetch($0)), account: account, scopes: scopes)
-      }
+      application(name).map { TokenSubscription(application: $0, account: account, scopes: scopes) }
     }
   }
 }

@@ -24,6 +24,7 @@ struct Assembly {
   let store: any TokenCacheStore
   /// One for all generations: a request that left under one may come back under another.
   private let pseudonym = Pseudonym()
+  private let authentication = ClientAuthenticationMemory()
   /// What sends spans; nil where nothing is traced.
   let exporter: TraceExporter?
   private let tracer: Tracer?
@@ -103,7 +104,8 @@ struct Assembly {
     let providers = Providers(settings, contexts: contexts, fetcher: fetcher, tracer: tracer)
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, contexts.routes) {
-      let subscription = settings.subscription(of: route, credentials: credentials, fetch: providers.fetch)
+      let subscription = settings.subscription(
+        of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
       plan.add(route, tls: tls, subscription: subscription)
     }
     let wishes = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }

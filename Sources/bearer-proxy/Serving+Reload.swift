@@ -18,6 +18,7 @@ extension Serving {
       let next = try self.next(read.get())
       let needRestart = next.settings.needingRestart(since: next.first, assembly.options)
       await admin?.noteReadiness()
+      let handovers = await assembly.broker.prepare(next.subscriptions, succeeding: generation.subscriptions)
       generation = next
       if let callers = next.listeners.admin?.callers { admin?.judgeCallers(by: callers) }
       await server.adopt(next.service, listeners: next.traffic)
@@ -27,6 +28,14 @@ extension Serving {
       assembly.countReload(.succeeded)
       let report = assembly.reloads.report
       assembly.log.info("configuration reloaded", ["generation": .integer(report.generation)])
+      for handover in handovers {
+        assembly.log.info(
+          "credential changed, the held token serves until the new one has obtained a token",
+          [
+            "application": .string(handover.application), "scopes": .string(handover.scopes.description),
+            "served_until": .integer(Int(clamping: handover.servedUntil.seconds)),
+          ])
+      }
       if !needRestart.isEmpty {
         assembly.log.warning(
           "a changed setting needs a restart", ["settings": .string(needRestart.joined(separator: ", "))])

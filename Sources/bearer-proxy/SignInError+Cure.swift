@@ -11,6 +11,8 @@ extension SignInError {
     let place = "application '\(application.name)' in \(configuration)"
     let words: String
     switch self {
+    case .provider(.providerUnavailable(.answered, _)):
+      words = "The provider has trouble of its own: try again later."
     case .provider(.providerUnavailable):
       words = "Does this machine reach \(application.authority.value)? Then try again."
     case .provider(.rejected): words = "Check client_id and credential of \(place)."

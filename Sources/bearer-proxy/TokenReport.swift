@@ -51,7 +51,7 @@ struct TokenReport {
     if let tenant = origin.tenant { rows.append(("tenant", tenant)) }
     if let account = origin.account { rows.append(("account", account.name)) }
     rows.append(("scopes", value.scopes.isEmpty ? "(none stated)" : value.scopes.description))
-    rows.append(("expires", "\(expiryDate) (in \(expiresIn) s)"))
+    rows.append(("expires", "\(expiryDate) (in \(words(seconds: expiresIn)))"))
     rows.append(("source", origin.source == .cache ? "cache" : "identity provider"))
     if reveal { rows.append(("token", value.revealedToken())) }
     return rows.map { name, fact in

@@ -91,7 +91,7 @@ import Tokens
     for (code, words) in replies {
       #expect(advice.advice(.rejected(TokenErrorReply(error: code), retryAfter: 1)).contains(words), "\(code)")
     }
-    #expect(advice.advice(.unusableMetadata(.status(404), retryAfter: 1)).contains("openid-configuration"))
+    #expect(advice.advice(.unusableMetadata(.status(404, nil), retryAfter: 1)).contains("openid-configuration"))
     let upstreams: [(UpstreamError, String)] = [
       (.connect(.unresolved(ResolveError(host: "h", reason: "r"))), "spelt right"),
       (.connect(.forbiddenAddress), "never contacted"), (.connect(.refused(SystemError("connect", 111))), "listens"),

@@ -55,7 +55,7 @@ import Tokens
       authority:   https://login.microsoftonline.com/contoso.example
       tenant:      contoso.example
       scopes:      api://orders/.default
-      expires:     Tue, 14 Nov 2023 23:13:19 GMT (in 3599 s)
+      expires:     Tue, 14 Nov 2023 23:13:19 GMT (in 59 min)
       source:      identity provider
 
       """

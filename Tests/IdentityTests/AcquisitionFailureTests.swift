@@ -57,10 +57,11 @@ import Tokens
       tokenRequests: 0),
     Row(name: "metadata 429", metadata: [.json(429, "")], expected: down(429), tokenRequests: 0),
     Row(
-      name: "metadata 404", metadata: [notFound], expected: .unusableMetadata(.status(404), retryAfter: 60),
+      name: "metadata 404", metadata: [notFound], expected: .unusableMetadata(.status(404, nil), retryAfter: 60),
       tokenRequests: 0),
     Row(
-      name: "metadata moved", metadata: [.json(302, "")], expected: .unusableMetadata(.status(302), retryAfter: 60),
+      name: "metadata moved", metadata: [.json(302, "")],
+      expected: .unusableMetadata(.status(302, nil), retryAfter: 60),
       tokenRequests: 0),
     Row(
       name: "metadata of a stranger", metadata: [stranger],

@@ -23,10 +23,18 @@ actor ScriptedProvider {
   }
 
   static let issuer = "https://id.example/realms/demo"
-  static let metadata = #"{"issuer": "\#(issuer)", "token_endpoint": "https://id.example/token"}"#
+  static let metadata = metadata(methods: #"["client_secret_post"]"#)
+
+  /// Metadata that list these ways to authenticate; nil lists none.
+  static func metadata(methods: String?) -> String {
+    let member = methods.map { #", "token_endpoint_auth_methods_supported": \#($0)"# } ?? ""
+    return #"{"issuer": "\#(issuer)", "token_endpoint": "https://id.example/token"\#(member)}"#
+  }
 
   private(set) var metadataRequests = 0
   private(set) var forms: [String] = []
+  /// The `Authorization` field of each token request; empty where there was none.
+  private(set) var authorizations: [String] = []
   private var metadataScript: [Answer] = []
   private var tokenScript: [Answer] = []
   private var issued = 0
@@ -94,6 +102,7 @@ actor ScriptedProvider {
       #expect(contentType == "application/x-www-form-urlencoded")
       #expect(request.url.description == endpoint)
       forms.append(String(decoding: body, as: UTF8.self))
+      authorizations.append(request.fields.first { $0.name == "authorization" }?.value ?? "")
       let scripted = tokenScript.isEmpty ? nil : tokenScript.removeFirst()
       if isHolding { await withCheckedContinuation { held.append($0) } }
       if let scripted { return scripted }
@@ -126,8 +135,8 @@ struct Bench {
   /// The request ids that acquisitions were told with; `-` for those that no request waited for.
   let scopes = Locked<[String]>([])
 
-  init(lifetime: Int64 = 3600) {
-    provider = ScriptedProvider(lifetime: lifetime)
+  init(lifetime: Int64 = 3600, metadata: String = ScriptedProvider.metadata) {
+    provider = ScriptedProvider(lifetime: lifetime, metadata: metadata)
     let (events, continuation) = AsyncStream<TokenEvent>.makeStream()
     self.events = events
     broker = TokenBroker(

@@ -38,7 +38,7 @@ import Tokens
     let refusal = #"{"error": "invalid_client", "error_description": "AADSTS7000215: Bad", "correlation_id": "c-7"}"#
     let lines = try await records(of: .json(401, refusal))
     try #require(lines.count == 3)
-    let detail = #"detail="invalid_client; AADSTS7000215; AADSTS7000215: Bad; correlation id c-7" retry_after_s=60"#
+    let detail = #"detail="invalid_client; AADSTS7000215: Bad; correlation id c-7" retry_after_s=60"#
     #expect(lines[0].contains(" error token not obtained application=demo authority=https://id.example/realms/demo"))
     #expect(lines[0].contains("reason=token-request-rejected \(detail)"))
     #expect(lines[1].contains(" info token obtained application=demo"))

@@ -20,25 +20,41 @@ import Tokens
     let metadata = try Self.read(Self.document())
     #expect(metadata.issuer == Self.issuer)
     #expect(metadata.tokenEndpoint.description == "https://token.example/t")
-    #expect(metadata.secretPlacement == .body)
+    #expect(metadata.secretPlacements == [.basic, .body])
   }
 
   @Test(
     arguments: [
-      (nil, .body), ("[\"client_secret_basic\"]", .basic), ("[\"private_key_jwt\", \"client_secret_basic\"]", .basic),
-      ("[\"client_secret_basic\", \"client_secret_post\"]", .body), ("[\"private_key_jwt\"]", .body), ("[]", .body),
-      ("\"client_secret_basic\"", .body),
-    ] as [(String?, ClientSecretPlacement)])
-  func `Basic is used only where the body is not offered`(methods: String?, placement: ClientSecretPlacement) throws {
-    #expect(try Self.read(Self.document(methods)).secretPlacement == placement)
+      (nil, [.basic, .body]), ("[]", [.basic, .body]), ("[\"private_key_jwt\"]", [.basic, .body]),
+      ("\"client_secret_post\"", [.basic, .body]), ("[\"client_secret_basic\"]", [.basic]),
+      ("[\"private_key_jwt\", \"client_secret_basic\"]", [.basic]), ("[\"client_secret_post\", \"none\"]", [.body]),
+      ("[\"client_secret_basic\", \"client_secret_post\"]", [.body, .basic]),
+    ] as [(String?, [ClientSecretPlacement])])
+  func `a placement that is listed is used, and Basic first where nothing is`(
+    methods: String?, placements: [ClientSecretPlacement]
+  ) throws {
+    #expect(try Self.read(Self.document(methods)).secretPlacements == placements)
   }
 
-  @Test func `Entra always gets the secret in the body`() throws {
+  @Test(
+    arguments: [
+      (nil, nil, [.basic, .body], [.basic, .body]), (nil, .body, [.basic, .body], [.body, .basic]),
+      (nil, .basic, [.body, .basic], [.basic, .body]), (nil, .basic, [.body], [.body]),
+      (.body, .basic, [.basic], [.body]), (.basic, nil, [.body], [.basic]),
+    ] as [(ClientSecretPlacement?, ClientSecretPlacement?, [ClientSecretPlacement], [ClientSecretPlacement])])
+  func `an operator's choice is the only placement, and the one that was accepted comes first`(
+    configured: ClientSecretPlacement?, accepted: ClientSecretPlacement?, offered: [ClientSecretPlacement],
+    order: [ClientSecretPlacement]
+  ) {
+    #expect(ClientSecretPlacement.order(configured: configured, accepted: accepted, offered: offered) == order)
+  }
+
+  @Test func `Microsoft's hosts always get the secret in the body, and never in the field`() throws {
     let json = """
       {"issuer": "https://login.microsoftonline.com/t/v2.0", "token_endpoint_auth_methods_supported":
       ["client_secret_basic"], "token_endpoint": "https://login.microsoftonline.com/t/oauth2/v2.0/token"}
       """
-    #expect(try Self.read(json, at: "https://login.microsoftonline.com/t").secretPlacement == .body)
+    #expect(try Self.read(json, at: "https://login.microsoftonline.com/t").secretPlacements == [.body])
   }
 
   @Test(

@@ -7,7 +7,8 @@ import Tokens
 
 @Suite struct TokenRequestTests {
   private static func request(
-    methods: String = "[]", id: String = "client", secret: String? = "s3cret", scopes: String = "a b",
+    methods: String = "[\"client_secret_post\"]", id: String = "client", secret: String? = "s3cret",
+    scopes: String = "a b",
     claims: Claims? = nil
   ) throws -> TokenRequest {
     let json = """
@@ -39,7 +40,7 @@ import Tokens
     #expect(String(decoding: pair, as: UTF8.self) == "my%20app:a%3Ab%2B%C3%A9%25")
   }
 
-  @Test(arguments: ["[]", "[\"client_secret_basic\"]"])
+  @Test(arguments: ["[]", "[\"client_secret_basic\"]", "[\"client_secret_post\"]"])
   func `an assertion stands in the form, whatever the provider says of secrets`(methods: String) throws {
     var request = try Self.request(methods: methods)
     request.credential = .assertion(Secret("e30.e30.c2ln"))

@@ -40,29 +40,37 @@ public struct DeviceCodeSignIn: Sendable {
   }
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
+    guard metadata.deviceAuthorizationEndpoint != nil else { throw .unsupported(.deviceCode) }
     let application = request.application
-    let credential: ClientCredential?
     do throws(AcquisitionFailure) {
-      credential = try await application.proof()
+      let credential = try await application.proof()
+      return try await application.authenticated(by: credential, metadata) { placement throws(AcquisitionFailure) in
+        let asked = DeviceAuthorizationRequest(
+          metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
+          scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
+        guard let asked else { throw .document(.missing(member: "device_authorization_endpoint")) }
+        return try await send(asked)
+      }
     } catch {
       throw exchange.failure(error)
     }
-    let asked = DeviceAuthorizationRequest(
-      metadata: metadata, clientID: application.clientID, credential: credential,
-      scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
-    guard let asked else { throw .unsupported(.deviceCode) }
+  }
+
+  private func send(
+    _ asked: DeviceAuthorizationRequest
+  ) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
     let response: FetchResponse
     do throws(FetchError) {
       response = try await exchange.post(asked.body) { FetchRequest($0, asked.endpoint, fields: asked.fields) }
     } catch {
-      throw exchange.failure(.unreached(error))
+      throw .unreached(error)
     }
     do throws(TokenFailure) {
       return try DeviceAuthorizationReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
         now: exchange.now())
     } catch {
-      throw exchange.failure(.token(error))
+      throw .token(error)
     }
   }
 
@@ -86,7 +94,7 @@ public struct DeviceCodeSignIn: Sendable {
       } catch {
         switch error {
         case .token(let failure): action = polling.next(after: failure, now: exchange.now())
-        case .unreached, .metadata, .document, .assertion, .cacheUnread, .interaction:
+        case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .cacheUnread, .interaction:
           action = polling.nextWithoutAnswer(now: exchange.now())
         }
       }

@@ -51,6 +51,8 @@ extension SignInError.IDTokenProblem {
     case .format: "it is not a signed JWT"
     case .rejected(.nonce): "it was made for another sign-in (its nonce is another one)"
     case .rejected(.authorizedParty): "it was asked for by another application"
+    case .rejected(.age(authenticatedAt: nil)):
+      "it does not say when the person signed in (it has no auth_time), and a recent sign-in was asked for"
     case .rejected(.age): "the person signed in too long ago"
     case .rejected(.token(let rejection)): rejection.detail
     }

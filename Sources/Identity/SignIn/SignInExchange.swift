@@ -32,9 +32,16 @@ struct SignInExchange {
   func redeem(
     _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    let token = TokenRequest(
-      metadata: metadata, clientID: application.clientID, credential: try await application.proof(), grant: grant,
-      scopes: scopes, claims: request.mergedClaims)
+    let credential = try await application.proof()
+    return try await application.authenticated(by: credential, metadata) { placement throws(AcquisitionFailure) in
+      try await send(
+        TokenRequest(
+          metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
+          grant: grant, scopes: scopes, claims: request.mergedClaims))
+    }
+  }
+
+  private func send(_ token: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
     let response: FetchResponse
     do throws(FetchError) {
       response = try await post(token.body) { FetchRequest($0, token.endpoint, fields: token.fields) }
@@ -57,6 +64,7 @@ struct SignInExchange {
     guard let home = reply.identity.homeAccountID else { throw .withoutAccount }
     let authority = application.authority
     let (clientID, type, requested, arrival) = (application.clientID, grant.type, request.scopes, now())
+    let authorized = authority.isStrictAboutScopes ? requested.union(request.extraScopes).decorated : nil
     let expected = request.expectedAccount
     let filed: CachedAccount?
     do throws(CacheStoreError) {
@@ -64,7 +72,7 @@ struct SignInExchange {
         let issued = IssuedTokens(
           reply, clientID: clientID, environment: document.environment(ofAccount: home, at: authority),
           realm: metadata.realm, authority: authority.accountAuthority, grantType: type, requested: requested,
-          isolation: authority.isolation)
+          isolation: authority.isolation, authorized: authorized)
         var fuller = document
         guard fuller.add(issued, now: arrival) else { return nil }
         let account = fuller.accounts(authority: authority, clientID: clientID).first { $0.homeAccountID == home }

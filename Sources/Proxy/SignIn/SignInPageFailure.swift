@@ -88,6 +88,10 @@ struct SignInPageFailure {
       self.init(
         403, "Not signed in", "The identity provider did not sign you in.", detail: Self.words(reply),
         next: "Begin again, or ask your administrator about what it says.")
+    case .provider(.providerUnavailable(.answered(let status), _)):
+      self.init(
+        503, "The identity provider has a problem",
+        "It answered with status \(status). Nobody can sign in until it works again.", next: "Begin again in a moment.")
     case .provider(.providerUnavailable):
       self.init(
         503, "The identity provider does not answer", "Nobody can sign in while it does not.",

@@ -11,7 +11,7 @@ enum RouteCondition: Hashable {
   case moreProofNeeded(SignInNeed)
   /// The cache cannot be read, so who is signed in is not known.
   case cacheUnavailable(since: UnixTime)
-  /// The provider does not answer.
+  /// The provider does not answer, or with a server error.
   case providerDown(since: UnixTime)
   /// The provider refuses the application, or what stands at its address is no provider.
   case providerRefuses(since: UnixTime)

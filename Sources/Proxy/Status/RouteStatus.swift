@@ -42,17 +42,23 @@ struct RouteStatus {
     guard let token else { return "adds no token" }
     let owner = accountName.map { " of \($0)" } ?? ""
     guard let end = token.expiresAt, isServing else { return "a token\(owner) is obtained when one is asked for" }
-    return "token\(owner) for \(words(seconds: end - now))"
+    return "token\(owner)\(former) for \(words(seconds: end - now))"
   }
 
   private var served: String {
-    token?.expiresAt.map { "the held one serves for \(words(seconds: $0 - now))" } ?? ""
+    token?.expiresAt.map { "the held one\(former) serves for \(words(seconds: $0 - now))" } ?? ""
   }
 
   private var stillServed: String {
     guard isServing, let end = token?.expiresAt else { return "" }
-    return "; the held token serves for \(words(seconds: end - now))"
+    return "; the held token\(former) serves for \(words(seconds: end - now))"
   }
+
+  /// Whether the held token serves in the place of one that a changed credential has not obtained yet.
+  var isOfFormerCredential: Bool { isServing && token?.isOfFormerCredential == true }
+
+  /// Said of a held token while a changed credential has obtained none.
+  private var former: String { isOfFormerCredential ? ", obtained with the former credential," : "" }
 
   private var person: String { accountName.map { " of \($0)" } ?? "" }
 
@@ -83,6 +89,7 @@ struct RouteStatus {
       if isServing, let end = token.expiresAt {
         held["expires_on"] = .integer(end.seconds)
         held["expires_in"] = .integer(end - now)
+        held["former_credential"] = .bool(isOfFormerCredential)
       }
       members["token"] = .object(held)
       members["sign_in"] = signIn

@@ -13,6 +13,7 @@ extension Service {
       let row = status.route.index
       let held = status.token?.expiresAt.map { $0 - now } ?? 0
       writer.set(metrics.expiry[row], held > 0 ? held : Gauge.absent)
+      writer.set(metrics.formerCredentials[row], status.isOfFormerCredential ? 1 : 0)
       for (column, word) in RouteCondition.words.enumerated() {
         writer.set(metrics.states[row, column], status.condition.word == word ? 1 : 0)
       }

@@ -1,17 +1,7 @@
-// Owns the words of `/status` for people: instants, lengths of time, why a person is needed.
+// Owns the words of `/status` for people: instants, why a person is needed.
 
 internal import Telemetry
 internal import Tokens
-
-/// A length of time in one unit: `45 s`, `12 min`, `3 h`, `2 d`.
-func words(seconds: Int64) -> String {
-  switch max(seconds, 0) {
-  case ..<120: "\(max(seconds, 0)) s"
-  case ..<7200: "\(seconds / 60) min"
-  case ..<172_800: "\(seconds / 3600) h"
-  default: "\(seconds / 86_400) d"
-  }
-}
 
 /// An instant, as RFC 3339 has it.
 func words(_ instant: UnixTime) -> String {

@@ -110,12 +110,12 @@ extension CacheDocument {
   private mutating func addRefreshToken(_ issued: IssuedTokens, now: UnixTime) {
     guard let token = issued.reply.refreshToken, issued.isSignIn, !issued.isApplicationOnly else { return }
     var members = Self.common(issued, .refreshToken)
-    members["target"] = .string(issued.target)
+    members["target"] = .string(issued.refreshTarget)
     members["last_modification_time"] = .time(now)
     members["family_id"] = issued.reply.familyID.map(JSONValue.string)
     members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
     let key = CacheKey.refreshToken(
-      home: issued.home, environment: issued.environment, clientID: issued.clientID, target: issued.target)
+      home: issued.home, environment: issued.environment, clientID: issued.clientID, target: issued.refreshTarget)
     put(.refreshToken, key, CacheEntry(secret: token, members: members))
   }
 

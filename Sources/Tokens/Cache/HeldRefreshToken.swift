@@ -12,6 +12,8 @@ public struct HeldRefreshToken: Sendable {
   public let clientID: String?
   /// The family of applications that may redeem it.
   public let familyID: String?
+  /// What its sign-in was granted; nil where its library does not say.
+  public let granted: ScopeSet?
   /// The issuer it came from, where several share a host (`ext_cache_key`); nil where its library does not say.
   public let isolation: String?
   /// The key of the entry that this one is a copy of (`CacheDocument.adopt`).
@@ -28,9 +30,20 @@ public struct HeldRefreshToken: Sendable {
     environment = fields.lowercased(.environment) ?? ""
     clientID = fields[.clientID]
     familyID = fields[.familyID].flatMap { $0.isEmpty ? nil : $0 }
+    granted = Self.scopes(fields[.target])
     isolation = fields[.isolation]
     copiedFrom = fields[.copiedFrom]
     modifiedAt = fields.time(.modifiedAt) ?? UnixTime(0)
+  }
+
+  private static func scopes(_ target: String?) -> ScopeSet? {
+    guard let target else { return nil }
+    do throws(ScopeSetError) {
+      let scopes = try ScopeSet(parameter: target)
+      return scopes.isEmpty ? nil : scopes
+    } catch {
+      return nil
+    }
   }
 
   /// The newest first; keys decide between equals, so that every process tries them in one order.

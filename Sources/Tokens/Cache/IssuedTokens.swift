@@ -29,6 +29,8 @@ public struct IssuedTokens: Sendable {
   public var usernameHint: String?
   /// Keeps the tokens apart from plain ones of the same host and tenant (`ext_cache_key`); nil for plain ones.
   public var isolation: String?
+  /// What the person was asked for, where the provider grants exactly that or says what else; nil is `requested`.
+  public var authorized: ScopeSet?
   /// Whose account they were renewed for. The reply to a refresh may not say it again; nil is whom the reply names.
   public var renewedFor: String?
   /// Whether a person just signed in. A silent refresh never brings an account back that was removed meanwhile.
@@ -38,7 +40,7 @@ public struct IssuedTokens: Sendable {
   public init(
     _ reply: TokenReply, clientID: String, environment: String, realm: String, authority: AccountAuthority = .standard,
     grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil,
-    renewedFor: String? = nil, isSignIn: Bool = true
+    authorized: ScopeSet? = nil, renewedFor: String? = nil, isSignIn: Bool = true
   ) {
     self.reply = reply
     self.clientID = clientID
@@ -49,6 +51,7 @@ public struct IssuedTokens: Sendable {
     self.requested = requested
     self.usernameHint = usernameHint
     self.isolation = isolation
+    self.authorized = authorized
     self.renewedFor = renewedFor
     self.isSignIn = isSignIn
   }
@@ -59,4 +62,6 @@ public struct IssuedTokens: Sendable {
   var environments: [String] { [environment] + (isolation.flatMap(CacheDocument.issuerHost).map { [$0] } ?? []) }
   var home: String? { renewedFor ?? reply.identity.homeAccountID }
   var target: String { reply.grantedScopes(requested: requested).description }
+  /// What the refresh token is good for. A reply that names no scopes grants what was asked for (RFC 6749 §5.1).
+  var refreshTarget: String { authorized.map { reply.grantedScopes(requested: $0).description } ?? target }
 }

@@ -15,8 +15,10 @@ public struct DeviceAuthorizationRequest: Sendable {
   private let authentication: ClientAuthentication
 
   /// A request of these parts; nil where the provider knows no device codes.
+  /// - Parameter placement: where the secret is written; nil is the provider's first.
   public init?(
-    metadata: ProviderMetadata, clientID: String, credential: ClientCredential?, scopes: ScopeSet, claims: Claims?
+    metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
+    credential: ClientCredential?, scopes: ScopeSet, claims: Claims?
   ) {
     guard let endpoint = metadata.deviceAuthorizationEndpoint else { return nil }
     self.endpoint = endpoint
@@ -24,7 +26,7 @@ public struct DeviceAuthorizationRequest: Sendable {
     self.scopes = scopes
     self.claims = claims
     authentication = ClientAuthentication(
-      clientID: clientID, credential: credential, placement: metadata.secretPlacement)
+      clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
   }
 
   /// The form, its scopes decorated.

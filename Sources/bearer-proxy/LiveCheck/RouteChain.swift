@@ -70,7 +70,7 @@ struct RouteChain: Sendable {
       let source = value.origin.source == .cache ? "the cache" : "the identity provider"
       let detail =
         "a token\(owner) for \(value.scopes.isEmpty ? "no stated scope" : value.scopes.description) from \(source), good for "
-        + "\((value.lifetime.expiresAt - UnixTime.now) / 60) min"
+        + words(seconds: value.lifetime.expiresAt - UnixTime.now)
       return (
         CheckStep(name: .token, verdict: .ok, milliseconds: Self.since(began), detail: detail), value
       )

@@ -13,6 +13,11 @@ struct ApplicationFlowTests {
     flow.recordedForms(index).map { $0.filter { $0.key != "client_info" } }
   }
 
+  /// Differs: these providers' metadata list no way to authenticate, so the secret stands in the `Authorization` field.
+  private static func formsOfBasic(_ flow: FlowReplay, _ index: Int) -> [[String: String]] {
+    forms(flow, index).map { $0.filter { $0.key != "client_id" && $0.key != "client_secret" } }
+  }
+
   @Test
   func
     `cc-cache, remove-app-tokens: flow 10: one request serves until claims are asked for; a refused secret is a setting's fault`()
@@ -37,7 +42,7 @@ struct ApplicationFlowTests {
   @Test func `short-lived-token: flow 13: a token of five minutes is served, filed under its issuer`() async throws {
     let flow = try FlowReplay("13-generic-oidc")
     let first = try await flow.call(0)
-    #expect(first.answer == .token("AT-oidc") && first.forms == Self.forms(flow, 0))
+    #expect(first.answer == .token("AT-oidc") && first.forms == Self.formsOfBasic(flow, 0))
     // Differs: two issuers may share a host, so their plain tokens are not filed as such (section 10, item 3).
     let token = try #require(await flow.document()[.accessToken].values.first)
     #expect(token["ext_cache_key"] != nil)
@@ -51,7 +56,7 @@ struct ApplicationFlowTests {
   @Test func `two-issuers-one-host: flow 21: a realm gets no token of another realm on its host`() async throws {
     let flow = try FlowReplay("21-oidc-realm-collision")
     let alpha = try await flow.call(0)
-    #expect(alpha.answer == .token("AT-of-realm-alpha") && alpha.forms == Self.forms(flow, 0))
+    #expect(alpha.answer == .token("AT-of-realm-alpha") && alpha.forms == Self.formsOfBasic(flow, 0))
     // Differs: msal-python serves beta with alpha's token.
     #expect(flow.recording.calls[1].token == "AT-of-realm-alpha" && flow.recordedForms(1).isEmpty)
     let beta = try await flow.call(

@@ -229,7 +229,7 @@ import Tokens
 
   @Test func `a provider without keys, or that signs nobody in, is said to be so`() async throws {
     await provider.change { $0.keys = 404 }
-    await #expect(throws: SignInError.provider(.unusableMetadata(.status(404), retryAfter: 1))) {
+    await #expect(throws: SignInError.provider(.unusableMetadata(.status(404, nil), retryAfter: 1))) {
       try await signIn { try await $0.bring("code=C&state=\($0.state)") }
     }
     await provider.change { $0.hasAuthorization = false }

@@ -95,6 +95,7 @@ actor SignInProvider {
 
   private var metadata: String {
     var members: [String: JSONValue] = [
+      "token_endpoint_auth_methods_supported": .array([.string("client_secret_post")]),
       "issuer": .string(Self.issuer), "token_endpoint": .string("https://id.example/token"),
       "jwks_uri": .string("https://id.example/keys"),
       "response_modes_supported": .array(habits.responseModes.map(JSONValue.string)),

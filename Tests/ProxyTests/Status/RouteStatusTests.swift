@@ -20,13 +20,15 @@ import Tokens
   }
 
   private static func token(
-    _ subject: TokenSubject, for seconds: Int64? = nil, _ error: AcquisitionError? = nil, isRefreshing: Bool = false
+    _ subject: TokenSubject, for seconds: Int64? = nil, _ error: AcquisitionError? = nil, isRefreshing: Bool = false,
+    isOfFormerCredential: Bool = false
   ) throws -> TokenStatus {
     var status = TokenStatus(
       application: "contoso", subject: subject, scopes: try ScopeSet(["User.Read"]),
       expiresAt: seconds.map { now + $0 })
     status.failure = error.map { TokenStatus.Failure(error: $0, since: now - 300, retryAt: now + 12) }
     status.isRefreshing = isRefreshing
+    status.isOfFormerCredential = isOfFormerCredential
     return status
   }
 
@@ -64,6 +66,22 @@ import Tokens
         "refreshing the token, the held one serves for 4 min"
       ),
       (
+        try status(token(.application, for: 240, isRefreshing: true, isOfFormerCredential: true)), "refreshing",
+        "refreshing the token, the held one, obtained with the former credential, serves for 4 min"
+      ),
+      (
+        try status(
+          token(
+            .application, for: 240, .rejected(TokenErrorReply(error: "invalid_client"), retryAfter: 60),
+            isOfFormerCredential: true)), "provider_refuses",
+        "provider refuses since 2023-11-14T22:18:20Z (5 min): invalid_client; next attempt in 12 s; the held token, "
+          + "obtained with the former credential, serves for 4 min"
+      ),
+      (
+        try status(token(alice, for: 90, isOfFormerCredential: true)), "ready",
+        "ready, token of alice@contoso.example, obtained with the former credential, for 90 s"
+      ),
+      (
         try status(token(alice, needed(.consentRequired))), "sign_in_needed",
         "needs a sign-in of alice@contoso.example: consent is missing; run 'bearer-proxy login -c p.yaml --route graph'"
       ),
@@ -94,7 +112,7 @@ import Tokens
           + "the held token serves for 2 h"
       ),
       (
-        try status(token(.application, .unusableMetadata(.status(404), retryAfter: 60))), "provider_refuses",
+        try status(token(.application, .unusableMetadata(.status(404, nil), retryAfter: 60))), "provider_refuses",
         "provider refuses since 2023-11-14T22:18:20Z (5 min): metadata answered with status 404; next attempt in 12 s"
       ),
       (
@@ -123,8 +141,9 @@ import Tokens
         {"account":"a","application":"contoso","as":"account","line":\(JSONValue.string(status.line).canonicalText()),\
         "name":"graph","scopes":["User.Read"],"sign_in":{"claims":"{\\"access_token\\":{}}",\
         "command":"bearer-proxy login -c p.yaml --route graph","link":"/x","max_age":60,"reason":"upstream_challenge",\
-        "since":1700000600},"state":"sign_in_needed","token":{"expires_in":90,"expires_on":1700000690,"held":true,\
-        "refreshing":false},"upstream":{"failures":3,"reason":"Connection refused","since":1700000000}}
+        "since":1700000600},"state":"sign_in_needed","token":{"expires_in":90,"expires_on":1700000690,\
+        "former_credential":false,"held":true,"refreshing":false},\
+        "upstream":{"failures":3,"reason":"Connection refused","since":1700000000}}
         """)
   }
 

@@ -136,7 +136,7 @@ import Tokens
     let exchange = try #require(vector.calls[2].exchanges.first)
     let token = TokenRequest(
       metadata: vector.metadata, clientID: vector.clientID, credential: nil, grant: .refreshToken(Secret("RT-adfs")),
-      scopes: try ScopeSet(["urn:x/read"]), claims: nil)
+      scopes: try ScopeSet(["urn:x/read"]).decorated, claims: nil)
     #expect(RecordedFlow.members(ofForm: token.body) == exchange.form)
     #expect(token.endpoint.description == exchange.url)
     #expect(vector.metadata.realm == "adfs")

@@ -1,0 +1,143 @@
+// A credential that changes: the held token serves until the new one has obtained its own.
+
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite(.timeLimit(.minutes(1))) struct CredentialHandoverTests {
+  private static let refusal = ScriptedProvider.Answer.json(401, #"{"error": "invalid_client"}"#)
+  private static let rejected = AcquisitionError.rejected(TokenErrorReply(error: "invalid_client"), retryAfter: 60)
+
+  /// Goes over from one configuration to the next as a reload does.
+  private static func change(
+    _ bench: Bench, from former: TokenSubscription, to next: TokenSubscription
+  ) async -> [CredentialHandover] {
+    let handovers = await bench.broker.prepare([next], succeeding: [former])
+    await bench.broker.follow([next])
+    return handovers
+  }
+
+  @Test func `a credential that the provider refuses costs nobody the held token, to its last second`() async throws {
+    let bench = Bench()
+    let right = try bench.subscription()
+    let wrong = try bench.subscription(secret: "wrong", version: 1)
+    _ = try await bench.broker.bearer(for: right)
+    _ = try await bench.nextEvent()
+    bench.clock.advance(10)
+    let handovers = await Self.change(bench, from: right, to: wrong)
+    #expect(
+      handovers == [
+        CredentialHandover(
+          application: "demo", scopes: right.key.scopes, servedUntil: ManualClock.start + 3600)
+      ])
+    await bench.provider.script(tokens: [Self.refusal])
+    // The first caller has the new credential tried, and gets the held token.
+    #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
+    let event = try await bench.nextEvent()
+    #expect(event.isOfChangedCredential)
+    guard case .failed(Self.rejected, .configuration, servedUntil: ManualClock.start + 3600) = event.outcome else {
+      Issue.record("\(event.outcome)")
+      return
+    }
+    // In the pause nothing is sent; after it one request is.
+    #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
+    let status = await bench.broker.status(of: wrong)
+    #expect(
+      status.isOfFormerCredential && status.failure?.error == Self.rejected && status.isReady(at: bench.clock.now))
+    #expect(await bench.provider.forms.count == 2)
+    bench.clock.advance(3589)
+    await bench.provider.script(tokens: [Self.refusal, Self.refusal])
+    #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
+    _ = try await bench.nextEvent()
+    bench.clock.advance(1)
+    await #expect(throws: AcquisitionError.self) { try await bench.broker.bearer(for: wrong) }
+    // Held since the reload, taken back by none of the failures.
+    #expect(bench.published.tokens == ["token-1", "token-1"])
+  }
+
+  @Test func `a credential that the provider accepts replaces the held token at once, also after several wrong ones`()
+    async throws
+  {
+    let bench = Bench()
+    var former = try bench.subscription()
+    _ = try await bench.broker.bearer(for: former)
+    _ = try await bench.nextEvent()
+    for version in 1...3 as ClosedRange<UInt64> {
+      let wrong = try bench.subscription(secret: "wrong-\(version)", version: version)
+      await bench.provider.script(tokens: [Self.refusal])
+      #expect(await Self.change(bench, from: former, to: wrong).count == 1)
+      #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
+      #expect(try await bench.nextEvent().isOfChangedCredential)
+      former = wrong
+    }
+    let right = try bench.subscription(secret: "right", version: 4)
+    #expect(await Self.change(bench, from: former, to: right).count == 1)
+    #expect(try await bench.broker.bearer(for: right).revealedToken() == "token-1")
+    #expect(try await bench.nextEvent().isOfChangedCredential)
+    #expect(try await bench.broker.bearer(for: right).revealedToken() == "token-2")
+    #expect(await bench.broker.status(of: right).isOfFormerCredential == false)
+    #expect(await bench.provider.forms.last?.contains("client_secret=right") == true)
+    #expect(await bench.broker.statuses().count == 1)
+  }
+
+  @Test func `what keeps tokens ready tries a changed credential without a caller`() async throws {
+    let bench = Bench()
+    let right = try bench.subscription()
+    _ = try await bench.broker.bearer(for: right)
+    _ = try await bench.nextEvent()
+    let next = try bench.subscription(secret: "next", version: 1)
+    _ = await Self.change(bench, from: right, to: next)
+    let keeper = Task { await bench.broker.keepReady([next]) }
+    let event = try await bench.nextEvent()
+    keeper.cancel()
+    guard event.isOfChangedCredential, case .obtained = event.outcome else {
+      Issue.record("\(event.outcome)")
+      return
+    }
+    #expect(bench.published.tokens == ["token-1", "token-1", "token-2"])
+  }
+
+  @Test func `a token that has ended is not taken over, nor one of other scopes, claims or applications`() async throws
+  {
+    let bench = Bench()
+    let right = try bench.subscription()
+    _ = try await bench.broker.bearer(for: right)
+    for other in [
+      try bench.subscription(scopes: "orders.write", version: 1),
+      try bench.subscription(version: 1, capabilities: ["cp1"]),
+    ] {
+      #expect(await bench.broker.prepare([other], succeeding: [right]) == [])
+    }
+    bench.clock.advance(3600)
+    #expect(await bench.broker.prepare([try bench.subscription(version: 1)], succeeding: [right]) == [])
+  }
+
+  private static func named(_ name: String, _ version: UInt64, _ scopes: String = "a") throws -> TokenSubscription {
+    let application = Application(
+      name: name, authority: try Authority(ScriptedProvider.issuer), clientID: "client", credential: nil,
+      credentialVersion: CredentialVersion(version), fetch: ScriptedProvider().fetch)
+    return TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes))
+  }
+
+  @Test(
+    arguments: [
+      // An application goes on with what it had itself, also where another one keeps it.
+      ([("a", 0), ("b", 1)], [("a", 2), ("b", 1)], [2: 0]), ([("a", 0), ("b", 0)], [("a", 1), ("b", 0)], [1: 0]),
+      ([("a", 0), ("b", 1)], [("a", 2), ("b", 3)], [2: 0, 3: 1]),
+      // One that was renamed as well.
+      ([("a", 0)], [("z", 1)], [1: 0]),
+      // One that is added beside another with the same client id takes over nothing: its own credential has to be good.
+      ([("a", 0)], [("a", 0), ("b", 1)], [:]),
+      ([("a", 0)], [("a", 0)], [:]), ([], [("a", 0)], [:]), ([("a", 0)], [], [:]),
+    ] as [([(String, UInt64)], [(String, UInt64)], [UInt64: UInt64])])
+  func `each application goes on with the token of its own former credential`(
+    former: [(String, UInt64)], next: [(String, UInt64)], expected: [UInt64: UInt64]
+  ) throws {
+    let found = CredentialHandover.predecessors(
+      of: try next.map { try Self.named($0.0, $0.1) }, among: try former.map { try Self.named($0.0, $0.1) })
+    #expect(
+      Dictionary(uniqueKeysWithValues: found.map { ($0.key.credential.number, $0.value.credential.number) }) == expected
+    )
+  }
+}
