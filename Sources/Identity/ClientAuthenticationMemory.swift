@@ -57,11 +57,16 @@ extension Application {
 }
 
 extension AcquisitionFailure {
-  /// Whether the provider does not believe who the application is (RFC 6749 §5.2).
+  /// Whether the provider may not believe who the application is: `invalid_client` and 401 (RFC 6749 §5.2), and what some providers
+  /// answer instead, another word or none at all (glewlwyd).
   fileprivate var isAboutClient: Bool {
     guard case .token(let failure) = self else { return false }
-    if case .refused(let reply) = failure.cause, reply.error == "invalid_client" { return true }
-    return failure.status == 401
+    return switch failure.cause {
+    case .refused(let reply):
+      failure.status == 401 || reply.error == "invalid_client" || reply.error == "unauthorized_client"
+    case .unintelligible: [400, 401, 403].contains(failure.status)
+    case .noAccessToken, .tokenType, .unusableToken, .lifetime: false
+    }
   }
 
   fileprivate var isRefusal: Bool {

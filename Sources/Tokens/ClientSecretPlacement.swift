@@ -13,12 +13,13 @@ public enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
   /// |---|---|---|
   /// | Microsoft's | any | body |
   /// | any other | lists one of the two | that one |
-  /// | any other | lists both | body, Basic |
-  /// | any other | absent, or lists neither | Basic, body: OpenID Connect Discovery 1.0 §3 makes Basic the default |
+  /// | any other | lists both, neither, or is absent | Basic, body |
+  ///
+  /// Basic is what OpenID Connect Discovery 1.0 §3 and Registration 1.0 §2 make the default, and what RFC 6749 §2.3.1 recommends.
   static func offered(supported: JSONValue?, authority: Authority) -> [ClientSecretPlacement] {
     guard authority.kind == .issuer else { return [.body] }
     guard case .array(let methods) = supported else { return [.basic, .body] }
-    let listed = [body, basic].filter { methods.contains(.string($0.rawValue)) }
+    let listed = [basic, body].filter { methods.contains(.string($0.rawValue)) }
     return listed.isEmpty ? [.basic, .body] : listed
   }
 

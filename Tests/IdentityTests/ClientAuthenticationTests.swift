@@ -39,11 +39,12 @@ import Tokens
 
   @Test(
     arguments: [
-      (nil, .basic, .body), (#"["client_secret_basic", "client_secret_post"]"#, .body, .basic),
-    ] as [(String?, ClientSecretPlacement, ClientSecretPlacement)])
+      nil, #"["client_secret_basic", "client_secret_post"]"#, #"["client_secret_post", "client_secret_basic", "none"]"#,
+    ] as [String?])
   func `after invalid_client the other placement is tried once, and remembered for every scope set`(
-    methods: String?, first: ClientSecretPlacement, second: ClientSecretPlacement
+    methods: String?
   ) async throws {
+    let (first, second) = (ClientSecretPlacement.basic, ClientSecretPlacement.body)
     let bench = Bench(metadata: ScriptedProvider.metadata(methods: methods))
     let memory = ClientAuthenticationMemory()
     await bench.provider.script(tokens: [Self.refusal])
@@ -88,7 +89,9 @@ import Tokens
       (#"["client_secret_basic"]"#, nil, #"{"error": "invalid_client"}"#, 401, 1),
       (nil, .basic, #"{"error": "invalid_client"}"#, 401, 1), (nil, .body, #"{"error": "invalid_client"}"#, 401, 1),
       // A 401 is about the application, whatever words it has.
-      (nil, nil, #"{"error": "access_denied"}"#, 401, 2), (nil, nil, "", 401, 2), (nil, nil, "", 403, 1),
+      (nil, nil, #"{"error": "access_denied"}"#, 401, 2), (nil, nil, "", 401, 2), (nil, nil, "", 403, 2),
+      (nil, nil, #"{"error": "unauthorized_client"}"#, 403, 2), (nil, nil, #"{"error": "invalid_grant"}"#, 403, 1),
+      (nil, nil, "<html>", 404, 1), (nil, nil, "{}", 429, 1),
     ] as [(String?, ClientSecretPlacement?, String, Int, Int)])
   func `only a refusal of the application is followed by a second attempt, and never what an operator chose`(
     methods: String?, chosen: ClientSecretPlacement?, answer: String, status: Int, requests: Int

@@ -28,7 +28,7 @@ import Tokens
       (nil, [.basic, .body]), ("[]", [.basic, .body]), ("[\"private_key_jwt\"]", [.basic, .body]),
       ("\"client_secret_post\"", [.basic, .body]), ("[\"client_secret_basic\"]", [.basic]),
       ("[\"private_key_jwt\", \"client_secret_basic\"]", [.basic]), ("[\"client_secret_post\", \"none\"]", [.body]),
-      ("[\"client_secret_basic\", \"client_secret_post\"]", [.body, .basic]),
+      ("[\"client_secret_basic\", \"client_secret_post\"]", [.basic, .body]),
     ] as [(String?, [ClientSecretPlacement])])
   func `a placement that is listed is used, and Basic first where nothing is`(
     methods: String?, placements: [ClientSecretPlacement]

@@ -44,8 +44,9 @@ PAGE = """<!DOCTYPE html><html lang="en"><title>Sign in</title><h1>Sign in</h1>%
 
 
 class Client(ClientMixin):
-    def __init__(self, identifier, secret, methods, scopes):
+    def __init__(self, identifier, secret, methods, scopes, grant_types):
         self.identifier, self.secret, self.methods, self.scopes = identifier, secret, methods, scopes
+        self.grant_types = grant_types
 
     def get_client_id(self):
         return self.identifier
@@ -60,7 +61,7 @@ class Client(ClientMixin):
         return method in self.methods
 
     def check_grant_type(self, grant_type):
-        return grant_type == "client_credentials" if self.secret else grant_type in ("authorization_code", "refresh_token")
+        return grant_type in self.grant_types
 
     def check_response_type(self, response_type):
         return response_type == "code"
@@ -131,8 +132,11 @@ def provider(issuer, arguments, ca_file):
     clients = {}
     for entry in arguments.client:
         identifier, _, secret = entry.partition(":")
-        methods, scopes = (arguments.auth_method, []) if secret else (["none"], SIGN_IN_SCOPES)
-        clients[identifier] = Client(identifier, secret, methods, arguments.scope + scopes)
+        signs_in = not secret or identifier in arguments.signs_in
+        clients[identifier] = Client(
+            identifier, secret, arguments.auth_method if secret else ["none"],
+            arguments.scope + (SIGN_IN_SCOPES if signs_in else []),
+            (["client_credentials"] if secret else []) + (["authorization_code", "refresh_token"] if signs_in else []))
     people = {user.name: user for user in (User(issuer, entry) for entry in arguments.person)}
     codes, refresh_tokens = {}, {}
     lock = threading.Lock()
@@ -154,7 +158,7 @@ def provider(issuer, arguments, ca_file):
             return {"padding": "x" * arguments.padding} if arguments.padding else {}
 
     class AuthorizationCode(grants.AuthorizationCodeGrant):
-        TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+        TOKEN_ENDPOINT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
         def save_authorization_code(self, code, request):
             codes[code] = Code(request)
@@ -190,7 +194,7 @@ def provider(issuer, arguments, ca_file):
             return UserInfo(sub=user.subject, preferred_username=user.name)
 
     class RefreshToken(grants.RefreshTokenGrant):
-        TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+        TOKEN_ENDPOINT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
         INCLUDE_NEW_REFRESH_TOKEN = True
 
         def authenticate_refresh_token(self, refresh_token):
@@ -245,6 +249,9 @@ def provider(issuer, arguments, ca_file):
 
     @app.get("/.well-known/openid-configuration")
     def metadata():
+        listed = arguments.listed_auth_method
+        methods = {} if listed == ["nothing"] else {
+            "token_endpoint_auth_methods_supported": listed or arguments.auth_method}
         return jsonify(
             issuer=issuer,
             authorization_endpoint=issuer + "/authorize",
@@ -256,7 +263,7 @@ def provider(issuer, arguments, ca_file):
             grant_types_supported=["client_credentials", "authorization_code", "refresh_token"],
             code_challenge_methods_supported=["S256"],
             id_token_signing_alg_values_supported=["RS256"],
-            token_endpoint_auth_methods_supported=arguments.auth_method,
+            **methods,
         )
 
     @app.route("/authorize", methods=["GET", "POST"])
@@ -325,7 +332,9 @@ def main():
     parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET", help="without a secret: public")
     parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
     parser.add_argument("--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME")
+    parser.add_argument("--signs-in", action="append", default=[], metavar="ID", help="a client with a secret that people sign in to")
     parser.add_argument("--auth-method", action="append", metavar="NAME", help="client_secret_basic, client_secret_post")
+    parser.add_argument("--listed-auth-method", action="append", metavar="NAME", help="what the metadata list instead, or nothing")
     parser.add_argument("--scope", action="append", metavar="SCOPE")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")

@@ -1,0 +1,159 @@
+// Sign-in, renewal, rotation, a second scope set and a wrong secret at identity providers that we did not write: canaille, glewlwyd, a
+// server made with Authlib, and oidc-provider-mock.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+  .keepsSecrets, .timeLimit(.minutes(5)),
+  .enabled(
+    if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
+    "Tests/run makes the Python environment .venv"))
+struct PeerProviderTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// A provider and how its application is registered to authenticate.
+  struct Registration: Sendable, CustomTestStringConvertible {
+    var kind: PeerProvider.Kind
+    var method = "client_secret_basic"
+    var arguments: [String] = []
+    /// Whether a refresh token is refused for scopes that its sign-in was not for.
+    var isStrict = true
+    /// Whether a wrong secret is noticed.
+    var knowsSecret = true
+
+    var testDescription: String { "\(kind) \(method) \(arguments.joined(separator: " "))" }
+
+    static let all = [
+      Registration(kind: .canaille), Registration(kind: .canaille, method: "client_secret_post"),
+      Registration(kind: .glewlwyd, isStrict: false),
+      Registration(kind: .authlib), Registration(kind: .authlib, method: "client_secret_post"),
+      Registration(
+        kind: .authlib, method: "client_secret_post", arguments: ["--listed-auth-method", "nothing"]),
+      Registration(kind: .mock, knowsSecret: false),
+    ]
+  }
+
+  private func write(_ secret: String) throws {
+    try directory.write(secret, to: "secret.new")
+    chmod(directory.file("secret.new"), 0o600)
+    guard rename(directory.file("secret.new"), directory.file("secret")) == 0 else {
+      throw TestSupportError("cannot replace the secret")
+    }
+  }
+
+  /// A proxy with a route for each of two scope sets of one application.
+  private func proxy(
+    _ provider: PeerProvider, _ upstream: ScriptedUpstream, more: String = ""
+  ) async throws -> ProxyUnderTest {
+    try write(PeerProvider.secret)
+    let routes = [("mail", "email"), ("calls", "phone")].map { name, scope in
+      """
+        - {name: \(name), path: /\(name)/, upstream: "http://127.0.0.1:\(upstream.port)/", application: desk,
+           token: {scopes: [\(scope)]}}
+
+      """
+    }
+    return try await ProxyUnderTest(
+      in: directory,
+      """
+      cache: {file: cache.json}
+      applications:
+        desk: {authority: "\(provider.issuer)", client_id: \(PeerProvider.client), client_secret_file: secret\(more)}
+      routes:
+      \(routes.joined())
+      """)
+  }
+
+  /// What calls on a route came to.
+  private struct Calls {
+    var tokens: Set<String> = []
+    var refusals: [String] = []
+  }
+
+  /// Calls until so many different tokens have been seen; every answer on the way counts.
+  private func call(_ proxy: ProxyUnderTest, _ routes: [String], until count: Int) async throws -> [String: Calls] {
+    var calls = Dictionary(uniqueKeysWithValues: routes.map { ($0, Calls()) })
+    _ = try await eventually(within: .seconds(90)) {
+      for name in routes {
+        let answer = try await proxy.get("/\(name)/seen")
+        let token = answer.body.firstMatch(of: /Authorization: Bearer (\S+)/).map { String($0.1) }
+        if answer.status == 200, let token {
+          calls[name]?.tokens.insert(token)
+        } else {
+          calls[name]?.refusals.append("\(answer.status) \(answer.body)")
+        }
+      }
+      return calls.values.allSatisfy { $0.tokens.count >= count || !$0.refusals.isEmpty }
+    }
+    return calls
+  }
+
+  private func signIn(_ proxy: ProxyUnderTest, _ provider: PeerProvider, route: String) async throws {
+    let login = try await provider.signIn(proxy.configuration, route: route)
+    try #require(login.status == 0, "\(login.errors)")
+    try #require(
+      try await eventually { try await proxy.get("/\(route)/seen").status == 200 }, "\(proxy.process.errors)")
+  }
+
+  @Test(arguments: Registration.all)
+  func `people sign in, tokens are renewed, two scope sets are served side by side, and a wrong secret ends no sign-in`(
+    _ registration: Registration
+  ) async throws {
+    let provider = try await PeerProvider(
+      registration.kind, in: directory, method: registration.method, lifetime: 6, registration.arguments)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await proxy(provider, upstream)
+    #expect(try await proxy.get("/mail/seen").status == 401)
+    try await signIn(proxy, provider, route: "mail")
+
+    // Four tokens are three renewals, each with the refresh token that the one before brought.
+    for (name, calls) in try await call(proxy, ["mail"], until: 4) {
+      #expect(calls.refusals == [] && calls.tokens.count == 4, "\(name)\n\(proxy.process.errors)")
+    }
+    if registration.isStrict {
+      // The sign-in was not for this scope: another one is needed, and says what for.
+      let answer = try await proxy.get("/calls/seen")
+      #expect(answer.status == 401 && answer.body.contains("consent_required"), "\(answer.body)")
+      #expect(answer["www-authenticate"]?.contains("phone") == true)
+    }
+    try await signIn(proxy, provider, route: "calls")
+    for (name, calls) in try await call(proxy, ["mail", "calls"], until: 3) {
+      #expect(calls.refusals == [] && calls.tokens.count >= 3, "\(name)\n\(proxy.process.errors)")
+    }
+    #expect(try await run([binary(), "accounts", "-c", proxy.configuration, "--json"]).status == 0)
+
+    guard registration.knowsSecret else { return }
+    try write("not-the-secret-at-all")
+    proxy.process.send(SIGHUP)
+    // Served to the end of the held token, which lives for seconds here, and refused then; nobody is asked to sign in.
+    var statuses: Set<Int> = []
+    #expect(
+      try await eventually(within: .seconds(60)) {
+        statuses.insert(try await proxy.get("/mail/seen").status)
+        return !statuses.isDisjoint(with: [502, 503])
+      })
+    #expect(statuses.isSubset(of: [200, 502, 503]), "\(statuses)")
+    try write(PeerProvider.secret)
+    proxy.process.send(SIGHUP)
+    #expect(
+      try await eventually(within: .seconds(60)) {
+        let statuses = try await [proxy.get("/mail/seen").status, proxy.get("/calls/seen").status]
+        return statuses == [200, 200]
+      }, "\(proxy.process.errors)")
+  }
+
+  @Test func `the placement of the secret that an operator chose is the only one`() async throws {
+    let provider = try await PeerProvider(.canaille, in: directory, method: "client_secret_post", lifetime: 3600)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await proxy(provider, upstream, more: ", client_authentication: client_secret_post")
+    try await signIn(proxy, provider, route: "mail")
+    try proxy.reconfigure { $0.replacing("client_secret_post", with: "client_secret_basic") }
+    let login = try await provider.signIn(proxy.configuration, route: "mail")
+    #expect(login.status != 0 && login.errors.contains("invalid_client"), "\(login.errors)")
+  }
+}

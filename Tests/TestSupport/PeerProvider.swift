@@ -1,0 +1,80 @@
+// Identity providers that we did not write, each with one confidential application and one person. What is particular about each
+// stands in its script below Tests/peers.
+
+/// An identity provider, and the person who signs in there.
+public struct PeerProvider: Sendable {
+  /// Which provider.
+  public enum Kind: String, Sendable {
+    /// Python; strict about scopes and about the registered way to authenticate.
+    case canaille
+    /// C; device codes, refresh tokens for one use, refusals without an OAuth error.
+    case glewlwyd
+    /// Authlib with refresh tokens for one use (Tests/peers/openid_provider.py).
+    case authlib
+    /// oidc-provider-mock; metadata that list no way to authenticate. It knows every secret.
+    case mock
+  }
+
+  /// Which provider.
+  public let kind: Kind
+  /// The issuer, as configuration names it.
+  public let issuer: String
+  /// The process.
+  public let process: ChildProcess
+  private let directory: TemporaryDirectory
+
+  /// The application that it knows.
+  public static let client = "desk"
+  /// Its secret. A test searches everything the proxy wrote for it.
+  public static let secret = "s3cret-of-the-desk"
+  private static let password = "kettle-harbour-7"
+  /// What the application may ask for beside `openid` and `profile`.
+  public static let scopes = ["email", "phone"]
+
+  /// Starts it.
+  /// - Parameters:
+  ///   - method: how the application is registered to authenticate.
+  ///   - lifetime: seconds that its access tokens live.
+  ///   - arguments: further options of its script.
+  public init(
+    _ kind: Kind, in directory: TemporaryDirectory, method: String = "client_secret_basic", lifetime: Int,
+    _ arguments: [String] = []
+  ) async throws {
+    self.kind = kind
+    self.directory = directory
+    let scopes = Self.scopes.flatMap { ["--scope", $0] }
+    let known = ["--client", "\(Self.client):\(Self.secret)", "--auth-method", method] + scopes
+    let person = ["--password", Self.password]
+    let words =
+      switch kind {
+      case .canaille: ["canaille_provider.py"] + known + person
+      case .glewlwyd: ["glewlwyd_provider.py", "--directory", directory.file("glewlwyd")] + known + person
+      case .authlib:
+        ["openid_provider.py"] + known + ["--signs-in", Self.client, "--person", "ann:\(Self.password)"]
+      case .mock: ["mock_provider.py"]
+      }
+    process = try ChildProcess(
+      kind.rawValue,
+      [pinnedPython(), testsDirectory + "/peers/" + words[0]] + words.dropFirst()
+        + ["--expires-in", "\(lifetime)"] + arguments, in: directory)
+    let port = try await announcedPort(of: process)
+    issuer = "http://127.0.0.1:\(port)" + (kind == .glewlwyd ? "/api/oidc" : "")
+  }
+
+  /// Has the person sign in for a route, through the provider's own pages; what the command left.
+  public func signIn(_ configuration: String, route: String) async throws -> CommandResult {
+    // glewlwyd compares redirect URIs with their port, so its people type a code.
+    let options = ["--route", route] + (kind == .glewlwyd ? ["--device-code"] : [])
+    let login = try Login(configuration, options, in: directory)
+    let person = [
+      "python3", testsDirectory + "/peers/peer_person.py", kind.rawValue, "--user", "ann", "--password", Self.password,
+    ]
+    if kind == .glewlwyd {
+      let (address, code) = try await login.deviceCode()
+      try await succeed(person + ["device", address, code])
+    } else {
+      try await succeed(person + ["authorize", try await login.address()])
+    }
+    return try await login.result()
+  }
+}
