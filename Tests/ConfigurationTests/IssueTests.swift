@@ -294,6 +294,14 @@ import Testing
       ["applications.a has both 'client_secret' and 'client_assertion_file'; keep one"]
     ),
     (
+      "applications: {a: {authority: https://i.example, client_id: c, client_authentication: client_secret_post}}",
+      ["applications.a.client_authentication needs 'client_secret' or 'client_secret_file' beside it"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_authentication: basic}}",
+      ["applications.a.client_authentication is one of client_secret_basic, client_secret_post, not 'basic'"]
+    ),
+    (
       "applications: {a: {authority: https://i.example, client_id: c, client_assertion_file: gone}}",
       ["applications.a.client_assertion_file: cannot read dir/gone: No such file or directory"]
     ),

@@ -170,6 +170,30 @@ import Testing
       ]
     ),
     (
+      "application: entra, token: {scopes: [User.Read, 'api://b/x']}",
+      [
+        "routes[0].token.scopes: a token is for one API, not for both https://graph.microsoft.com and api://b; give each a route "
+          + "of its own"
+      ]
+    ),
+    (
+      "application: entra, token: {scopes: ['11111111-1111-1111-1111-111111111111/x', 'api://b/x']}",
+      [
+        "routes[0].token.scopes: a token is for one API, not for both 11111111-1111-1111-1111-111111111111 and api://b; give "
+          + "each a route of its own"
+      ]
+    ),
+    // One API in several spellings.
+    (
+      "application: entra, token: {scopes: [User.Read, 'https://graph.microsoft.com/Mail.Read', email, "
+        + "'00000003-0000-0000-c000-000000000000/Files.Read']}", []
+    ),
+    (
+      "application: entra, token: {scopes: ['11111111-1111-1111-1111-111111111111/x', "
+        + "'api://11111111-1111-1111-1111-111111111111/y', email]}", []
+    ),
+    ("application: generic, token: {scopes: [User.Read, 'api://b/x']}", []),
+    (
       "application: generic, token: {as: application, account: alice}",
       ["routes[0].token.account has no meaning with as: application: that token is nobody's"]
     ),

@@ -42,6 +42,31 @@ import Tokens
   private static let late = FetchError.timedOut(host: "id.example")
   private static let tls = FetchError.tls(host: "id.example", reason: "certificate has expired")
 
+  private static let unknownTenant = TokenErrorReply(
+    error: "invalid_tenant", codes: [90002], description: "AADSTS90002: Tenant 'x' not found.")
+
+  @Test(
+    arguments: [
+      // Its prose begins with the code: it is said once.
+      (unknownTenant, "invalid_tenant; AADSTS90002: Tenant 'x' not found."),
+      (
+        TokenErrorReply(error: "invalid_client", codes: [7_000_215, 7_000_222], description: "AADSTS7000215: Wrong."),
+        "invalid_client; AADSTS7000222; AADSTS7000215: Wrong."
+      ),
+      (
+        TokenErrorReply(error: "invalid_grant", suberror: "bad_token", codes: [50173], correlationID: "c-1"),
+        "invalid_grant; bad_token; AADSTS50173; correlation id c-1"
+      ),
+    ] as [(TokenErrorReply, String)])
+  func `a provider's codes and words are told, each once`(reply: TokenErrorReply, detail: String) {
+    #expect(reply.detail == detail)
+    let metadata = AcquisitionError.unusableMetadata(.status(400, reply), retryAfter: 60)
+    #expect(metadata.detail == "metadata answered with status 400: \(detail)")
+    #expect(
+      AcquisitionError.unusableMetadata(.status(404, nil), retryAfter: 60).detail == "metadata answered with status 404"
+    )
+  }
+
   static let rows: [Row] = [
     Row(name: "metadata unreachable", metadata: [.failure(refused)], expected: unreached(refused), tokenRequests: 0),
     Row(name: "metadata not trusted", metadata: [.failure(tls)], expected: unreached(tls), tokenRequests: 0),
@@ -59,6 +84,15 @@ import Tokens
     Row(
       name: "metadata 404", metadata: [notFound], expected: .unusableMetadata(.status(404, nil), retryAfter: 60),
       tokenRequests: 0),
+    Row(
+      name: "metadata of a tenant that is not there",
+      metadata: [
+        .json(
+          400,
+          #"{"error": "invalid_tenant", "error_description": "AADSTS90002: Tenant 'x' not found.", "error_codes": [90002]}"#
+        )
+      ],
+      expected: .unusableMetadata(.status(400, unknownTenant), retryAfter: 60), tokenRequests: 0),
     Row(
       name: "metadata moved", metadata: [.json(302, "")],
       expected: .unusableMetadata(.status(302, nil), retryAfter: 60),

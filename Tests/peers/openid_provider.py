@@ -204,16 +204,19 @@ def provider(issuer, arguments, ca_file):
                     requests["foreign"] = requests.get("foreign", 0) + 1
                 if known is None or known.family["revoked"]:
                     return None
-                known.family["revoked"] = known.used
-                what, known.used = "reused" if known.used else "rotated", True
-            count(what)
-            return known if what == "rotated" else None
+                if not known.used:
+                    return known
+                known.family["revoked"] = True
+            count("reused")
+            return None
 
         def authenticate_user(self, refresh_token):
             return refresh_token.user
 
         def revoke_old_credential(self, refresh_token):
-            pass
+            # Not sooner: a request that is refused, such as for its scopes, has not used it.
+            refresh_token.used = True
+            count("rotated")
 
     def save(token, request):
         if "refresh_token" in token:

@@ -1,6 +1,7 @@
 // The rules of the sign-in pages: what may be returned to, whose form and whose answer it is, what is said.
 
 import HTTP
+import HTTPClient
 import Identity
 import Network
 import Testing
@@ -200,6 +201,18 @@ import Tokens
     #expect(text.contains("value=\"/&quot;&gt;&lt;b&gt;\""))
     let failure = try SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))), retry: "/\"x")
     #expect(!String(decoding: failure.body, as: UTF8.self).contains("<script"))
+  }
+
+  @Test func `a server error is not called silence, and a missing time is not called long ago`() {
+    let error = SignInPageFailure(.provider(.providerUnavailable(.answered(status: 500), retryAfter: 1)))
+    #expect(error.heading == "The identity provider has a problem" && error.text.contains("with status 500"))
+    let silence = SignInPageFailure(
+      .provider(.providerUnavailable(.unreached(.timedOut(host: "id.example")), retryAfter: 1)))
+    #expect(silence.heading == "The identity provider does not answer" && silence.status == 503)
+    let missing = SignInError.idToken(.rejected(.age(authenticatedAt: nil))).message()
+    #expect(missing.contains("it has no auth_time"))
+    #expect(
+      SignInError.idToken(.rejected(.age(authenticatedAt: Self.now))).message().contains("signed in too long ago"))
   }
 
   @Test func `no page can be framed, run a script, load anything or be kept`() throws {
