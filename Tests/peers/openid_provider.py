@@ -215,8 +215,11 @@ def provider(issuer, arguments, ca_file):
 
         def revoke_old_credential(self, refresh_token):
             # Not sooner: a request that is refused, such as for its scopes, has not used it.
-            refresh_token.used = True
-            count("rotated")
+            with lock:
+                what = "reused" if refresh_token.used else "rotated"
+                refresh_token.family["revoked"] = refresh_token.used
+                refresh_token.used = True
+            count(what)
 
     def save(token, request):
         if "refresh_token" in token:
