@@ -161,7 +161,9 @@ struct TokenAcquisition: Sendable {
       return try TokenReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
     } catch {
-      throw .token(error.withoutEcho(of: request))
+      var failure = error.withoutEcho(of: request)
+      if case .refreshToken = request.grant { failure = failure.ofRefresh(isEmpty: response.body.isEmpty) }
+      throw .token(failure)
     }
   }
 

@@ -236,13 +236,14 @@ public actor TokenBroker {
   private func acquire(_ subscription: TokenSubscription) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
+    // Asked now: once the new token is filed, a look into the cache may take it before this does.
+    let isOfChangedCredential = slots[key]?.isOfFormerCredential ?? false
     let turn = key.turn(of: slots[key]?.account)
     let acquisition = TokenAcquisition(
       subscription: subscription, directory: directory, store: store, now: surroundings.now,
       jitter: surroundings.jitter, sleep: surroundings.sleep, held: slots[key]?.value?.lifetime)
     let report = await report(of: acquisition, turn)
     var slot = slots[key] ?? TokenSlot(subscription: subscription)
-    let isOfChangedCredential = slot.isOfFormerCredential
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
     switch report.result {

@@ -37,6 +37,14 @@ public struct TokenFailure: Error, Sendable, Hashable {
     if case .refused(let reply) = cause { reply } else { nil }
   }
 
+  /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token, though it
+  /// lacks the error that RFC 6749 §5.2 demands (glewlwyd): to ask again with the same token for ever helps nobody.
+  public func ofRefresh(isEmpty: Bool) -> TokenFailure {
+    guard case .unintelligible = cause, status == 400, isEmpty else { return self }
+    let reply = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")
+    return TokenFailure(.refused(reply), status: status, retryAfter: retryAfter)
+  }
+
   /// Whether the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC 6749 §6).
   public var isAboutScopes: Bool {
     guard case .refused(let reply) = cause else { return false }

@@ -57,6 +57,25 @@ import Tokens
     }
   }
 
+  @Test func `a refresh token that is refused without a word is refused all the same, and a gateway's page says nothing`()
+    async throws
+  {
+    let bench = try Bench.signedIn()
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: [.json(400, "")])
+    let required = try #require(await bench.need(try bench.subscription()))
+    #expect(required.reason == .signInRequired && required.retryAfter == 120)
+    // The refresh token stays: the provider may have been wrong.
+    #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice"])
+    let other = try Bench.signedIn()
+    other.clock.advance(3600)
+    await other.provider.script(tokens: [.json(400, "<html>")])
+    guard case .failure(.providerUnavailable) = await other.result(try other.subscription()) else {
+      Issue.record("a page is no refusal")
+      return
+    }
+  }
+
   @Test func `a refused application is the operator's trouble, not the person's`() async throws {
     let bench = try Bench.signedIn()
     bench.clock.advance(3600)
