@@ -79,7 +79,8 @@ struct TokenTests {
       #expect(answer.body.contains(#""route":"orders""#))
       #expect(!answer.body.contains("\(upstream.port)"))
     }
-    #expect(try await provider.requests(to: "token") == 1)
+    // Once in the Authorization field, once in the form.
+    #expect(try await provider.requests(to: "token") == 2)
     #expect(try await proxy.get("/open/seen").status == 200)
     #expect(try await proxy.admin("/readyz").status == 503)
     #expect(!proxy.everythingWritten.contains("wrong-secret-123"))

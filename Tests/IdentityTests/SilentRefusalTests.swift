@@ -57,7 +57,8 @@ import Tokens
     }
   }
 
-  @Test func `a refresh token that is refused without a word is refused all the same, and a gateway's page says nothing`()
+  @Test
+  func `a refresh token that is refused without a word is refused all the same, and a gateway's page says nothing`()
     async throws
   {
     let bench = try Bench.signedIn()
