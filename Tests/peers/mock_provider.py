@@ -7,6 +7,7 @@ import argparse
 import datetime
 
 import oidc_provider_mock
+from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 
@@ -21,9 +22,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     arguments = parser.parse_args()
-    # What it calls the age of tokens holds for those of a sign-in only.
+    # What it calls the age of tokens holds for those of a sign-in only; renewed ones live as long as Authlib's default says.
+    BearerTokenGenerator.GRANT_TYPES_EXPIRES_IN["refresh_token"] = arguments.expires_in
     app = oidc_provider_mock.app(access_token_max_age=datetime.timedelta(seconds=arguments.expires_in))
-    app.config["OAUTH2_TOKEN_EXPIRES_IN"]["refresh_token"] = arguments.expires_in
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
     print("listening", server.port, flush=True)
     server.serve_forever()
