@@ -135,6 +135,41 @@ int csystem_confine(const char *const *directories, int count) {
   return result == 0 ? (int)version : -1;
 }
 
+// capabilities(7). The library for this is one more than is needed for two calls.
+struct capability_header {
+  uint32_t version;
+  int32_t process;
+};
+struct capability_words {
+  uint32_t effective, permitted, inheritable;
+};
+enum { capability_version_3 = 0x20080522 };
+
+int64_t csystem_keep_capabilities(uint64_t kept) {
+  // First, while this may still be allowed: without CAP_SETPCAP there is nothing that a program could give back either, for none is run.
+  for (int number = 0; number < 64; number++) {
+    if ((kept >> number & 1) != 0) continue;
+    prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, number, 0, 0);
+  }
+  struct capability_header header = {.version = capability_version_3};
+  struct capability_words words[2] = {{0}, {0}};
+  if (syscall(SYS_capget, &header, words) != 0) return -1;
+  uint64_t left = 0;
+  int changes = 0;
+  for (int half = 0; half < 2; half++) {
+    uint32_t mask = (uint32_t)(kept >> (32 * half));
+    changes |= ((words[half].permitted | words[half].effective | words[half].inheritable) & ~mask) != 0;
+    words[half].permitted &= mask;
+    words[half].effective &= mask;
+    words[half].inheritable &= mask;
+    left |= (uint64_t)words[half].permitted << (32 * half);
+  }
+  // Where there is nothing to give up, a filter of system calls may well forbid to ask.
+  if (changes && syscall(SYS_capset, &header, words) != 0) return -1;
+  return (int64_t)left;
+}
+
 int csystem_unnamed_file(int directory) { return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }
 
 int csystem_name_file(int file, int directory, const char *name) {

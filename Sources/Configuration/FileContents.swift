@@ -1,46 +1,48 @@
-// Owns reading a small file whole: the configuration itself, secrets, PEM files. It writes nothing and keeps nothing.
-
-import Glibc
+// Owns how the decoder reaches files: by functions that its user gives it. It opens none itself.
 
 /// Why a file has no contents.
-package enum FileReadError: Error, Equatable {
-  /// The system's error number.
-  case system(Int32)
+public enum FileReadError: Error, Equatable, Sendable {
+  /// The system's error, in words.
+  case system(String)
+  /// It is no regular file; the words say what it is.
+  case notRegular(String)
   /// More bytes than allowed.
   case tooLarge(limit: Int)
+  /// A pipe that did not come to its end in time.
+  case unfinished(seconds: Int)
 
   /// The reason in words, without the path.
   var reason: String {
     switch self {
-    case .system(let number):
-      var text = [CChar](repeating: 0, count: 256)
-      // The XSI form fills the buffer; a number without words leaves "Unknown error N" there.
-      _ = strerror_r(number, &text, text.count)
-      return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    case .tooLarge(let limit):
-      return "larger than \(limit / 1024) KiB"
+    case .system(let words): words
+    case .notRegular(let kind): "it is \(kind), not a regular file"
+    case .tooLarge(let limit): "larger than \(limit / 1024) KiB"
+    case .unfinished(let seconds): "its writer did not end within \(seconds) s"
     }
   }
 }
 
 /// How files are read: from disk, or in a test from a table.
-package typealias ReadFile = (_ path: String, _ limit: Int) throws(FileReadError) -> [UInt8]
+public typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(FileReadError) -> [UInt8]
 
-/// The bytes of a regular file, a pipe or a device, at most `limit` of them.
-func fileContents(path: String, limit: Int) throws(FileReadError) -> [UInt8] {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw .system(errno) }
-  defer { close(descriptor) }
-  var contents: [UInt8] = []
-  var chunk = [UInt8](repeating: 0, count: 16384)
-  while true {
-    let count = read(descriptor, &chunk, chunk.count)
-    if count == 0 { return contents }
-    if count < 0 {
-      if errno == EINTR { continue }
-      throw .system(errno)
-    }
-    contents += chunk[..<count]
-    if contents.count > limit { throw .tooLarge(limit: limit) }
+/// Finds the mode of a file that everybody can read; nil for one that not everybody can, or that is not there.
+public typealias FindExposure = @Sendable (_ path: String) -> UInt32?
+
+/// The files that settings are made of.
+public struct FileAccess: Sendable {
+  /// Reads the configuration itself, which the command line names.
+  public let readConfiguration: ReadFile
+  /// Reads a file that the configuration names.
+  public let read: ReadFile
+  /// Whether everybody can read a file.
+  public let findExposure: FindExposure
+
+  /// Ways to files.
+  public init(
+    readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure
+  ) {
+    self.readConfiguration = readConfiguration
+    self.read = read
+    self.findExposure = findExposure
   }
 }

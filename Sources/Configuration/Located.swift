@@ -23,5 +23,14 @@ public struct Located<Value: Sendable>: Sendable {
   }
 }
 
+extension Located {
+  /// A file with secrets at `path`, which the value names, that everybody on the machine can read.
+  public func exposed(_ path: String, mode: UInt32) -> ConfigurationIssue {
+    issue(
+      "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
+        + "'allow_readable_secrets: true' where nobody else is on it")
+  }
+}
+
 extension Located: Equatable where Value: Equatable {}
 extension Located: Hashable where Value: Hashable {}

@@ -17,6 +17,8 @@ public struct Settings: Sendable {
   public let limits: Limits
   /// How the process ends.
   public let shutdown: ShutdownSettings
+  /// Whether secrets may stand where everybody can read them.
+  public let allowsReadableSecrets: Bool
   /// What the process must have to be ready.
   public let readyWhen: ReadyWhen
   /// Time limits towards callers. A route's own stand in the route.
@@ -49,41 +51,31 @@ public struct Settings: Sendable {
     return result
   }
 
-  /// Reads and checks a file, the secret files it names included. `environment` is what `${NAME}` refers to.
+  /// Reads and checks a file, the secret files it names included, by way of `files`. `environment` is what `${NAME}` refers to. Adds every
+  /// file that was looked at to `read`, also where the settings are wrong.
   ///
   /// Relative paths in the file are relative to the file's own directory.
-  public static func load(file: String, environment: [String: String]) throws(ConfigurationError) -> Settings {
-    var read: Set<String> = []
-    return try load(file: file, environment: environment, read: &read)
-  }
-
-  /// The same; adds every file that was looked at to `read`, also where the settings are wrong.
   public static func load(
-    file: String, environment: [String: String], read: inout Set<String>
+    file: String, environment: [String: String], files: FileAccess, read: inout Set<String>
   ) throws(ConfigurationError) -> Settings {
     read.insert(file)
     let bytes: [UInt8]
     do throws(FileReadError) {
-      bytes = try fileContents(path: file, limit: YAMLNode.sizeLimit)
+      bytes = try files.readConfiguration(file, YAMLNode.sizeLimit)
     } catch {
       let start = Place(file: file, line: 1, column: 1)
       throw ConfigurationError([ConfigurationIssue(start, "cannot read the configuration: \(error.reason)")])
     }
     return try decode(
-      yaml: bytes, file: file, environment: environment, readFile: fileContents, findExposure: exposure, read: &read)
+      yaml: bytes, file: file, environment: environment, readFile: files.read, findExposure: files.findExposure,
+      read: &read)
   }
 
-  /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
-  /// paths begin.
+  /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative paths begin. Files
+  /// are the caller's: a table in tests, none at all where texts are random.
   public static func decode(
-    yaml: [UInt8], file: String, environment: [String: String]
-  ) throws(ConfigurationError) -> Settings {
-    try decode(yaml: yaml, file: file, environment: environment, readFile: fileContents, findExposure: exposure)
-  }
-
-  /// The same with files of the caller's: a table in tests, none at all where texts are random.
-  package static func decode(
-    yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
+    yaml: [UInt8], file: String, environment: [String: String],
+    readFile: @escaping ReadFile = { (_, _) throws(FileReadError) in throw .system("absent") },
     findExposure: @escaping FindExposure = { _ in nil }
   ) throws(ConfigurationError) -> Settings {
     var read: Set<String> = []

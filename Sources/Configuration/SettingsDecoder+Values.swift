@@ -170,6 +170,8 @@ extension SettingsDecoder {
     }
     if let scalar = scalar(section, key) {
       given[scalar.key]?.value = ConfiguredValue.hidden
+      // Where a variable has a part in it, the file alone does not tell the secret.
+      if environmentReferences(in: scalar.written).isEmpty { reportExposedText(scalar, insteadOf: fileKey) }
       return Secret(scalar.text)
     }
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
@@ -187,10 +189,17 @@ extension SettingsDecoder {
   /// Reports a file with a secret that everybody on the machine can read.
   mutating func reportExposure(of path: String, _ value: Located<String>) {
     guard !allowsReadableSecrets, let mode = findExposure(path) else { return }
-    issues.append(
-      value.issue(
-        "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
-          + "'allow_readable_secrets: true' where nobody else is on it"))
+    issues.append(value.exposed(path, mode: mode))
+  }
+
+  /// Reports a secret that stands in a configuration that everybody on the machine can read.
+  private mutating func reportExposedText(_ scalar: Scalar, insteadOf fileKey: Key) {
+    guard !allowsReadableSecrets, let mode = findExposure(file) else { return }
+    report(
+      scalar.place,
+      "\(scalar.key): a secret stands in \(file), which everybody on this machine can read (mode "
+        + "0\(String(mode, radix: 8))); chmod o-r helps, or '\(fileKey.rawValue)' or a variable in its place, or "
+        + "'allow_readable_secrets: true' where nobody else is on it")
   }
 
   private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {

@@ -70,6 +70,7 @@ struct SettingsDecoder {
       cache: cache(file),
       limits: limits(file),
       shutdown: shutdown(file),
+      allowsReadableSecrets: allowsReadableSecrets,
       readyWhen: choice(file, .readyWhen, of: ReadyWhen.self) ?? .tokens,
       timeouts: defaults.timeouts,
       applications: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings),

@@ -61,7 +61,7 @@ extension ProviderMetadataError {
 extension ClientAssertionError {
   fileprivate var detail: String {
     switch self {
-    case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.reason)"
+    case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.description)"
     case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     }
   }

@@ -1,14 +1,13 @@
-// Owns reading an application's proof from a file that somebody else keeps fresh: a pod's projected service-account token. It is read for
+// Owns reading an application's proof from a file that another program keeps fresh: a pod's projected service-account token. It is read for
 // each request, for it lives an hour and is replaced without notice.
 
-internal import Glibc
 public import Network
 internal import Tokens
 
 /// Why there is no proof.
 public enum ClientAssertionError: Error, Sendable, Hashable {
   /// The file cannot be read.
-  case unreadable(path: String, SystemError)
+  case unreadable(path: String, FileReadError)
   /// What stands in the file is no JWT: nothing of it is sent.
   case notSigned(path: String)
 }
@@ -23,9 +22,15 @@ struct ClientAssertionFile: Sendable {
 
   /// The token that stands there now. Links are followed: a kubelet replaces what they lead to.
   func read() async throws(ClientAssertionError) -> Secret {
-    let result = await Self.queue.run { [path] in Self.contents(of: path) }
+    let result = await Self.queue.run { [path] () -> Result<[UInt8], FileReadError> in
+      do throws(FileReadError) {
+        return .success(try ReadableFile.contents(of: path, limit: Self.limit))
+      } catch {
+        return .failure(error)
+      }
+    }
     let bytes: [UInt8]
-    do throws(SystemError) {
+    do throws(FileReadError) {
       bytes = try result.get()
     } catch {
       throw .unreadable(path: path, error)
@@ -37,23 +42,5 @@ struct ClientAssertionFile: Sendable {
       throw .notSigned(path: path)
     }
     return Secret(text)
-  }
-
-  private static func contents(of path: String) -> Result<[UInt8], SystemError> {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return .failure(SystemError("open")) }
-    defer { close(descriptor) }
-    var contents: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 8192)
-    while contents.count <= limit {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count == 0 { return .success(contents) }
-      if count < 0 {
-        if errno == EINTR { continue }
-        return .failure(SystemError("read"))
-      }
-      contents += chunk[..<count]
-    }
-    return .failure(SystemError("read", EFBIG))
   }
 }

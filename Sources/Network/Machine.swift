@@ -50,6 +50,32 @@ public enum Machine {
     return version == 0 ? .withoutLandlock : .full(landlock: Int(version))
   }
 
+  /// A right of root's that a process may have in part (capabilities(7)).
+  public enum Capability: UInt64, Sendable, CaseIterable {
+    /// Gives files to other users.
+    case changeOwner = 0
+    /// Reads and writes files whatever their mode says.
+    case overrideModes = 1
+    /// Reads files and searches directories whatever their mode says.
+    case readAnything = 2
+    /// Changes modes and times of other users' files, and replaces those in sticky directories.
+    case actAsOwner = 3
+    /// Listens at ports below 1024.
+    case listenAtLowPorts = 10
+  }
+
+  /// Gives up every capability but these, for good. Call it before the first other thread is started.
+  ///
+  /// - Returns: whether any is left.
+  public static func keepCapabilities(_ kept: Set<Capability>) throws(SystemError) -> Bool {
+    let left = csystem_keep_capabilities(kept.reduce(0) { $0 | 1 << $1.rawValue })
+    guard left >= 0 else { throw SystemError("capset") }
+    return left != 0
+  }
+
+  /// Whether this process runs as root.
+  public static var isRoot: Bool { geteuid() == 0 }
+
   /// Stops counting the program text that only the start needed as resident: two thirds of what an idle proxy would
   /// hold. Call it once, when the start is over; what is still in use comes back from the page cache.
   public static func releaseTextPages() {

@@ -40,8 +40,18 @@ public final class OutputFile: Sendable {
   }
 
   private static func open(_ path: String) throws(SystemError) -> Int32 {
-    let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o640)
+    let place = FilePlace(path)
+    let directory = try Directory(place.directory)
+    // Not waiting for the reader of a pipe: without one, opening fails.
+    let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let descriptor = openat(directory.descriptor, place.name, flags, 0o640)
     guard descriptor >= 0 else { throw SystemError("open") }
+    do throws(SystemError) {
+      try FileOwnership.hand(descriptor, over: directory)
+    } catch {
+      close(descriptor)
+      throw error
+    }
     return descriptor
   }
 

@@ -21,7 +21,7 @@ struct AccountsCommand {
   func answer() async -> CommandAnswer {
     do throws(ConfigurationError) {
       let settings = try Settings.load(file: configuration, environment: environment)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
       let store = await open(settings.cache)
       if store.blindness != nil { return .unknown }
       var rows: [(ApplicationSettings, [SignedInAccount])] = []

@@ -17,7 +17,7 @@ struct CheckCommand {
     do throws(ConfigurationError) {
       let settings = try Settings.load(file: configuration, environment: environment)
       _ = try TLSContexts(settings)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
       let routes = counted(settings.routes.count, "route")
       let applications = counted(settings.applications.count, "application")
       return .right("\(configuration): ok (\(routes), \(applications))\n" + Tracing(environment).report)

@@ -4,12 +4,12 @@ import Configuration
 import Network
 
 /// A configuration file and its environment.
-struct ConfigurationSource {
+struct ConfigurationSource: Sendable {
   let file: String
   let environment: [String: String]
 
   /// The files that settings are made of, at one moment.
-  struct State: Equatable {
+  struct State: Equatable, Sendable {
     let files: Set<String>
     private let contents: FileSetState
 
@@ -20,6 +20,31 @@ struct ConfigurationSource {
 
     /// The same files now.
     var now: State { State(files) }
+  }
+
+  private static let queue = FileQueue("configuration-files")
+
+  /// The same on a queue for work that may wait for a disk; nothing where only changes count and no file has changed since `known`.
+  func readAside(
+    _ known: State, _ reason: ReadingReason, reusing contexts: TLSContexts
+  ) async -> ReadConfiguration {
+    await Self.queue.run {
+      if reason == .ifChanged, known == known.now { return ReadConfiguration(result: nil, state: known) }
+      return read(known: known.files, reusing: contexts)
+    }
+  }
+
+  /// The same with the certificates and keys that the settings name. Those that are as before stay.
+  func read(known: Set<String>, reusing contexts: TLSContexts) -> ReadConfiguration {
+    let (result, state) = read(known: known)
+    do throws(ConfigurationError) {
+      let settings = try result.get()
+      return ReadConfiguration(
+        result: .success(.init(settings: settings, contexts: try TLSContexts(settings, reusing: contexts))),
+        state: state)
+    } catch {
+      return ReadConfiguration(result: .failure(error), state: state)
+    }
   }
 
   /// Reads and checks the settings. The state is that of before the reading, so that a change meanwhile shows. Which files to look
@@ -33,7 +58,8 @@ struct ConfigurationSource {
       state = State(files)
       var read: Set<String> = [file]
       do throws(ConfigurationError) {
-        result = .success(try Settings.load(file: file, environment: environment, read: &read))
+        result = .success(
+          try Settings.load(file: file, environment: environment, files: .system(pipes: .refused), read: &read))
       } catch {
         result = .failure(error)
       }

@@ -17,9 +17,31 @@ extension Settings {
   }
 }
 
+extension Settings {
+  /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may work in a directory of
+  /// another user, and the one for low ports where a listener has one. A user of its own needs none of the former.
+  func neededCapabilities(isRoot: Bool) -> Set<Machine.Capability> {
+    var needed: Set<Machine.Capability> = []
+    if isRoot { needed = [.changeOwner, .overrideModes, .readAnything, .actAsOwner] }
+    let addresses = listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? [])
+    let hasLowPort = addresses.contains { if case .tcp(_, 1..<1024) = $0 { true } else { false } }
+    if hasLowPort { needed.insert(.listenAtLowPorts) }
+    return needed
+  }
+}
+
 /// The directory a file is in.
 func directory(of file: String) -> String {
   file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+}
+
+extension Log {
+  /// Warns of rights that no proxy needs.
+  func warnOfRoot(isRoot: Bool, dropping failure: SystemError?) {
+    if let failure { warning("capabilities not dropped", ["reason": .string(failure.description)]) }
+    guard isRoot else { return }
+    warning("running as root", ["advice": .string("give the proxy a user of its own")])
+  }
 }
 
 extension Machine.Confinement {

@@ -41,7 +41,7 @@ struct LoginCommand {
     let fetch: (ApplicationSettings) -> Fetch
     do throws(ConfigurationError) {
       settings = try Settings.load(file: options.configuration, environment: environment)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
       fetch = try providers(settings)
     } catch {
       return CommandAnswer(text: "\(error)\n", status: .usage)

@@ -21,7 +21,7 @@ struct LogoutCommand {
     let settings: Settings
     do throws(ConfigurationError) {
       settings = try Settings.load(file: configuration, environment: environment)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
     } catch {
       return CommandAnswer(text: "\(error)\n", status: .usage)
     }

@@ -20,20 +20,31 @@ struct RunCommand {
       let (read, state) = source.read()
       let settings = try read.get()
       let contexts = try TLSContexts(settings)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
       // Now there is one thread, and what it may not do none of its successors may.
       let confinement = Machine.confine(writableDirectories: settings.writableDirectories)
+      let failure = dropCapabilities(settings)
       let accessLog = try AccessLog(settings.log)
-      return try await start(settings, contexts, source, state, confinement, accessLog)
+      return try await start(settings, contexts, source, state, confinement, failure, accessLog)
     } catch {
       complain(error.description + "\n")
       return error.mayPass ? .failed : .usage
     }
   }
 
+  /// Why capabilities that are not needed could not be dropped; nil where they were.
+  private func dropCapabilities(_ settings: Settings) -> SystemError? {
+    do throws(SystemError) {
+      _ = try Machine.keepCapabilities(settings.neededCapabilities(isRoot: Machine.isRoot))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   private func start(
     _ settings: Settings, _ contexts: TLSContexts, _ source: ConfigurationSource, _ state: ConfigurationSource.State,
-    _ confinement: Machine.Confinement, _ accessLog: AccessLog
+    _ confinement: Machine.Confinement, _ capabilityFailure: SystemError?, _ accessLog: AccessLog
   ) async throws(ConfigurationError) -> ExitStatus {
     // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
     // who wait for a restart could take the last before that, so it comes before anybody is accepted.
@@ -50,6 +61,7 @@ struct RunCommand {
     let assembly = await Assembly(
       settings, options: options, loops: loops, resolver: resolver, fetcher: fetcher, tracing: tracing)
     confinement.write(to: assembly.log)
+    assembly.log.warnOfRoot(isRoot: Machine.isRoot, dropping: capabilityFailure)
     inherited.reportLeft(to: assembly.log)
     tracing.write(to: assembly.log)
     let generation = assembly.generation(

@@ -22,17 +22,21 @@ final class Serving {
   private(set) var admin: AdminServer?
   private var tokens: Task<Void, Never>?
   private var watch: ConfigurationWatch?
+  /// Whether the files are being read, and whether they have to be read again afterwards.
+  var reading: Reading = .idle
   private let events: AsyncStream<Event>
-  private let tell: AsyncStream<Event>.Continuation
+  let tell: AsyncStream<Event>.Continuation
 
   /// What a serving process hears.
-  private enum Event {
+  enum Event: Sendable {
     /// The configuration is to be read again.
     case reload
     /// Log files are to be opened again.
     case reopen
     /// A file of the configuration may have changed.
     case filesTouched
+    /// The configuration was read.
+    case read(ReadConfiguration)
     /// A signal to end.
     case endSignal
     /// A request to end.
@@ -79,9 +83,10 @@ final class Serving {
     var isSignalled = false
     serving: while let event = await iterator.next() {
       switch event {
-      case .reload: await reload()
+      case .reload: startReading(.always)
       case .reopen: reopenLogs()
-      case .filesTouched: if state != state.now { await reload() }
+      case .filesTouched: startReading(.ifChanged)
+      case .read(let read): await take(read)
       case .endSignal:
         isSignalled = true
         break serving
@@ -113,7 +118,7 @@ final class Serving {
         assembly.log.warning("ended at once", ["connections_cut_off": .integer(server.current.value.connectionCount)])
         drain.cancel()
         break ending
-      case .reload, .reopen, .filesTouched, .endRequest: continue
+      case .reload, .reopen, .filesTouched, .read, .endRequest: continue
       }
     }
     tokens?.cancel()

@@ -138,6 +138,10 @@ private struct TLSContextLoader {
         certificate?.keyFile.issue("\(keyPath) is not the key of the certificate in \(certificatePath)")
       case .trust(let path, let failure):
         caFile?.issue("\(path ?? "") holds no usable certification authorities: \(failure)")
+      case .unreadable(let path, let failure):
+        [certificate?.certificateFile, certificate?.keyFile, caFile].compactMap { $0 }.first { $0.value == path }.map {
+          ConfigurationIssue($0.place, "\($0.key): cannot read \(path): \(failure.description)")
+        }
       case .unavailable:
         nil as ConfigurationIssue?
       }

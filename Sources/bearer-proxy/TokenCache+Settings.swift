@@ -7,14 +7,19 @@ import Tokens
 
 /// Refuses a cache file that must not be used, or a server that could not be trusted, where it is written in the configuration. A file need
 /// not be there yet; its directory must. A server is not asked.
-func checkCache(_ settings: CacheSettings) throws(ConfigurationError) {
-  switch settings {
+func checkCache(of settings: Settings) throws(ConfigurationError) {
+  switch settings.cache {
   case .memory: break
   case .file(let path):
     do throws(SharedFileError) {
-      _ = try SharedFile(path: path.value).identity()
+      let file = SharedFile(path: path.value)
+      _ = try file.identity()
+      try file.checkNeighbours(FileCacheStore.neighbours)
     } catch {
       throw ConfigurationError([path.issue("\(path.value) \(error.sentence)")])
+    }
+    if !settings.allowsReadableSecrets, let mode = FileExposure.mode(of: path.value) {
+      throw ConfigurationError([path.exposed(path.value, mode: mode)])
     }
   case .redis(let redis): _ = try RedisServer(redis)
   }
@@ -111,7 +116,7 @@ extension SharedFileError {
   /// The reason as the end of a sentence that begins with the path.
   fileprivate var sentence: String {
     switch self {
-    case .untrusted, .changedWhileRead: description
+    case .untrusted, .obstructed, .changedWhileRead: description
     case .noDirectory: "is in a directory that does not exist"
     case .tooLarge: "is \(description)"
     case .system: "cannot be used: \(description)"

@@ -38,7 +38,7 @@ struct TokenCommand {
     let fetch: (ApplicationSettings) -> Fetch
     do throws(ConfigurationError) {
       settings = try Settings.load(file: options.configuration, environment: environment)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
       fetch = try providers(settings)
     } catch {
       return Answer(text: "\(error)\n", status: .usage)

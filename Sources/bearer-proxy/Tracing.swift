@@ -115,6 +115,7 @@ extension TLSConfigurationError {
     case .key(let path, let failure): "\(path) holds no private key: \(failure)"
     case .mismatch(_, let path): "\(path) is another certificate's key"
     case .trust(let path, let failure): "\(path ?? "the system") holds no certification authorities: \(failure)"
+    case .unreadable(let path, let failure): "\(path) cannot be read: \(failure)"
     case .unavailable(let failure): "\(failure)"
     }
   }

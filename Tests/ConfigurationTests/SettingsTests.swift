@@ -197,13 +197,16 @@ import Tokens
   }
 
   @Test func `a file that cannot be read is an issue of its first line`() {
-    #expect(throws: ConfigurationError.self) { try Settings.load(file: "/nowhere/x.yaml", environment: [:]) }
-    do {
-      _ = try Settings.load(file: "/nowhere/x.yaml", environment: [:])
-    } catch {
-      #expect(
-        error.description == "/nowhere/x.yaml:1:1: error: cannot read the configuration: No such file or directory")
+    let refuse: ReadFile = { (_, _) throws(FileReadError) in throw .notRegular("a pipe") }
+    let files = FileAccess(readConfiguration: refuse, read: refuse, findExposure: { _ in nil })
+    var read: Set<String> = []
+    let error = #expect(throws: ConfigurationError.self) {
+      try Settings.load(file: "/nowhere/x.yaml", environment: [:], files: files, read: &read)
     }
+    #expect(
+      error?.description
+        == "/nowhere/x.yaml:1:1: error: cannot read the configuration: it is a pipe, not a regular file")
+    #expect(read == ["/nowhere/x.yaml"])
   }
 }
 
@@ -220,8 +223,8 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
       case "dir/secret": return Array("from file\r\n\n".utf8)
       case "dir/blank": return Array("\n".utf8)
       case "dir/big": throw .tooLarge(limit: limit)
-      case "dir/locked": throw .system(13)
-      default: throw .system(2)
+      case "dir/locked": throw .system("Permission denied")
+      default: throw .system("No such file or directory")
       }
     }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil })
 }

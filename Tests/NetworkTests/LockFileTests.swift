@@ -55,6 +55,27 @@ struct LockFileTests {
     held.release()
   }
 
+  @Test(.enabled(if: geteuid() == 0, "not run: takes root, to make a file of another user"))
+  func `another user's lock file is not waited for`() async throws {
+    try leave("\(getpid()) other", age: 0)
+    chown(path, 65533, 65533)
+    await #expect(throws: LockFileError.obstructed(name: "cache.json.lockfile", owner: 65533)) {
+      // Longer than this test may take.
+      _ = try await lock.take(within: .seconds(3600))
+    }
+    #expect(exists)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "not run: takes root, to work in a directory of another user"))
+  func `in a directory of another user, root's lock file is that user's`() async throws {
+    chown(directory.path, 65533, 65533)
+    let held = try await lock.take()
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_uid == 65533)
+    held.release()
+    #expect(!exists)
+  }
+
   @Test func `a second one waits its time, and learns who is in the way`() async throws {
     let held = try await lock.take()
     await #expect(throws: LockFileError.held(LockHolder(process: getpid(), name: "bearer-proxy"))) {

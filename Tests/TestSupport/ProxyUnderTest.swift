@@ -78,6 +78,7 @@ public struct ProxyUnderTest: Sendable {
   /// Replaces its configuration, as an editor does: `change` gets what stands there.
   public func reconfigure(_ change: (String) -> String) throws {
     let text = change(textOfFile(configuration))
+    try makeFile(configuration + ".new")
     try Data(text.utf8).write(to: URL(filePath: configuration + ".new"))
     guard rename(configuration + ".new", configuration) == 0 else {
       throw TestSupportError("cannot replace \(configuration)")

@@ -24,15 +24,23 @@ public final class TemporaryDirectory: Sendable {
   /// The absolute path of `name` in here.
   public func file(_ name: String) -> String { path + "/" + name }
 
-  /// Writes `text` into the file `name` and returns its absolute path.
+  /// Writes `text` into the file `name` and returns its absolute path. A new file has mode 0600, as one with a secret in it should.
   @discardableResult
   public func write(_ text: String, to name: String) throws -> String {
+    try makeFile(file(name))
     try Data(text.utf8).write(to: URL(filePath: file(name)))
     return file(name)
   }
 
   /// The text of the file `name`; empty where there is none.
   public func read(_ name: String) -> String { textOfFile(file(name)) }
+}
+
+/// Makes an empty file of mode 0600 where there is none.
+func makeFile(_ path: String) throws {
+  let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+  guard descriptor >= 0 else { throw TestSupportError("cannot make \(path)") }
+  close(descriptor)
 }
 
 /// The text of the file at `path` with undecodable bytes replaced; empty where it cannot be read.

@@ -47,6 +47,10 @@ int csystem_forbid_dumps(void);
 /// `directories` (`count` paths, absolute). Returns the Landlock version in force, 0 where the kernel has none, -1 with errno.
 int csystem_confine(const char *const *directories, int count);
 
+/// Gives up every capability that has no bit in `kept`: of this thread and those it starts, and of the bounding set, so that none comes
+/// back. Returns the bits of those that are left, or -1 with errno.
+int64_t csystem_keep_capabilities(uint64_t kept);
+
 /// Creates an empty file, mode 0600, that has no name in the directory yet.
 int csystem_unnamed_file(int directory);
 /// Gives such a file its name; fails with EEXIST where there is one.

@@ -149,6 +149,7 @@ extension CacheStoreError {
   fileprivate init(_ error: LockFileError) {
     switch error {
     case .held(let holder): self = .locked(holder)
+    case .obstructed(let name, let owner): self = .file(.obstructed(name: name, owner: owner))
     case .system(let error): self = .lock(error)
     }
   }

@@ -45,6 +45,8 @@ public final class FileCacheStore: TokenCacheStore {
   /// What is remembered of providers beside the file.
   public let tenants: KnownTenants
 
+  /// The ends of the names of files that are made beside the cache's.
+  public static let neighbours = [".lockfile", ".refreshlock", ".challenges", ".challenges.lockfile"]
   /// How long a writer waits for the others, as msal-extensions does.
   public static let lockWait = TimeSpan.seconds(5)
   /// How long one process waits for another's token request before it makes its own.

@@ -15,19 +15,13 @@ public struct FileSetState: Sendable, Hashable {
   }
 }
 
-/// The digest of a file's contents, up to 4 MiB of them; nil where it cannot be read.
+/// The digest of a file's contents; nil where it cannot be read, or is larger than 4 MiB.
 public func contentDigest(of path: String) -> [UInt8]? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var contents: [UInt8] = []
-  var chunk = [UInt8](repeating: 0, count: 16384)
-  while contents.count < 4 << 20 {
-    let count = read(descriptor, &chunk, chunk.count)
-    if count < 0, errno == EINTR { continue }
-    if count < 0 { return nil }
-    if count == 0 { break }
-    contents += chunk[..<count]
+  let contents: [UInt8]
+  do throws(FileReadError) {
+    contents = try ReadableFile.contents(of: path, limit: 4 << 20)
+  } catch {
+    return nil
   }
   do throws(CryptoError) {
     return try SHA256.digest(of: contents)

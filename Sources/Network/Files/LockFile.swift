@@ -6,8 +6,10 @@ internal import Glibc
 
 /// Why a lock was not taken.
 public enum LockFileError: Error, Sendable, Hashable {
-  /// Somebody held it until the time was over; nil where the file does not say who.
+  /// Another process held it until the time was over; nil where the file does not say which.
   case held(LockHolder?)
+  /// Another user's file stands in its place, which nothing but that user can remove.
+  case obstructed(name: String, owner: UInt32)
   /// The system refused.
   case system(SystemError)
 }
@@ -36,6 +38,8 @@ public struct LockFile: Sendable {
       case .success(.taken(let held)): return held
       case .success(.busy(let holder)):
         if MonotonicTime.now >= deadline { throw .held(holder) }
+      // Waiting would not help: whoever laid it there may leave it there.
+      case .success(.obstructed(let owner)): throw .obstructed(name: place.name, owner: owner)
       case .failure(let error): throw .system(error)
       }
       // A cancelled task does not wait, so it must not try again either.
@@ -46,11 +50,18 @@ public struct LockFile: Sendable {
   private enum Attempt: Sendable {
     case taken(HeldLockFile)
     case busy(LockHolder?)
+    case obstructed(owner: UInt32)
   }
 
   private func attempt() throws(SystemError) -> Attempt {
     let directory = try Directory(place.directory)
-    if try directory.identity(of: place.name) == nil, let held = try make(in: directory) { return .taken(held) }
+    if let found = try directory.identity(of: place.name) {
+      let directoryOwner = try directory.identity().owner
+      let isOurs = FileTrust.mayOwn(found.owner, user: geteuid(), directoryOwner: directoryOwner)
+      if !isOurs, found.owner != directoryOwner { return .obstructed(owner: found.owner) }
+    } else if let held = try make(in: directory) {
+      return .taken(held)
+    }
     let (holder, isGone) = try examine(in: directory)
     if isGone, let held = try make(in: directory) { return .taken(held) }
     return .busy(holder)
@@ -64,6 +75,7 @@ public struct LockFile: Sendable {
     // Neither can fail for being held: nobody else has the file.
     guard flock(unnamed, LOCK_EX | LOCK_NB) == 0 else { throw SystemError("flock") }
     try sign(unnamed)
+    try FileOwnership.hand(unnamed, over: directory)
     if csystem_name_file(unnamed, directory.descriptor, place.name) == 0 { return held }
     if errno == EEXIST { return nil }
     return try makeNamed(in: directory)
@@ -84,6 +96,7 @@ public struct LockFile: Sendable {
     }
     guard try directory.identity(of: place.name)?.isSameFile(as: .of(descriptor)) == true else { return nil }
     try sign(descriptor)
+    try FileOwnership.hand(descriptor, over: directory)
     return held
   }
 
@@ -94,16 +107,19 @@ public struct LockFile: Sendable {
 
   /// Who is in the way, and whether they are gone, or were and have been removed.
   private func examine(in directory: borrowing Directory) throws(SystemError) -> (holder: LockHolder?, isGone: Bool) {
-    let descriptor = openat(directory.descriptor, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      switch errno {
+    let file: ReadableFile
+    do throws(FileReadError) {
+      file = try ReadableFile(place.name, in: directory.descriptor, flags: O_NOFOLLOW)
+    } catch .system(let error) {
+      switch error.number {
       case ENOENT: return (nil, true)
       case EACCES: return (nil, false)
-      default: throw SystemError("openat")
+      default: throw error
       }
+    } catch {
+      throw SystemError("open", EINVAL)
     }
-    defer { close(descriptor) }
-    let identity = try FileIdentity.of(descriptor)
+    let (descriptor, identity) = (file.descriptor, file.identity)
     var contents = [UInt8](repeating: 0, count: 256)
     let count = read(descriptor, &contents, contents.count)
     let holder = LockHolder(contents[..<max(count, 0)])
@@ -118,7 +134,6 @@ public struct LockFile: Sendable {
     try directory.remove(place.name, ifStill: identity)
     return (holder, true)
   }
-
 }
 
 extension WallClock.Instant {

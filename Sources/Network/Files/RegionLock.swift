@@ -32,10 +32,13 @@ public struct RegionLock: Sendable {
 
   private func open() throws(SystemError) -> HeldRegion {
     let directory = try Directory(place.directory)
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     let descriptor = openat(directory.descriptor, place.name, flags, 0o600)
     guard descriptor >= 0 else { throw SystemError("openat") }
-    return HeldRegion(descriptor)
+    let region = HeldRegion(descriptor)
+    guard FileKind(mode: try FileIdentity.of(descriptor).mode) == .regular else { throw SystemError("openat", EINVAL) }
+    try FileOwnership.hand(descriptor, over: directory)
+    return region
   }
 }
 

@@ -8,8 +8,8 @@ extension SharedFile {
   /// that reads while we rename must not believe that it has the new contents.
   private static let lead = TimeSpan.milliseconds(200)
 
-  /// Puts a file with these bytes in the place of the old one, which must be the one given: the new one has its owner and its mode,
-  /// or is our own and 0600 where there was none. Call with the lock held: there is one temporary file for all.
+  /// Puts a file with these bytes in the place of the old one, which must be the one given: the new one has its owner and its mode.
+  /// Where there was none it is ours, or the directory's owner's where root makes it, and 0600. Call with the lock held: there is one temporary file for all.
   ///
   /// - Returns: the new file's state.
   public func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
@@ -22,7 +22,7 @@ extension SharedFile {
   }
 
   // Hidden, next to the file, and under one name, so that a process that was killed leaves at most one copy, until the next write.
-  private var temporaryName: String { ".\(place.name).bearer-proxy" }
+  var temporaryName: String { ".\(place.name).bearer-proxy" }
 
   private func replace(
     with bytes: [UInt8], old: FileIdentity?, in directory: borrowing Directory
@@ -34,7 +34,7 @@ extension SharedFile {
     defer { close(descriptor) }
     let created = try FileIdentity.of(descriptor)
     do throws(SystemError) {
-      if let old { try adopt(old, created, descriptor) }
+      try adopt(old, created, descriptor, in: directory)
       try write(bytes, to: descriptor)
       guard fsync(descriptor) == 0 else { throw SystemError("fsync") }
       try date(descriptor)
@@ -56,10 +56,20 @@ extension SharedFile {
     return try FileIdentity.of(descriptor)
   }
 
-  private func adopt(_ old: FileIdentity, _ new: FileIdentity, _ descriptor: Int32) throws(SystemError) {
-    if old.owner != new.owner || old.group != new.group {
-      guard fchown(descriptor, old.owner, old.group) == 0 else { throw SystemError("fchown") }
+  private func adopt(
+    _ old: FileIdentity?, _ new: FileIdentity, _ descriptor: Int32, in directory: borrowing Directory
+  ) throws(SystemError) {
+    let place = try directory.identity().ownership
+    let ownership =
+      if let old {
+        FileOwnership.ofReplacement(old: old.ownership, directory: place, user: geteuid())
+      } else {
+        FileOwnership.ofNewFile(directory: place, user: geteuid())
+      }
+    if let ownership, ownership != new.ownership {
+      guard fchown(descriptor, ownership.user, ownership.group) == 0 else { throw SystemError("fchown") }
     }
+    guard let old else { return }
     guard fchmod(descriptor, old.mode & 0o777) == 0 else { throw SystemError("fchmod") }
   }
 

@@ -32,45 +32,67 @@ public struct SharedFile: Sendable, Hashable {
     guard let identity = try reached({ () throws(SystemError) in try directory.identity(of: place.name) }) else {
       return nil
     }
-    if let problem = trustProblem(identity) { throw .untrusted(problem) }
+    if let problem = try trustProblem(identity, in: directory) { throw .untrusted(problem) }
     return identity
+  }
+
+  /// Throws where another user's file has the name of one that has to be made to write this one, or one of `others` beside it: its path
+  /// with these ends. In a directory that several users write to, anyone can lay one there.
+  public func checkNeighbours(_ ends: [String]) throws(SharedFileError) {
+    let directory = try openDirectory()
+    for name in ends.map({ place.name + $0 }) + [temporaryName] {
+      let found = try reached { () throws(SystemError) in try directory.identity(of: name) }
+      let owner = try reached { () throws(SystemError) in try directory.identity().owner }
+      if let found, !FileTrust.mayOwn(found.owner, user: geteuid(), directoryOwner: owner), found.owner != owner {
+        throw .obstructed(name: name, owner: found.owner)
+      }
+    }
   }
 
   /// Reads the file whole; nil where there is none.
   public func read() throws(SharedFileError) -> Contents? {
     let directory = try openDirectory()
-    // Not waiting for the other end of a pipe that somebody put there.
-    let descriptor = openat(directory.descriptor, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    if descriptor < 0 {
-      switch errno {
-      case ENOENT: return nil
-      case ELOOP: throw .untrusted(.symbolicLink)
-      default: throw .system(SystemError("openat"))
-      }
+    guard let file = try open(in: directory) else { return nil }
+    let identity = file.identity
+    if let problem = try trustProblem(identity, in: directory) { throw .untrusted(problem) }
+    let bytes: [UInt8]
+    do throws(FileReadError) {
+      bytes = try file.contents(limit: Self.sizeLimit)
+    } catch {
+      throw SharedFileError(error)
     }
-    defer { close(descriptor) }
-    let identity = try identity(descriptor)
-    if let problem = trustProblem(identity) { throw .untrusted(problem) }
-    guard identity.size <= Self.sizeLimit else { throw .tooLarge(limit: Self.sizeLimit) }
-    let bytes = try bytes(descriptor, expecting: identity.size)
     // Who writes in place shows in the time or the size; who replaced the file left this one whole.
-    guard try self.identity(descriptor) == identity, bytes.count == identity.size else { throw .changedWhileRead }
+    let now = try reached { () throws(SystemError) in try FileIdentity.of(file.descriptor) }
+    guard now == identity, bytes.count == identity.size else { throw .changedWhileRead }
     return Contents(identity: identity, bytes: bytes)
+  }
+
+  /// nil where there is none.
+  private func open(in directory: borrowing Directory) throws(SharedFileError) -> ReadableFile? {
+    do throws(FileReadError) {
+      return try ReadableFile(place.name, in: directory.descriptor, flags: O_NOFOLLOW)
+    } catch .system(let error) where error.number == ENOENT {
+      return nil
+    } catch {
+      throw SharedFileError(error)
+    }
   }
 
   func openDirectory() throws(SharedFileError) -> Directory {
     let directory = try Directory(of: place)
-    let mode = try reached { () throws(SystemError) in try directory.identity().mode }
-    if let problem = FileTrust.problem(directory: mode) { throw .untrusted(problem) }
+    let identity = try reached { () throws(SystemError) in try directory.identity() }
+    if let problem = FileTrust.problem(directory: identity.mode, owner: identity.owner, user: geteuid()) {
+      throw .untrusted(problem)
+    }
     return directory
   }
 
-  func trustProblem(_ identity: FileIdentity) -> FileTrust? {
-    FileTrust.problem(file: identity.mode, owner: identity.owner, user: geteuid())
-  }
-
-  private func identity(_ descriptor: Int32) throws(SharedFileError) -> FileIdentity {
-    try reached { () throws(SystemError) in try FileIdentity.of(descriptor) }
+  func trustProblem(
+    _ identity: FileIdentity, in directory: borrowing Directory
+  ) throws(SharedFileError) -> FileTrust? {
+    let owner: UInt32
+    do throws(SystemError) { owner = try directory.identity().owner } catch { throw .system(error) }
+    return FileTrust.problem(file: identity.mode, owner: identity.owner, user: geteuid(), directoryOwner: owner)
   }
 
   private func reached<Value>(_ call: () throws(SystemError) -> Value) throws(SharedFileError) -> Value {
@@ -80,25 +102,17 @@ public struct SharedFile: Sendable, Hashable {
       throw .system(error)
     }
   }
+}
 
-  private func bytes(_ descriptor: Int32, expecting size: Int) throws(SharedFileError) -> [UInt8] {
-    var failure: SystemError?
-    // One byte more than expected, so that growth is seen.
-    let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, filled in
-      while filled < buffer.count {
-        let count = Glibc.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
-        if count > 0 {
-          filled += count
-        } else if count == 0 {
-          return
-        } else if errno != EINTR {
-          failure = SystemError("read")
-          return
-        }
-      }
+extension SharedFileError {
+  /// Why the file was not read, in the words for files with secrets.
+  fileprivate init(_ error: FileReadError) {
+    switch error {
+    case .system(let error): self = error.number == ELOOP ? .untrusted(.symbolicLink) : .system(error)
+    case .notRegular(.link): self = .untrusted(.symbolicLink)
+    case .notRegular, .unfinished: self = .untrusted(.notRegular)
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
     }
-    if let failure { throw .system(failure) }
-    return bytes
   }
 }
 

@@ -14,6 +14,8 @@ public enum TLSConfigurationError: Error, Sendable, Hashable {
   case mismatch(certificatePath: String, keyPath: String)
   /// The file with trusted certificates cannot be read or holds none; no path: the system's.
   case trust(path: String?, TLSFailure)
+  /// A file cannot be read, or is no file.
+  case unreadable(path: String, FileReadError)
   /// OpenSSL gave no context.
   case unavailable(TLSFailure)
 }
@@ -78,10 +80,12 @@ public final class TLSContext: @unchecked Sendable {
     let context = try TLSContext(.client)
     ERR_clear_error()
     if let trustPath {
-      guard SSL_CTX_load_verify_file(context.handle, trustPath) == 1 else {
+      let file = try readable(trustPath)
+      guard file.withPath({ SSL_CTX_load_verify_file(context.handle, $0) }) == 1 else {
         throw .trust(path: trustPath, TLSFailure())
       }
     } else {
+      try refuseTrustThatIsNoFile()
       guard SSL_CTX_set_default_verify_paths(context.handle) == 1 else { throw .trust(path: nil, TLSFailure()) }
     }
     SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
@@ -90,6 +94,28 @@ public final class TLSContext: @unchecked Sendable {
     let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
     SSL_CTX_set_alpn_protos(context.handle, protocols, UInt32(protocols.count))
     return context
+  }
+
+  /// Opens a file that OpenSSL is to read: it would wait for the writer of a pipe.
+  private static func readable(_ path: String) throws(TLSConfigurationError) -> ReadableFile {
+    do throws(FileReadError) {
+      return try ReadableFile.opened(path, limit: fileLimit)
+    } catch {
+      throw .unreadable(path: path, error)
+    }
+  }
+
+  /// Bytes of the largest PEM file that is read: the authorities of a whole system are a quarter of a MiB.
+  private static let fileLimit = 4 << 20
+
+  /// A variable of the environment may name the system's authorities. Where there is no file, OpenSSL trusts what the directory has.
+  private static func refuseTrustThatIsNoFile() throws(TLSConfigurationError) {
+    let path = systemTrustPath
+    do throws(FileReadError) {
+      _ = try ReadableFile.opened(path, limit: .max)
+    } catch .notRegular(let kind) where kind != .directory {
+      throw .unreadable(path: path, .notRegular(kind))
+    } catch {}
   }
 
   /// The listener side. `callerTrustPath`: certification authorities, of one of which callers must show a certificate.
@@ -105,7 +131,10 @@ public final class TLSContext: @unchecked Sendable {
 
   private func demandCertificates(trustPath: String) throws(TLSConfigurationError) {
     ERR_clear_error()
-    guard SSL_CTX_load_verify_file(handle, trustPath) == 1, let names = SSL_load_client_CA_file(trustPath) else {
+    let file = try Self.readable(trustPath)
+    guard file.withPath({ SSL_CTX_load_verify_file(handle, $0) }) == 1,
+      let names = file.withPath({ SSL_load_client_CA_file($0) })
+    else {
       throw .trust(path: trustPath, TLSFailure())
     }
     SSL_CTX_set_client_CA_list(handle, names)
@@ -117,10 +146,12 @@ public final class TLSContext: @unchecked Sendable {
 
   private func use(_ identity: TLSIdentity) throws(TLSConfigurationError) {
     ERR_clear_error()
-    guard SSL_CTX_use_certificate_chain_file(handle, identity.certificatePath) == 1 else {
+    let certificate = try Self.readable(identity.certificatePath)
+    let key = try Self.readable(identity.keyPath)
+    guard certificate.withPath({ SSL_CTX_use_certificate_chain_file(handle, $0) }) == 1 else {
       throw .certificate(path: identity.certificatePath, TLSFailure())
     }
-    if SSL_CTX_use_PrivateKey_file(handle, identity.keyPath, SSL_FILETYPE_PEM) != 1 {
+    if key.withPath({ SSL_CTX_use_PrivateKey_file(handle, $0, SSL_FILETYPE_PEM) }) != 1 {
       let failure = TLSFailure()
       // OpenSSL compares as it loads: a readable key of another certificate fails here.
       if failure.isKeyMismatch {

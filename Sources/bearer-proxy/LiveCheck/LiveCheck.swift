@@ -32,7 +32,7 @@ struct LiveCheck {
     do throws(ConfigurationError) {
       settings = try Settings.load(file: options.configuration, environment: environment)
       contexts = try TLSContexts(settings)
-      try checkCache(settings.cache)
+      try checkCache(of: settings)
     } catch {
       return CommandAnswer(text: "\(error)\n", status: .usage).perform()
     }

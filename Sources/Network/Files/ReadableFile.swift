@@ -1,0 +1,174 @@
+// Owns how a file is opened to be read, whatever it is for: without waiting for anyone, and only if it is a regular file. A named pipe in
+// the place of a secret would otherwise hold whoever opens it until another process comes to write.
+
+internal import Glibc
+
+/// Why a file was not read.
+public enum FileReadError: Error, Sendable, Hashable {
+  /// The system refused.
+  case system(SystemError)
+  /// It is something else: a pipe, a device, a directory.
+  case notRegular(FileKind)
+  /// More bytes than such a file has.
+  case tooLarge(limit: Int)
+  /// A pipe whose writers did not come to their end in time.
+  case unfinished(TimeSpan)
+}
+
+/// What a name in a directory stands for.
+public enum FileKind: Sendable, Hashable {
+  case regular, directory, pipe, socket, device, link
+
+  init(mode: UInt32) {
+    self =
+      switch mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFIFO: .pipe
+      case S_IFSOCK: .socket
+      case S_IFLNK: .link
+      default: .device
+      }
+  }
+
+  /// With its article.
+  public var words: String {
+    switch self {
+    case .regular: "a regular file"
+    case .directory: "a directory"
+    case .pipe: "a pipe"
+    case .socket: "a socket"
+    case .device: "a device"
+    case .link: "a symbolic link"
+    }
+  }
+}
+
+/// Whether a pipe may stand in the place of a file.
+public enum PipeRule: Sendable, Hashable {
+  /// No: the file is read again later, or it is not known who writes the pipe.
+  case refused
+  /// Yes, if its writers come to their end within this time.
+  case read(within: TimeSpan)
+}
+
+/// A file that is open to be read, for as long as the value lives. Opening never waits, and neither does reading a regular file but for
+/// its disk: on a loop it has no place all the same.
+public struct ReadableFile: ~Copyable {
+  let descriptor: Int32
+  /// What was opened.
+  public let identity: FileIdentity
+
+  /// Opens a path, links followed unless `flags` say otherwise. `directory`: the descriptor of the directory that it is relative to.
+  init(
+    _ path: String, in directory: Int32 = AT_FDCWD, flags: Int32 = 0, pipes: PipeRule = .refused
+  ) throws(FileReadError) {
+    let opened = openat(directory, path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    // ENXIO is what open(2) says of a socket.
+    guard opened >= 0 else { throw errno == ENXIO ? .notRegular(.socket) : .system(SystemError("open")) }
+    do throws(FileReadError) {
+      identity = try Self.identity(of: opened, pipes)
+      descriptor = opened
+    } catch {
+      close(opened)
+      throw error
+    }
+  }
+
+  private static func identity(of descriptor: Int32, _ pipes: PipeRule) throws(FileReadError) -> FileIdentity {
+    let identity: FileIdentity
+    do throws(SystemError) {
+      identity = try FileIdentity.of(descriptor)
+    } catch {
+      throw .system(error)
+    }
+    switch (FileKind(mode: identity.mode), pipes) {
+    case (.regular, _), (.pipe, .read): return identity
+    case (let kind, _): throw .notRegular(kind)
+    }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Lends a path that leads to this very file, whatever stands under its name by now: for libraries that open paths themselves.
+  borrowing func withPath<Result>(_ body: (String) -> Result) -> Result { body("/proc/self/fd/\(descriptor)") }
+
+  /// Everything in it; `tooLarge` where that is more than `limit` bytes. `patience` is for a pipe, whose writers may take their time.
+  func contents(limit: Int, within patience: TimeSpan = .seconds(0)) throws(FileReadError) -> [UInt8] {
+    guard identity.size <= limit else { throw .tooLarge(limit: limit) }
+    let deadline = MonotonicTime.now + patience
+    var failure: FileReadError?
+    // In one piece, and one byte more than is expected, so that growth is seen. A pipe has no size.
+    var contents = [UInt8](unsafeUninitializedCapacity: identity.size + 1) { buffer, filled in
+      failure = fill(buffer, &filled, until: deadline, patience)
+    }
+    if contents.count > identity.size {
+      let rest = [UInt8](unsafeUninitializedCapacity: limit - identity.size) { buffer, filled in
+        failure = failure ?? fill(buffer, &filled, until: deadline, patience)
+      }
+      contents += rest
+    }
+    if let failure { throw failure }
+    if contents.count > limit { throw .tooLarge(limit: limit) }
+    return contents
+  }
+
+  /// Reads until the buffer is full, or to the end.
+  private func fill(
+    _ buffer: UnsafeMutableBufferPointer<UInt8>, _ filled: inout Int, until deadline: MonotonicTime,
+    _ patience: TimeSpan
+  ) -> FileReadError? {
+    let isPipe = FileKind(mode: identity.mode) == .pipe
+    while filled < buffer.count {
+      if isPipe, !waitForBytes(until: deadline) { return .unfinished(patience) }
+      let count = read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+      if count == 0 { return nil }
+      if count > 0 {
+        filled += count
+      } else if errno != EINTR, !(isPipe && errno == EAGAIN) {
+        return .system(SystemError("read"))
+      }
+    }
+    return nil
+  }
+
+  /// Whether there are bytes or an end before the deadline.
+  private func waitForBytes(until deadline: MonotonicTime) -> Bool {
+    while true {
+      let now = MonotonicTime.now
+      guard now < deadline else { return false }
+      var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&question, 1, Int32(clamping: (deadline - now).nanoseconds / 1_000_000 + 1)) > 0 { return true }
+    }
+  }
+
+  /// The bytes of the file at a path, at most `limit`. Links are followed: a kubelet replaces what they lead to.
+  public static func contents(
+    of path: String, limit: Int, pipes: PipeRule = .refused
+  ) throws(FileReadError) -> [UInt8] {
+    let file = try ReadableFile(path, pipes: pipes)
+    if case .read(let patience) = pipes { return try file.contents(limit: limit, within: patience) }
+    return try file.contents(limit: limit)
+  }
+
+  /// Opens the file at a path for a library that reads it itself (`withPath`); at most `limit` bytes are in it.
+  static func opened(_ path: String, limit: Int) throws(FileReadError) -> ReadableFile {
+    let file = try ReadableFile(path)
+    guard file.identity.size <= limit else { throw .tooLarge(limit: limit) }
+    return file
+  }
+}
+
+extension FileReadError: CustomStringConvertible {
+  /// The reason, to be read behind the file's path.
+  public var description: String {
+    switch self {
+    case .system(let error): error.reason
+    case .notRegular(let kind): "is \(kind.words), not a regular file"
+    case .tooLarge(let limit): "larger than \(limit / 1024) KiB"
+    case .unfinished(let time): "a pipe whose writer did not end within \(time.nanoseconds / 1_000_000_000) s"
+    }
+  }
+}
