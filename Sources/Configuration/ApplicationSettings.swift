@@ -24,6 +24,10 @@ public struct ApplicationSettings: Sendable, Hashable {
   public let usesFamilyTokens: Bool
   /// The way to the identity provider.
   public let proxy: ProxyChoice
+  /// Which redirect URI its sign-ins use, where the file says it.
+  public let redirectURI: RedirectURIChoice?
+  /// Where its sign-ins come back to.
+  public internal(set) var callback = CallbackPath.shared
 
   /// Whether it can prove that it is itself.
   public var isConfidential: Bool { clientSecret != nil || clientAssertionFile != nil }

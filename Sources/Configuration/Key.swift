@@ -38,6 +38,7 @@ enum Key: String, CaseIterable {
   case exchange
   case existing
   case familyTokens = "family_tokens"
+  case redirectURI = "redirect_uri"
   case fieldCount = "field_count"
   case file
   case format
@@ -183,7 +184,7 @@ extension SectionShape {
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
     (.clientAssertionFile, .value), (.clientAuthentication, .value),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
-    (.familyTokens, .value), (.proxy, .value),
+    (.familyTokens, .value), (.proxy, .value), (.redirectURI, .value),
   ])
 
   static let defaults = SectionShape([

@@ -53,6 +53,8 @@ extension Settings {
         ConfiguredValue(
           "applications.\(application.name).proxy", proxy?.description ?? "none",
           proxy?.variable.map { .variable($0) } ?? .standard))
+      let redirectURI: RedirectURIChoice = application.callback == .shared ? .shared : .own
+      values.append(ConfiguredValue("applications.\(application.name).redirect_uri", redirectURI.rawValue, .standard))
     }
     for (index, route) in routes.enumerated() { values += Self.values(of: route, "routes[\(index)]") }
     return values

@@ -30,6 +30,7 @@ extension SettingsDecoder {
     let usesFamilyTokens = boolean(section, .familyTokens) ?? false
     let proxy = proxyChoice(section)
     reportNeedlessAuthentication(section)
+    let redirectURI = choice(section, .redirectURI, of: RedirectURIChoice.self)
     if usesFamilyTokens { reportStranger(section, clientID) }
     guard let authority, let clientID else { return nil }
     // A secret that could not be had was reported; to its routes the application is not a public client.
@@ -37,7 +38,7 @@ extension SettingsDecoder {
     return ApplicationSettings(
       name: name, authority: authority, clientID: clientID.text, clientSecret: secret, clientAssertionFile: assertion,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
-      usesFamilyTokens: usesFamilyTokens, proxy: proxy)
+      usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
   }
 
   /// How a secret is shown matters to an application that has one.

@@ -73,7 +73,8 @@ struct SettingsDecoder {
       allowsReadableSecrets: allowsReadableSecrets,
       readyWhen: choice(file, .readyWhen, of: ReadyWhen.self) ?? .tokens,
       timeouts: defaults.timeouts,
-      applications: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings),
+      applications: RedirectURIRule.applied(
+        to: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings), routes: routes),
       routes: routes,
       given: given.values.sorted { $0.place < $1.place })
   }

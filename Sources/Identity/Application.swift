@@ -27,6 +27,8 @@ public struct Application: Sendable {
   public var fetch: Fetch
   /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil is none. Never a confidential one's.
   public var family: String?
+  /// Where its sign-ins come back to.
+  public var callback = CallbackPath.shared
   /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under another.
   public var trust: String
 

@@ -30,6 +30,8 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let keysURL: HTTPURL?
   /// How codes come back, by the provider's own account; nothing said is `query` alone for us.
   public let responseModes: Set<String>
+  /// Whether answers of the authorization endpoint always name the issuer (RFC 9207 §3).
+  public let namesIssuerInReplies: Bool
 
   /// Reads and judges a metadata document found at `authority`.
   public init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
@@ -47,6 +49,7 @@ public struct ProviderMetadata: Sendable, Hashable {
     } else {
       responseModes = []
     }
+    namesIssuerInReplies = members["authorization_response_iss_parameter_supported"] == .bool(true)
     let methods = members["token_endpoint_auth_methods_supported"]
     secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
   }

@@ -16,6 +16,7 @@ extension Application {
       trust: settings.trust, assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
     secretPlacement = settings.clientAuthentication
     family = settings.usesFamilyTokens ? AzureCLI.family : nil
+    callback = settings.callback
   }
 }
 

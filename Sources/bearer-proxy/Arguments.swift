@@ -2,6 +2,7 @@
 // no file and prints nothing.
 
 import Configuration
+import Identity
 import Tokens
 
 /// The words behind the program's name, read.
@@ -107,7 +108,9 @@ struct Arguments {
     case .accounts:
       return .accounts(configuration: try text(.config), form)
     case .logout:
-      return .logout(configuration: try text(.config), account: try text(.account))
+      return .logout(
+        LogoutOptions(
+          configuration: try text(.config), account: try text(.account), application: value(.application)?.text))
     case .status:
       return .status(StatusOptions(configuration: try text(.config), form: form, wait: try wait()))
     case .initialise:
@@ -139,6 +142,7 @@ struct Arguments {
         throw .badValue(source: claims.source, value: claims.text, expected: "a JSON object of at most 16 KiB")
       }
     }
+    options.redirect = try redirect()
     if let timeout = value(.timeout) {
       guard let span = parsedDuration(timeout.text), span >= .seconds(1), span <= .seconds(3600) else {
         throw .badValue(source: timeout.source, value: timeout.text, expected: "a time from 1s to 1h, such as 5m")
@@ -161,10 +165,25 @@ struct Arguments {
     guard given.contains(.deviceCode) else {
       return .browser(prompt: try choice(.prompt), hint: value(.loginHint)?.text)
     }
-    for option in [Option.prompt, .loginHint, .timeout] where given.contains(option) {
+    for option in [Option.prompt, .loginHint, .timeout, .port, .redirectURI] where given.contains(option) {
       throw .together(.deviceCode, option)
     }
     return .deviceCode
+  }
+
+  private func redirect() throws(UsageError) -> LoginOptions.Redirect? {
+    switch (value(.port), value(.redirectURI)) {
+    case (nil, nil): return nil
+    case (.some, .some): throw .together(.port, .redirectURI)
+    case (let port?, nil):
+      if let number = UInt16(port.text), number > 0 { return .port(number) }
+      throw .badValue(source: port.source, value: port.text, expected: "a whole number from 1 to 65535")
+    case (nil, let uri?):
+      if let redirect = LoopbackRedirect(uri.text) { return .uri(redirect) }
+      throw .badValue(
+        source: uri.source, value: uri.text,
+        expected: "http://localhost or http://127.0.0.1, perhaps with a port and a path")
+    }
   }
 
   private func shell() throws(UsageError) -> Shell {

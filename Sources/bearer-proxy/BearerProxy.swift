@@ -41,8 +41,8 @@ struct BearerProxy {
       return await LoginCommand(options: options, environment: environment).perform()
     case .accounts(let configuration, let form):
       return await AccountsCommand(configuration: configuration, form: form, environment: environment).perform()
-    case .logout(let configuration, let account):
-      return await LogoutCommand(configuration: configuration, name: account, environment: environment).perform()
+    case .logout(let options):
+      return await LogoutCommand(options: options, environment: environment).perform()
     case .status(let options):
       return await StatusCommand(options: options, environment: environment).perform()
     case .token(let options):

@@ -5,6 +5,13 @@ import Glibc
 /// Whether this process has every right on the machine.
 func isRoot() -> Bool { geteuid() == 0 }
 
+/// The users whose browser opens what this process starts a browser for: its own, root, and who called sudo.
+func browserUsers(_ environment: [String: String]) -> Set<UInt32> {
+  var users: Set<UInt32> = [geteuid(), 0]
+  if let caller = environment["SUDO_UID"].flatMap({ UInt32($0) }) { users.insert(caller) }
+  return users
+}
+
 /// A command that opens an address.
 struct Browser: Equatable, Sendable {
   /// The program and what stands before and after the address.

@@ -1,6 +1,7 @@
 // Owns what the process was asked to do, as data.
 
 import Configuration
+import Identity
 import Tokens
 
 /// What to do, complete and checked as far as that is possible without reading a file.
@@ -16,7 +17,7 @@ enum Command: Equatable {
   /// List who is signed in.
   case accounts(configuration: String, OutputForm)
   /// Sign somebody out.
-  case logout(configuration: String, account: String)
+  case logout(LogoutOptions)
   /// Show what silent acquisition gives a route.
   case token(TokenOptions)
   /// Ask a running instance how it stands.
@@ -80,6 +81,16 @@ struct StatusOptions: Equatable {
   static let patience: UInt64 = 60
 }
 
+/// What `logout` was told.
+struct LogoutOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// Who: a user name or an id.
+  var account: String
+  /// One of the applications that they are signed in to, where several identity providers know somebody of that name.
+  var application: String?
+}
+
 /// What `login` was told.
 struct LoginOptions: Equatable {
   /// What is signed in to.
@@ -98,6 +109,14 @@ struct LoginOptions: Equatable {
     case deviceCode
   }
 
+  /// A place for the browser's answer.
+  enum Redirect: Equatable {
+    /// The usual one, at this port.
+    case port(UInt16)
+    /// Another one.
+    case uri(LoopbackRedirect)
+  }
+
   /// The configuration file.
   var configuration: String
   /// What is signed in to.
@@ -108,6 +127,8 @@ struct LoginOptions: Equatable {
   var extraScopes = ScopeSet.none
   /// What else is to be proved.
   var claims: Claims?
+  /// Where the browser brings the answer, where that is not the application's usual place.
+  var redirect: Redirect?
   /// Seconds that the person may take in the browser.
   var timeout: UInt64 = LoginOptions.patience
 

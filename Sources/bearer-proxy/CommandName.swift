@@ -25,10 +25,11 @@ enum CommandName: String, CaseIterable {
     case .check: [.config, .live, .route, .probe, .json]
     case .login:
       [
-        .config, .application, .route, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
+        .config, .application, .route, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout, .port,
+        .redirectURI,
       ]
     case .accounts: [.config, .json]
-    case .logout: [.config, .account]
+    case .logout: [.config, .account, .application]
     case .token: [.config, .route, .json, .reveal]
     case .status: [.config, .json, .wait]
     case .initialise: [.config]
@@ -59,6 +60,8 @@ enum Option: String, CaseIterable {
   case extraScope = "extra-scope"
   case claims
   case timeout
+  case port
+  case redirectURI = "redirect-uri"
   case account
   case wait
   case live
@@ -88,6 +91,8 @@ enum Option: String, CaseIterable {
     case .extraScope: "SCOPE"
     case .claims: "JSON"
     case .timeout: "TIME"
+    case .port: "NUMBER"
+    case .redirectURI: "URI"
     case .account: "ACCOUNT"
     case .wait: "SECONDS"
     case .probe: "PATH"
@@ -119,8 +124,7 @@ enum Option: String, CaseIterable {
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
     case .route, .json, .reveal, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
-      .account, .wait, .live, .probe,
-      .help:
+      .port, .redirectURI, .account, .wait, .live, .probe, .help:
       nil
     }
   }

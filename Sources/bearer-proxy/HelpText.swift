@@ -65,7 +65,7 @@ extension CommandName {
     case .check: "bearer-proxy check -c FILE [--live [--route NAME] [--probe PATH] [--json]]"
     case .login: "bearer-proxy login -c FILE --application NAME | --route NAME [--device-code] [OPTIONS]"
     case .accounts: "bearer-proxy accounts -c FILE [--json]"
-    case .logout: "bearer-proxy logout -c FILE --account ACCOUNT"
+    case .logout: "bearer-proxy logout -c FILE --account ACCOUNT [--application NAME]"
     case .token: "bearer-proxy token -c FILE --route NAME [--json] [--reveal]"
     case .status: "bearer-proxy status -c FILE [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
@@ -90,14 +90,16 @@ extension CommandName {
     case .login:
       """
       Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the
-      cache's file. A proxy that runs notices within a second. Exits 3 where the provider or the person says no, 1 for
-      every other bad end.
+      cache's file. A proxy that runs notices within a second. Nothing is kept of another person than the route's account, or
+      than the only one who is signed in; where it is open who is meant, you are asked once. Exits 3 where the provider or
+      the person says no, 1 for every other bad end.
       """
     case .accounts:
       "Reads the cache; asks no provider. Never shows a token."
     case .logout:
       """
-      Removes the account and its tokens from the cache, as every MSAL does. A proxy that runs notices within a second.
+      Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: where several know
+      somebody of that name, it asks, or takes --application. A proxy that runs notices within a second.
       The sign-in of the person's browser at the provider is another one and stays.
       """
     case .token:
@@ -150,13 +152,16 @@ extension Option {
     case .route where command == .check: "Only this route."
     case .route:
       command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
+    case .application where command == .logout: "Sign out at the identity provider of this application."
     case .application: "Sign in to this application, for all its routes of one account."
     case .deviceCode: "Show a code to type in on any device, instead of opening a browser here."
     case .prompt: "What to show: select_account, consent, login, or none to succeed or fail at once."
-    case .loginHint: "Who is expected, instead of the route's account."
+    case .loginHint: "Whom the provider is told to expect."
     case .extraScope: "Consent to this scope of another API too. May be repeated."
     case .claims: "What else to prove, as an API's challenge says it."
     case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
+    case .port: "Bring the browser back to this port of localhost, for providers that compare ports."
+    case .redirectURI: "Bring the browser back to this URI of localhost or 127.0.0.1, with or without a port."
     case .live: "Try the authority, the token and the upstream of every route."
     case .probe: "What to GET from the upstreams, behind their paths, instead of what the routes say."
     case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."

@@ -22,8 +22,8 @@ struct LoginCommand {
   var sleep: @Sendable (Int64) async -> Void = TokenBroker.sleep
   /// What the person is told while the command runs.
   var tell: @Sendable (String) -> Void = { complain($0) }
-  /// Opens a browser at an address; false where there is none.
-  var browse: (@Sendable (String) -> Bool)?
+  /// Whether the person keeps a sign-in, told in a sentence who it was; nil where there is no terminal to ask at.
+  var ask: (@Sendable (String) async -> Bool)? = TerminalQuestion.isPossible ? TerminalQuestion.isAffirmed : nil
 
   /// Signs in; an interrupt ends that in good order.
   func perform() async -> ExitStatus {
@@ -64,6 +64,16 @@ struct LoginCommand {
       extraScopes: plan.extraScopes)
     request.claims = options.claims
     let store = await open(settings.cache)
+    if let reason = await unwritable(store) {
+      return .failure("the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))")
+    }
+    let people = await SignedInAccounts(request.application, store: store).accounts().map(\.account)
+    let expectation = LoginExpectation(
+      named: plan.account, hint: options.hint, prompt: options.prompt, people: people)
+    request.expectedAccount = expectation.account
+    request.loginHint = expectation.hint
+    request.prompt = expectation.prompt
+    if expectation.isOpen { request.confirmation = confirmation(plan, people) }
     let remembered = await RememberedNeed(options.target, plan, request.application, settings.cache, store, now: now)
     if let remembered {
       remembered.add(to: &request)
@@ -73,13 +83,15 @@ struct LoginCommand {
       let result = try await signIn(request, plan, store)
       await remembered?.isMet()
       return CommandAnswer(
-        text: LoginReport(result: result, plan: plan, authority: request.application.authority, path: path).text,
-        status: .done)
+        text: LoginReport(
+          result: result, plan: plan, authority: request.application.authority, path: path, people: people
+        ).text, status: .done)
     } catch {
       return .failure(
         "nobody is signed in to '\(plan.application)': \(error.message(cachePath: path))",
         error.isInteractionRequired ? .interactionRequired : .failed,
-        cure: error.cure(application, configuration: options.configuration, way: options.way))
+        cure: error.cure(
+          application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))
     }
   }
 
@@ -90,38 +102,74 @@ struct LoginCommand {
     case .deviceCode:
       let progress = WaitingLine(now: now, tell: tell)
       defer { progress.end() }
+      var request = request
+      if case .program(let keeps) = request.confirmation {
+        request.confirmation = .program { account in
+          progress.end()
+          return await keeps(account)
+        }
+      }
       return try await DeviceCodeSignIn(request, store: store, now: now, sleep: sleep).acquireToken { codes in
         tell(Self.instructions(codes))
         progress.begin(until: now() + codes.expiresIn)
       }
-    case .browser(let prompt, let hint):
-      var request = request
-      request.prompt = prompt
-      // An id means nothing to a sign-in page.
-      request.loginHint = hint ?? plan.account.flatMap { $0.contains("@") ? $0 : nil }
+    case .browser:
       let loop: EventLoop
       do throws(SystemError) {
         loop = try EventLoop()
       } catch {
-        throw .listener(error)
+        throw .listener(error, port: nil)
       }
-      let (tell, name, browse) = (tell, plan.application, browse ?? systemBrowser)
+      let (tell, name, browser) = (tell, plan.application, Browser(environment: environment, isRoot: isRoot()))
+      // The address stands in the browser's arguments then, where every user of the machine can read it.
+      let users = browser == nil ? nil : browserUsers(environment)
       return try await InteractiveSignIn(
-        request, store: store, loop: loop, timeout: .seconds(options.timeout), now: now
+        request, store: store, loop: loop, redirect: redirect(request.application), timeout: .seconds(options.timeout),
+        users: users, now: now
       ).acquireToken { address in
-        let isOpen = browse(address)
+        let isOpen = browser?.open(address) ?? false
         tell(
           (isOpen
             ? "A browser is opened for the sign-in to '\(name)'. If it does not show the page, go there on this machine:"
             : "To sign in to '\(name)', go there with a browser on this machine (--device-code: on any):")
-            + "\n\n  \(address)\n\n")
+            + "\n\n  \(address)\n\nThe address works once.\n")
       }
     }
   }
 
-  private var systemBrowser: @Sendable (String) -> Bool {
-    let browser = Browser(environment: environment, isRoot: isRoot())
-    return { browser?.open($0) ?? false }
+  /// Why nothing could be kept; nil where it could.
+  private func unwritable(_ store: any TokenCacheStore) async -> CacheStoreError? {
+    if let reason = store.blindness { return reason }
+    do throws(CacheStoreError) {
+      try await store.tryLock()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// How the person is asked whether it was them: at the terminal, or by the page where there is none.
+  private func confirmation(_ plan: LoginPlan, _ people: [CachedAccount]) -> SignInConfirmation {
+    guard let ask else { return .page }
+    let name = plan.application
+    return .program { account in
+      let others = people.filter { $0.homeAccountID != account.homeAccountID }.map { $0.name.printable(limit: 100) }
+      let note =
+        others.isEmpty
+        ? ""
+        : "\(others.joined(separator: ", ")) \(others.count == 1 ? "is" : "are") signed in already: routes without 'account' are refused "
+          + "until they name one.\n"
+      return await ask(
+        "\(account.name.printable(limit: 300)) signed in to '\(name)'.\n\(note)Keep this sign-in? [y/N] ")
+    }
+  }
+
+  private func redirect(_ application: Application) -> LoopbackRedirect {
+    switch options.redirect {
+    case .uri(let redirect): redirect
+    case .port(let port): LoopbackRedirect(application.callback, port: port)
+    case nil: LoopbackRedirect(application.callback)
+    }
   }
 
   private static func instructions(_ codes: DeviceAuthorizationReply) -> String {
@@ -134,5 +182,17 @@ struct LoginCommand {
       \(shortcut)
 
       """
+  }
+}
+
+extension LoginOptions {
+  /// What the provider is asked to show; device codes have no such choice.
+  fileprivate var prompt: Prompt? {
+    if case .browser(let prompt, _) = way { prompt } else { nil }
+  }
+
+  /// Whom the command line names.
+  fileprivate var hint: String? {
+    if case .browser(_, let hint) = way { hint } else { nil }
   }
 }

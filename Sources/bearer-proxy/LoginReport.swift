@@ -9,6 +9,8 @@ struct LoginReport {
   let plan: LoginPlan
   let authority: Authority
   let path: String
+  /// Who was signed in before.
+  let people: [CachedAccount]
 
   /// A few lines, never a token.
   var text: String {
@@ -19,8 +21,11 @@ struct LoginReport {
     let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
     if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
     lines.append("cache:   \(path)")
-    if let wanted = plan.account, result.account?.isCalled(wanted) == false {
-      lines.append("note:    the configuration names the account \(wanted), which is not the one that signed in")
+    let others = people.filter { $0.homeAccountID != result.account?.homeAccountID }
+    if plan.account == nil, !others.isEmpty {
+      lines.append(
+        "note:    \(others.map(\.name).joined(separator: ", ")) signed in before: routes without 'account' are refused until "
+          + "they name one")
     }
     return lines.map { $0.printable(limit: 4000) + "\n" }.joined()
   }

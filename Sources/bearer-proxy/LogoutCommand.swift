@@ -1,4 +1,4 @@
-// Owns `logout`: one person, out of every application of the configuration.
+// Owns `logout`: one person, out of every application of the configuration at one identity provider.
 
 import Configuration
 import Identity
@@ -7,11 +7,12 @@ import Tokens
 
 /// Signs somebody out.
 struct LogoutCommand {
-  let configuration: String
-  /// Who, as written on the command line.
-  let name: String
+  let options: LogoutOptions
   let environment: [String: String]
   var open = openCommandCache
+  /// Which of several is meant, by its number; nil where there is no terminal to ask at.
+  var ask: (@Sendable (String) -> String?)? =
+    TerminalQuestion.isPossible ? { @Sendable question in Questioner().answer(question, isSecret: false) } : nil
 
   func perform() async -> ExitStatus {
     await answer().perform()
@@ -20,50 +21,98 @@ struct LogoutCommand {
   func answer() async -> CommandAnswer {
     let settings: Settings
     do throws(ConfigurationError) {
-      settings = try Settings.load(file: configuration, environment: environment)
+      settings = try Settings.load(file: options.configuration, environment: environment)
       try checkCache(of: settings)
     } catch {
       return CommandAnswer(text: "\(error)\n", status: .usage)
     }
     let store = await open(settings.cache)
     if store.blindness != nil { return .unknown }
-    let applications = settings.applications.map { Application(offline: $0) }
-    var named: [CachedAccount] = []
+    var applications = settings.applications.map { Application(offline: $0) }
+    if let name = options.application {
+      guard let chosen = applications.first(where: { $0.name == name }) else {
+        let nearest = nearestWord(to: name, among: applications.map(\.name))
+        return .usage(
+          "\(options.configuration): there is no application '\(name)'"
+            + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+      }
+      applications.removeAll { $0.authority.authorizationServer != chosen.authority.authorizationServer }
+    }
+    var matches: [LogoutMatch] = []
     for application in applications {
-      for known in await SignedInAccounts(application, store: store).accounts() where known.account.isCalled(name) {
-        let isNew = named.allSatisfy { $0.homeAccountID != known.account.homeAccountID }
-        if isNew { named.append(known.account) }
+      for known in await SignedInAccounts(application, store: store).accounts()
+      where known.account.isCalled(options.account) {
+        LogoutMatch.add(known, of: application, to: &matches)
       }
     }
-    guard let account = named.first else {
-      return .failure("nobody called '\(name)' is signed in; 'bearer-proxy accounts' lists who is")
+    switch matches.count {
+    case 0: return .failure("nobody called '\(options.account)' is signed in; 'bearer-proxy accounts' lists who is")
+    case 1: return await remove(matches[0], applications, store, path: settings.cache.place)
+    default:
+      guard let match = choice(among: matches) else {
+        return .failure(
+          "'\(options.account)' is several people; say which with --application, or by the id:\n"
+            + matches.map { "  \($0.words)\n" }.joined())
+      }
+      return await remove(match, applications, store, path: settings.cache.place)
     }
-    guard named.count == 1 else {
-      let ids = named.map(\.homeAccountID).sorted().joined(separator: ", ")
-      return .failure("'\(name)' is several accounts; use one of their ids: \(ids)")
-    }
-    return await remove(account, from: applications, store, path: settings.cache.place)
   }
 
-  /// Every application of the account's cloud, or issuer, is told, for each has refresh tokens of its own.
+  /// The one that the person at the terminal means.
+  private func choice(among matches: [LogoutMatch]) -> LogoutMatch? {
+    guard let ask else { return nil }
+    let list = matches.enumerated().map { "  \($0 + 1)  \($1.words)\n" }.joined()
+    let number = ask("'\(options.account)' is several people:\n\(list)Which one is signed out? ").flatMap { Int($0) }
+    guard let number, matches.indices.contains(number - 1) else { return nil }
+    return matches[number - 1]
+  }
+
+  /// Every application of the provider is told, for each has refresh tokens of its own.
   private func remove(
-    _ account: CachedAccount, from applications: [Application], _ store: any TokenCacheStore, path: String?
+    _ match: LogoutMatch, _ applications: [Application], _ store: any TokenCacheStore, path: String?
   ) async -> CommandAnswer {
-    let concerned = applications.filter { $0.authority.holds(account) }
-    var holders: [String] = []
-    for application in concerned {
-      let held = await SignedInAccounts(application, store: store).accounts()
-        .first { $0.account.homeAccountID == account.homeAccountID }
-      if let held, held.canRefresh || !held.tokens.isEmpty { holders.append(application.name) }
+    for application in applications where application.authority.authorizationServer == match.server {
       do throws(CacheStoreError) {
-        try await SignedInAccounts(application, store: store).remove(account: account)
+        try await SignedInAccounts(application, store: store).remove(account: match.account)
       } catch {
         return .failure("the cache cannot be written: \(error.description(path: path ?? "cache"))")
       }
     }
-    // Another program's tokens go too; those that the configuration does not know are not named.
-    let names = holders.isEmpty ? concerned.map(\.name) : holders
     return CommandAnswer(
-      text: "\(account.name.printable(limit: 300)) is signed out of \(names.joined(separator: ", "))\n", status: .done)
+      text: "\(match.account.name.printable(limit: 300)) is signed out of \(match.applications)\n", status: .done)
+  }
+}
+
+/// A person of one identity provider whom a name may mean.
+private struct LogoutMatch {
+  let server: String
+  let account: CachedAccount
+  /// The applications that know the person, and those of them that hold tokens.
+  private var known: [String] = []
+  private var holders: [String] = []
+
+  /// Adds what an application knows.
+  static func add(_ found: SignedInAccount, of application: Application, to matches: inout [LogoutMatch]) {
+    let server = application.authority.authorizationServer
+    let holds = found.canRefresh || !found.tokens.isEmpty
+    let place = matches.firstIndex {
+      $0.server == server && $0.account.homeAccountID == found.account.homeAccountID
+    }
+    var match = place.map { matches[$0] } ?? LogoutMatch(server: server, account: found.account)
+    match.known.append(application.name)
+    if holds { match.holders.append(application.name) }
+    if let place { matches[place] = match } else { matches.append(match) }
+  }
+
+  private init(server: String, account: CachedAccount) {
+    self.server = server
+    self.account = account
+  }
+
+  /// Where the person was signed in. Another program's tokens go too; its applications are not named.
+  var applications: String { (holders.isEmpty ? known : holders).joined(separator: ", ") }
+
+  var words: String {
+    "\(account.name) of \(applications), \(server), id \(account.homeAccountID)".printable(limit: 1000)
   }
 }

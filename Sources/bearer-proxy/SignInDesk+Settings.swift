@@ -20,7 +20,10 @@ extension Assembly {
         SignInDesk.Surroundings(
           store: store, broker: broker, now: { .now }, log: log, lifetime: signIn.limit.components.seconds),
         succeeding: predecessor)
-      if predecessor == nil { log.info("sign-in pages", ["redirect_uri": .string(origin.redirectURI)]) }
+      let uris = desk.redirectURIs
+      if predecessor?.redirectURIs != uris {
+        for uri in uris { log.info("sign-in pages", ["redirect_uri": .string(uri)]) }
+      }
       return desk
     } catch {
       log.error("no sign-in pages: the cryptography library fails", ["reason": .string("\(error)")])

@@ -7,7 +7,10 @@ import Tokens
 extension SignInError {
   /// What to do, with its line's end; nothing where the sentence itself says it, or nobody at this command can do anything.
   /// - Parameter application: the one that was signed in to, as `configuration` has it.
-  func cure(_ application: ApplicationSettings, configuration: String, way: LoginOptions.Way) -> String {
+  /// - Parameter redirect: where the browser was to bring the answer.
+  func cure(
+    _ application: ApplicationSettings, configuration: String, way: LoginOptions.Way, redirect: LoopbackRedirect
+  ) -> String {
     let place = "application '\(application.name)' in \(configuration)"
     let words: String
     switch self {
@@ -21,12 +24,16 @@ extension SignInError {
     case .unsupported(.deviceCode): words = "Sign in without --device-code, on a machine with a browser."
     case .timedOut:
       words =
-        "If the browser showed an error, look there: client_id of \(place) needs the redirect URI http://localhost at the "
-        + "provider. On a machine without a browser: --device-code."
+        "If the browser showed an error, look there: client_id of \(place) needs the redirect URI \(redirect) at the "
+        + "provider\(application.callback == .shared ? "" : ", or 'redirect_uri: shared' where it knows http://localhost"). "
+        + "For a provider that compares ports choose one with --port, or the whole URI with --redirect-uri. "
+        + "On a machine without a browser: --device-code."
     case .codeExpired: words = "Run the command again for a new code."
     case .answer: words = "Run the command again, and finish the sign-in in the window that it opens."
     case .refused where way.isSilent: words = "Nothing may be shown with --prompt none: sign in without it."
-    case .otherAccount: words = "Sign in with the account that was meant."
+    case .otherAccount: words = "Sign in with the account that was meant; --prompt select_account offers a choice."
+    case .notConfirmed: words = "If you did not sign in as that person, another user of this machine may have tried."
+    case .listener(_, port: .some): words = "Another program may use that port."
     case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
     case .provider(.interactionRequired), .provider(.cacheUnavailable), .refused, .declined, .cancelled, .idToken,
       .withoutAccount, .listener,

@@ -42,4 +42,18 @@ struct SignInBrowserTests {
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: who comes back too late is told so"))
   }
+
+  @Test func `Chromium signs in for login, whatever pages of other sites send to its port`() async throws {
+    let scene = try LoginScene()
+    let proxy = try await scene.proxy([scene.route("open")])
+    let login = try Login(proxy.configuration, ["--route", "open"], in: scene.directory)
+    let result = try await run(
+      ["/usr/bin/python3", testsDirectory + "/peers/login_browser.py", "--start", try await login.start()],
+      within: .seconds(150))
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("ok: no policy was broken"))
+    #expect(try await login.result().status == 0)
+    #expect(try await eventually { try await proxy.get("/open/list").status == 200 })
+    await scene.services.stop()
+  }
 }

@@ -1,9 +1,12 @@
 // `bearer-proxy login`, and the person who does what it says.
 
+import Synchronization
+
 /// A sign-in under way: the command waits for the person.
-public struct Login: Sendable {
+public final class Login: Sendable {
   /// The process.
   public let process: ChildProcess
+  private let provider = Mutex<String?>(nil)
 
   /// Starts the command; `options` say for what.
   public init(
@@ -28,8 +31,19 @@ public struct Login: Sendable {
     return try await login.result()
   }
 
-  /// The address that the command wants a browser to go to.
-  public func address() async throws -> String { try await word(thatBegins: "http") }
+  /// The address of this machine that the command wants a browser to go to. It works once.
+  public func start() async throws -> String { try await word(thatBegins: "http") }
+
+  /// The provider's address, to which that one leads.
+  public func address() async throws -> String {
+    if let known = provider.withLock({ $0 }) { return known }
+    let answer = try await curl([try await start()])
+    guard let address = answer["location"] else {
+      throw TestSupportError("no redirect: \(answer.status) \(answer.body)")
+    }
+    provider.withLock { $0 = address }
+    return address
+  }
 
   /// The address and the code that the command wants a person to bring together.
   public func deviceCode() async throws -> (address: String, code: String) {

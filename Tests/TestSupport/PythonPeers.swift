@@ -19,7 +19,7 @@ public func pinnedPython() throws -> String {
 }
 
 /// The port of the line `listening PORT` that a peer of ours prints when it is ready.
-func announcedPort(of process: ChildProcess) async throws -> Int {
+public func announcedPort(of process: ChildProcess) async throws -> Int {
   var port: Int?
   _ = try await eventually {
     if let status = process.poll() {

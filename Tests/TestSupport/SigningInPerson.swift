@@ -6,14 +6,15 @@ public struct SigningInPerson: Sendable {
   private let words: [String]
 
   /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority; `declines`
-  /// refuses consent.
+  /// refuses consent, and `discards` does not keep a sign-in where the last page asks.
   public init(
-    user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false
+    user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false,
+    discards: Bool = false
   ) {
     words =
       ["python3", testsDirectory + "/peers/person.py", "--user", user]
       + (trust.map { ["--ca", $0] } ?? []) + (password.map { ["--password", $0] } ?? [])
-      + (declines ? ["--decline"] : [])
+      + (declines ? ["--decline"] : []) + (discards ? ["--discard"] : [])
   }
 
   /// Types the code that a device shows, signs in, and answers for consent. The headings of the pages on the way.

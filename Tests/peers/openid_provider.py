@@ -31,6 +31,7 @@ from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMix
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import UserInfo
 from authlib.oidc.core.grants import OpenIDCode
+from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oauth2.rfc9068 import JWTBearerTokenGenerator, JWTBearerTokenValidator
 from flask import Flask, Response, jsonify, request
 from joserfc.jwk import KeySet, RSAKey
@@ -44,6 +45,8 @@ PAGE = """<!DOCTYPE html><html lang="en"><title>Sign in</title><h1>Sign in</h1>%
 
 
 class Client(ClientMixin):
+    redirect_uris = None
+
     def __init__(self, identifier, secret, methods, scopes, grant_types):
         self.identifier, self.secret, self.methods, self.scopes = identifier, secret, methods, scopes
         self.grant_types = grant_types
@@ -67,7 +70,9 @@ class Client(ClientMixin):
         return response_type == "code"
 
     def check_redirect_uri(self, redirect_uri):
-        # RFC 8252 section 7.3: any port of loopback.
+        # RFC 8252 section 7.3: any port of loopback. Some providers compare the whole URI.
+        if Client.redirect_uris:
+            return redirect_uri in Client.redirect_uris
         return redirect_uri.startswith(("http://localhost:", "http://127.0.0.1:"))
 
 
@@ -233,6 +238,12 @@ def provider(issuer, arguments, ca_file):
     server.register_token_generator("default", Tokens(
         issuer, refresh_token_generator=lambda *_, **__: secrets.token_urlsafe(32),
         expires_generator=lambda client, grant: arguments.expires_in))
+    if arguments.name_issuer:
+        class Named(IssuerParameter):
+            def get_issuer(self):
+                return issuer
+
+        server.register_extension(Named())
     server.register_grant(ClientCredentials)
     server.register_grant(AuthorizationCode, [CodeChallenge(required=True), Identity(require_nonce=True)])
     server.register_grant(RefreshToken)
@@ -268,6 +279,7 @@ def provider(issuer, arguments, ca_file):
             subject_types_supported=["public"],
             grant_types_supported=["client_credentials", "authorization_code", "refresh_token"],
             code_challenge_methods_supported=["S256"],
+            authorization_response_iss_parameter_supported=arguments.name_issuer,
             id_token_signing_alg_values_supported=["RS256"],
             **methods,
         )
@@ -342,6 +354,8 @@ def main():
     parser.add_argument("--auth-method", action="append", metavar="NAME", help="client_secret_basic, client_secret_post")
     parser.add_argument("--listed-auth-method", action="append", metavar="NAME", help="what the metadata list instead, or nothing")
     parser.add_argument("--scope", action="append", metavar="SCOPE")
+    parser.add_argument("--redirect-uri", action="append", metavar="URI", help="compared as a whole; else any of loopback")
+    parser.add_argument("--name-issuer", action="store_true", help="answers name the issuer (RFC 9207)")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")
     parser.add_argument("--certificate", metavar="FILE", help="serve https: with this certificate chain and --key")
@@ -350,6 +364,7 @@ def main():
     arguments = parser.parse_args()
     # Authlib wants https from browsers; loopback needs none.
     os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
+    Client.redirect_uris = arguments.redirect_uri
     arguments.auth_method = arguments.auth_method or ["client_secret_basic", "client_secret_post"]
     arguments.scope = arguments.scope or ["orders.read", "orders.write"]
 

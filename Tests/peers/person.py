@@ -5,7 +5,8 @@
     person.py [--ca FILE] [--user U] [--password P] [--decline] authorize URL
 
 `device` types a device's code and signs in. `authorize` opens an authorization request and prints what reaches the
-redirect URI as one JSON object; with --deliver it takes it there, as the browser would. Cookies last for one run, or
+redirect URI as one JSON object; with --deliver it takes it there, as the browser would, and keeps the sign-in where the page asks
+(--discard: does not). Cookies last for one run, or
 between runs with --jar FILE. Only the standard library is used, so that any test may run it.
 """
 
@@ -136,13 +137,19 @@ class Person:
         """What the sign-in brings to the redirect URI."""
         return self.go_on(*self.open(url))
 
-    def deliver(self, target, parameters, method):
-        """Takes it there. Loopback only: the application's own listener."""
+    def deliver(self, target, parameters, method, keeps=True):
+        """Takes it there. Loopback only: the application's own listener, whose page may ask whether to keep the sign-in."""
         body = urllib.parse.urlencode(parameters)
         plain = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         request = urllib.request.Request(target, body.encode()) if method == "POST" else target + "?" + body
         with plain.open(request, timeout=30) as answer:
-            return answer.read().decode()
+            page = answer.read().decode()
+        for form in Forms(page).forms:
+            if ("keep", "yes") in form["buttons"]:
+                action = urllib.parse.urljoin(target, form["action"])
+                with plain.open(action, b"keep=yes" if keeps else b"keep=no", timeout=30) as answer:
+                    return page + answer.read().decode()
+        return page
 
 
 def main():
@@ -152,6 +159,7 @@ def main():
     parser.add_argument("--password", default="tulip-anchor-42")
     parser.add_argument("--decline", action="store_true")
     parser.add_argument("--deliver", action="store_true")
+    parser.add_argument("--discard", action="store_true")
     parser.add_argument("--jar")
     parser.add_argument("what", choices=["device", "authorize"])
     parser.add_argument("url")
@@ -167,7 +175,7 @@ def main():
         sys.exit("the sign-in ended at the provider: " + " > ".join(person.headings))
     target, parameters, method = end
     if options.deliver:
-        print(person.deliver(target, parameters, method))
+        print(person.deliver(target, parameters, method, not options.discard))
     else:
         print(json.dumps({"target": target, "method": method, "parameters": parameters, "pages": person.headings}))
 

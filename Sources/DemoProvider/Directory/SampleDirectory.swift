@@ -93,7 +93,7 @@ extension DemoDirectory {
       clientIdentifier: Sample.desk, object: object, displayName: "orders-desk",
       redirectURIs: [
         "http://localhost", "http://127.0.0.1", "http://localhost/.bearer/callback",
-        "https://localhost/.bearer/callback",
+        "https://localhost/.bearer/callback", "http://localhost/.bearer/callback/desk",
       ])
   }
 

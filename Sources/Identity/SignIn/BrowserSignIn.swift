@@ -53,8 +53,9 @@ public struct BrowserSignIn: Sendable {
 
   /// Reads what the browser brought.
   func reply(_ form: [UInt8]) throws(AuthorizationReplyError) -> AuthorizationReply {
-    let issuer = exchange.request.application.authority.kind == .issuer ? metadata.issuer : nil
-    return try AuthorizationReply(form: form, state: session.state, issuer: issuer)
+    try AuthorizationReply(
+      form: form, state: session.state,
+      issuer: ReplyIssuer(metadata, authority: exchange.request.application.authority))
   }
 
   /// Takes what the browser brought (a redirect's query) for tokens, believes the ID token, and files everything.
@@ -65,10 +66,14 @@ public struct BrowserSignIn: Sendable {
     } catch {
       throw SignInError(error)
     }
-    return try await finish(code)
+    return try await file(try await prove(code))
   }
 
-  func finish(_ code: Secret) async throws(SignInError) -> AuthenticationResult {
+  /// The application's name.
+  var application: String { exchange.request.application.name }
+
+  /// Takes a code for tokens and believes the ID token. Nothing is kept yet.
+  func prove(_ code: Secret) async throws(SignInError) -> ProvenSignIn {
     let grant = TokenGrant.authorizationCode(code, redirectURI: redirectURI, verifier: session.proof.verifier)
     let reply: TokenReply
     do throws(AcquisitionFailure) {
@@ -76,7 +81,12 @@ public struct BrowserSignIn: Sendable {
     } catch {
       throw exchange.failure(error)
     }
-    return try await exchange.finish(reply, grant, nonce: session.nonce, metadata)
+    return try await exchange.prove(reply, grant, nonce: session.nonce, metadata)
+  }
+
+  /// Files everything.
+  func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
+    try await exchange.file(proven)
   }
 
   private static func session() throws(SignInError) -> AuthorizationSession {

@@ -1,6 +1,7 @@
 // Owns the sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC 8252).
 // Opening the browser is the caller's.
 
+internal import HTTP
 public import Network
 public import Tokens
 
@@ -8,25 +9,32 @@ public import Tokens
 public struct InteractiveSignIn: Sendable {
   private let exchange: SignInExchange
   private let loop: EventLoop
+  private let redirect: LoopbackRedirect
   private let timeout: TimeSpan
+  private let users: Set<UInt32>?
 
   /// A sign-in whose answer is waited for on `loop`.
   /// - Parameters:
   ///   - store: where the tokens are filed.
+  ///   - redirect: where the browser brings the answer; the application's usual place unless told.
   ///   - timeout: how long the person may take; five minutes unless told.
+  ///   - users: the users of this machine whose browsers may open the address and bring the answer; nil is every user.
   ///   - now: the wall clock.
   public init(
-    _ request: SignInRequest, store: any TokenCacheStore, loop: EventLoop, timeout: TimeSpan = .seconds(300),
-    now: @escaping @Sendable () -> UnixTime
+    _ request: SignInRequest, store: any TokenCacheStore, loop: EventLoop, redirect: LoopbackRedirect? = nil,
+    timeout: TimeSpan = .seconds(300), users: Set<UInt32>? = nil, now: @escaping @Sendable () -> UnixTime
   ) {
     self.loop = loop
+    self.redirect = redirect ?? LoopbackRedirect(request.application.callback)
     self.timeout = timeout
+    self.users = users
     exchange = SignInExchange(request: request, store: store, now: now)
   }
 
   /// Shows the person an address, waits for the answer, and gets the tokens (MSAL's `acquire_token_interactive`).
   ///
-  /// Cancelling the task ends the wait with `cancelled`.
+  /// The address is one of this machine's and leads to the provider once. Cancelling the task ends the wait with
+  /// `cancelled`.
   /// - Parameter present: brings the person to the address, such as by printing it and opening a browser.
   public func acquireToken(
     present: @escaping @Sendable (String) async -> Void
@@ -34,21 +42,172 @@ public struct InteractiveSignIn: Sendable {
     let metadata = try await exchange.metadata()
     // Before anything is listened on.
     guard metadata.authorizationEndpoint != nil else { throw .unsupported(.browser) }
-    let receiver = try LoopbackReceiver(loop: loop, timeout: timeout)
-    let signIn = try BrowserSignIn(exchange, metadata, redirectURI: receiver.redirectURI, takesForms: true)
-    let showing = Task { await present(signIn.address) }
-    let ending = await receiver.receive { form throws(AuthorizationReplyError) in try signIn.reply(form) }
-    showing.cancel()
-    return try await signIn.finish(code(ending))
+    let receiving = Locked(Interest())
+    let loop = loop
+    let outcome = await withTaskCancellationHandler {
+      await Task(executorPreference: loop) {
+        do throws(SignInError) {
+          return Outcome.success(try await self.receive(metadata, present, receiving))
+        } catch {
+          return .failure(error)
+        }
+      }.value
+    } onCancel: {
+      let receiver = receiving.withLock { interest in
+        interest.hasEnded = true
+        return interest.receiver
+      }
+      Task(executorPreference: loop) { receiver?.cancel() }
+    }
+    switch outcome {
+    case .success(.filed(let result)): return result
+    case .success(.proven(let proven)):
+      guard case .program(let keeps) = exchange.request.confirmation, await keeps(proven.account) else {
+        throw .notConfirmed(proven.account.name)
+      }
+      return try await exchange.file(proven)
+    case .failure(let error): throw error
+    }
   }
 
-  private func code(_ ending: LoopbackReceiver.Ending) throws(SignInError) -> Secret {
+  private typealias Outcome = Result<Stage, SignInError>
+
+  /// Whether the caller still wants the sign-in, and what waits for it.
+  private struct Interest {
+    var hasEnded = false
+    var receiver: LoopbackReceiver?
+  }
+
+  /// How far the browser brought it.
+  private enum Stage: Sendable {
+    /// The program is asked before it is filed.
+    case proven(ProvenSignIn)
+    case filed(AuthenticationResult)
+  }
+
+  private func receive(
+    _ metadata: ProviderMetadata, _ present: @escaping @Sendable (String) async -> Void,
+    _ receiving: Locked<Interest>
+  ) async throws(SignInError) -> Stage {
+    let receiver = try LoopbackReceiver(loop: loop, port: redirect.port, timeout: timeout, users: users)
+    let hasEnded = receiving.withLock { interest in
+      interest.receiver = receiver
+      return interest.hasEnded
+    }
+    if hasEnded { receiver.cancel() }
+    let signIn = try BrowserSignIn(
+      exchange, metadata, redirectURI: redirect.uri(port: receiver.port), takesForms: true)
+    let desk = Desk(
+      signIn: signIn,
+      rule: LoopbackRule(
+        start: try Self.secretPath(), callback: redirect.requestPath, decision: try Self.secretPath()),
+      confirmation: exchange.request.confirmation)
+    // By its address: of the name's two addresses, another user of this machine may listen at the one that is not ours.
+    let address = "http://127.0.0.1:\(receiver.port)\(desk.start)"
+    let showing = Task { await present(address) }
+    let ending = await receiver.receive { await desk.verdict($0) }
+    showing.cancel()
+    if let outcome = desk.outcome { return try outcome.get() }
     switch ending {
-    case .reply(.success(let reply)): return reply.code
-    case .reply(.failure(let error)): throw SignInError(error)
+    case .done, .cancelled: throw .cancelled
     case .timedOut: throw .timedOut(seconds: Int64(timeout.nanoseconds / 1_000_000_000))
-    case .cancelled: throw .cancelled
-    case .failed(let error): throw .listener(error)
+    case .failed(let error): throw .listener(error, port: redirect.port)
+    }
+  }
+
+  private static func secretPath() throws(SignInError) -> String {
+    do throws(CryptoError) {
+      return "/\(Base64URL.encode(try RandomBytes.make(32)))"
+    } catch {
+      throw .crypto(error)
+    }
+  }
+
+  /// What the listener's requests come to.
+  private final class Desk: Sendable {
+    private struct State {
+      var rule: LoopbackRule
+      var proven: ProvenSignIn?
+      var outcome: Outcome?
+    }
+
+    let start: String
+    private let signIn: BrowserSignIn
+    private let confirmation: SignInConfirmation
+    private let state: Locked<State>
+
+    init(signIn: BrowserSignIn, rule: LoopbackRule, confirmation: SignInConfirmation) {
+      start = rule.start
+      self.signIn = signIn
+      self.confirmation = confirmation
+      state = Locked(State(rule: rule))
+    }
+
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    func verdict(_ request: LoopbackRequest) async -> LoopbackReceiver.Verdict {
+      switch state.withLock({ $0.rule.action(for: request) }) {
+      case .show(let page): return .show(page)
+      case .begin: return .show(.begin(address: signIn.address))
+      case .answer(let form): return await answer(form)
+      case .decision(let keeps): return await decide(keeps)
+      }
+    }
+
+    /// What is no answer to this sign-in changes nothing: anybody can send it.
+    private func answer(_ form: [UInt8]) async -> LoopbackReceiver.Verdict {
+      let code: Secret
+      do throws(AuthorizationReplyError) {
+        code = try signIn.reply(form).code
+      } catch {
+        switch error {
+        case .state, .malformed: return .show(.wrongAnswer)
+        case .issuer, .issuerMissing, .refused, .withoutCode: return end(.failure(SignInError(error)), .failed)
+        }
+      }
+      guard state.withLock({ $0.rule.takesAnswer() }) else { return .show(.answeredBefore) }
+      let proven: ProvenSignIn
+      do throws(SignInError) {
+        proven = try await signIn.prove(code)
+      } catch {
+        return end(.failure(error), .failed)
+      }
+      let (name, application) = (proven.account.name, signIn.application)
+      switch confirmation {
+      case .none: return await file(proven)
+      case .program:
+        return end(.success(.proven(proven)), .askedElsewhere(name: name, application: application))
+      case .page:
+        let decision = state.withLock { state in
+          state.proven = proven
+          state.rule.ask()
+          return state.rule.decision
+        }
+        return .show(.asked(name: name, application: application, decision: decision))
+      }
+    }
+
+    private func decide(_ keeps: Bool) async -> LoopbackReceiver.Verdict {
+      guard let proven = state.withLock({ $0.proven }) else { return .show(.nothingHere) }
+      if !keeps { return end(.failure(.notConfirmed(proven.account.name)), .dropped) }
+      return await file(proven)
+    }
+
+    private func file(_ proven: ProvenSignIn) async -> LoopbackReceiver.Verdict {
+      do throws(SignInError) {
+        let result = try await signIn.file(proven)
+        return end(
+          .success(.filed(result)), .kept(name: proven.account.name, application: signIn.application))
+      } catch {
+        return end(.failure(error), .failed)
+      }
+    }
+
+    private func end(_ outcome: Outcome, _ page: LoopbackPage) -> LoopbackReceiver.Verdict {
+      state.withLock { state in
+        if state.outcome == nil { state.outcome = outcome }
+      }
+      return .end(page)
     }
   }
 }

@@ -1,5 +1,5 @@
-// Owns one connection of a browser on loopback: one request, one page. Everything but an answer from an identity provider is
-// sent away here.
+// Owns one connection of a browser on loopback: one request, one page. What is no request to this listener is sent away
+// here.
 
 internal import HTTP
 internal import HTTPClient
@@ -24,9 +24,8 @@ final class LoopbackConnection {
     self.port = port
   }
 
-  /// The query or form that the request brings to the redirect URI; nil where it is another request, which has been answered, or
-  /// none.
-  func answer() async -> [UInt8]? {
+  /// The request; nil where there is none, or one that was answered here.
+  func request() async -> LoopbackRequest? {
     let deadline = waiter.loop.now + Self.patience
     guard let length = await receiveHead(until: deadline) else { return nil }
     let arrival = input.withBytes { judge($0) }
@@ -34,42 +33,52 @@ final class LoopbackConnection {
     case .refused(let page):
       await send(page)
       return nil
-    case .query(let query):
-      return query
-    case .form(let count):
+    case .whole(let request):
+      return request
+    case .form(var request, let count):
       input.consume(length)
       while input.count < count {
         guard await receive(until: deadline) else { return nil }
       }
-      return input.withBytes { Self.copy($0.extracting(0..<count)) }
+      request.form = input.withBytes { Self.copy($0.extracting(0..<count)) }
+      return request
     }
   }
 
   private enum Arrival {
     case refused(LoopbackPage)
-    case query([UInt8])
-    case form(count: Int)
+    case whole(LoopbackRequest)
+    case form(LoopbackRequest, count: Int)
   }
 
-  /// What the parsed head asks for. Pages of other sites reach this listener too; those that had their own name resolve to
-  /// loopback show it in `Host`.
+  /// What the parsed head asks for. Pages of other sites reach this listener too; those that had their own name resolve
+  /// to loopback show it in `Host`.
   private func judge(_ bytes: Span<UInt8>) -> Arrival {
     let head = bytes.extracting(parser.head.authority)
     guard let host = HostName(head), host.port == port,
       host.names(Array("localhost".utf8), in: head) || host.names(Array("127.0.0.1".utf8), in: head)
     else { return .refused(.foreign) }
-    let path = Self.copy(bytes.extracting(parser.head.target.path))
-    guard path.isEmpty || path == [UInt8(ascii: "/")] else { return .refused(.nothingHere) }
+    let path = String(decoding: Self.copy(bytes.extracting(parser.head.target.path)), as: UTF8.self)
     let query = Self.copy(bytes.extracting(parser.head.target.query))
+    var request = LoopbackRequest(method: .get, path: path.isEmpty ? "/" : path, form: query)
+    request.isAhead = ["sec-purpose", "purpose"].contains { value(of: $0, bytes) != nil }
+    request.isFromOtherPage = value(of: "sec-fetch-site", bytes).map { $0 != "same-origin" } ?? false
     switch parser.head.method {
-    case .get where query.isEmpty: return .refused(.nothingHere)
-    case .get: return .query(query)
-    case .post: return form(bytes)
+    case .get: return .whole(request)
+    case .post:
+      request.method = .post
+      return form(request, bytes)
     default: return .refused(.method)
     }
   }
 
-  private func form(_ bytes: Span<UInt8>) -> Arrival {
+  private func value(of name: String, _ bytes: Span<UInt8>) -> String? {
+    parser.head.fields.first(named: Array(name.utf8), in: bytes).map {
+      String(decoding: Self.copy(bytes.extracting($0.value)), as: UTF8.self)
+    }
+  }
+
+  private func form(_ request: LoopbackRequest, _ bytes: Span<UInt8>) -> Arrival {
     let type = parser.head.fields.first(.contentType).map { Self.copy(bytes.extracting($0.value)) } ?? []
     let media = String(decoding: type, as: UTF8.self).prefix { $0 != ";" }.lowercased()
     guard media.filter({ $0 != " " }) == "application/x-www-form-urlencoded" else { return .refused(.nothingHere) }
@@ -77,7 +86,7 @@ final class LoopbackConnection {
       guard case .fixed(let count) = try BodyFraming.request(parser.head, bytes), count <= Self.bodyLimit else {
         return .refused(.tooLarge)
       }
-      return .form(count: Int(count))
+      return .form(request, count: Int(count))
     } catch {
       return .refused(.nothingHere)
     }

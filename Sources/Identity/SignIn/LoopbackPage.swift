@@ -1,13 +1,30 @@
-// Owns what a browser is shown when it brings an answer. The pages are fixed texts: nothing of the request is ever in them.
+// Owns what a browser is shown at the loopback listener. Names are escaped; nothing else of a request or an answer is
+// in a page.
 
 internal import HTTP
 
 /// A page of the loopback listener.
-enum LoopbackPage {
-  /// A code has come.
-  case received
-  /// Something came that is no code.
+enum LoopbackPage: Sendable, Hashable {
+  /// The person is signed in, and it is kept.
+  case kept(name: String, application: String)
+  /// The terminal asks whether it is kept.
+  case askedElsewhere(name: String, application: String)
+  /// The page asks; the form goes to `decision`.
+  case asked(name: String, application: String, decision: String)
+  /// The person does not want it kept.
+  case dropped
+  /// Something came that ends the sign-in, and is no code.
   case failed
+  /// Something came that is no answer to this sign-in, which goes on.
+  case wrongAnswer
+  /// To the identity provider.
+  case begin(address: String)
+  /// The address that begins the sign-in was opened before.
+  case begunBefore
+  /// The answer has come before.
+  case answeredBefore
+  /// Another user of this machine made the connection.
+  case otherUser
   /// The request is for another host.
   case foreign
   /// Nothing stands at this address.
@@ -17,50 +34,101 @@ enum LoopbackPage {
   /// A form that no provider sends.
   case tooLarge
 
-  private var status: Int {
+  var status: Int {
     switch self {
-    case .received: 200
-    case .failed: 400
-    case .foreign: 421
+    case .kept, .askedElsewhere, .asked, .dropped: 200
+    case .begin: 303
+    case .failed, .wrongAnswer, .answeredBefore: 400
+    case .otherUser: 403
     case .nothingHere: 404
     case .method: 405
+    case .begunBefore: 410
     case .tooLarge: 413
+    case .foreign: 421
     }
   }
 
-  private var words: (title: StaticString, text: StaticString) {
+  private var content: (title: Markup, text: Markup) {
     switch self {
-    case .received: ("Back to the terminal", "The identity provider has answered. You can close this window.")
-    case .failed: ("Not signed in", "The sign-in did not succeed. The terminal says why. You can close this window.")
-    case .foreign, .nothingHere, .method, .tooLarge: ("Nothing here", "This address waits for a sign-in's answer.")
+    case .kept(let name, let application):
+      ("You are signed in", "<p><b>\(name)</b> is signed in to <b>\(application)</b>. You can close this window.</p>")
+    case .askedElsewhere(let name, let application):
+      (
+        "Back to the terminal",
+        "<p><b>\(name)</b> signed in to <b>\(application)</b>. The terminal asks whether to keep it. You can close this window.</p>"
+      )
+    case .asked(let name, let application, let decision):
+      (
+        "Is this you?",
+        """
+        <p><b>\(name)</b> signed in to <b>\(application)</b>.</p>
+        <form method="post" action="\(decision)">
+        <p><button name="keep" value="yes">Keep this sign-in</button>
+        <button name="keep" value="no">Discard it</button></p>
+        </form>
+        """
+      )
+    case .dropped: ("Discarded", "<p>Nothing of this sign-in was kept. You can close this window.</p>")
+    case .failed:
+      ("Not signed in", "<p>The sign-in did not succeed. The terminal says why. You can close this window.</p>")
+    case .wrongAnswer:
+      (
+        "Not signed in",
+        "<p>This is no answer to the sign-in that waits here. Finish the sign-in in the window that began it.</p>"
+      )
+    case .begin: ("Sign in", "<p>You are sent to the identity provider.</p>")
+    case .begunBefore:
+      (
+        "Opened before",
+        "<p>This address was opened before, and works once. If that was not you, stop the command in the terminal and start it again.</p>"
+      )
+    case .answeredBefore: ("Answered before", "<p>The answer to this sign-in has come before.</p>")
+    case .otherUser: ("Not for this user", "<p>The user who started the sign-in has to open this address.</p>")
+    case .foreign, .nothingHere, .method, .tooLarge:
+      ("Nothing here", "<p>This address waits for a sign-in's answer.</p>")
     }
   }
 
-  /// Head and body. The policy lets the page load and do nothing at all.
+  /// Head and body. The policy lets the page load nothing, and do nothing but send its form here.
   func rendered() -> ByteBuffer {
-    var body = ByteBuffer(capacity: 512)
-    body.append("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n")
-    body.append("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n")
-    body.append("<meta name=\"color-scheme\" content=\"light dark\">\n<title>")
-    body.append(words.title)
-    body.append("</title>\n<main>\n<h1>")
-    body.append(words.title)
-    body.append("</h1>\n<p>")
-    body.append(words.text)
-    body.append("</p>\n</main>\n")
-    var page = ByteBuffer(capacity: 1024)
-    HeadWriter.statusLine(status, into: &page)
-    HeadWriter.field("Content-Type", "text/html; charset=utf-8", into: &page)
-    HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &page)
-    HeadWriter.field(
-      "Content-Security-Policy",
-      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox", into: &page)
-    HeadWriter.field("Cache-Control", "no-store", into: &page)
-    HeadWriter.field("Referrer-Policy", "no-referrer", into: &page)
-    HeadWriter.field("X-Content-Type-Options", "nosniff", into: &page)
-    HeadWriter.field("Connection", "close", into: &page)
-    HeadWriter.end(into: &page)
-    page.append(body.bytes)
-    return page
+    let (title, text) = content
+    let page: Markup = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width,initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <link rel="icon" href="data:,">
+      <title>\(title)</title>
+      <main>
+      <h1>\(title)</h1>
+      \(text)
+      </main>
+
+      """
+    let body = Array(page.text.utf8)
+    var output = ByteBuffer(capacity: 1024)
+    HeadWriter.statusLine(status, into: &output)
+    if case .begin(let address) = self { HeadWriter.field("Location", Array(address.utf8).span, into: &output) }
+    HeadWriter.field("Content-Type", "text/html; charset=utf-8", into: &output)
+    HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &output)
+    HeadWriter.field("Content-Security-Policy", policy, into: &output)
+    HeadWriter.field("X-Frame-Options", "DENY", into: &output)
+    HeadWriter.field("Cache-Control", "no-store", into: &output)
+    HeadWriter.field("Referrer-Policy", "no-referrer", into: &output)
+    HeadWriter.field("X-Content-Type-Options", "nosniff", into: &output)
+    HeadWriter.field("Connection", "close", into: &output)
+    HeadWriter.end(into: &output)
+    output.append(body)
+    return output
+  }
+
+  private var policy: StaticString {
+    switch self {
+    case .asked:
+      "default-src 'none'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    default:
+      "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+    }
   }
 }

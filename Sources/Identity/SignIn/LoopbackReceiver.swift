@@ -1,76 +1,72 @@
-// Owns the wait for a browser's answer on loopback: one listener, until the first answer, the time limit or the end of interest.
-// What an answer is worth is judged elsewhere; what a connection is told stands in LoopbackConnection.
+// Owns the wait for a browser on loopback: one listener, until its owner has what it waits for, the time limit or the
+// end of interest. What a request means is judged elsewhere; how one is read stands in LoopbackConnection.
 
+internal import Glibc
+internal import HTTP
 internal import Network
-internal import Tokens
 
-/// Listens on 127.0.0.1 at a port of the kernel's choice.
+/// Listens on 127.0.0.1. Make and use it on its loop.
 final class LoopbackReceiver: Sendable {
   /// How the wait ended.
   enum Ending: Sendable {
-    case reply(Result<AuthorizationReply, AuthorizationReplyError>)
+    /// A request brought what was waited for.
+    case done
     case timedOut
     case cancelled
     case failed(SystemError)
   }
 
-  /// Judges a redirect's query or a posted form.
-  typealias Judge = @Sendable ([UInt8]) throws(AuthorizationReplyError) -> AuthorizationReply
+  /// What becomes of a request.
+  enum Verdict: Sendable {
+    /// The page, and the wait goes on.
+    case show(LoopbackPage)
+    /// The page, and the wait is over.
+    case end(LoopbackPage)
+  }
 
   private struct State {
     var ending: Ending?
     var waiters: [Waiter] = []
   }
 
-  /// Where the browser is to bring the answer. `localhost`, because Entra overlooks the port of that name alone (RFC 8252 §7.3
-  /// would have it do so for the address).
-  let redirectURI: String
-  private let socket: BoundSocket
+  /// The port it listens at.
+  var port: UInt16 { address.port }
+  private let address: SocketAddress
+  private let listener: Listener
   private let loop: EventLoop
   private let deadline: MonotonicTime
+  /// The users whose connections count; nil takes everybody's.
+  private let users: Set<UInt32>?
   private let state = Locked(State())
 
-  /// Connections served at once: a browser opens a few, some of which it never uses. Beyond that the oldest has to go, for it has
-  /// had the most time to say something: whoever opens many and says nothing keeps nobody out.
+  /// Connections served at once: a browser opens a few, some of which it never uses. Beyond that the oldest has to go,
+  /// for it has had the most time to say something: whoever opens many and says nothing keeps nobody out.
   private static let connectionLimit = 16
 
-  init(loop: EventLoop, timeout: TimeSpan) throws(SignInError) {
+  /// - Parameter port: nil lets the kernel choose.
+  init(loop: EventLoop, port: UInt16?, timeout: TimeSpan, users: Set<UInt32>?) throws(SignInError) {
     do throws(SystemError) {
-      socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: 0)), count: 1)[0]
+      let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: port ?? 0)), count: 1)[0]
+      defer { socket.close() }
+      listener = try Listener(socket, loop: loop)
+      address = socket.address
     } catch {
-      throw .listener(error)
+      throw .listener(error, port: port)
     }
     self.loop = loop
+    self.users = users
     deadline = .now + timeout
-    redirectURI = "http://localhost:\(socket.address.port)"
   }
 
-  /// Waits for the answer; call once.
-  func receive(_ judge: @escaping Judge) async -> Ending {
-    let loop = loop
-    return await withTaskCancellationHandler {
-      await Task(executorPreference: loop) { await self.run(judge) }.value
-    } onCancel: {
-      Task(executorPreference: loop) { self.end(.cancelled) }
-    }
-  }
-
-  private func run(_ judge: @escaping Judge) async -> Ending {
-    let listener: Listener
-    do throws(SystemError) {
-      listener = try Listener(socket, loop: loop)
-    } catch {
-      socket.close()
-      return .failed(error)
-    }
-    socket.close()
+  /// Serves requests until one ends the wait; call once. Afterwards nothing is listened at.
+  func receive(_ judge: @escaping @Sendable (LoopbackRequest) async -> Verdict) async -> Ending {
     let waiter = Waiter(loop)
     watch(waiter)
     await withDiscardingTaskGroup { group in
       while ending == nil {
         switch listener.accept() {
-        case .connection(let channel, _):
-          if let connection = admit(channel) { group.addTask { await self.serve(connection, judge) } }
+        case .connection(let channel, let peer):
+          if let connection = admit(channel) { group.addTask { await self.serve(connection, peer, judge) } }
         case .none:
           waiter.watch(listener.channel, .read)
           if await waiter.wait(until: deadline) == .timedOut { end(.timedOut) }
@@ -84,15 +80,19 @@ final class LoopbackReceiver: Sendable {
     return ending ?? .cancelled
   }
 
+  /// Gives the wait up. Call on the loop.
+  func cancel() { end(.cancelled) }
+
   /// The connection, in its place among the others; nil where the system gives it none.
   private func admit(_ channel: Channel) -> sending LoopbackConnection? {
     let connection: LoopbackConnection
     do throws(StreamError) {
-      connection = try LoopbackConnection(channel, port: socket.address.port)
+      connection = try LoopbackConnection(channel, port: port)
     } catch {
       return nil
     }
-    // The first waiter is the listener's. Nobody leaves the list before the loop has run, so the oldest is taken out at once.
+    // The first waiter is the listener's. Nobody leaves the list before the loop has run, so the oldest is taken out at
+    // once.
     let oldest = state.withLock { state -> Waiter? in
       state.waiters.append(connection.waiter)
       return state.waiters.count > Self.connectionLimit + 1 ? state.waiters.remove(at: 1) : nil
@@ -101,21 +101,34 @@ final class LoopbackReceiver: Sendable {
     return connection
   }
 
-  private func serve(_ connection: LoopbackConnection, _ judge: Judge) async {
+  private func serve(
+    _ connection: LoopbackConnection, _ peer: SocketAddress, _ judge: @Sendable (LoopbackRequest) async -> Verdict
+  ) async {
     // Whoever comes after the end is told nothing; nobody would wake this connection again.
-    if ending == nil, let form = await connection.answer() {
-      let result: Result<AuthorizationReply, AuthorizationReplyError>
-      do throws(AuthorizationReplyError) {
-        result = .success(try judge(form))
-        await connection.send(.received)
-      } catch {
-        result = .failure(error)
-        await connection.send(.failed)
+    if ending == nil, let request = await connection.request() {
+      if isAllowed(peer) {
+        switch await judge(request) {
+        case .show(let page): await connection.send(page)
+        case .end(let page):
+          await connection.send(page)
+          end(.done)
+        }
+      } else {
+        await connection.send(.otherUser)
       }
-      end(.reply(result))
     }
     unwatch(connection.waiter)
     connection.close()
+  }
+
+  /// Whether a connection was made by somebody whose connections count. Where the kernel does not tell, everybody's do.
+  private func isAllowed(_ peer: SocketAddress) -> Bool {
+    guard let users else { return true }
+    switch LoopbackPeer(of: peer, to: address) {
+    case .user(let user): return users.contains(user)
+    case .unlisted: return false
+    case .unknown: return true
+    }
   }
 
   private var ending: Ending? { state.withLock { $0.ending } }

@@ -9,7 +9,7 @@ extension SignInError {
   public var isInteractionRequired: Bool {
     switch self {
     case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
-    case .declined, .otherAccount: true
+    case .declined, .otherAccount, .notConfirmed: true
     case .provider, .unsupported, .answer, .timedOut, .codeExpired, .cancelled, .idToken, .withoutAccount, .listener,
       .crypto, .store:
       false
@@ -27,6 +27,8 @@ extension SignInError {
     case .answer(.state):
       "the answer that came was not to this sign-in (its state is another one); nothing was used of it"
     case .answer(.issuer): "the answer that came names another issuer than the one asked; nothing was used of it"
+    case .answer(.issuerMissing):
+      "the answer that came does not name its issuer, as this provider's always do; nothing was used of it"
     case .answer(.malformed): "the answer that came cannot be read"
     case .answer(.withoutCode): "the answer that came has neither a code nor an error"
     case .answer(.refused(let reply)): "the identity provider refuses the sign-in: \(reply.detail)"
@@ -36,7 +38,9 @@ extension SignInError {
     case .idToken(let problem): "the identity provider's ID token is not believed: \(problem.detail)"
     case .withoutAccount: "the identity provider does not say who signed in, so its tokens are not kept"
     case .otherAccount(let name): "\(name) signed in, and somebody else was expected; nothing of it was kept"
-    case .listener(let error): "cannot listen on 127.0.0.1 for the browser's answer: \(error.description)"
+    case .notConfirmed(let name): "\(name) signed in, which was not confirmed; nothing of it was kept"
+    case .listener(let error, let port):
+      "cannot listen on \(port.map { "127.0.0.1:\($0)" } ?? "127.0.0.1") for the browser's answer: \(error.description)"
     case .crypto(let error): "the cryptography library fails: \(error)"
     case .store(let error):
       "somebody signed in, but the cache cannot be written: \(error.description(path: cachePath ?? "cache"))"

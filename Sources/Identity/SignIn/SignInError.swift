@@ -43,8 +43,10 @@ public enum SignInError: Error, Sendable, Hashable {
   case withoutAccount
   /// Somebody else signed in than was expected; their tokens are not kept.
   case otherAccount(String)
-  /// Loopback cannot be listened on.
-  case listener(SystemError)
+  /// The person who signed in was not the one who was meant: they were asked, and said no. Nothing is kept.
+  case notConfirmed(String)
+  /// Loopback cannot be listened on; at this port, where one was chosen.
+  case listener(SystemError, port: UInt16?)
   /// No random bytes, or no digest.
   case crypto(CryptoError)
   /// Somebody signed in, but that could not be written down.

@@ -56,26 +56,31 @@ struct SignInExchange {
     }
   }
 
-  /// Believes the ID token and files everything.
-  func finish(
+  /// Believes the ID token. Nothing is kept yet, and nothing ever of a person who is not expected.
+  func prove(
     _ reply: TokenReply, _ grant: TokenGrant, nonce: String?, _ metadata: ProviderMetadata
-  ) async throws(SignInError) -> AuthenticationResult {
+  ) async throws(SignInError) -> ProvenSignIn {
     let claims = try await provenClaims(of: reply, nonce: nonce, metadata)
     guard let home = reply.identity.homeAccountID else { throw .withoutAccount }
-    let authority = application.authority
-    let (clientID, type, requested, arrival) = (application.clientID, grant.type, request.scopes, now())
-    let authorized = authority.isStrictAboutScopes ? requested.union(request.extraScopes).decorated : nil
-    let expected = request.expectedAccount
+    let authorized =
+      application.authority.isStrictAboutScopes ? request.scopes.union(request.extraScopes).decorated : nil
+    let filing = SignInFiling(
+      reply: reply, home: home, application: application, realm: metadata.realm, grantType: grant.type,
+      requested: request.scopes, authorized: authorized, arrival: now())
+    var document = await store.snapshot()
+    guard let account = filing.add(to: &document) else { throw .withoutAccount }
+    if let expected = request.expectedAccount, !account.isCalled(expected) { throw .otherAccount(account.name) }
+    return ProvenSignIn(account: account, claims: claims, filing: filing, metadata: metadata)
+  }
+
+  /// Files a sign-in.
+  func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
+    let (filing, expected) = (proven.filing, request.expectedAccount)
     let filed: CachedAccount?
     do throws(CacheStoreError) {
       filed = try await store.modify { document -> CachedAccount? in
-        let issued = IssuedTokens(
-          reply, clientID: clientID, environment: document.environment(ofAccount: home, at: authority),
-          realm: metadata.realm, authority: authority.accountAuthority, grantType: type, requested: requested,
-          isolation: authority.isolation, authorized: authorized)
         var fuller = document
-        guard fuller.add(issued, now: arrival) else { return nil }
-        let account = fuller.accounts(authority: authority, clientID: clientID).first { $0.homeAccountID == home }
+        let account = filing.add(to: &fuller)
         if let account, expected.map(account.isCalled) ?? true { document = fuller }
         return account
       }
@@ -83,13 +88,25 @@ struct SignInExchange {
       throw .store(error)
     }
     // Where the tokens stand is to be found by whoever starts next, though the provider be down.
-    await store.tenants.remember(metadata, of: authority)
+    await store.tenants.remember(proven.metadata, of: application.authority)
     guard let account = filed else { throw .withoutAccount }
     if let expected, !account.isCalled(expected) { throw .otherAccount(account.name) }
+    let reply = filing.reply
     return AuthenticationResult(
-      accessToken: reply.accessToken, tokenType: reply.tokenType, scopes: reply.grantedScopes(requested: requested),
-      expiresOn: arrival + reply.expiresIn, tenantID: claims.tenant, account: account,
-      tokenSource: .identityProvider, idTokenClaims: claims)
+      accessToken: reply.accessToken, tokenType: reply.tokenType,
+      scopes: reply.grantedScopes(requested: filing.requested), expiresOn: filing.arrival + reply.expiresIn,
+      tenantID: proven.claims.tenant, account: account, tokenSource: .identityProvider, idTokenClaims: proven.claims)
+  }
+
+  /// Believes the ID token, asks where the program is to be asked, and files everything.
+  func finish(
+    _ reply: TokenReply, _ grant: TokenGrant, nonce: String?, _ metadata: ProviderMetadata
+  ) async throws(SignInError) -> AuthenticationResult {
+    let proven = try await prove(reply, grant, nonce: nonce, metadata)
+    if case .program(let keeps) = request.confirmation, !(await keeps(proven.account)) {
+      throw .notConfirmed(proven.account.name)
+    }
+    return try await file(proven)
   }
 
   private func provenClaims(

@@ -22,6 +22,8 @@ public struct SignInRequest: Sendable {
   public var authenticationContexts: [String] = []
   /// Whose tokens alone are filed: a user name or an id. Nil files anybody's.
   public var expectedAccount: String?
+  /// Who is asked whether the sign-in is kept.
+  public var confirmation = SignInConfirmation.none
 
   /// A wish of these parts; the rest are options.
   public init(application: Application, scopes: ScopeSet, extraScopes: ScopeSet = .none) {
@@ -32,4 +34,15 @@ public struct SignInRequest: Sendable {
 
   /// The challenge's claims and the application's capabilities, merged.
   var mergedClaims: Claims? { Claims(challenge: claims, capabilities: application.capabilities) }
+}
+
+/// Who is asked, once it is known who signed in and before anything of it is kept. Where nobody in particular is
+/// expected, somebody else on the machine may have signed in.
+public enum SignInConfirmation: Sendable {
+  /// Nobody.
+  case none
+  /// The person, on the page that ends the sign-in. Device codes have no such page.
+  case page
+  /// The program, which asks the person itself.
+  case program(@Sendable (CachedAccount) async -> Bool)
 }

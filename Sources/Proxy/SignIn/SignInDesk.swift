@@ -85,6 +85,11 @@ public final class SignInDesk: Sendable {
     self.routes = routes
   }
 
+  /// Where identity providers send browsers back to, each once: to be registered there.
+  public var redirectURIs: [String] {
+    Set(routes.values.map { origin.redirectURI($0.subscription.application.callback) }).sorted()
+  }
+
   /// Answers a request below `/.bearer/`.
   func answer(_ visit: SignInVisit) async -> SignInAnswer {
     let endpoint = SignInEndpoint(method: visit.method, path: visit.path)
@@ -214,7 +219,8 @@ public final class SignInDesk: Sendable {
     if request.loginHint == nil, !people.isEmpty { request.prompt = .selectAccount }
     do throws(SignInError) {
       let signIn = try await BrowserSignIn.begin(
-        request, redirectURI: origin.redirectURI, store: surroundings.store, now: surroundings.now)
+        request, redirectURI: origin.redirectURI(request.application.callback), store: surroundings.store,
+        now: surroundings.now)
       pending.withLock {
         $0.begin(
           PendingSignIns.Entry(
@@ -249,6 +255,13 @@ public final class SignInDesk: Sendable {
     case .used(let form): return pages.failure(.used, retry: link(form))
     case .unknown: return pages.failure(.unknownState)
     case .otherBrowser: return pages.failure(.otherBrowser)
+    }
+    // Another application's answer would hand its code to this one's provider (RFC 9700 §4.4.2).
+    guard origin.text + visit.path == entry.signIn.redirectURI else {
+      surroundings.log.warning(
+        "sign-in answered at another application's address",
+        ["route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI)])
+      return pages.failure(.otherApplication, retry: link(entry.form))
     }
     // A reload may have given the name to something else.
     guard let route = routes[entry.form.route], Self.areServedByOneSignIn(route.subscription.key, entry.wanted) else {

@@ -18,16 +18,17 @@ enum SignInEndpoint: Sendable, Hashable {
   /// What every path of these pages begins with.
   static let root = "/.bearer/"
   static let signInPath = "/.bearer/sign-in"
-  static let callbackPath = "/.bearer/callback"
 
   init(method: String, path: String) {
+    // Of an application, or of all: the sign-in that is answered knows which.
+    let isCallback = path == CallbackPath.root || path.hasPrefix(CallbackPath.root + "/")
     switch (method, path) {
     case ("GET", Self.signInPath), ("HEAD", Self.signInPath): self = .form
     case ("POST", Self.signInPath): self = .begin
-    case ("GET", Self.callbackPath): self = .callback
+    case ("GET", _) where isCallback: self = .callback
     case (_, Self.signInPath): self = .otherMethod(allow: "GET, HEAD, POST")
     // No POST: the cookie that an answer is bound to does not come along with another site's form.
-    case (_, Self.callbackPath): self = .otherMethod(allow: "GET")
+    case _ where isCallback: self = .otherMethod(allow: "GET")
     default: self = .nothing
     }
   }

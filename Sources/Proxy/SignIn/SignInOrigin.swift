@@ -1,6 +1,7 @@
 // Owns the address by which browsers know a listener, and what follows from it: links, redirect URIs, the cookie.
 
 public import HTTP
+internal import Tokens
 
 /// The origin of a listener's sign-in pages.
 public struct SignInOrigin: Sendable, Hashable {
@@ -17,8 +18,8 @@ public struct SignInOrigin: Sendable, Hashable {
     cookie = SignInCookie(port: url.port, isSecure: url.scheme == .https)
   }
 
-  /// Where the identity provider sends browsers back to: to be registered there.
-  public var redirectURI: String { text + SignInEndpoint.callbackPath }
+  /// Where the identity provider sends browsers back to after a sign-in to an application: to be registered there.
+  func redirectURI(_ callback: CallbackPath) -> String { text + callback.path }
 
   /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this listener; where it
   /// is none that may be returned to, the pages end with themselves.

@@ -59,6 +59,10 @@ struct SignInPageFailure {
       + "Nothing was done.",
     next:
       "Begin and end a sign-in in the same browser. If you began none, somebody sent you this address: close the page.")
+  static let otherApplication = SignInPageFailure(
+    400, "Another application's sign-in",
+    "The answer came to another application's address than the one that this sign-in is for. Nothing was done.",
+    next: "One of the identity providers may be trying to get at another's answers: tell whoever runs this proxy.")
   static let nothingHere = SignInPageFailure(
     404, "Nothing here", "There is no page at this address.", next: "Go back to the application.")
   static let method = SignInPageFailure(
@@ -100,7 +104,7 @@ struct SignInPageFailure {
       self.init(502, "Not signed in", "The sign-in did not succeed.", detail: error.message(), next: operatorNext)
     case .answer:
       self.init(400, "Not signed in", "The answer is not to this sign-in.", detail: error.message(), next: again)
-    case .otherAccount(let name):
+    case .otherAccount(let name), .notConfirmed(let name):
       self.init(
         403, "Another account is needed",
         "You signed in as \(name), and the route uses somebody else's account. "

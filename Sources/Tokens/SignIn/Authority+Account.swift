@@ -11,8 +11,13 @@ extension Authority {
   /// Which product's accounts these are.
   public var accountAuthority: AccountAuthority { kind == .adfs ? .federationServices : .standard }
 
-  /// What keeps tokens of one issuer apart from those of another on the same host (`ext_cache_key`); nil for Microsoft's kinds,
-  /// whose tenants do that. Without it, two realms with one client id would serve each other's tokens.
+  /// Who answers for the authorization endpoint: Microsoft for all tenants of a host, and every other issuer for
+  /// itself.
+  public var authorizationServer: String { isolation ?? environment }
+
+  /// What keeps tokens of one issuer apart from those of another on the same host (`ext_cache_key`); nil for
+  /// Microsoft's kinds, whose tenants do that. Without it, two realms with one client id would serve each other's
+  /// tokens.
   public var isolation: String? { kind == .issuer ? description : nil }
 }
 
@@ -24,8 +29,8 @@ extension Authority {
 }
 
 extension CacheDocument {
-  /// The host under which a person's new entries are filed: that of the account where one stands already, under whichever alias
-  /// of the authority's cloud, so that no library sees the person twice.
+  /// The host under which a person's new entries are filed: that of the account where one stands already, under
+  /// whichever alias of the authority's cloud, so that no library sees the person twice.
   public func environment(ofAccount home: String?, at authority: Authority) -> String {
     guard let home, authority.isolation == nil else { return authority.environment }
     let known = Set(

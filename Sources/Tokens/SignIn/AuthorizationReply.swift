@@ -8,6 +8,8 @@ public enum AuthorizationReplyError: Error, Sendable, Hashable {
   case state
   /// The answer says that it comes from another issuer (RFC 9207): two providers are being mixed up.
   case issuer
+  /// The answer does not say which issuer it comes from, although this one's always do (RFC 9207 §2.4).
+  case issuerMissing
   /// The provider's error. Of its members only these are handed on: the error, its description and what that begins with.
   case refused(TokenErrorReply)
   /// Neither a code nor an error.
@@ -22,8 +24,8 @@ public struct AuthorizationReply: Sendable {
   /// Reads a redirect's query or a posted form.
   /// - Parameters:
   ///   - state: the one that was sent.
-  ///   - issuer: the provider's, where its answers may name it; nil accepts any.
-  public init(form text: [UInt8], state: String, issuer: String?) throws(AuthorizationReplyError) {
+  ///   - issuer: what the answer has to say of its issuer.
+  public init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
     let form: ReplyForm
     do throws(ReplyForm.Problem) {
       form = try ReplyForm(text)
@@ -31,7 +33,14 @@ public struct AuthorizationReply: Sendable {
       throw .malformed
     }
     guard let found = form["state"], Secret(found) == Secret(state) else { throw .state }
-    if let issuer, let found = form["iss"], found != issuer { throw .issuer }
+    do throws(ReplyIssuer.Problem) {
+      try issuer.check(form["iss"])
+    } catch {
+      switch error {
+      case .other: throw .issuer
+      case .missing: throw .issuerMissing
+      }
+    }
     if let error = form["error"] {
       throw .refused(TokenErrorReply(error: error, description: form["error_description"]))
     }

@@ -215,7 +215,7 @@ import Tokens
       scopes: scopes, prompt: .login, loginHint: "ann@example.org", timeout: 20
     ) { address in
       do {
-        let asked = try BrowserAtLoopback(address)
+        let asked = try await BrowserAtLoopback(address)
         await provider.see(nonce: asked.asked["nonce"])
         #expect(asked.asked["prompt"] == "login" && asked.asked["login_hint"] == "ann@example.org")
         try await asked.bring("code=C&state=\(asked.state)")

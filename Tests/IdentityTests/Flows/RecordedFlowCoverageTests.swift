@@ -86,14 +86,16 @@ struct RecordedFlowCoverageTests {
     throws
   {
     let state = "TTTTTTTTTTTTTTTTTTTTTT"
+    let issuer = ReplyIssuer(
+      "https://login.microsoftonline.com/organizations/v2.0", isPromised: false, isExact: true)
     let (wrong, denied) = (
       Array("code=C&state=evil".utf8), Array("error=access_denied&error_description=no&state=\(state)".utf8)
     )
     #expect(throws: AuthorizationReplyError.self) {
-      try AuthorizationReply(form: wrong, state: state, issuer: "https://login.microsoftonline.com/organizations/v2.0")
+      try AuthorizationReply(form: wrong, state: state, issuer: issuer)
     }
     let refusal = try #require(throws: AuthorizationReplyError.self) {
-      try AuthorizationReply(form: denied, state: state, issuer: "https://login.microsoftonline.com/organizations/v2.0")
+      try AuthorizationReply(form: denied, state: state, issuer: issuer)
     }
     #expect(try FlowRecording("08-auth-code-pkce").calls[3].result["error"]?.text == "access_denied")
     #expect(refusal == .refused(TokenErrorReply(error: "access_denied", description: "no")))

@@ -1,5 +1,6 @@
 // Signing in through a browser: what is asked, which answers count, what is filed, and every bad end.
 
+import FoundationEssentials
 import HTTP
 import HTTPClient
 import Network
@@ -27,7 +28,7 @@ import Tokens
     return try await InteractiveSignIn(request, store: store, loop: loop, timeout: timeout, now: { SignInProvider.now })
       .acquireToken { address in
         do {
-          let asked = try BrowserAtLoopback(address)
+          let asked = try await BrowserAtLoopback(address)
           await provider.see(nonce: asked.asked["nonce"])
           try await browser(asked)
         } catch {
@@ -142,12 +143,9 @@ import Tokens
   }
 
   static let badAnswers: [BadAnswer] = [
-    BadAnswer(testDescription: "wrong state", form: "code=C&state=evil", error: .answer(.state)),
-    BadAnswer(testDescription: "no state", form: "code=C", error: .answer(.state)),
     BadAnswer(testDescription: "neither code nor error", form: "state=STATE", error: .answer(.withoutCode)),
     BadAnswer(
       testDescription: "another issuer", form: "code=C&state=STATE&iss=https://evil.example", error: .answer(.issuer)),
-    BadAnswer(testDescription: "two codes", form: "code=C&code=D&state=STATE", error: .answer(.malformed)),
     BadAnswer(
       testDescription: "denied consent", form: "error=access_denied&error_description=AADSTS65004&state=STATE",
       error: .declined(TokenErrorReply(error: "access_denied", description: "AADSTS65004")), needsInteraction: true),
@@ -177,6 +175,146 @@ import Tokens
     #expect(error?.isInteractionRequired == bad.needsInteraction)
     #expect(await provider.forms.isEmpty)
     #expect(await store.snapshot()[.account].isEmpty)
+  }
+
+  @Test(arguments: [
+    "code=C&state=evil", "code=C", "error=access_denied&state=evil", "error=access_denied", "code=C&code=D&state=STATE",
+    "code=%zz&state=STATE", "state=STATE&state=STATE&code=C",
+  ]) func `what is no answer to this sign-in does not end it, whoever sends it`(form: String) async throws {
+    let result = try await signIn { asked in
+      for _ in 0..<3 {
+        let page = try await asked.bring(form.replacing("STATE", with: asked.state))
+        #expect(statusOf(page) == 400 && page.contains("no answer to the sign-in that waits here"))
+      }
+      #expect(statusOf(try await asked.bring("code=C&state=\(asked.state)")) == 200)
+    }
+    #expect(result.account?.homeAccountID == "ann-1")
+    #expect(await provider.forms.count == 1)
+  }
+
+  @Test func `the address that begins a sign-in works once, and not ahead of the person`() async throws {
+    let seen = Locked<[Int]>([])
+    let loop = try EventLoop()
+    defer { loop.shutDown() }
+    let (provider, store) = (provider, store)
+    let request = SignInRequest(
+      application: try await provider.application(), scopes: try ScopeSet(["api://orders/read"]))
+    let result = try await InteractiveSignIn(request, store: store, loop: loop, now: { SignInProvider.now })
+      .acquireToken { start in
+        do {
+          #expect(!start.contains("state") && !start.contains("id.example"))
+          let place = try #require(URLComponents(string: start))
+          let (port, path) = (try #require(place.port), place.path)
+          func ask(_ head: String) async throws -> String {
+            let connection = try RawConnection(port: port)
+            try await connection.send("\(head)\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+            return try await connection.receive()
+          }
+          for head in [
+            "GET \(path) HTTP/1.1\r\nSec-Purpose: prefetch;prerender", "GET \(path) HTTP/1.1\r\nPurpose: prefetch",
+            "GET \(path)x HTTP/1.1", "HEAD \(path) HTTP/1.1", "POST \(path) HTTP/1.1",
+          ] { #expect((400...499).contains(statusOf(try await ask(head))), "\(head)") }
+          let asked = try await BrowserAtLoopback(start)
+          await provider.see(nonce: asked.asked["nonce"])
+          let again = try await ask("GET \(path) HTTP/1.1")
+          #expect(statusOf(again) == 410 && !again.contains(asked.state))
+          try await asked.bring("code=C&state=\(asked.state)")
+          seen.withLock { $0.append(1) }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    #expect(result.account?.homeAccountID == "ann-1")
+    #expect(seen.withLock { $0.count } == 1)
+  }
+
+  @Test(arguments: [true, false]) func `the page asks whether to keep a sign-in, once, before anything is kept`(
+    keeps: Bool
+  ) async throws {
+    let store = store
+    do {
+      let result = try await signIn {
+        $0.confirmation = .page
+      } browser: { asked in
+        let page = try await asked.bring("code=C&state=\(asked.state)")
+        #expect(statusOf(page) == 200 && page.contains("<b>ann@example.org</b> signed in to <b>demo</b>"))
+        #expect(await store.snapshot()[.account].isEmpty)
+        let action = try #require(page.firstMatch(of: /action="([^"]+)"/)?.1)
+        let form = "keep=\(keeps ? "yes" : "no")"
+        func post(_ path: some StringProtocol, _ more: String = "") async throws -> String {
+          try await asked.send(
+            "POST \(path) HTTP/1.1\r\nHost: localhost:\(asked.port)\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+              + "\(more)Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
+        }
+        // Who does not have the page, or is another one, decides nothing. Nor does the answer once more.
+        #expect(statusOf(try await post("/keep")) == 404)
+        #expect(statusOf(try await post(action, "Sec-Fetch-Site: cross-site\r\n")) == 404)
+        #expect(statusOf(try await asked.bring("code=D&state=\(asked.state)")) == 400)
+        let end = try await post(action, "Sec-Fetch-Site: same-origin\r\n")
+        #expect(end.contains(keeps ? "is signed in to" : "Nothing of this sign-in was kept"))
+      }
+      #expect(keeps && result.account?.homeAccountID == "ann-1")
+    } catch let error as SignInError {
+      #expect(!keeps && error == .notConfirmed("ann@example.org") && error.isInteractionRequired)
+    }
+    #expect(await store.snapshot()[.account].isEmpty == !keeps)
+    #expect(await store.snapshot()[.refreshToken].isEmpty == !keeps)
+  }
+
+  @Test(arguments: [true, false]) func `the program is asked whether to keep a sign-in, before anything is kept`(
+    keeps: Bool
+  ) async throws {
+    let (store, asked) = (store, Locked<[String]>([]))
+    do {
+      _ = try await signIn {
+        $0.confirmation = .program { account in
+          asked.withLock { $0.append(account.name) }
+          #expect(await store.snapshot()[.account].isEmpty)
+          return keeps
+        }
+      } browser: { browser in
+        let page = try await browser.bring("code=C&state=\(browser.state)")
+        #expect(page.contains("The terminal asks whether to keep it"))
+      }
+      #expect(keeps)
+    } catch let error as SignInError {
+      #expect(!keeps && error == .notConfirmed("ann@example.org"))
+    }
+    #expect(asked.withLock { $0 } == ["ann@example.org"])
+    #expect(await store.snapshot()[.account].isEmpty == !keeps)
+  }
+
+  @Test(arguments: [nil, "https://evil.example", SignInProvider.issuer])
+  func `an issuer that promises its name has to give it`(
+    issuer: String?
+  ) async throws {
+    await provider.change { $0.namesIssuer = true }
+    let form = issuer.map { "&iss=\($0)" } ?? ""
+    do {
+      _ = try await signIn { try await $0.bring("code=C&state=\($0.state)\(form)") }
+      #expect(issuer == SignInProvider.issuer)
+    } catch let error as SignInError {
+      #expect(error == .answer(issuer == nil ? .issuerMissing : .issuer))
+      #expect(issuer != SignInProvider.issuer)
+      #expect(await provider.forms.isEmpty)
+    }
+  }
+
+  @Test func `an application's own redirect URI is another's no more`() async throws {
+    let application = try await provider.application()
+    let result = try await signIn {
+      $0.application = application
+      $0.application.callback = .own(application: "demo")
+    } browser: { asked in
+      #expect(asked.path == "/.bearer/callback/demo")
+      let form = "code=C&state=\(asked.state)"
+      for path in ["/", "/.bearer/callback", "/.bearer/callback/other", "/.bearer/callback/demo/"] {
+        let page = try await asked.send("GET \(path)?\(form) HTTP/1.1\r\nHost: localhost:\(asked.port)\r\n\r\n")
+        #expect(statusOf(page) == 404, "\(path)")
+      }
+      try await asked.bring(form)
+    }
+    #expect(result.account?.homeAccountID == "ann-1")
   }
 
   static let refusals: [(status: Int, json: String, needsInteraction: Bool, word: String)] = [

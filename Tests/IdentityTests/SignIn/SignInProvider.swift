@@ -28,6 +28,7 @@ actor SignInProvider {
     var flaw: Flaw?
     var responseModes = ["query"]
     var hasAuthorization = true
+    var namesIssuer = false
     var hasDeviceCodes = true
     var keys = 200
     var algorithm = JWTAlgorithm.rs256
@@ -100,6 +101,7 @@ actor SignInProvider {
       "jwks_uri": .string("https://id.example/keys"),
       "response_modes_supported": .array(habits.responseModes.map(JSONValue.string)),
     ]
+    if habits.namesIssuer { members["authorization_response_iss_parameter_supported"] = .bool(true) }
     if habits.hasAuthorization { members["authorization_endpoint"] = .string("https://id.example/authorize") }
     if habits.hasDeviceCodes { members["device_authorization_endpoint"] = .string("https://id.example/device") }
     return JSONValue.object(members).canonicalText()

@@ -29,6 +29,8 @@ import Tokens
   @Test(arguments: [
     ("GET", "/.bearer/sign-in", SignInEndpoint.form), ("HEAD", "/.bearer/sign-in", .form),
     ("POST", "/.bearer/sign-in", .begin), ("GET", "/.bearer/callback", .callback),
+    ("GET", "/.bearer/callback/desk", .callback), ("POST", "/.bearer/callback/desk", .otherMethod(allow: "GET")),
+    ("GET", "/.bearer/callbacks", .nothing),
     ("POST", "/.bearer/callback", .otherMethod(allow: "GET")),
     ("PUT", "/.bearer/sign-in", .otherMethod(allow: "GET, HEAD, POST")), ("GET", "/.bearer/", .nothing),
     ("GET", "/.bearer/sign-in/", .nothing), ("GET", "/.BEARER/sign-in", .nothing),

@@ -71,17 +71,84 @@ import Tokens
   ]
 
   @Test(arguments: refused)
-  func `an answer counts by its state first, then by what it says`(form: String, expected: AuthorizationReplyError) {
-    #expect(throws: expected) {
-      try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: "https://id.example")
+  func `an answer counts by its state first, then by what it says`(form: String, expected: AuthorizationReplyError)
+    throws
+  {
+    let issuer = try Self.issuer("https://id.example")
+    #expect(throws: expected) { try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: issuer) }
+  }
+
+  /// What answers have to say of an issuer that is found at `authority`, the issuer itself unless told.
+  private static func issuer(
+    _ issuer: String, at authority: String? = nil, isPromised: Bool = false
+  ) throws -> ReplyIssuer {
+    let authority = try Authority(authority ?? issuer)
+    let json = """
+      {"issuer": "\(issuer)", "token_endpoint": "\(authority.url.origin)/token",
+       "authorization_response_iss_parameter_supported": \(isPromised)}
+      """
+    return ReplyIssuer(try ProviderMetadata(json: Array(json.utf8), authority: authority), authority: authority)
+  }
+
+  struct IssuerRow: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var issuer = "https://id.example"
+    var authority: String?
+    var isPromised = false
+    var named: String?
+    var error: AuthorizationReplyError?
+  }
+
+  private static let entra = "https://login.microsoftonline.com"
+  private static let tenant = "c0a7050d-0000-4000-8000-000000000001"
+
+  static let issuers: [IssuerRow] = [
+    IssuerRow(testDescription: "not promised, not named"),
+    IssuerRow(testDescription: "not promised, named", named: "https://id.example"),
+    IssuerRow(testDescription: "not promised, another", named: "https://evil.example", error: .issuer),
+    IssuerRow(testDescription: "promised, not named", isPromised: true, error: .issuerMissing),
+    IssuerRow(testDescription: "promised, empty", isPromised: true, named: "", error: .issuerMissing),
+    IssuerRow(testDescription: "promised, named", isPromised: true, named: "https://id.example"),
+    IssuerRow(testDescription: "promised, another", isPromised: true, named: "https://evil.example", error: .issuer),
+    IssuerRow(testDescription: "compared as text", isPromised: true, named: "https://id.example/", error: .issuer),
+    IssuerRow(
+      testDescription: "Entra promises nothing", issuer: "\(entra)/{tenantid}/v2.0",
+      authority: "\(entra)/organizations",
+      named: "\(entra)/x/v2.0"),
+    IssuerRow(
+      testDescription: "any tenant of Entra's", issuer: "\(entra)/{tenantid}/v2.0", authority: "\(entra)/organizations",
+      isPromised: true, named: "\(entra)/\(tenant)/v2.0"),
+    IssuerRow(
+      testDescription: "no tenant at all", issuer: "\(entra)/{tenantid}/v2.0", authority: "\(entra)/organizations",
+      isPromised: true, named: "\(entra)/\(tenant)/x/v2.0", error: .issuer),
+    IssuerRow(
+      testDescription: "one tenant", issuer: "\(entra)/\(tenant)/v2.0", authority: "\(entra)/\(tenant)",
+      isPromised: true,
+      named: "\(entra)/c0a7050d-0000-4000-8000-000000000002/v2.0", error: .issuer),
+  ]
+
+  @Test(arguments: issuers)
+  func `an answer names the issuer that was asked, where that one promises it (RFC 9207)`(row: IssuerRow) throws {
+    let issuer = try Self.issuer(row.issuer, at: row.authority, isPromised: row.isPromised)
+    let named = row.named.map { "&iss=\($0)" } ?? ""
+    func error(_ form: String) -> AuthorizationReplyError? {
+      do throws(AuthorizationReplyError) {
+        _ = try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: issuer)
+        return nil
+      } catch {
+        return error
+      }
     }
+    #expect(error("state=s&code=C\(named)") == row.error)
+    let refusal = error("state=s&error=access_denied\(named)")
+    #expect(refusal == row.error ?? .refused(TokenErrorReply(error: "access_denied")))
   }
 
   @Test(arguments: [
     "state=s&code=C+%26d", "code=C%20%26d&session_state=x&state=s&iss=https://id.example&client_info=e",
   ])
   func `a code is taken`(form: String) throws {
-    let reply = try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: "https://id.example")
+    let reply = try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: Self.issuer("https://id.example"))
     #expect(reply.code == Secret("C &d"))
   }
 

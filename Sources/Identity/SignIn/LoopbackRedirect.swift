@@ -1,0 +1,64 @@
+// Owns the redirect URIs that a sign-in can be brought back to on this machine (RFC 8252 §7.3).
+
+internal import HTTP
+public import Tokens
+
+/// A redirect URI of loopback, perhaps without a port.
+public struct LoopbackRedirect: Sendable, Hashable {
+  /// `localhost` or `127.0.0.1`.
+  let host: String
+  /// The port to listen at; nil lets the kernel choose one.
+  let port: UInt16?
+  /// As it stands in the URI; may be empty.
+  let path: String
+
+  /// The usual one of an application. `localhost`, because Entra overlooks the port of that name alone (RFC 8252 §7.3
+  /// would have it do so for the address).
+  public init(_ callback: CallbackPath, port: UInt16? = nil) {
+    host = "localhost"
+    self.port = port
+    switch callback {
+    case .shared: path = ""
+    case .own: path = callback.path
+    }
+  }
+
+  /// One that is written out: `http://localhost` or `http://127.0.0.1`, with or without a port and a path; nil is
+  /// another address.
+  public init?(_ text: String) {
+    let scheme = "http://"
+    guard text.hasPrefix(scheme) else { return nil }
+    let rest = text.dropFirst(scheme.count)
+    let authority = rest.prefix { $0 != "/" }
+    let path = rest.dropFirst(authority.count)
+    let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts[0] == "localhost" || parts[0] == "127.0.0.1" else { return nil }
+    if parts.count == 2 {
+      guard let port = UInt16(parts[1]), port > 0, parts[1] == "\(port)" else { return nil }
+      self.port = port
+    } else {
+      port = nil
+    }
+    // As it is compared with what the browser asks for: no query, no fragment, in its normal form.
+    var normal = ByteBuffer(capacity: 64)
+    let isPlain = path.utf8.allSatisfy {
+      (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+    }
+    guard isPlain, NormalPath.normalise(Array(path.utf8).span, into: &normal) == .alreadyNormal || path.isEmpty else {
+      return nil
+    }
+    host = String(parts[0])
+    self.path = String(path)
+  }
+
+  /// The URI with the port that is listened at.
+  func uri(port: UInt16) -> String { "http://\(host):\(port)\(path)" }
+
+  /// The path of requests to it.
+  var requestPath: String { path.isEmpty ? "/" : path }
+}
+
+extension LoopbackRedirect: CustomStringConvertible {
+  /// As it is registered with a provider.
+  public var description: String { "http://\(host)\(port.map { ":\($0)" } ?? "")\(path)" }
+}

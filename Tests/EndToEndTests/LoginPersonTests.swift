@@ -1,0 +1,266 @@
+// Who signs in with `login`: the person who is meant and nobody else, on a machine with other users, programs and
+// providers.
+
+import DemoProvider
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Who signs in with login", .keepsSecrets, .timeLimit(.minutes(4))) struct LoginPersonTests {
+  private let scene: LoginScene
+  private typealias Sample = DemoDirectory.Sample
+
+  init() throws { scene = try LoginScene() }
+
+  private func login(_ proxy: ProxyUnderTest, _ options: [String], _ person: SigningInPerson) async throws
+    -> CommandResult
+  {
+    try await Login.run(proxy.configuration, options, person: person, in: scene.directory)
+  }
+
+  private var kept: String { scene.directory.read("cache.json") }
+
+  @Test(arguments: [["--device-code"], []])
+  func `another person than the route's account, or the only one, is refused, and nothing is kept`(way: [String])
+    async throws
+  {
+    let proxy = try await scene.proxy([
+      scene.route("hers", account: Sample.alice), scene.route("open"), scene.route("his", account: Sample.bob),
+    ])
+    let named = try await login(proxy, ["--route", "hers"] + way, scene.person(Sample.bob))
+    #expect(named.status == 3 && named.errors.contains("\(Sample.bob) signed in, and somebody else was expected"))
+    #expect(!kept.contains(Sample.bob))
+    #expect(try await login(proxy, ["--route", "hers"] + way, scene.person()).status == 0)
+    #expect(try await eventually { try await proxy.get("/open/list").status == 200 })
+    let before = kept
+    // Alice is the only one who is signed in: she is meant where nobody is named.
+    let open = try await login(proxy, ["--route", "open"] + way, scene.person(Sample.bob))
+    #expect(open.status == 3 && open.errors.contains("nothing of it was kept"), "\(open.errors)")
+    #expect(kept == before)
+    #expect(try await proxy.get("/open/list").status == 200)
+    let again = try await login(proxy, ["--route", "open"] + way, scene.person())
+    #expect(again.status == 0 && !again.output.contains("note:"), "\(again.errors)")
+    await scene.services.stop()
+  }
+
+  @Test func `the provider is told who is expected`() async throws {
+    let proxy = try await scene.proxy([scene.route("open"), scene.route("his", account: Sample.bob)])
+    func hint(_ options: [String]) async throws -> (hint: String?, prompt: String?) {
+      let login = try Login(proxy.configuration, options, in: scene.directory)
+      let address = try #require(URLComponents(string: try await login.address()))
+      login.process.send(SIGTERM)
+      func value(_ name: String) -> String? { address.queryItems?.first { $0.name == name }?.value }
+      return (value("login_hint"), value("prompt"))
+    }
+    #expect(try await hint(["--route", "open"]) == (nil, nil))
+    #expect(try await hint(["--route", "his"]) == (Sample.bob, nil))
+    #expect(try await login(proxy, ["--route", "open"], scene.person()).status == 0)
+    #expect(try await hint(["--route", "open"]) == (Sample.alice, nil))
+    #expect(try await hint(["--route", "open", "--login-hint", Sample.bob]) == (Sample.bob, nil))
+    #expect(try await hint(["--route", "open", "--prompt", "select_account"]) == (nil, "select_account"))
+    #expect(try await login(proxy, ["--route", "his"], scene.person(Sample.bob)).status == 0)
+    // Of two, the person chooses at the provider.
+    #expect(try await hint(["--route", "open"]) == (nil, "select_account"))
+    await scene.services.stop()
+  }
+
+  @Test func `where it is open who is meant, the page says who signed in and asks once`() async throws {
+    let proxy = try await scene.proxy([scene.route("open")])
+    let discarded = try await login(proxy, ["--route", "open"], scene.person(discards: true))
+    #expect(discarded.status == 3 && discarded.errors.contains("\(Sample.alice) signed in, which was not confirmed"))
+    #expect(!kept.contains(Sample.alice))
+    #expect(try await proxy.get("/open/list").status == 401)
+    let login = try Login(proxy.configuration, ["--route", "open"], in: scene.directory)
+    let pages = try await scene.person().authorize(try await login.address())
+    #expect(pages.contains("<b>\(Sample.alice)</b> signed in to <b>desk</b>"))
+    #expect(pages.contains("<b>\(Sample.alice)</b> is signed in to <b>desk</b>"))
+    let result = try await login.result()
+    #expect(result.status == 0 && result.output.hasPrefix("\(Sample.alice) is signed in to desk\n"))
+    // A second one by choice: what that means for routes without an account is said.
+    let second = try await self.login(
+      proxy, ["--route", "open", "--prompt", "select_account"], scene.person(Sample.bob))
+    #expect(second.status == 0 && second.output.contains("note:    \(Sample.alice) signed in before: routes without"))
+    await scene.services.stop()
+  }
+
+  @Test(arguments: [("y", true), ("n", false), ("", false)])
+  func `at a terminal it is the terminal that asks`(answer: String, isKept: Bool) async throws {
+    let proxy = try await scene.proxy([scene.route("open")])
+    let output = scene.directory.file("terminal")
+    let terminal = try ChildProcess(
+      "terminal",
+      [
+        "/usr/bin/python3", testsDirectory + "/peers/terminal.py", "--output", output, "--when", "Keep this sign-in?",
+        "--answer", answer, "--", try binary(), "login", "-c", proxy.configuration, "--route", "open",
+      ], in: scene.directory, environment: ["BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""])
+    var start: String?
+    _ = try await eventually {
+      start = textOfFile(output).firstMatch(of: /http:\/\/127\S+/).map { String($0.0) }
+      return start != nil || terminal.poll() != nil
+    }
+    let sent = try await curl([try #require(start, "\(textOfFile(output)) \(terminal.errors)")])
+    let page = try await scene.person().authorize(try #require(sent["location"]))
+    #expect(page.contains("The terminal asks whether to keep it") && !page.contains("<form"))
+    let status = try await terminal.wait()
+    let shown = textOfFile(output)
+    #expect(shown.contains("\(Sample.alice) signed in to 'desk'."), "\(shown)")
+    #expect(status == (isKept ? 0 : 3), "\(shown)")
+    #expect(kept.contains(Sample.alice) == isKept)
+    await scene.services.stop()
+  }
+
+  @Test func `no process's arguments show the sign-in, and what they show works once`() async throws {
+    let proxy = try await scene.proxy([scene.route("hers", account: Sample.alice)])
+    let arguments = scene.directory.file("arguments")
+    let browser = try scene.directory.write("#!/bin/sh\necho \"$@\" >> \(arguments)\n", to: "browser")
+    try await succeed(["chmod", "700", browser])
+    let login = try Login(
+      proxy.configuration, ["--route", "hers"], in: scene.directory,
+      environment: ["BROWSER": "\(browser) %s", "DISPLAY": ":0"])
+    #expect(try await eventually { textOfFile(arguments).hasSuffix("\n") })
+    let start = textOfFile(arguments).filter { !$0.isNewline }
+    #expect(start.hasPrefix("http://127.0.0.1:") && !start.contains("?"))
+    #expect(try await login.start() == start)
+    // The person's browser opens it; whoever reads it afterwards learns nothing, and brings nothing.
+    let address = try await login.address()
+    #expect(address.contains("state="))
+    let late = try await curl([start])
+    #expect(late.status == 410 && late["location"] == nil && !late.body.contains("state"))
+    try await scene.person().authorize(address)
+    #expect(try await login.result().status == 0)
+    await scene.services.stop()
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "another user takes root"))
+  func `another user of the machine can neither begin nor end a sign-in`()
+    async throws
+  {
+    let proxy = try await scene.proxy([scene.route("open")])
+    let browser = try scene.directory.write("#!/bin/sh\n", to: "browser")
+    try await succeed(["chmod", "700", browser])
+    let login = try Login(
+      proxy.configuration, ["--route", "open"], in: scene.directory,
+      environment: ["BROWSER": "\(browser) %s", "DISPLAY": ":0"])
+    func asAnother(_ arguments: [String]) async throws -> String {
+      try await succeed(
+        ["setpriv", "--reuid", "65534", "--clear-groups", "curl", "-q", "-s", "-w", "%{http_code}"] + arguments)
+    }
+    let begun = try await asAnother([try await login.start()])
+    #expect(begun.hasSuffix("403") && begun.contains("The user who started the sign-in"), "\(begun)")
+    // It has not used the address up.
+    let address = try #require(URLComponents(string: try await login.address()))
+    let redirect = try #require(address.queryItems?.first { $0.name == "redirect_uri" }?.value)
+    let state = try #require(address.queryItems?.first { $0.name == "state" }?.value)
+    let brought = try await asAnother(["\(redirect)/?code=mine&state=\(state)"])
+    #expect(brought.hasSuffix("403"), "\(brought)")
+    try await scene.person().authorize(address.string ?? "")
+    #expect(try await login.result().status == 0)
+    await scene.services.stop()
+  }
+
+  @Test func `with a cache that cannot be written nobody is sent to sign in`() async throws {
+    try await succeed(["mkdir", "-m", "700", scene.directory.file("held")])
+    let proxy = try await scene.proxy([scene.route("open")], cache: "held/cache.json")
+    // A directory in the place of the lock: even root cannot take it.
+    try await succeed(["mkdir", scene.directory.file("held/cache.json.lockfile")])
+    for way in [["--device-code"], []] {
+      let result = try await scene.command(proxy, ["login", "--route", "open"] + way)
+      #expect(result.status == 1, "\(result.errors)")
+      #expect(result.errors.contains("the cache cannot be written, so nobody is sent to sign in"), "\(result.errors)")
+      #expect(!result.errors.contains("http://127") && !result.errors.contains("code:"))
+    }
+    await scene.services.stop()
+  }
+
+  @Test func `logout takes the person of one provider, and asks where several know the name`() async throws {
+    let password = "kettle-harbour-7"
+    let other = try await OpenIDProvider(
+      in: scene.directory, ["--client", "desk:", "--person", "\(Sample.alice):\(password)"])
+    let routes = [
+      scene.route("hers", account: Sample.alice),
+      "  - {name: whoami, path: /w/, upstream: \"\(other.issuer)/api/\", application: realm,\n"
+        + "     token: {account: \(Sample.alice), scopes: [orders.read]}}\n",
+    ]
+    let proxy = try await scene.proxy(
+      routes, applications: "  realm: {authority: \"\(other.issuer)\", client_id: desk}\n")
+    #expect(try await login(proxy, ["--route", "hers"], scene.person()).status == 0)
+    let realm = try await login(
+      proxy, ["--route", "whoami"], SigningInPerson(user: Sample.alice, password: password))
+    #expect(realm.status == 0, "\(realm.errors)")
+    #expect(try await eventually { try await proxy.get("/w/whoami").status == 200 })
+    let open = try await scene.command(proxy, ["logout", "--account", Sample.alice])
+    #expect(open.status == 1 && open.errors.contains("--application"), "\(open.errors)")
+    #expect(open.errors.contains("of desk,") && open.errors.contains("of realm,"), "\(open.errors)")
+    let unknown = try await scene.command(proxy, ["logout", "--account", Sample.alice, "--application", "real"])
+    #expect(unknown.status == 2 && unknown.errors.contains("did you mean 'realm'?"))
+    let one = try await scene.command(proxy, ["logout", "--account", Sample.alice, "--application", "realm"])
+    #expect(one.status == 0 && one.output == "\(Sample.alice) is signed out of realm\n", "\(one.output)\(one.errors)")
+    #expect(try await eventually { try await proxy.get("/w/whoami").status == 401 })
+    #expect(try await proxy.get("/hers/list").status == 200)
+    let rest = try await scene.command(proxy, ["logout", "--account", Sample.alice])
+    #expect(rest.status == 0 && rest.output == "\(Sample.alice) is signed out of desk\n")
+    await scene.services.stop()
+  }
+
+  @Test func `at a terminal logout asks which of several is meant`() async throws {
+    let password = "kettle-harbour-7"
+    let other = try await OpenIDProvider(
+      in: scene.directory, ["--client", "desk:", "--person", "\(Sample.alice):\(password)"])
+    let proxy = try await scene.proxy(
+      [
+        scene.route("hers", account: Sample.alice),
+        "  - {name: whoami, path: /w/, upstream: \"\(other.issuer)/api/\", application: realm,\n"
+          + "     token: {account: \(Sample.alice), scopes: [orders.read]}}\n",
+      ], applications: "  realm: {authority: \"\(other.issuer)\", client_id: desk}\n")
+    #expect(try await login(proxy, ["--route", "hers"], scene.person()).status == 0)
+    let there = SigningInPerson(user: Sample.alice, password: password)
+    #expect(try await login(proxy, ["--route", "whoami"], there).status == 0)
+    let output = scene.directory.file("terminal")
+    let terminal = try ChildProcess(
+      "terminal",
+      [
+        "/usr/bin/python3", testsDirectory + "/peers/terminal.py", "--output", output, "--when", "Which one",
+        "--answer", "2", "--", try binary(), "logout", "-c", proxy.configuration, "--account", Sample.alice,
+      ], in: scene.directory)
+    #expect(try await terminal.wait() == 0, "\(textOfFile(output))")
+    #expect(textOfFile(output).contains("is signed out of realm"), "\(textOfFile(output))")
+    #expect(try await proxy.get("/hers/list").status == 200)
+    await scene.services.stop()
+  }
+
+  @Test func `a provider that compares redirect URIs as a whole gets the one that it knows, and names its issuer`()
+    async throws
+  {
+    let (port, password) = (try freePort(), "kettle-harbour-7")
+    let provider = try await OpenIDProvider(
+      in: scene.directory,
+      [
+        "--client", "desk:", "--person", "ann@id.example:\(password)", "--name-issuer",
+        "--redirect-uri", "http://localhost:\(port)", "--redirect-uri", "http://127.0.0.1:\(port)/cb/x",
+      ])
+    let proxy = try await ProxyUnderTest(
+      in: scene.directory,
+      """
+      cache: {file: cache.json}
+      applications: {desk: {authority: "\(provider.issuer)", client_id: desk}}
+      routes:
+        - {name: own, path: /own/, upstream: "\(provider.issuer)/api/", application: desk,
+           token: {account: ann@id.example, scopes: [orders.read]}}
+
+      """)
+    let person = SigningInPerson(user: "ann@id.example", password: password)
+    let usual = try Login(proxy.configuration, ["--route", "own", "--timeout", "2s"], in: scene.directory)
+    await #expect(throws: TestSupportError.self) { try await person.authorize(try await usual.address()) }
+    let late = try await usual.result()
+    #expect(late.status == 1 && late.errors.contains("needs the redirect URI http://localhost at the provider"))
+    #expect(late.errors.contains("--port") && late.errors.contains("--redirect-uri"))
+    for options in [["--port", "\(port)"], ["--redirect-uri", "http://127.0.0.1:\(port)/cb/x"]] {
+      let login = try Login(proxy.configuration, ["--route", "own"] + options, in: scene.directory)
+      #expect(try await person.authorize(try await login.address()).contains("is signed in to"))
+      #expect(try await login.result().status == 0)
+    }
+    #expect(try await eventually { try await proxy.get("/own/whoami").status == 200 })
+    await scene.services.stop()
+  }
+}
