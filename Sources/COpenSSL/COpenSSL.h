@@ -73,6 +73,14 @@ static inline int copenssl_write_peer_names(const SSL *ssl, BIO *output) {
   return 1;
 }
 
+// Writes the SHA-256 of a verified peer's certificate, 32 bytes. Returns 0 without a certificate.
+static inline int copenssl_write_peer_digest(const SSL *ssl, unsigned char *digest) {
+  const X509 *certificate = SSL_get0_peer_certificate(ssl);
+  if (certificate == NULL || SSL_get_verify_result(ssl) != X509_V_OK) return 0;
+  unsigned int length = 0;
+  return X509_digest(certificate, EVP_sha256(), digest, &length) == 1 && length == 32;
+}
+
 // Whole days until the peer's certificate ends, negative afterwards. Returns 0 without a certificate.
 static inline int copenssl_certificate_days(const SSL *ssl, int *days) {
   const X509 *certificate = SSL_get0_peer_certificate(ssl);

@@ -1,7 +1,8 @@
-// Owns what an IP address literal says about where it leads: this machine, a cloud's metadata service, or elsewhere.
-// It resolves no names.
+// Owns what an IP address literal says about where it leads: this machine, a cloud's metadata service (by the list of
+// `MetadataService`), or elsewhere. It resolves no names.
 
 import Glibc
+import HTTP
 
 /// An IPv4 or IPv6 address, as bytes in network order.
 enum IPAddress: Hashable {
@@ -33,21 +34,12 @@ enum IPAddress: Hashable {
     }
   }
 
-  /// Addresses at which clouds hand out a machine's own credentials: all of link-local (RFC 3927, RFC 4291 §2.5.6),
-  /// where AWS, Azure, Google, Oracle and OpenStack listen, and the few that stand elsewhere.
-  var isMetadataService: Bool {
+  /// The 4 or 16 bytes.
+  var bytes: [UInt8] {
     switch self {
-    case .v4(let bytes):
-      bytes.starts(with: [169, 254]) || Self.metadataServicesV4.contains(bytes)
-    case .v6(let bytes):
-      (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80) || bytes == Self.ec2MetadataV6
+    case .v4(let bytes), .v6(let bytes): bytes
     }
   }
-
-  /// Alibaba Cloud, Azure's host agent, Oracle Cloud at Customer.
-  private static let metadataServicesV4: [[UInt8]] = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]]
-  /// fd00:ec2::254.
-  private static let ec2MetadataV6: [UInt8] = [0xFD, 0x00, 0x0E, 0xC2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54]
 
   /// Whether the resolver would take a text for an IPv4 address although it is not four decimal numbers: `127.1`,
   /// `0x7f000001`, `2852039166`. Such a text hides where it leads.
@@ -60,10 +52,6 @@ enum IPAddress: Hashable {
 /// Whether a host, name or literal, is where a cloud hands out a machine's own credentials. Names are judged as written;
 /// what they resolve to can only be judged where they are resolved.
 func isMetadataService(host: String) -> Bool {
-  let host = host.hasSuffix(".") ? String(host.dropLast()) : host
-  return IPAddress(host)?.isMetadataService ?? metadataServiceNames.contains(host)
+  if let address = IPAddress(host) { return MetadataService.mayBe(at: address.bytes) }
+  return MetadataService.isNamed(host)
 }
-
-private let metadataServiceNames: Set<String> = [
-  "metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal",
-]

@@ -112,12 +112,3 @@ extension ProxyEnvironment.Exception {
     }
   }
 }
-
-extension IPAddress {
-  /// In network order.
-  fileprivate var bytes: [UInt8] {
-    switch self {
-    case .v4(let bytes), .v6(let bytes): bytes
-    }
-  }
-}

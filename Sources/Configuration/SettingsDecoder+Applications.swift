@@ -79,7 +79,12 @@ extension SettingsDecoder {
   mutating func authority(_ section: Section) -> Located<Authority>? {
     guard let scalar = requiredScalar(section, .authority) else { return nil }
     do throws(AuthorityError) {
-      return scalar.located(try Authority(scalar.text))
+      let authority = try Authority(scalar.text)
+      guard isMetadataService(host: authority.url.host) else { return scalar.located(authority) }
+      report(
+        scalar.place,
+        "\(scalar.key): \(authority.url.host) hands out this machine's cloud credentials and is never a provider")
+      return nil
     } catch {
       report(scalar.place, "\(scalar.key): \(reason(error, written: scalar.written))")
       return nil

@@ -50,9 +50,10 @@ enum DeepEncoding {
       default: break
       }
       previous = octet.byte
-      // A slash ends a segment, a semicolon what is not parameters, and NUL a text in C.
+      // A slash ends a segment, a semicolon what is not parameters, a query or fragment the path, and NUL a text in C.
       let isSlash = octet.byte == ASCII.slash || octet.byte == ASCII.backslash
-      if isSlash || octet.byte == ASCII.semicolon || octet.byte == 0 {
+      let endsPath = octet.byte == ASCII.question || octet.byte == ASCII.hash || octet.byte == 0
+      if isSlash || endsPath || octet.byte == ASCII.semicolon {
         if areDots(octets[partStart..<index]) { return .hiddenDotSegment }
         if isSlash { partStart = index + 1 }
       }
@@ -70,6 +71,11 @@ enum DeepEncoding {
   /// Whether some programs drop a byte: tabs and line ends (WHATWG URL §4.4).
   static func isDropped(_ byte: UInt8) -> Bool {
     byte == ASCII.tab || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
+  }
+
+  /// Whether a query, a fragment or the end of a text in C shows in a segment.
+  static func endsPath(_ segment: Span<UInt8>) -> Bool {
+    octets(of: segment).contains { $0.byte == ASCII.question || $0.byte == ASCII.hash || $0.byte == 0 }
   }
 
   /// Whether something is left of a segment when slashes in it are taken for slashes and parameters are cut off.

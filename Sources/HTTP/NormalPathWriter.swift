@@ -94,7 +94,7 @@ struct NormalPathWriter {
         if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
       } else if byte == ASCII.percent, index + 2 < segment.count {
         switch (segment[index + 1], segment[index + 2]) {
-        case (0x33, 0x42):  // %3B, a semicolon
+        case (0x33, 0x42), (0x33, 0x46), (0x32, 0x33):  // %3B, %3F, %23: what ends a segment, or the path
           if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
         case (0x32, 0x46):  // %2F, a slash
           if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
@@ -125,7 +125,21 @@ struct NormalPathWriter {
         return false
       }
     }
-    return NormalPath.isSolid(segment)
+    return NormalPath.isSolid(segment) && !Self.endsPath(segment)
+  }
+
+  // Whether the path ends in a segment for who decodes first, and then takes a query or a fragment to begin: `..` behind it takes away
+  // nothing then.
+  private static func endsPath(_ segment: Span<UInt8>) -> Bool {
+    guard segment.count >= 3 else { return false }
+    for index in 0..<(segment.count - 2) where segment[index] == ASCII.percent {
+      switch (segment[index + 1], segment[index + 2]) {
+      case (0x33, 0x46), (0x32, 0x33): return true  // %3F, %23
+      case (0x32, 0x35): return DeepEncoding.endsPath(segment)  // %25, a percent sign
+      default: break
+      }
+    }
+    return false
   }
 
   private static func isDots(_ segment: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {

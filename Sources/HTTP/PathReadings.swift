@@ -17,16 +17,30 @@ public enum PathReadings {
   }
 
   /// What readers see who decode everything, take encoded slashes for slashes, merge slashes and cut parameters off; one reading for
-  /// each number of decodings, up to four, before parameters are cut off, and one for any number.
+  /// each number of decodings, up to four, before parameters are cut off, and one for any number. Each of them is there once more for
+  /// readers to whom a path ends where a query, a fragment or C's NUL begins, also where that shows by decoding.
   public static func all(of path: Span<UInt8>) -> [[[UInt8]]] {
     var readings = [segments(of: path)]
-    var text = path.indices.map { path[$0] }
-    for _ in 0..<4 {
+    func add(_ text: [UInt8]) {
       let reading = segments(of: withoutParameters(text).span)
-      if reading != readings.last { readings.append(reading) }
-      let decoded = decodedOnce(text)
-      if decoded == text { break }
-      text = decoded
+      if !readings.contains(reading) { readings.append(reading) }
+    }
+    func addEnds(_ text: [UInt8]) {
+      add(cut(text))
+      add(cut(withoutParameters(text)))
+    }
+    let raw = path.indices.map { path[$0] }
+    addEnds(DeepEncoding.octets(of: path).map(\.byte))
+    // Parameters may be cut off before anything is decoded, or behind.
+    for start in [raw, withoutParameters(raw)] {
+      var text = start
+      for _ in 0..<4 {
+        add(text)
+        addEnds(text)
+        let decoded = decodedOnce(text)
+        if decoded == text { break }
+        text = decoded
+      }
     }
     return readings
   }
@@ -35,6 +49,10 @@ public enum PathReadings {
   private static func segments(of text: Span<UInt8>) -> [[UInt8]] {
     let bytes = DeepEncoding.octets(of: text).map(\.byte)
     return withoutParameters(bytes).split { $0 == ASCII.slash || $0 == ASCII.backslash }.map(Array.init)
+  }
+
+  private static func cut(_ text: [UInt8]) -> [UInt8] {
+    Array(text.prefix { $0 != ASCII.question && $0 != ASCII.hash && $0 != 0 })
   }
 
   private static func withoutParameters(_ text: [UInt8]) -> [UInt8] {

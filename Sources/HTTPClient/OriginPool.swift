@@ -1,6 +1,7 @@
 // Owns the connections of one loop to one origin: lending an idle one, making a new one, taking one back, dropping what
 // has been idle too long. Whether an exchange may be repeated on another connection is the Proxy module's rule.
 
+internal import HTTP
 public import Network
 
 /// How many idle connections are kept, and how long.
@@ -28,7 +29,8 @@ public final class OriginPool {
   private let address: SocketAddress?
   @exclusivity(unchecked) private var idle: [UpstreamConnection] = []
   @exclusivity(unchecked) private var resumption: TLSResumption?
-  @exclusivity(unchecked) private var isRetired = false
+  /// Whether the origin is used no more: whatever comes back is closed.
+  @exclusivity(unchecked) public private(set) var isRetired = false
 
   /// An empty pool.
   public convenience init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {
@@ -50,10 +52,15 @@ public final class OriginPool {
   /// An idle connection that the peer has not closed, most recently used first; `nil` where there is none.
   public func lease() -> UpstreamConnection? {
     while let connection = idle.popLast() {
-      if !connection.stream.isStale, loop.now - connection.idleSince < limits.idleTimeout { return connection }
+      if isUsable(connection) { return connection }
       connection.close()
     }
     return nil
+  }
+
+  /// Whether an idle connection may carry another exchange: the peer has not closed it, and it has not been idle too long.
+  public func isUsable(_ connection: UpstreamConnection) -> Bool {
+    !connection.stream.isStale && loop.now - connection.idleSince < limits.idleTimeout
   }
 
   /// A new connection, TLS included.
@@ -100,7 +107,8 @@ public final class OriginPool {
       }
     }
     // Names are resolved at the proxy, and only there can they be judged by what they lead to.
-    if SocketAddress(literal: origin.host, port: origin.port)?.isLinkLocalOrMetadata == true {
+    let literal = SocketAddress(literal: origin.host, port: origin.port)
+    if literal.map({ MetadataService.mayBe(at: $0.bytes) }) ?? MetadataService.isNamed(origin.host) {
       throw .connect(.forbiddenAddress)
     }
     let channel: Channel
@@ -153,7 +161,7 @@ public final class OriginPool {
     }
     guard let addresses = found else { throw .timedOut }
     // Checked after resolution, so that a name that turns towards a metadata service later is refused as well.
-    let allowed = addresses.filter { !$0.isLinkLocalOrMetadata }
+    let allowed = addresses.filter { !MetadataService.mayBe(at: $0.bytes) }
     if allowed.isEmpty { throw .forbiddenAddress }
     return allowed
   }
@@ -161,19 +169,25 @@ public final class OriginPool {
   /// Takes back a connection whose last exchange ended in good order on both sides.
   public func giveBack(_ connection: UpstreamConnection) {
     if let tls = connection.stream.tls, resumption == nil || !connection.isReused { resumption = tls.resumption }
-    guard idle.count < limits.maximumIdle, !connection.stream.isStale, !isRetired else {
+    guard !connection.isBound, idle.count < limits.maximumIdle, hold(connection) else {
       connection.close()
       return
     }
+    idle.append(connection)
+  }
+
+  /// Marks a connection idle that stays with its caller instead of coming back. False: it is of no more use.
+  public func hold(_ connection: UpstreamConnection) -> Bool {
+    if connection.stream.isStale || isRetired { return false }
     connection.isReused = true
     connection.idleSince = loop.now
-    idle.append(connection)
+    return true
   }
 
   /// Closes what has been idle too long or was closed by the peer. Call every few seconds.
   public func sweep() {
     idle.removeAll { connection in
-      let isOver = connection.stream.isStale || loop.now - connection.idleSince >= limits.idleTimeout
+      let isOver = !isUsable(connection)
       if isOver { connection.close() }
       return isOver
     }

@@ -8,6 +8,8 @@ public final class UpstreamConnection {
   public let stream: ByteStream
   /// Whether an exchange has been completed on it before: only then can the peer have closed it in the meantime.
   @exclusivity(unchecked) public internal(set) var isReused = false
+  /// Whether a caller may have authenticated it: it then belongs to that caller, and goes to no pool.
+  @exclusivity(unchecked) public var isBound = false
   @exclusivity(unchecked) var idleSince = MonotonicTime.distantFuture
 
   init(_ stream: ByteStream) {

@@ -14,17 +14,12 @@ public enum CallerTokenRefusal: Error, Sendable, Hashable {
 
 /// Judges callers' tokens by issuer, audience, keys and times.
 public actor CallerTokenCheck {
-  /// Seconds for which keys are not fetched again for a token with an unknown key: anybody can name one.
-  private static let leastAge: Int64 = 60
-  /// Seconds after which keys are fetched again anyway, so that a withdrawn key is not believed for ever.
-  private static let greatestAge: Int64 = 3600
-
   private let issuer: Application
   private let audiences: Set<String>
   private let now: @Sendable () -> UnixTime
   private let directory: ProviderDirectory
   private var keys: SigningKeys?
-  private var fetchedAt = UnixTime(0)
+  private var age = SigningKeyAge()
   private var flight: Task<Bool, Never>?
 
   /// Tokens that `issuer`'s authority issues for one of `audiences`. Its client id plays no part.
@@ -35,42 +30,59 @@ public actor CallerTokenCheck {
     directory = ProviderDirectory(now: now)
   }
 
-  /// Believes a token until the returned instant.
-  public func accept(_ text: String) async throws(CallerTokenRefusal) -> UnixTime {
+  /// Believes a token until the returned instant. `certificate` is the SHA-256 of the certificate that the caller has shown; empty where
+  /// it has shown none.
+  public func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> UnixTime {
     let token: SignedJWT
     do throws(JWTFormatError) {
       token = try SignedJWT(text)
     } catch {
       throw .untrusted
     }
-    let age = now() - fetchedAt
-    if keys == nil || !(0..<Self.greatestAge).contains(age) {
-      guard await fetchKeys() else { throw .issuerUnavailable }
+    switch age.need(at: now()) {
+    case .none: break
+    case .refresh: _ = await fetchKeys()
+    case .keys: guard await fetchKeys() else { throw .issuerUnavailable }
     }
-    do throws(JWTRejection) {
-      return try await judge(token)
+    do throws(Rejection) {
+      return try await judge(token, certificate)
     } catch {
-      guard case .unknownKey = error, now() - fetchedAt >= Self.leastAge, await fetchKeys() else { throw .untrusted }
+      guard case .token(.unknownKey) = error, age.mayTry(at: now()), await fetchKeys() else { throw .untrusted }
     }
-    do throws(JWTRejection) {
-      return try await judge(token)
+    do throws(Rejection) {
+      return try await judge(token, certificate)
     } catch {
       throw .untrusted
     }
   }
 
-  private func judge(_ token: SignedJWT) async throws(JWTRejection) -> UnixTime {
+  private enum Rejection: Error {
+    case token(JWTRejection)
+    case kind(AccessTokenRejection)
+  }
+
+  private func judge(_ token: SignedJWT, _ certificate: [UInt8]) async throws(Rejection) -> UnixTime {
     guard let keys, let metadata = await directory.knownMetadata(for: issuer) else {
-      throw .unknownKey(identifier: nil)
+      throw .token(.unknownKey(identifier: nil))
     }
     let rule = JWTValidation(
       issuer: metadata.issuer, audiences: audiences, algorithms: [.rs256, .ps256], leeway: 60)
-    let claims = try rule.accept(token, now: now()) { keys.verdict($0, $1) }
-    guard let expiresAt = claims.expiresAt else { throw .withoutExpiry }
-    return expiresAt
+    let claims: JWTClaims
+    do throws(JWTRejection) {
+      claims = try rule.accept(token, now: now()) { keys.verdict($0, $1) }
+    } catch {
+      throw .token(error)
+    }
+    do throws(AccessTokenRejection) {
+      try AccessTokenValidation(issuer.authority).judge(token, certificate: certificate)
+    } catch {
+      throw .kind(error)
+    }
+    guard let expiresAt = claims.expiresAt else { throw .token(.withoutExpiry) }
+    return min(expiresAt, age.believedUntil)
   }
 
-  /// Whether there are keys now. Keys that are known stay where fetching fails.
+  /// Whether the keys are the issuer's of this moment. Keys that are known stay where fetching fails, for a while.
   private func fetchKeys() async -> Bool {
     if let flight { return await flight.value }
     let task = Task { await self.fetched() }
@@ -83,10 +95,11 @@ public actor CallerTokenCheck {
     do throws(AcquisitionFailure) {
       let metadata = try await directory.metadata(for: issuer)
       keys = try await SigningKeys.fetch(issuer, metadata, now: now())
-      fetchedAt = now()
+      age.fetched(at: now())
       return true
     } catch {
-      return keys != nil
+      age.failed(at: now())
+      return false
     }
   }
 }

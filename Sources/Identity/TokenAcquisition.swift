@@ -159,9 +159,10 @@ struct TokenAcquisition: Sendable {
     }
     do throws(TokenFailure) {
       return try TokenReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
+        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+        sent: request.sentSecrets, now: now())
     } catch {
-      var failure = error.withoutEcho(of: request)
+      var failure = error
       if case .refreshToken = request.grant { failure = failure.ofRefresh(isEmpty: response.body.isEmpty) }
       throw .token(failure)
     }

@@ -1,4 +1,4 @@
-// Owns socket addresses: reading literals, telling loopback and link-local ones, writing them for people.
+// Owns socket addresses: reading literals, telling loopback ones, writing them for people.
 
 internal import Glibc
 
@@ -49,37 +49,17 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether this is a link-local address or another one at which clouds serve machine credentials: never an upstream.
-  public var isLinkLocalOrMetadata: Bool {
+  /// The address in network order: 4 or 16 bytes; none for a unix socket.
+  public var bytes: [UInt8] {
     switch kind {
-    case .ipv4(let address, _): return Self.isLinkLocalOrMetadata(address)
-    case .ipv6(let bytes, _, _):
-      if let mapped = mappedIPv4(bytes) ?? translatedIPv4(bytes) { return Self.isLinkLocalOrMetadata(mapped) }
-      let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
-      // fd00:ec2::254, EC2's.
-      return isLinkLocal || bytes == [0xFD, 0, 0x0E, 0xC2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54]
-    case .unix: return false
-    }
-  }
-
-  private static func isLinkLocalOrMetadata(_ address: UInt32) -> Bool {
-    switch address {
-    case 0xA9FE_0000...0xA9FE_FFFF: true  // 169.254.0.0/16: 169.254.169.254 of most clouds
-    case 0x6464_64C8: true  // 100.100.100.200, Alibaba's
-    case 0xA83F_8110: true  // 168.63.129.16, Azure's WireServer
-    case 0xC000_00C0: true  // 192.0.0.192, Oracle's
-    default: false
+    case .ipv4(let address, _): (0..<4).map { UInt8(truncatingIfNeeded: address >> (24 - 8 * $0)) }
+    case .ipv6(let bytes, _, _): bytes
+    case .unix: []
     }
   }
 
   private func mappedIPv4(_ bytes: [UInt8]) -> UInt32? {
     guard bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else { return nil }
-    return bytes.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
-  }
-
-  /// The address behind a translator's well-known prefix, 64:ff9b::/96 (RFC 6052 §2.1).
-  private func translatedIPv4(_ bytes: [UInt8]) -> UInt32? {
-    guard bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) else { return nil }
     return bytes.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 

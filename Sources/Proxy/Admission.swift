@@ -108,6 +108,7 @@ struct Admission {
       throw .path(.otherRoute)
     case .route(let route):
       found = route
+      if !route.takesOverrides(of: head, bytes) { throw .methodNotAllowed }
       // Behind the prefix nothing may lead out of the upstream's path, however the upstream reads it.
       guard path.count <= route.path.count || NormalPath.staysBelow(path.extracting(droppingFirst: route.path.count))
       else { throw .path(.hiddenDotSegment) }

@@ -16,6 +16,10 @@ final class DownstreamConnection {
   @exclusivity(unchecked) private(set) var ingress: Ingress
   /// Why the connection's requests are refused, whatever they say.
   @exclusivity(unchecked) private(set) var refusal: CallerRefusal?
+  /// The upstream connections that this caller has authenticated.
+  @exclusivity(unchecked) var boundUpstreams = BoundUpstreams()
+  /// The SHA-256 of the certificate that the caller has shown, where its tokens may be bound to it; empty otherwise.
+  @exclusivity(unchecked) private(set) var certificateDigest: [UInt8] = []
   private let home: ServingLoop
   private let place: ListenerPlace
   @exclusivity(unchecked) private var isIdle = false
@@ -59,6 +63,7 @@ final class DownstreamConnection {
       await serveRequests()
     }
     stream.close()
+    boundUpstreams.close()
     waiter.close()
     home.closed(self)
   }
@@ -67,6 +72,7 @@ final class DownstreamConnection {
   private func judge() {
     refusal = context.callers.rules.judge(
       peer: PeerCredentials(of: stream.channel), certificateNames: stream.tls?.peerNames ?? [])
+    if context.callers.rules.bearer != nil { certificateDigest = stream.tls?.peerCertificateDigest ?? [] }
   }
 
   private func shakeHands() async -> Bool {
@@ -211,6 +217,7 @@ final class DownstreamConnection {
     state = home.current
     self.context = context
     ingress.rules = context.callers.rules
+    boundUpstreams.closeRetired()
     judge()
     return true
   }

@@ -19,8 +19,9 @@ extension Exchange {
     }
     let digest: [UInt8]
     do throws(CryptoError) {
-      // Listeners may trust different issuers, so the digest is of both.
-      digest = try SHA256.digest(of: Array("\(ObjectIdentifier(check).hashValue) \(text)".utf8))
+      // Listeners may trust different issuers, and a token may be bound to a certificate, so the digest is of all three.
+      digest = try SHA256.digest(
+        of: Array("\(ObjectIdentifier(check).hashValue) ".utf8) + connection.certificateDigest + Array(text.utf8))
     } catch {
       throw .callerIssuerUnavailable
     }
@@ -28,7 +29,7 @@ extension Exchange {
     if let until = state.believedTokens[digest], now < until { return }
     do throws(CallerTokenRefusal) {
       let until = try await RequestScope.around(scratch.scope()) { () async throws(CallerTokenRefusal) in
-        try await check.accept(text)
+        try await check.accept(text, certificate: connection.certificateDigest)
       }
       if state.believedTokens.count >= Self.rememberedTokens { state.believedTokens = [:] }
       state.believedTokens[digest] = until

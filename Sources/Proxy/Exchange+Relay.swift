@@ -25,7 +25,11 @@ extension Exchange {
       let upstream: UpstreamConnection
       // A replay that could not be repeated is not entrusted to a connection that may be dead.
       // A switch of protocols is for a connection of its own, which nobody can have closed meanwhile.
-      if isFirstAttempt, !admission.asksForWebSocket,
+      if isFirstAttempt, !credential.replacesCallers, let own = connection.boundUpstreams.take(of: pool) {
+        // What the caller authenticated before is the caller's, also for a switch of protocols.
+        upstream = own
+        state.metrics.add(state.service.metrics.upstreamConnections[route.index, 0])
+      } else if isFirstAttempt, !admission.asksForWebSocket,
         !isReplay || RetryRule.survivesRepetition(method: admission.method, framing: admission.framing),
         let idle = pool.lease()
       {
@@ -64,7 +68,8 @@ extension Exchange {
       record.status = UInt16(relay.status)
       if let answered = relay.answeredAt { record.upstream = (answered - began).nanoseconds }
       let attempt = Attempt(
-        upstream: upstream, isFirst: isFirstAttempt, isTunnel: relay.isTunnel, isCallerTooSlow: relay.isCallerTooSlow)
+        upstream: upstream, isFirst: isFirstAttempt, isTunnel: relay.isTunnel, isCallerTooSlow: relay.isCallerTooSlow,
+        isBound: relay.binding.isBound || upstream.isBound, isCallersOwn: !credential.replacesCallers)
       switch settle(end, attempt, admission, connection, scratch) {
       case .over(let keepsDownstream): return keepsDownstream
       case .failed(let failure): throw failure
@@ -79,6 +84,10 @@ extension Exchange {
     var isFirst: Bool
     var isTunnel: Bool
     var isCallerTooSlow: Bool
+    /// Whether the upstream connection may be authenticated.
+    var isBound: Bool
+    /// Whether the request carried what the caller sent, and nothing of ours.
+    var isCallersOwn: Bool
   }
 
   private enum AfterAttempt {
@@ -100,7 +109,16 @@ extension Exchange {
     switch end {
     case .completed(let reusesUpstream, let keepsDownstream):
       state.service.upstreams.answered(route.index)
-      if reusesUpstream { pool.giveBack(upstream) } else { upstream.close() }
+      if !reusesUpstream {
+        upstream.close()
+      } else if !attempt.isBound {
+        pool.giveBack(upstream)
+      } else if attempt.isCallersOwn, keepsDownstream {
+        upstream.isBound = true
+        connection.boundUpstreams.keep(upstream, of: pool)
+      } else {
+        upstream.close()
+      }
       if keepsHead, !attempt.isTunnel { scratch.requestInput.consume(headBytes) }
       return .over(keepsDownstream: keepsDownstream)
     case .aborted(let outcome, let fault):

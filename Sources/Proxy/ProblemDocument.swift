@@ -106,7 +106,10 @@ struct ProblemDocument {
     case .noRoute:
       self.init(404, "no-route", "No route", "No route has this host and path.")
     case .methodNotAllowed:
-      self.init(405, "method-not-allowed", "Method not allowed", "The route does not take this method; see Allow.")
+      self.init(
+        405, "method-not-allowed", "Method not allowed",
+        "The route does not take this method, or the one that a field such as X-HTTP-Method-Override asks for; see Allow."
+      )
     case .headStalled:
       self.init(408, "request-timeout", "Request timeout", "The request head did not arrive in time.")
     case .contentStalled:

@@ -8,7 +8,7 @@ extension Relay {
   /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it is there already.
   @inline(never)
   mutating func discardAnswer() -> Bool {
-    guard let heldHead, isRequestSent else { return false }
+    guard let heldHead, isRequestSent, !binding.isBound else { return false }
     do throws(FramingError) {
       let framing = try scratch.responseInput.withBytes { bytes throws(FramingError) in
         try BodyFraming.response(scratch.responseParser.head, bytes, requestMethod: admission.method)

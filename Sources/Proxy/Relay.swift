@@ -9,19 +9,6 @@ internal import Telemetry
 
 /// One attempt to exchange a request for a response on one upstream connection.
 struct Relay: ~Copyable {
-  /// How an attempt ended.
-  enum End {
-    /// The response was delivered.
-    case completed(reusesUpstream: Bool, keepsDownstream: Bool)
-    /// Something broke after the caller had got part of the answer, or the caller went away. The fault is the upstream's, where there
-    /// is one.
-    case aborted(RequestOutcome, UpstreamFault? = nil)
-    /// No part of an answer has reached the caller. `mayRepeat`: no part of one has arrived either.
-    case unanswered(ExchangeFailure, mayRepeat: Bool)
-    /// The upstream refuses the token, and nothing of its answer has reached the caller. The head is held: `run` passes it on.
-    case refused
-  }
-
   let admission: Admission
   let connection: DownstreamConnection
   let upstream: ByteStream
@@ -57,6 +44,8 @@ struct Relay: ~Copyable {
   private var holdsRefusal: Bool
   /// The length of the head that is held.
   private(set) var heldHead: Int?
+  /// Whether the upstream connection may be authenticated now.
+  private(set) var binding: UpstreamBinding
 
   /// Interim responses passed on before an upstream is taken to be holding the caller hostage.
   private static let interimLimit = 32
@@ -78,6 +67,7 @@ struct Relay: ~Copyable {
     downstream = connection.stream
     expectsContinue = admission.expectsContinue
     holdsRefusal = credential.bearer != nil
+    binding = UpstreamBinding(credential, scratch)
     let keepLimit = holdsRefusal ? admission.route.token.replayLimit : 0
     request =
       (isReplay ? scratch.replayed : nil)
@@ -339,6 +329,7 @@ struct Relay: ~Copyable {
     if scratch.responseParser.head.status == 101 { return switchProtocols(byteCount) }
     status = scratch.responseParser.head.status
     if answeredAt == nil { answeredAt = connection.state.loop.now }
+    binding.note(scratch)
     if holdsRefusal, status == 401 || status == 403 {
       holdsRefusal = false
       // Without a challenge a 403 is no matter of tokens.
@@ -357,7 +348,8 @@ struct Relay: ~Copyable {
     ResponseRewriting.write(
       scratch.responseParser.head, scratch.responseInput, plan: plan, version: admission.version,
       route: admission.route, callerHost: scratch.callerHost, bearer: bearer, date: connection.state.clock.dateText,
-      reader: scratch.reader, pseudonym: connection.state.service.pseudonym, into: &scratch.responseOutput)
+      reader: scratch.reader, pseudonym: connection.state.service.pseudonym,
+      keepsConnectionAuthentication: binding.isBound && bearer == nil, into: &scratch.responseOutput)
     let nominations =
       plan.writesChunks
       ? scratch.responseInput.withBytes { scratch.responseParser.head.connection.nominations(in: $0) } : nil

@@ -31,11 +31,13 @@ struct ResponsePlan {
 enum ResponseRewriting {
   /// Appends the caller's response head to `output`. `input` begins with the upstream's head; `date` is used where the upstream sent none (RFC 9110 §6.6.1);
   /// `callerHost` is the caller's `Host` where the route preserves it, else empty;
-  /// `reader` is the origin of the other site whose page may read it, empty where there is none.
+  /// `reader` is the origin of the other site whose page may read it, empty where there is none. `keepsConnectionAuthentication`: the
+  /// upstream's connection stays with the caller's, so that it may authenticate it.
   static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, plan: ResponsePlan, version: HTTPVersion,
     route: Route, callerHost: borrowing ByteBuffer, bearer: BearerValue?, date: borrowing ByteBuffer,
-    reader: borrowing ByteBuffer, pseudonym: Pseudonym, into output: inout ByteBuffer
+    reader: borrowing ByteBuffer, pseudonym: Pseudonym, keepsConnectionAuthentication: Bool = false,
+    into output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     writeStatusLine(head, bytes, bearer, into: &output)
@@ -67,6 +69,12 @@ enum ResponseRewriting {
     output.append(head.version == .http11 ? "Via: 1.1 " : "Via: 1.0 ")
     output.append(pseudonym.bytes)
     output.append("\r\n")
+    if keepsConnectionAuthentication, head.status == 401, !plan.closes,
+      !ConnectionAuthentication.isSupported(by: head.fields, in: bytes)
+    {
+      HeadWriter.field(
+        ConnectionAuthentication.support.name, ConnectionAuthentication.support.value, into: &output)
+    }
     if plan.closes {
       output.append("Connection: close\r\n")
     } else if version == .http10 {

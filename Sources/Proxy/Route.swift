@@ -106,6 +106,19 @@ public final class Route: Sendable {
     return false
   }
 
+  /// Whether every field of a request that overrides its method names one that the route takes.
+  func takesOverrides(of head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard let methods, head.fields.contains(.other) else { return true }
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      guard MethodOverride.isOne(line, in: bytes) else { continue }
+      let value = bytes.extracting(line.value)
+      // Frameworks that obey such a field take any letter case.
+      if !methods.contains(where: { value.equalsIgnoringCase($0.span) }) { return false }
+    }
+    return true
+  }
+
   /// Whether `path` lies at or below the prefix, by whole segments: `/orders/` takes `/orders`, `/orders/` and
   /// `/orders/7`, not `/ordersx`.
   func takes(path: Span<UInt8>) -> Bool {

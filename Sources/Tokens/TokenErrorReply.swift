@@ -28,16 +28,35 @@ public struct TokenErrorReply: Sendable, Hashable {
     self.correlationID = correlationID
   }
 
-  /// The error reply of an answer's content; nil where that is none.
+  /// What stands in the place of an `error` that repeats a secret of the request.
+  static let withheldError = "withheld"
+  /// What stands in the place of a description that does.
+  static let withheldDescription = "the provider's words repeat a secret of the request, and are not shown"
+
+  /// Codes of RFC 6749, RFC 8628 and OpenID Connect, and Entra's: they say nothing of a request, whatever its secrets are.
+  private static let standardErrors: Set<String> = [
+    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+    "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
+    "authorization_pending", "slow_down", "expired_token", "code_expired", "authorization_declined",
+    "interaction_required", "login_required", "consent_required", "account_selection_required", "invalid_target",
+    "invalid_resource", "request_timeout",
+  ]
+
+  /// The error reply of an answer to a request without secrets, by the answer's content; nil where that is none.
   public init?(json: [UInt8]) {
     guard let members = JSONValue(json: json)?.members else { return nil }
-    self.init(members: members)
+    self.init(members: members, sent: .none)
   }
 
-  /// The error reply that these members spell; nil without an `error`.
-  init?(members: [String: JSONValue]) {
-    guard let error = members["error"]?.text, !error.isEmpty else { return nil }
-    self.error = error.printable(limit: 80)
+  /// The error reply that these members spell, without those that repeat a secret of the request; nil without an `error`.
+  init?(members all: [String: JSONValue], sent: SentSecrets) {
+    guard let error = all["error"]?.text, !error.isEmpty else { return nil }
+    var members = sent.withholding(all)
+    if all["error_description"] != nil, members["error_description"] == nil {
+      members["error_description"] = .string(Self.withheldDescription)
+    }
+    let isShown = members["error"] != nil || Self.standardErrors.contains(error)
+    self.error = isShown ? error.printable(limit: 80) : Self.withheldError
     suberror = members["suberror"]?.text.map { $0.printable(limit: 80) }.flatMap { $0.isEmpty ? nil : $0 }
     let prose = members["error_description"]?.text
     description = prose.map { $0.printable(limit: 300) }

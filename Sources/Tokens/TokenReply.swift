@@ -33,14 +33,19 @@ public struct TokenReply: Sendable {
   ///
   /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
   /// `expires_on` does.
-  /// - Parameter retryAfter: the answer's `Retry-After` field.
-  public init(status: Int, retryAfter: String?, body: [UInt8], now: UnixTime) throws(TokenFailure) {
+  /// - Parameters:
+  ///   - retryAfter: the answer's `Retry-After` field.
+  ///   - sent: the secrets of the request. Members that repeat one count as absent.
+  public init(
+    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+  ) throws(TokenFailure) {
     let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
     func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
       TokenFailure(cause, status: status, retryAfter: wait)
     }
-    guard let members = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
-    if let reply = TokenErrorReply(members: members) { throw failure(.refused(reply)) }
+    guard let all = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
+    if let reply = TokenErrorReply(members: all, sent: sent) { throw failure(.refused(reply)) }
+    let members = sent.withholding(all)
     guard (200...299).contains(status) else { throw failure(.unintelligible) }
     guard let token = members["access_token"]?.text, !token.isEmpty else { throw failure(.noAccessToken) }
     if let type = members["token_type"]?.text, type.lowercased() != "bearer" { throw failure(.tokenType) }

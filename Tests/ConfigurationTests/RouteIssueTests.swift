@@ -106,6 +106,19 @@ import Testing
       "http://[::ffff:169.254.169.254]/",
       "::ffff:169.254.169.254 hands out this machine's cloud credentials and is never an upstream"
     ),
+    ("http://[fd00:ec2::23]/", "fd00:ec2::23 hands out this machine's cloud credentials and is never an upstream"),
+    ("http://[fd20:ce::254]/", "fd20:ce::254 hands out this machine's cloud credentials and is never an upstream"),
+    (
+      "http://[fd00:c1::a9fe:a9fe]/",
+      "fd00:c1::a9fe:a9fe hands out this machine's cloud credentials and is never an upstream"
+    ),
+    ("http://[fd00:42::42]/", "fd00:42::42 hands out this machine's cloud credentials and is never an upstream"),
+    (
+      "http://[64:ff9b::a9fe:a9fe]/",
+      "64:ff9b::a9fe:a9fe hands out this machine's cloud credentials and is never an upstream"
+    ),
+    ("http://100.100.100.200/", "100.100.100.200 hands out this machine's cloud credentials and is never an upstream"),
+    ("http://168.63.129.16/", "168.63.129.16 hands out this machine's cloud credentials and is never an upstream"),
     ("http://[fe80::1]/", "fe80::1 hands out this machine's cloud credentials and is never an upstream"),
     (
       "http://METADATA.google.internal./x",
@@ -116,6 +129,23 @@ import Testing
     ("http://2852039166/", "write the address 2852039166 as four decimal numbers"),
     ("http://0xa9.254.43518/", "write the address 0xa9.254.43518 as four decimal numbers"),
   ]
+
+  @Test func `a metadata service is no authority either, and addresses beside one are upstreams`() {
+    let found = messages(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+      applications:
+        machine: {authority: "https://[fd20:ce::254]/", client_id: c, client_secret: s}
+      routes:
+        - {name: a, path: /a/, upstream: 'https://[fd20:ce::253]/', token: none}
+        - {name: b, path: /b/, upstream: 'https://[64:ff9b::192.0.2.1]/', token: none}
+      """)
+    #expect(
+      found == [
+        "applications.machine.authority: fd20:ce::254 hands out this machine's cloud credentials and is never a provider"
+      ])
+  }
 
   @Test(arguments: upstreams)
   func `an upstream that must not be contacted is refused`(upstream: String, expected: String) {

@@ -90,4 +90,81 @@ struct UpstreamTLSTests {
     #expect(try await proxy.get("/").status == 502)
     try await server.stop()
   }
+
+  @Test(arguments: [("localhost", "DNS:localhost"), ("127.0.0.1", "IP:127.0.0.1")])
+  func `a certificate is for its alternative names alone, whatever its common name says`(
+    host: String, alternative: String
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let tls = "{ca_file: \(authority.file)}"
+    let rows = [
+      (try await authority.issue("common", for: [], commonName: host), 502),
+      (try await authority.issue("mail", for: ["email:a@example.org"], commonName: host), 502),
+      (try await authority.issue("alternative", for: [alternative], commonName: "other.example"), 200),
+    ]
+    for (certificate, status) in rows {
+      let nginx = try await NginxUpstream(in: directory, certificate: certificate)
+      let proxy = try await proxy(directory, upstream: "https://\(host):\(nginx.tlsPort)/", tls: tls)
+      #expect(try await proxy.get("/echo").status == status)
+      if status == 502 { #expect(try await eventually { proxy.process.errors.contains("mismatch") }) }
+      #expect(nginx.accessLog.isEmpty == (status == 502))
+      try await proxy.process.stop()
+    }
+  }
+
+  /// Suites of TLS 1.2 that lack forward secrecy or authenticated encryption, and such as have both.
+  private static let suites = [
+    ("AES128-SHA", false), ("AES256-GCM-SHA384", false), ("ECDHE-RSA-AES128-SHA", false),
+    ("ECDHE-RSA-AES256-SHA384", false), ("DHE-RSA-AES128-SHA", false), ("ECDHE-RSA-AES128-GCM-SHA256", true),
+    ("ECDHE-RSA-AES256-GCM-SHA384", true), ("ECDHE-RSA-CHACHA20-POLY1305", true),
+  ]
+
+  @Test func `an upstream gets no handshake without forward secrecy and authenticated encryption`() async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("rsa", key: "rsa")
+    for (suite, isGood) in Self.suites {
+      let port = try freePort()
+      let server = try ChildProcess(
+        "s_server-\(suite)",
+        [
+          "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate.certificateFile, "-key",
+          certificate.keyFile, "-tls1_2", "-cipher", "\(suite):@SECLEVEL=0", "-www",
+        ], in: directory)
+      try await waitForPort(port, of: server)
+      let proxy = try await proxy(
+        directory, upstream: "https://127.0.0.1:\(port)/", tls: "{ca_file: \(authority.file)}")
+      #expect(try await proxy.get("/").status == (isGood ? 200 : 502), "\(suite)")
+      try await proxy.process.stop()
+      try await server.stop()
+    }
+  }
+
+  @Test func `a listener offers nothing without forward secrecy and authenticated encryption`() async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("rsa", key: "rsa")
+    let upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - address: "127.0.0.1:\(port)"
+          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    for (suite, isGood) in Self.suites {
+      let answer = try await curl([
+        "--cacert", authority.file, "--tls-max", "1.2", "--ciphers", "\(suite):@SECLEVEL=0",
+        "https://localhost:\(port)/seen",
+      ])
+      #expect(answer.status == (isGood ? 200 : 0), "\(suite)")
+    }
+    let newest = try await curl(["--cacert", authority.file, "--tlsv1.3", "https://localhost:\(port)/seen"])
+    #expect(newest.status == 200)
+    withExtendedLifetime(proxy) {}
+  }
 }

@@ -16,7 +16,8 @@ import Tokens
   @Test func `a token of the issuer, for one of the audiences, is believed until it expires`() async throws {
     let token = try #require(await provider.idToken())
     let check = try await check()
-    #expect(try await check.accept(token) == SignInProvider.now + 3600)
+    // No longer than its keys are, without another look.
+    #expect(try await check.accept(token) == SignInProvider.now + 600)
     clock.advance(3659)
     #expect(try await check.accept(token) == SignInProvider.now + 3600)
     clock.advance(1)
@@ -66,5 +67,65 @@ import Tokens
     clock.advance(60)
     for _ in 0..<3 { await #expect(throws: CallerTokenRefusal.untrusted) { try await check.accept(unknown) } }
     #expect(await provider.keyRequests == 2)
+  }
+
+  @Test func `a token whose key was withdrawn is believed until the keys are fetched again`() async throws {
+    let token = try #require(await provider.idToken())
+    let check = try await check()
+    let until = try await check.accept(token)
+    await provider.change { $0.hasWithdrawnKey = true }
+    clock.advance(599)
+    #expect(clock.now < until)
+    #expect(try await check.accept(token) == until)
+    clock.advance(1)
+    #expect(clock.now >= until)
+    await #expect(throws: CallerTokenRefusal.untrusted) { try await check.accept(token) }
+    #expect(await provider.keyRequests == 2)
+  }
+
+  @Test func `while the keys cannot be fetched again, those that are known serve for an hour`() async throws {
+    await provider.change { $0.claims["exp"] = .integer(SignInProvider.now.seconds + 86_400) }
+    let token = try #require(await provider.idToken())
+    let check = try await check()
+    _ = try await check.accept(token)
+    await provider.change { $0.keys = 503 }
+    clock.advance(600)
+    // One attempt a minute, whoever calls.
+    for _ in 0..<3 { #expect(try await check.accept(token) == clock.now + 60) }
+    #expect(await provider.keyRequests == 2)
+    clock.advance(2990)
+    #expect(try await check.accept(token) == SignInProvider.now + 3600)
+    clock.advance(10)
+    await #expect(throws: CallerTokenRefusal.issuerUnavailable) { try await check.accept(token) }
+    await provider.change { $0.keys = 200 }
+    #expect(try await check.accept(token) == clock.now + 600)
+  }
+
+  @Test(arguments: [nil, "JWT", "at+jwt", "logout+jwt", "secevent+jwt", "dpop+jwt"])
+  func `what the issuer signed for another purpose lets nobody in`(type: String?) async throws {
+    await provider.change { $0.type = type }
+    let token = try #require(await provider.idToken())
+    let check = try await check()
+    if [nil, "JWT", "at+jwt"].contains(type) {
+      _ = try await check.accept(token)
+    } else {
+      await #expect(throws: CallerTokenRefusal.untrusted) { try await check.accept(token) }
+    }
+  }
+
+  @Test func `an ID token lets nobody in, and a bound token only the holder of the certificate`() async throws {
+    let check = try await check()
+    await provider.see(nonce: "of-a-sign-in")
+    let identity = try #require(await provider.idToken())
+    await #expect(throws: CallerTokenRefusal.untrusted) { try await check.accept(identity) }
+    await provider.see(nonce: nil)
+    let digest = [UInt8](repeating: 7, count: 32)
+    await provider.change { $0.claims["cnf"] = .object(["x5t#S256": .string(Base64URL.encode(digest))]) }
+    let bound = try #require(await provider.idToken())
+    await #expect(throws: CallerTokenRefusal.untrusted) { try await check.accept(bound) }
+    await #expect(throws: CallerTokenRefusal.untrusted) {
+      try await check.accept(bound, certificate: [UInt8](repeating: 8, count: 32))
+    }
+    _ = try await check.accept(bound, certificate: digest)
   }
 }

@@ -31,6 +31,19 @@ import Testing
     Row(request: "GET /a/x HTTP/1.1\nHost: [::1]", expected: "421 unknown-host"),
     Row(request: "GET /nowhere HTTP/1.1", expected: "404 no-route"),
     Row(request: "POST /get/ HTTP/1.1", expected: "405 method-not-allowed route1"),
+    // A framework behind may obey a field instead of the method.
+    Row(request: "GET /get/ HTTP/1.1\nX-HTTP-Method-Override: DELETE", expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nX-HTTP-Method: MERGE", expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nx-method-override: delete", expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nX_HTTP_Method_Override: DELETE", expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nX-HTTP_Method: PUT", expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nX-HTTP-Method-Override: GET, PUT", expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nX-HTTP-Method-Override:", expected: "405 method-not-allowed route1"),
+    Row(
+      request: "GET /get/ HTTP/1.1\nX-HTTP-Method-Override: GET\nX-HTTP-Method-Override: PUT",
+      expected: "405 method-not-allowed route1"),
+    Row(request: "GET /get/ HTTP/1.1\nX-HTTP-Method-Override: get\nX-Other: PUT", expected: "route1"),
+    Row(request: "POST /a/ HTTP/1.1\nX-HTTP-Method-Override: DELETE", expected: "route0"),
     // Which API a request reaches is decided on the normal path.
     Row(request: "GET /get/../a/x HTTP/1.1", expected: "route0 /a/x"),
     Row(request: "GET /a/../../x HTTP/1.1", expected: "400 bad-path"),

@@ -14,18 +14,25 @@ struct PathReader: Sendable, CustomTestStringConvertible {
   var splitsLast: Bool
   var parameters: Parameters
   var mergesSlashes: Bool
+  /// Whether the path ends where a query or a fragment shows in what was decoded.
+  var endsAtQuery: Bool
 
   enum Parameters: CaseIterable { case kept, cutFirst, cutLast }
 
   var testDescription: String {
-    "decodes \(decodings)×, splits \(splitsLast ? "last" : "first"), parameters \(parameters), merges \(mergesSlashes)"
+    "decodes \(decodings)×, splits \(splitsLast ? "last" : "first"), parameters \(parameters), merges \(mergesSlashes), "
+      + "ends at a query \(endsAtQuery)"
   }
 
   static let all = [1, 2, 3, 100].flatMap { decodings in
     [false, true].flatMap { splitsLast in
       Parameters.allCases.flatMap { parameters in
-        [false, true].map {
-          PathReader(decodings: decodings, splitsLast: splitsLast, parameters: parameters, mergesSlashes: $0)
+        [false, true].flatMap { merges in
+          [false, true].map {
+            PathReader(
+              decodings: decodings, splitsLast: splitsLast, parameters: parameters, mergesSlashes: merges,
+              endsAtQuery: $0)
+          }
         }
       }
     }
@@ -36,8 +43,12 @@ struct PathReader: Sendable, CustomTestStringConvertible {
     var text = path.replacing("\\", with: "/")
     if parameters == .cutFirst { text = Self.cut(text) }
     if splitsLast { text = decode(text).replacing("\\", with: "/") }
+    if splitsLast, endsAtQuery { text = Self.end(text) }
     var segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if !splitsLast { segments = segments.map(decode) }
+    if !splitsLast, endsAtQuery, let last = segments.firstIndex(where: { Self.end($0) != $0 }) {
+      segments = segments[..<last] + [Self.end(segments[last])]
+    }
     if parameters == .cutLast { segments = segments.map(Self.cut) }
     if mergesSlashes { segments = segments.filter { !$0.isEmpty } }
     var resolved: [String] = []
@@ -82,6 +93,8 @@ struct PathReader: Sendable, CustomTestStringConvertible {
     return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
+  private static func end(_ text: String) -> String { String(text.prefix { $0 != "?" && $0 != "#" }) }
+
   private static func cut(_ text: String) -> String {
     text.split(separator: "/", omittingEmptySubsequences: false).map { $0.prefix { $0 != ";" } }.joined(separator: "/")
   }
@@ -92,7 +105,8 @@ struct PathReader: Sendable, CustomTestStringConvertible {
   private static let pieces = [
     "/", "/", "/", "/", "a", "b", "a", "b", "c@d", "c%40d", "e;f", ".", "..", "%2e", "%2f", "%2F", "%252f", ";", "%3b",
     ";x=y", "%61",
-    "%62", "%2561", "%25", "%5c", "//", "%25%2532e", "2f", "/../", "/./", "%20", "%C3%A9",
+    "%62", "%2561", "%25", "%5c", "//", "%25%2532e", "2f", "/../", "/./", "%20", "%C3%A9", "%3F",
+    "%3fx", "%23", "%253f",
   ]
 
   private static func normalForm(_ path: String) -> [UInt8]? {

@@ -29,16 +29,21 @@ public struct CertificateAuthority: Sendable {
 
   /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`, `IP:127.0.0.1`),
   /// into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has expired.
-  public func issue(_ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], days: Int = 2)
-    async throws
-    -> Certificate
-  {
+  /// `names` may be empty: the certificate then has a common name alone, `name` or the one given. `key` is `ec` or `rsa`.
+  public func issue(
+    _ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], commonName: String? = nil,
+    key: String = "ec", days: Int = 2
+  ) async throws -> Certificate {
     let certificate = Certificate(
       certificateFile: directory.file("\(name).pem"), keyFile: directory.file("\(name).key"))
     let request = directory.file("\(name).csr")
-    let extensions = try directory.write("subjectAltName=\(names.joined(separator: ","))\n", to: "\(name).ext")
+    let names = names.isEmpty ? "" : "subjectAltName=\(names.joined(separator: ","))\n"
+    let extensions = try directory.write(names + "basicConstraints=CA:FALSE\n", to: "\(name).ext")
+    let newKey = key == "rsa" ? ["-newkey", "rsa:2048", "-nodes"] : Self.newKey
     try await succeed(
-      ["openssl", "req"] + Self.newKey + ["-keyout", certificate.keyFile, "-out", request, "-subj", "/CN=\(name)"])
+      ["openssl", "req"] + newKey + [
+        "-keyout", certificate.keyFile, "-out", request, "-subj", "/CN=\(commonName ?? name)",
+      ])
     try await succeed([
       "openssl", "x509", "-req", "-in", request, "-CA", file, "-CAkey", keyFile, "-CAcreateserial", "-days", "\(days)",
       "-extfile", extensions, "-out", certificate.certificateFile,

@@ -38,6 +38,15 @@ public struct FederatedIssuer: Sendable {
     return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256)).revealed()
   }
 
+  /// A JWT of this header, to which algorithm and key are added, and of these claims, to which issuer and times are.
+  public func signed(header: [String: JSONValue] = [:], claims: [String: JSONValue], now: UnixTime) throws -> String {
+    let header = header.merging(["alg": .string("RS256"), "kid": .string("cluster-1")]) { $1 }
+    let claims = claims.merging(["iss": .string(name), "exp": .integer((now + 3600).seconds)]) { $1 }
+    let parts = [header, claims].map { Base64URL.encode(Array(JSONValue.object($0).canonicalText().utf8)) }
+    let input = Array(parts.joined(separator: ".").utf8)
+    return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256)).revealed()
+  }
+
   /// The same, from the wall clock.
   public func tokenNow(lifetime: Int64 = 3600) throws -> String {
     try token(lifetime: lifetime, now: UnixTime(WallClock.now.seconds))

@@ -103,6 +103,52 @@ public struct ScriptedUpstream: Sendable {
   }
 }
 
+/// A provider that repeats what it is sent; see Tests/peers/echoing_provider.py.
+public struct EchoingProvider: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process.
+  public let process: ChildProcess
+
+  /// Starts it.
+  public init(in directory: TemporaryDirectory) async throws {
+    process = try ChildProcess(
+      "echoing-provider", ["python3", testsDirectory + "/peers/echoing_provider.py"], in: directory)
+    port = try await announcedPort(of: process)
+  }
+
+  /// The names of the spellings that it knows.
+  public func forms() async throws -> [String] { try await texts("/testing/forms") }
+
+  /// How it spelt so far what it was sent.
+  public func repeated() async throws -> [String] { try await texts("/testing/repeated") }
+
+  private func texts(_ path: String) async throws -> [String] {
+    let answer = try await curl(["http://127.0.0.1:\(port)\(path)"])
+    return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
+  }
+}
+
+/// An upstream that authenticates connections instead of requests; see Tests/peers/connection_upstream.py.
+public struct ConnectionUpstream: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  public let port: Int
+  /// The process.
+  public let process: ChildProcess
+
+  /// Starts it.
+  public init(in directory: TemporaryDirectory) async throws {
+    process = try ChildProcess(
+      "connection-upstream", ["python3", testsDirectory + "/peers/connection_upstream.py"], in: directory)
+    port = try await announcedPort(of: process)
+  }
+
+  /// A line for each request: the number of its connection, whom that was authenticated for before, and the request's line.
+  public var requests: [String] {
+    process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
+  }
+}
+
 /// A server of WebSockets; see Tests/peers/websocket_peer.py.
 public struct WebSocketServer: Sendable {
   /// The port of 127.0.0.1 it listens on.

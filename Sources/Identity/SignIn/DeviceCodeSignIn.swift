@@ -68,7 +68,7 @@ public struct DeviceCodeSignIn: Sendable {
     do throws(TokenFailure) {
       return try DeviceAuthorizationReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        now: exchange.now())
+        sent: asked.sentSecrets, now: exchange.now())
     } catch {
       throw .token(error)
     }

@@ -50,9 +50,10 @@ struct SignInExchange {
     }
     do throws(TokenFailure) {
       return try TokenReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
+        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+        sent: token.sentSecrets, now: now())
     } catch {
-      throw .token(error.withoutEcho(of: token))
+      throw .token(error)
     }
   }
 

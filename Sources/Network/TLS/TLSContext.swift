@@ -53,6 +53,8 @@ public final class TLSContext: @unchecked Sendable {
     }
     self.handle = handle
     _ = copenssl_set_min_version(handle, TLS1_2_VERSION)
+    // Of TLS 1.2 only suites with forward secrecy and authenticated encryption (RFC 9325 §4.2); TLS 1.3 has no others.
+    guard SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else { throw .unavailable(TLSFailure()) }
     SSL_CTX_set_options(handle, SSL_OP_NO_COMPRESSION_ | SSL_OP_NO_RENEGOTIATION_)
     // Partial writes from a buffer that may have moved are ours to manage. Callers' idle connections, of which there may
     // be many, hold no record buffers; upstream connections, of which few are kept idle, hold theirs, because giving

@@ -56,12 +56,13 @@ public final class TLSSession: @unchecked Sendable {
     SSL_free(handle)
   }
 
-  /// Demands that the peer's certificate is for `name`, a host name or an address literal (RFC 9110 §4.3.4).
+  /// Demands that the peer's certificate is for `name`, a host name or an address literal (RFC 9110 §4.3.4): by its subject alternative
+  /// names alone, for a common name is no name of a host (RFC 9525 §6.1). OpenSSL compares addresses with nothing else anyway.
   private static func expect(_ name: String, _ handle: OpaquePointer) -> Bool {
     let parameters = SSL_get0_param(handle)
     if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return true }
     ERR_clear_error()
-    SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
     return SSL_set1_host(handle, name) == 1 && copenssl_set_host_name(handle, name) == 1
   }
 
@@ -87,6 +88,12 @@ public final class TLSSession: @unchecked Sendable {
     guard let start, count > 0 else { return [] }
     let text = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     return text.split(separator: "\n").map(String.init)
+  }
+
+  /// The SHA-256 of the peer's verified certificate (RFC 8705 §3.1); empty where it showed none.
+  public var peerCertificateDigest: [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    return copenssl_write_peer_digest(handle, &digest) == 1 ? digest : []
   }
 
   /// The protocol, and for how long the peer's certificate is still good: `TLSv1.3, certificate good for 20 days`.

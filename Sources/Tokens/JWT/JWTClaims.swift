@@ -35,20 +35,44 @@ public struct JWTClaims: Sendable, Hashable {
   public var nonce: String?
   /// `auth_time`: when the person signed in.
   public var authenticatedAt: UnixTime?
+  /// `typ` among the claims (Keycloak), or `token_use` (Cognito): what the token is for.
+  public var purpose: String?
+  /// `cnf`: the key that the sender must prove to hold (RFC 7800).
+  public var confirmation: Confirmation?
+  /// Which claims are there that tell kinds of tokens apart, whatever their values.
+  public var names: Set<Name> = []
+
+  /// A claim whose presence says what a token is.
+  public enum Name: String, Sendable, CaseIterable {
+    case scope, cid, events
+    case clientID = "client_id"
+    case accessTokenHash = "at_hash"
+    case codeHash = "c_hash"
+    case stateHash = "s_hash"
+  }
+
+  /// How a sender proves that a token is its own.
+  public enum Confirmation: Sendable, Hashable {
+    /// With a TLS certificate, by the base64url of its SHA-256 (RFC 8705 §3.1).
+    case certificate(String)
+    /// In a way that is not known here, or in several.
+    case other
+  }
 
   /// No claims.
   public init() {}
 }
 
 extension JWTClaims: Codable {
-  private enum Name: String, CodingKey {
-    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, idtyp, ver, uti, nonce
+  private enum Key: String, CodingKey {
+    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, idtyp, ver, uti, nonce, typ, cnf
+    case tokenUse = "token_use"
     case authTime = "auth_time"
   }
 
   /// Reads the claims of a JSON object. A claim of another type than its definition's is an error, not an absence.
   public init(from decoder: any Decoder) throws {
-    let claims = try decoder.container(keyedBy: Name.self)
+    let claims = try decoder.container(keyedBy: Key.self)
     issuer = try claims.decodeIfPresent(String.self, forKey: .iss)
     subject = try claims.decodeIfPresent(String.self, forKey: .sub)
     audiences = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .aud)?.values ?? []
@@ -66,11 +90,16 @@ extension JWTClaims: Codable {
     tokenIdentifier = try claims.decodeIfPresent(String.self, forKey: .uti)
     nonce = try claims.decodeIfPresent(String.self, forKey: .nonce)
     authenticatedAt = try claims.decodeIfPresent(NumericDate.self, forKey: .authTime)?.time
+    purpose = try claims.decodeIfPresent(String.self, forKey: .typ)
+    if purpose == nil { purpose = try claims.decodeIfPresent(String.self, forKey: .tokenUse) }
+    confirmation = try claims.decodeIfPresent(ConfirmationMembers.self, forKey: .cnf)?.confirmation
+    let all = try decoder.container(keyedBy: AnyName.self)
+    names = Set(Name.allCases.filter { all.contains(AnyName($0.rawValue)) })
   }
 
   /// Writes the claims that are there.
   public func encode(to encoder: any Encoder) throws {
-    var claims = encoder.container(keyedBy: Name.self)
+    var claims = encoder.container(keyedBy: Key.self)
     try claims.encodeIfPresent(issuer, forKey: .iss)
     try claims.encodeIfPresent(subject, forKey: .sub)
     if audiences.count == 1 {
@@ -91,6 +120,31 @@ extension JWTClaims: Codable {
     try claims.encodeIfPresent(tokenIdentifier, forKey: .uti)
     try claims.encodeIfPresent(nonce, forKey: .nonce)
     try claims.encodeIfPresent(authenticatedAt?.seconds, forKey: .authTime)
+  }
+}
+
+/// A member by whatever name.
+private struct AnyName: CodingKey {
+  var stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ name: String) { stringValue = name }
+  init?(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+/// The members of `cnf`. One that is not known may demand something, so it is not passed over.
+private struct ConfirmationMembers: Decodable {
+  var confirmation: JWTClaims.Confirmation
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: AnyName.self)
+    let thumbprint = AnyName("x5t#S256")
+    if members.allKeys.count == 1, members.contains(thumbprint) {
+      confirmation = .certificate(try members.decode(String.self, forKey: thumbprint))
+    } else {
+      confirmation = .other
+    }
   }
 }
 

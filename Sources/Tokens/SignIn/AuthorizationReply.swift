@@ -54,6 +54,6 @@ extension TokenErrorReply {
   fileprivate init(error: String, description: String?) {
     var members = ["error": JSONValue.string(error)]
     members["error_description"] = description.map(JSONValue.string)
-    self = TokenErrorReply(members: members) ?? TokenErrorReply(error: "unknown", suberror: nil)
+    self = TokenErrorReply(members: members, sent: .none) ?? TokenErrorReply(error: "unknown", suberror: nil)
   }
 }

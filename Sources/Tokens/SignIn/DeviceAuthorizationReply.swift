@@ -23,14 +23,19 @@ public struct DeviceAuthorizationReply: Sendable {
   public static let unstatedInterval: Int64 = 5
 
   /// Reads an answer. Numbers may be strings; an `error` member makes it an error whatever the status.
-  /// - Parameter retryAfter: the answer's `Retry-After` field.
-  public init(status: Int, retryAfter: String?, body: [UInt8], now: UnixTime) throws(TokenFailure) {
+  /// - Parameters:
+  ///   - retryAfter: the answer's `Retry-After` field.
+  ///   - sent: the secrets of the request. Members that repeat one count as absent.
+  public init(
+    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+  ) throws(TokenFailure) {
     let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
     func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
       TokenFailure(cause, status: status, retryAfter: wait)
     }
-    guard let members = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
-    if let reply = TokenErrorReply(members: members) { throw failure(.refused(reply)) }
+    guard let all = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
+    if let reply = TokenErrorReply(members: all, sent: sent) { throw failure(.refused(reply)) }
+    let members = sent.withholding(all)
     // `verification_url` is what Google and older ADFS call it.
     let address = members["verification_uri"]?.text ?? members["verification_url"]?.text
     guard (200...299).contains(status), let code = members["device_code"]?.text, !code.isEmpty,

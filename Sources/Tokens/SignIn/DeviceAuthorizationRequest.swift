@@ -12,6 +12,8 @@ public struct DeviceAuthorizationRequest: Sendable {
   public var scopes: ScopeSet
   /// Claims and capabilities, merged.
   public var claims: Claims?
+  /// What the provider could repeat of it.
+  public let sentSecrets: SentSecrets
   private let authentication: ClientAuthentication
 
   /// A request of these parts; nil where the provider knows no device codes.
@@ -25,6 +27,7 @@ public struct DeviceAuthorizationRequest: Sendable {
     self.clientID = clientID
     self.scopes = scopes
     self.claims = claims
+    sentSecrets = SentSecrets(credential.map { [$0.secret] } ?? [])
     authentication = ClientAuthentication(
       clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
   }

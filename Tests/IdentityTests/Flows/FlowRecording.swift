@@ -80,7 +80,7 @@ struct FlowRecording {
 extension FlowRecording.Exchange {
   /// What the token endpoint's answer is read as.
   func reply(at now: UnixTime) throws(TokenFailure) -> TokenReply {
-    try TokenReply(status: status ?? 0, retryAfter: retryAfter, body: Array(body.utf8), now: now)
+    try TokenReply(status: status ?? 0, retryAfter: retryAfter, body: Array(body.utf8), sent: .none, now: now)
   }
 }
 

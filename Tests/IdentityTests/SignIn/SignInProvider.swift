@@ -31,6 +31,11 @@ actor SignInProvider {
     var namesIssuer = false
     var hasDeviceCodes = true
     var keys = 200
+    /// Whether the key that signs is published no more.
+    var hasWithdrawnKey = false
+    /// `typ` in the header of tokens, and claims beside the usual ones.
+    var type: String?
+    var claims: [String: JSONValue] = [:]
     var algorithm = JWTAlgorithm.rs256
     var clientInfo: String?
     var granted: String? = "api://orders/read openid"
@@ -77,7 +82,10 @@ actor SignInProvider {
     case ("/realms/demo/.well-known/openid-configuration", .get): return json(200, metadata)
     case ("/keys", .get):
       keyRequests += 1
-      return json(habits.keys, String(decoding: try JSONEncoder().encode(JWKSet(keys: [try jwk()])), as: UTF8.self))
+      return json(
+        habits.keys,
+        String(
+          decoding: try JSONEncoder().encode(JWKSet(keys: habits.hasWithdrawnKey ? [] : [try jwk()])), as: UTF8.self))
     case ("/device", .post(_, let body)):
       forms.append(Self.members(body))
       return json(habits.device.status, habits.device.json)
@@ -129,6 +137,7 @@ actor SignInProvider {
       "exp": .integer(Self.now.seconds + 3600), "preferred_username": .string("ann@example.org"),
     ]
     claims["nonce"] = nonce.map(JSONValue.string)
+    claims.merge(habits.claims) { $1 }
     switch habits.flaw {
     case .absent: return nil
     case .garbage: return "not a token"
@@ -139,7 +148,8 @@ actor SignInProvider {
     case .noSubject: claims["sub"] = nil
     case .otherKey, nil: break
     }
-    let header = #"{"alg":"\#(habits.algorithm.rawValue)","kid":"k1"}"#
+    let type = habits.type.map { #","typ":"\#($0)""# } ?? ""
+    let header = #"{"alg":"\#(habits.algorithm.rawValue)","kid":"k1"\#(type)}"#
     let body = JSONValue.object(claims).canonicalText()
     let input = Array("\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(body.utf8)))".utf8)
     let key = try (habits.flaw == .otherKey ? Self.otherKey : Self.key).get()

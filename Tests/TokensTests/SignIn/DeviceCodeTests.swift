@@ -8,7 +8,7 @@ import Tokens
   private static let now = UnixTime(1_700_000_000)
 
   private static func reply(_ json: String, status: Int = 200) throws(TokenFailure) -> DeviceAuthorizationReply {
-    try DeviceAuthorizationReply(status: status, retryAfter: nil, body: Array(json.utf8), now: now)
+    try DeviceAuthorizationReply(status: status, retryAfter: nil, body: Array(json.utf8), sent: .none, now: now)
   }
 
   private static func good(_ more: String = "", uri: String = "https://id.example/device") -> String {
@@ -170,7 +170,8 @@ import Tokens
         metadata: vector.metadata, clientID: vector.clientID, credential: nil, scopes: scopes, claims: nil))
     #expect(RecordedFlow.members(ofForm: request.body) == begin.form)
     #expect(request.endpoint.description == begin.url)
-    let codes = try DeviceAuthorizationReply(status: begin.status, retryAfter: nil, body: begin.body, now: begin.at)
+    let codes = try DeviceAuthorizationReply(
+      status: begin.status, retryAfter: nil, body: begin.body, sent: .none, now: begin.at)
     #expect(codes.userCode == "ABCD")
 
     var polling = DevicePolling(codes, now: vector.calls[1].now)
@@ -185,7 +186,8 @@ import Tokens
         scopes: .none, claims: nil)
       #expect(RecordedFlow.members(ofForm: token.body) == form)
       do throws(TokenFailure) {
-        let reply = try TokenReply(status: exchange.status, retryAfter: nil, body: exchange.body, now: exchange.at)
+        let reply = try TokenReply(
+          status: exchange.status, retryAfter: nil, body: exchange.body, sent: .none, now: exchange.at)
         #expect(reply.accessToken == Secret("AT"))
       } catch {
         guard case .ask(let seconds) = polling.next(after: error, now: exchange.at) else {
@@ -198,7 +200,7 @@ import Tokens
     for (call, end) in [(4, DevicePolling.End.expired), (5, .declined)] {
       let exchange = try #require(vector.calls[call - 1].exchanges.first)
       do throws(TokenFailure) {
-        _ = try TokenReply(status: exchange.status, retryAfter: nil, body: exchange.body, now: exchange.at)
+        _ = try TokenReply(status: exchange.status, retryAfter: nil, body: exchange.body, sent: .none, now: exchange.at)
         Issue.record("no error in \(call)")
       } catch {
         #expect(polling.next(after: error, now: exchange.at) == .end(end))

@@ -1,0 +1,122 @@
+// Owns the list of the addresses and names at which clouds give a machine its own credentials. Configuration and connecting both
+// ask here, so that there is one list. It parses no text and resolves no name.
+
+/// A cloud's metadata service: never an upstream, a provider or a proxy.
+public struct MetadataService: Sendable {
+  /// Whose it is.
+  public let cloud: String
+  /// Its address in network order, 4 or 16 bytes; empty for a name.
+  public let address: [UInt8]
+  /// Its name, in lower case; empty for an address.
+  public let name: String
+  /// Where the cloud, or a program that it publishes, says so.
+  public let source: String
+
+  private init(_ cloud: String, _ address: [UInt8] = [], name: String = "", source: String) {
+    self.cloud = cloud
+    self.address = address
+    self.name = name
+    self.source = source
+  }
+
+  /// The services outside of the link-local ranges, which are refused as a whole: 169.254.169.254 of most clouds, 169.254.170.2 (ECS),
+  /// 169.254.170.23 (EKS), 169.254.42.42 (Scaleway), 169.254.0.23 (Tencent) and fe80::a9fe:a9fe (OpenStack, Akamai) are in them.
+  public static let all: [MetadataService] = [
+    MetadataService(
+      "Alibaba Cloud", [100, 100, 100, 200],
+      source: "https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata"),
+    MetadataService(
+      "Alibaba Cloud", v6(0xFD00, 0x0100, 0, 0, 0, 0, 0x0100, 0x0200),
+      source: "https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata"),
+    MetadataService(
+      "Azure, the host agent (WireServer)", [168, 63, 129, 16],
+      source: "https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16"),
+    MetadataService(
+      "Oracle Cloud Infrastructure Classic", [192, 0, 0, 192],
+      source: "https://docs.oracle.com/en/cloud/iaas-classic/compute-iaas-cloud/stcsg/retrieving-instance-metadata.html"
+    ),
+    MetadataService(
+      "Oracle Cloud", v6(0xFD00, 0x00C1, 0, 0, 0, 0, 0xA9FE, 0xA9FE),
+      source: "https://github.com/oracle/oci-python-sdk (instance_principals_security_token_signer.py)"),
+    MetadataService(
+      "AWS EC2", v6(0xFD00, 0x0EC2, 0, 0, 0, 0, 0, 0x0254),
+      source: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html"),
+    MetadataService(
+      "AWS ECS and EKS, the Pod Identity agent", v6(0xFD00, 0x0EC2, 0, 0, 0, 0, 0, 0x0023),
+      source: "https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html"),
+    MetadataService(
+      "Google Cloud", v6(0xFD20, 0x00CE, 0, 0, 0, 0, 0, 0x0254),
+      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
+    MetadataService(
+      "Scaleway", v6(0xFD00, 0x0042, 0, 0, 0, 0, 0, 0x0042),
+      source: "https://docs.cloud-init.io/en/latest/reference/datasources/scaleway.html"),
+    MetadataService(
+      "Akamai (Linode)", v6(0xFD00, 0xA9FE, 0xA9FE, 0, 0, 0, 0, 1),
+      source: "https://docs.cloud-init.io/en/latest/reference/datasources/akamai.html"),
+    MetadataService(
+      "Google Cloud", name: "metadata.google.internal",
+      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
+    MetadataService(
+      "Google Cloud", name: "metadata.goog",
+      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
+    MetadataService(
+      "Google Cloud, by its search domain", name: "metadata",
+      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
+    MetadataService(
+      "AWS EC2, by its search domain", name: "instance-data",
+      source: "https://docs.cloud-init.io/en/latest/reference/datasources/ec2.html"),
+    MetadataService(
+      "AWS EC2", name: "instance-data.ec2.internal",
+      source: "https://docs.cloud-init.io/en/latest/reference/datasources/ec2.html"),
+    MetadataService(
+      "Tencent Cloud", name: "metadata.tencentyun.com",
+      source: "https://www.tencentcloud.com/document/product/213/4934"),
+  ]
+
+  private static let addresses = Set(all.map(\.address).filter { !$0.isEmpty })
+  private static let names = Set(all.map(\.name).filter { !$0.isEmpty })
+
+  /// Whether a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291 §2.5.6), listed
+  /// above, or an IPv6 form of such an IPv4 address.
+  public static func mayBe(at address: [UInt8]) -> Bool {
+    if addresses.contains(address) { return true }
+    switch address.count {
+    case 4: return address[0] == 169 && address[1] == 254
+    case 16:
+      if address[0] == 0xFE, address[1] & 0xC0 == 0x80 { return true }
+      return embedded(in: address).contains { mayBe(at: $0) }
+    default: return false
+    }
+  }
+
+  /// Whether a host's name is one of a metadata service, in any letter case and with or without the root's dot.
+  public static func isNamed(_ host: String) -> Bool {
+    let name = host.lowercased()
+    return names.contains(name.hasSuffix(".") ? String(name.dropLast()) : name)
+  }
+
+  /// The IPv4 addresses that an IPv6 address may lead to, through the stack of this machine or a translator's.
+  private static func embedded(in bytes: [UInt8]) -> [[UInt8]] {
+    let last = Array(bytes[12...])
+    for prefix in prefixesBeforeLastFour where bytes.starts(with: prefix) { return [last] }
+    // 6to4 (RFC 3056 §2).
+    if bytes[0] == 0x20, bytes[1] == 0x02 { return [Array(bytes[2..<6])] }
+    // A network's own prefix below 64:ff9b:1::/48 may be of several lengths; byte 8 is left out (RFC 8215, RFC 6052 §2.2).
+    if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 1]) {
+      return [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]].map { $0.map { bytes[$0] } }
+    }
+    return []
+  }
+
+  private static let prefixesBeforeLastFour: [[UInt8]] = [
+    // IPv4-mapped (RFC 4291 §2.5.5.2), IPv4-compatible (§2.5.5.1) and IPv4-translated (RFC 2765 §2.1).
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0],
+    // The translators' well-known prefix, 64:ff9b::/96 (RFC 6052 §2.1).
+    [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0],
+  ]
+
+  private static func v6(_ groups: UInt16...) -> [UInt8] {
+    groups.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+  }
+}

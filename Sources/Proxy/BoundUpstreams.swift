@@ -1,0 +1,49 @@
+// Owns the upstream connections that a caller has authenticated, or may have: each belongs to that caller's connection, goes to no pool,
+// and ends with it.
+
+internal import HTTPClient
+
+/// The upstream connections that belong to one caller's connection: one for each origin at most. Empty for nearly all callers.
+struct BoundUpstreams {
+  private var entries: [(pool: OriginPool, connection: UpstreamConnection)] = []
+
+  /// The caller's own connection to a pool's origin, where there is one that can still be used.
+  @inline(__always)
+  mutating func take(of pool: OriginPool) -> UpstreamConnection? {
+    entries.isEmpty ? nil : taken(of: pool)
+  }
+
+  @inline(never)
+  private mutating func taken(of pool: OriginPool) -> UpstreamConnection? {
+    guard let index = entries.firstIndex(where: { $0.pool === pool }) else { return nil }
+    let connection = entries.remove(at: index).connection
+    if pool.isUsable(connection) { return connection }
+    connection.close()
+    return nil
+  }
+
+  /// Keeps a connection whose last exchange ended in good order on both sides.
+  @inline(never)
+  mutating func keep(_ connection: UpstreamConnection, of pool: OriginPool) {
+    taken(of: pool)?.close()
+    guard pool.hold(connection) else {
+      connection.close()
+      return
+    }
+    entries.append((pool, connection))
+  }
+
+  /// Closes the connections to origins that the configuration no longer knows.
+  mutating func closeRetired() {
+    entries.removeAll { entry in
+      if entry.pool.isRetired { entry.connection.close() }
+      return entry.pool.isRetired
+    }
+  }
+
+  /// Closes all of them.
+  mutating func close() {
+    for entry in entries { entry.connection.close() }
+    entries.removeAll()
+  }
+}

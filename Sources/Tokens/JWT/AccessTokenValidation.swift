@@ -1,0 +1,64 @@
+// Owns the question whether a JWT that an issuer signed is an access token, which its bearer may use as it stands. Issuers sign other
+// things with the same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
+
+/// Why a proven JWT lets nobody in.
+public enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterable {
+  /// The header's `typ` names another kind of JWT.
+  case headerType = "its typ is neither at+jwt nor JWT"
+  /// The claims say that it is another kind.
+  case purpose = "its claims say that it is a refresh, logout or event token"
+  /// It tells an application who signed in, and authorises nobody.
+  case idToken = "it is an ID token"
+  /// It is good only for a sender who proves to hold a key, and none was proven.
+  case confirmation = "it is bound to a key (cnf) that the caller does not prove to hold"
+}
+
+/// What a JWT must be, beyond `JWTValidation`, to be used as an access token.
+public struct AccessTokenValidation: Sendable {
+  /// Whether the issuer names in each access token the application that asked for it (Entra: `azp` or `appid`).
+  public var namesApplication: Bool
+
+  /// A rule for tokens of an authority.
+  public init(_ authority: Authority) {
+    namesApplication =
+      switch authority.kind {
+      case .entra, .b2c, .ciam: true
+      case .adfs, .issuer: false
+      }
+  }
+
+  /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the certificate that the
+  /// caller has shown in TLS; empty where it has shown none.
+  public func judge(_ token: SignedJWT, certificate: [UInt8]) throws(AccessTokenRejection) {
+    let claims = token.claims
+    let type = Self.mediaType(token.header.typ)
+    // RFC 9068 §2.1, and what issuers from before it write; JOSE is SPIFFE's.
+    guard type.map({ ["at+jwt", "jwt", "jose"].contains($0) }) ?? true else { throw .headerType }
+    let purpose = claims.purpose?.lowercased() ?? ""
+    // Keycloak's `typ` and Cognito's `token_use`; the events of RFC 8417.
+    if ["refresh", "offline", "logout"].contains(purpose) || claims.names.contains(.events) { throw .purpose }
+    if type != "at+jwt", purpose == "id" || isIDToken(claims) { throw .idToken }
+    if let confirmation = claims.confirmation {
+      guard !certificate.isEmpty, confirmation == .certificate(Base64URL.encode(certificate)) else {
+        throw .confirmation
+      }
+    }
+  }
+
+  /// Whether the claims are those of OpenID Connect Core 1.0 §2. An access token has no hash of itself or of a code; a nonce, and an
+  /// audience that is the application that asked, only beside what it is good for.
+  private func isIDToken(_ claims: JWTClaims) -> Bool {
+    if !claims.names.isDisjoint(with: [.accessTokenHash, .codeHash, .stateHash]) { return true }
+    if namesApplication { return claims.application == nil }
+    let isForAccess = !claims.names.isDisjoint(with: [.scope, .clientID, .cid]) || claims.identityType != nil
+    if isForAccess || !claims.scopes.isEmpty || claims.purpose?.lowercased() == "bearer" { return false }
+    return claims.nonce != nil || claims.audiences.count == 1 && claims.audiences[0] == claims.application
+  }
+
+  /// A `typ` in lower case and without `application/`, which may be left out (RFC 7515 §4.1.9).
+  private static func mediaType(_ typ: String?) -> String? {
+    guard let type = typ?.lowercased() else { return nil }
+    let prefix = "application/"
+    return type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type
+  }
+}

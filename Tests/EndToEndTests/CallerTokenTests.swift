@@ -1,0 +1,118 @@
+// Which of an issuer's JWTs let a caller in: the attacks are tokens that the issuer has really signed, for something else.
+
+import FoundationEssentials
+import Network
+import Testing
+import TestSupport
+import Tokens
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(2)))
+struct CallerTokenTests {
+  private static let audience = "https://orders.example"
+  private let directory: TemporaryDirectory
+  private let upstream: ScriptedUpstream
+  private let issuer: FederatedIssuer
+  private let site: ChildProcess
+  private let documents: TemporaryDirectory
+
+  /// An issuer whose documents stand on a plain web server.
+  init() async throws {
+    directory = try TemporaryDirectory()
+    upstream = try await ScriptedUpstream(in: directory)
+    documents = try TemporaryDirectory()
+    let port = try freePort()
+    issuer = try FederatedIssuer("http://127.0.0.1:\(port)")
+    try await succeed(["mkdir", documents.file(".well-known")])
+    _ = try documents.write(
+      """
+      {"issuer": "\(issuer.name)", "token_endpoint": "\(issuer.name)/token", "jwks_uri": "\(issuer.name)/keys"}
+      """, to: ".well-known/openid-configuration")
+    _ = try documents.write(String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self), to: "keys")
+    site = try ChildProcess(
+      "issuer", ["python3", "-m", "http.server", "--bind", "127.0.0.1", "-d", documents.file("."), "\(port)"],
+      in: documents)
+    try await waitForPort(port, of: site)
+  }
+
+  private func proxy(port: Int, _ settings: String) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - address: "127.0.0.1:\(port)"
+          \(settings)
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+  }
+
+  private func token(_ type: String?, _ claims: [String: JSONValue]) throws -> String {
+    let header = type.map { ["typ": JSONValue.string($0)] } ?? [:]
+    let claims = claims.merging(["aud": .string(Self.audience), "sub": .string("ann")]) { $1 }
+    return try issuer.signed(header: header, claims: claims, now: UnixTime(WallClock.now.seconds))
+  }
+
+  private var bearer: String { "bearer: {authority: \"\(issuer.name)\", audiences: [\"\(Self.audience)\"]}" }
+
+  @Test func `what an issuer signed for another purpose lets no caller in`() async throws {
+    let port = try freePort()
+    let proxy = try await proxy(port: port, "callers: {\(bearer)}")
+    let event = JSONValue.object(["http://schemas.openid.net/event/backchannel-logout": .object([:])])
+    let rows: [(String?, [String: JSONValue], Int)] = [
+      ("at+jwt", ["client_id": .string("app"), "scope": .string("orders.read")], 200),
+      ("JWT", ["azp": .string("app"), "scope": .string("orders.read")], 200),
+      ("JWT", ["typ": .string("Bearer"), "azp": .string("app"), "nonce": .string("n")], 200),
+      (nil, [:], 200),
+      ("logout+jwt", ["events": event, "sid": .string("s")], 401),
+      ("secevent+jwt", ["events": event], 401),
+      ("dpop+jwt", ["htm": .string("GET"), "htu": .string("http://localhost/")], 401),
+      ("JWT", ["events": event, "sid": .string("s")], 401),
+      ("JWT", ["nonce": .string("n"), "email": .string("ann@example.org")], 401),
+      ("JWT", ["at_hash": .string("h")], 401),
+      ("JWT", ["typ": .string("ID"), "azp": .string("app")], 401),
+      ("JWT", ["typ": .string("Refresh")], 401),
+      ("JWT", ["scope": .string("orders.read"), "cnf": .object(["jkt": .string("k")])], 401),
+      ("at+jwt", ["client_id": .string("app"), "cnf": .object(["x5t#S256": .string("AQID")])], 401),
+    ]
+    for (type, claims, status) in rows {
+      let answer = try await proxy.get("/seen", ["-H", "Authorization: Bearer \(try token(type, claims))"])
+      #expect(answer.status == status, "\(type ?? "none") \(claims)")
+    }
+    #expect(upstream.requests.count == rows.filter { $0.2 == 200 }.count)
+  }
+
+  @Test func `a token that is bound to a certificate lets in who shows that one, and nobody who has only the token`()
+    async throws
+  {
+    let authority = try await TestSupport.CertificateAuthority(in: directory)
+    let (listener, ann) = (try await authority.issue("listener"), try await authority.issue("ann"))
+    let thief = try await authority.issue("thief")
+    let port = try freePort()
+    let proxy = try await proxy(
+      port: port,
+      """
+      tls: {certificate_file: \(listener.certificateFile), key_file: \(listener.keyFile)}
+          callers: {certificate: {ca_file: \(authority.file)}, \(bearer)}
+      """)
+    let fingerprint = try await succeed([
+      "openssl", "x509", "-in", ann.certificateFile, "-noout", "-fingerprint", "-sha256",
+    ])
+    let digits = fingerprint.split(separator: "=").last?.split(whereSeparator: { ":\n".contains($0) }) ?? []
+    let digest = Base64URL.encode(digits.compactMap { UInt8($0, radix: 16) })
+    let bound = try token("at+jwt", ["client_id": .string("app"), "cnf": .object(["x5t#S256": .string(digest)])])
+    let free = try token("at+jwt", ["client_id": .string("app")])
+    func status(_ token: String, _ certificate: TestSupport.CertificateAuthority.Certificate) async throws -> Int {
+      try await curl([
+        "--cacert", authority.file, "--cert", certificate.certificateFile, "--key", certificate.keyFile,
+        "-H", "Authorization: Bearer \(token)", "https://localhost:\(port)/seen",
+      ]).status
+    }
+    // The holder first, so that the loop remembers to have believed the token.
+    for _ in 0..<2 {
+      #expect(try await status(bound, ann) == 200)
+      #expect(try await status(bound, thief) == 401)
+      #expect(try await status(free, thief) == 200)
+    }
+    withExtendedLifetime(proxy) {}
+  }
+}

@@ -1,0 +1,73 @@
+// A provider that repeats what it is sent, in whatever spelling and member: neither people nor logs are shown it.
+
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct EchoTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test func `a client secret that a provider repeats reaches no log, no status and no caller`() async throws {
+    let provider = try await EchoingProvider(in: directory)
+    let forms = try await provider.forms()
+    // Each spelling once as the error itself and once beside a standard error, of a secret in the form and of one in a field.
+    let realms = forms.flatMap { [$0, "code-" + $0, $0 + "-in-field"] }
+    let applications = realms.map {
+      """
+        \($0): {authority: "http://127.0.0.1:\(provider.port)/realms/\($0)", client_id: "\(OpenIDProvider.client)",
+          client_secret: "\(OpenIDProvider.secret)"}
+
+      """
+    }
+    let routes = realms.map {
+      """
+        - {name: \($0), path: /\($0)/, upstream: "http://127.0.0.1:\(provider.port)/", application: \($0),
+           token: {as: application, scopes: [a]}}
+
+      """
+    }
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      "log: {level: debug}\ncache: {file: \(directory.file("cache.json"))}\napplications:\n" + applications.joined()
+        + "routes:\n" + routes.joined())
+    var written = ""
+    for realm in realms {
+      var answer = try await proxy.get("/\(realm)/x")
+      // A provider that is asked fifty times at once may not be heard the first time.
+      _ = try await eventually {
+        answer = try await proxy.get("/\(realm)/x")
+        return answer.status == 502
+      }
+      #expect(answer.status == 502 && answer.body.contains("token-request-rejected"), "\(realm): \(answer.body)")
+      // An honest provider's code is still told, and so is that there was something to say.
+      #expect(answer.body.contains(realm.hasPrefix("code-") ? "(invalid_client)" : "(withheld)"), "\(answer.body)")
+      written += answer.body + answer.fields.map { "\($0.name): \($0.value)\n" }.joined()
+    }
+    for path in ["/status", "/status?format=json", "/metrics", "/readyz", "/config"] {
+      written += try await proxy.admin(path).body
+    }
+    for realm in ["base64", "code-raw", "raw-in-field"] {
+      for arguments in [["token", "--route", realm], ["login", "--application", realm, "--device-code"]] {
+        let result = try await run([binary(), arguments[0], "-c", proxy.configuration] + arguments.dropFirst())
+        #expect(result.status != 0)
+        #expect(result.errors.contains("are not shown"), "\(arguments): \(result.errors)")
+        written += result.output + result.errors
+      }
+    }
+    written += try await run([binary(), "check", "--live", "-c", proxy.configuration]).output
+    #expect(
+      try await eventually {
+        realms.allSatisfy { realm in proxy.everythingWritten.contains("\"\(realm)\"") }
+      })
+    written += proxy.everythingWritten
+    let repeated = try await provider.repeated()
+    #expect(repeated.count >= realms.count)
+    for text in Set(repeated) {
+      // The secret's first characters are in each of them, in the spelling of the row.
+      #expect(!written.contains(text.drop { $0 == "." }), "\(text.prefix(20))")
+    }
+    #expect(written.contains("the provider's words repeat a secret of the request, and are not shown"))
+  }
+}
