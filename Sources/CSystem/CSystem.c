@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stddef.h>
@@ -49,6 +50,20 @@ int csystem_accept(int listener, void *address, uint32_t *length) {
   int accepted = accept4(listener, address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
   *length = size;
   return accepted;
+}
+
+int csystem_drop_connection_requests(int listener) {
+  // The filter sees a segment from its TCP header on (tcp(7), packet(7)). Byte 13 holds the flags: a SYN without an ACK asks for a
+  // connection. Everything else passes, the last step of handshakes under way too.
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+  };
+  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+  return setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process) {

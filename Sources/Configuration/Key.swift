@@ -43,6 +43,7 @@ enum Key: String, CaseIterable {
   case file
   case format
   case gids
+  case grace
   case headBytes = "head_bytes"
   case header
   case host
@@ -88,6 +89,7 @@ enum Key: String, CaseIterable {
   case tls
   case token
   case uids
+  case unfinished
   case unix
   case upgrade
   case upstream
@@ -140,7 +142,7 @@ extension SectionShape {
   static let file = SectionShape([
     (.listeners, .sections(listener)), (.loops, .value), (.admin, .section(admin)), (.log, .section(log)),
     (.cache, .section(cache)), (.limits, .section(limits)),
-    (.shutdown, .section(SectionShape([(.delay, .value), (.limit, .value)]))),
+    (.shutdown, .section(SectionShape([(.delay, .value), (.grace, .value), (.limit, .value)]))),
     (.applications, .namedSections(application)),
     (.defaults, .section(defaults)), (.routes, .sections(route)), (.allowReadableSecrets, .value),
     (.readyWhen, .value),
@@ -177,7 +179,7 @@ extension SectionShape {
 
   static let limits = SectionShape([
     (.headBytes, .value), (.targetBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),
-    (.callerRate, .value),
+    (.callerRate, .value), (.unfinished, .value),
   ])
 
   static let application = SectionShape([

@@ -73,6 +73,8 @@ public struct Limits: Sendable, Hashable {
   public var fieldCount = 100
   /// Downstream connections open at once, in the whole process.
   public var connections = 10_000
+  /// Connections at once, in the whole process, that are in a TLS handshake or have sent a part of a request's head.
+  public var unfinished = 1000
   /// Bytes of a request's body; `nil` is no limit.
   public var bodyBytes: Int?
   /// Bytes a second that a caller has to send of a body, or take of an answer, on average; `nil` is no limit.
@@ -86,9 +88,11 @@ public struct Limits: Sendable, Hashable {
 public struct ShutdownSettings: Sendable, Hashable {
   /// How long the process may go on after the signal, `delay` included.
   public var limit: Duration = .seconds(30)
-  /// How long requests are taken as before after the signal, while `/readyz` says already that the process is ending: whoever
-  /// sends requests here has to notice first.
+  /// How long connections are accepted after the signal, while `/readyz` says already that the process is ending: load balancers
+  /// have to notice first.
   public var delay: Duration = .zero
+  /// How long a connection that waits for a request is kept after the delay, for a request that is already on its way.
+  public var grace: Duration = .seconds(1)
 
   /// The default.
   public init() {}

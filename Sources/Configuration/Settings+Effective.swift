@@ -27,10 +27,12 @@ extension Settings {
       ConfiguredValue("limits.target_bytes", sizeText(limits.targetBytes), .standard),
       ConfiguredValue("limits.field_count", "\(limits.fieldCount)", .standard),
       ConfiguredValue("limits.connections", "\(limits.connections)", .standard),
+      ConfiguredValue("limits.unfinished", "\(limits.unfinished)", .standard),
       ConfiguredValue("limits.body_bytes", limits.bodyBytes.map(sizeText) ?? "none", .standard),
       ConfiguredValue("limits.caller_rate", limits.callerRate.map(sizeText) ?? "none", .standard),
       ConfiguredValue("ready_when", readyWhen.rawValue, .standard),
       ConfiguredValue("shutdown.delay", shutdown.delay == .zero ? "none" : durationText(shutdown.delay), .standard),
+      ConfiguredValue("shutdown.grace", durationText(shutdown.grace), .standard),
       ConfiguredValue("shutdown.limit", durationText(shutdown.limit), .standard),
     ]
     switch cache {

@@ -21,6 +21,7 @@ extension SettingsDecoder {
     }
     limits.fieldCount = integer(section, .fieldCount, in: 10...1000) ?? limits.fieldCount
     limits.connections = integer(section, .connections, in: 1...1_000_000) ?? limits.connections
+    limits.unfinished = integer(section, .unfinished, in: 1...1_000_000) ?? limits.unfinished
     limits.bodyBytes = sizeOrNone(section, .bodyBytes, in: 0...(1 << 50)) ?? limits.bodyBytes
     limits.callerRate = sizeOrNone(section, .callerRate, in: 1...(1 << 30)) ?? limits.callerRate
     return limits
@@ -31,6 +32,7 @@ extension SettingsDecoder {
     guard let section = section(file, .shutdown) else { return shutdown }
     shutdown.limit = duration(section, .limit) ?? shutdown.limit
     shutdown.delay = durationOrNone(section, .delay)?.map { $0 } ?? shutdown.delay
+    shutdown.grace = duration(section, .grace) ?? shutdown.grace
     if shutdown.delay >= shutdown.limit, let node = section[.delay] ?? section[.limit] {
       report(node.place, "\(section.path(.delay)) is shorter than \(section.path(.limit)), which includes it")
     }

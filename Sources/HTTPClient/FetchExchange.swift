@@ -8,7 +8,7 @@ final class FetchExchange {
   private let request: FetchRequest
   private let waiter: Waiter
   private let resolver: Resolver
-  private let deadline: MonotonicTime
+  private var deadline: MonotonicTime
   private var input = ByteBuffer(capacity: 16 * 1024)
   private var parser = ResponseHeadParser()
 
@@ -36,6 +36,7 @@ final class FetchExchange {
     let connection = try await connect(origin, address)
     defer { connection.close() }
     try await send(on: connection.stream)
+    if let limit = request.answerLimit { deadline = max(deadline, .now + limit) }
     let framing = try await receiveHead(from: connection.stream)
     let head = snapshot()
     let body = try await receiveBody(framing, from: connection.stream)

@@ -2,6 +2,7 @@
 // path and never uses this one.
 
 public import HTTP
+public import Network
 
 /// One request whose body and answer are small enough to stand in memory.
 public struct FetchRequest: Sendable {
@@ -19,6 +20,9 @@ public struct FetchRequest: Sendable {
   public var method: Method
   /// Further fields, names in lower case. `host`, `content-length`, `content-type` and `connection` are the client's.
   public var fields: [(name: String, value: String)]
+  /// How long the answer is waited for, once the request has been sent, where that is longer than the `Fetch` waits: for a request
+  /// that uses something up which only its answer replaces.
+  public var answerLimit: TimeSpan?
 
   /// A request with `accept: application/json` unless other fields are given.
   public init(

@@ -2,6 +2,7 @@
 // Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
 
 internal import HTTPClient
+internal import Network
 internal import Tokens
 
 /// What it takes to get one token from a provider, or from whoever was faster.
@@ -31,11 +32,20 @@ struct TokenAcquisition: Sendable {
     var wasSent = false
   }
 
+  /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so it is waited
+  /// for longer than any caller waits.
+  static let answerLimit = TimeSpan.seconds(90)
+  /// How long one process waits for another's request before it makes its own.
+  static let lockWait = TimeSpan.seconds(15)
+  /// The same where the other's request may use up a refresh token that is ours too: longer than the other waits for its answer.
+  static let accountLockWait = TimeSpan.seconds(120)
+
   private var key: AcquisitionKey { subscription.key }
 
   /// Gets the token. Only one process at a time does so for `lock`.
   func run(lock: String) async -> Report {
-    await store.withRefreshLock(lock) { await attempt() }
+    let wait = key.subject == .application ? Self.lockWait : Self.accountLockWait
+    return await store.withRefreshLock(lock, within: wait) { await attempt() }
   }
 
   private func attempt() async -> Report {
@@ -149,11 +159,12 @@ struct TokenAcquisition: Sendable {
   }
 
   private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
+    var post = FetchRequest(
+      .post(contentType: TokenRequest.contentType, body: request.body), request.endpoint, fields: request.fields)
+    if case .refreshToken = request.grant { post.answerLimit = Self.answerLimit }
     let response: FetchResponse
     do throws(FetchError) {
-      response = try await subscription.application.fetch(
-        FetchRequest(
-          .post(contentType: TokenRequest.contentType, body: request.body), request.endpoint, fields: request.fields))
+      response = try await subscription.application.fetch(post)
     } catch {
       throw .unreached(error)
     }

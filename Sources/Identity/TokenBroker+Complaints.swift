@@ -16,23 +16,23 @@ extension TokenBroker {
     let wish = subscription.answering(complaint)
     if complaint == .invalidToken { slots[subscription.key]?.answers.forget(refused) }
     if let value = replacement(for: refused, complaint, subscription) { return value }
-    if let answer = answers[wish.key] { return try await answer.value.get() }
+    if let answer = answers[wish.key] { return try await result(of: answer, subscription) }
     // Another process may have been faster.
     await store.look()
     let slot = await look(subscription)
     // No suspension from here on: who comes meanwhile finds the request in flight.
     if let value = replacement(for: refused, complaint, subscription) { return value }
-    if let answer = answers[wish.key] { return try await answer.value.get() }
+    if let answer = answers[wish.key] { return try await result(of: answer, subscription) }
     let now = surroundings.now()
-    if let flight = slot.flight, complaint == .invalidToken { return try await flight.value.get() }
+    if let flight = slot.flight, complaint == .invalidToken { return try await result(of: flight, subscription) }
     guard slot.throttle.pause(at: now) == nil, slots[subscription.key]?.complaints.admits(complaint, now: now) == true
     else { return nil }
     if let reason = slot.means.reason { throw .interactionRequired(InteractionRequired(reason, wish.key)) }
     if case .unknown = slot.means { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
-    if complaint == .invalidToken { return try await flight(for: subscription).value.get() }
+    if complaint == .invalidToken { return try await result(of: flight(for: subscription), subscription) }
     let answer = Task { await self.answer(complaint, wish, for: subscription) }
     answers[wish.key] = answer
-    return try await answer.value.get()
+    return try await result(of: answer, subscription)
   }
 
   /// The token that the same complaint brought a moment ago; or the held one, where it is another one than the refused and the

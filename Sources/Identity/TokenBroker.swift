@@ -20,6 +20,8 @@ public actor TokenBroker {
     public var sleep: @Sendable (Int64) async -> Void
     /// How long callers wait for a token that has arrived to be filed; nil is until it is, which programs need that end right after.
     public var filingPatience: Duration?
+    /// Waits as long as a caller waits for a request, or until the task is cancelled.
+    public var patience: @Sendable () async -> Void
     /// Hears of every acquisition that went to a provider.
     public var observe: @Sendable (TokenEvent) -> Void
     /// Takes every new token, to hand it to the event loops; nil where the one before is nobody's any more.
@@ -30,6 +32,7 @@ public actor TokenBroker {
       now: @escaping @Sendable () -> UnixTime,
       jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
       sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep, filingPatience: Duration? = nil,
+      patience: @escaping @Sendable () async -> Void = TokenBroker.patience,
       observe: @escaping @Sendable (TokenEvent) -> Void = { _ in },
       publish: @escaping @Sendable (AcquisitionKey, BearerValue?) -> Void = { _, _ in }
     ) {
@@ -37,6 +40,7 @@ public actor TokenBroker {
       self.jitter = jitter
       self.sleep = sleep
       self.filingPatience = filingPatience
+      self.patience = patience
       self.observe = observe
       self.publish = publish
     }
@@ -48,7 +52,7 @@ public actor TokenBroker {
   var slots: [AcquisitionKey: TokenSlot] = [:]
   /// The requests in flight that answer complaints.
   var answers: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
-  private var turns: [String: Task<Void, Never>] = [:]
+  private(set) var turns: [String: Task<Void, Never>] = [:]
   /// The first request that waits for what is in flight: the record of it says so, whoever began it.
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
@@ -70,15 +74,14 @@ public actor TokenBroker {
 
   /// A usable token: the held one at once, the cache's, or the provider's.
   ///
-  /// Callers of equal keys wait for the same request and get the same token or the same error. The wait is bounded by the
-  /// `Fetch` time limit: metadata, each refresh token of the account, and one repetition of what failed quickly. Cancelling a
-  /// caller does not end it.
+  /// Callers of equal keys wait for the same request and get the same token or the same error, or what `Patience` says where the
+  /// provider is slow: the request goes on then, and what it brings is kept. Cancelling a caller does not end it either.
   public func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let key = subscription.key
     if let value = slots[key]?.value, value.isUsable(at: surroundings.now()) {
       guard value.lifetime.freshness(at: surroundings.now()) == .aging else { return value }
-    } else if let flight = slots[key]?.flight {
-      return try await awaited(flight, key)
+    } else if let slot = slots[key], let flight = slot.flight, slot.throttle.pause(at: surroundings.now()) == nil {
+      return try await awaited(flight, subscription)
     }
     var slot = await look(subscription)
     switch slot.plan(at: surroundings.now()) {
@@ -106,15 +109,12 @@ public actor TokenBroker {
     case .request:
       break
     }
-    return try await awaited(flight(for: subscription), key)
+    return try await awaited(flight(for: subscription), subscription)
   }
 
-  /// What a request in flight brings.
-  private func awaited(
-    _ flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ key: AcquisitionKey
-  ) async throws(AcquisitionError) -> BearerValue {
-    if waiting[key] == nil { waiting[key] = RequestScope.current }
-    return try await flight.value.get()
+  /// Has the record of a request in flight say which caller waits for it, where it says none yet.
+  func note(_ scope: RequestScope?, waitingFor key: AcquisitionKey) {
+    if waiting[key] == nil { waiting[key] = scope }
   }
 
   /// As `bearer`, after a look into the cache: for programs that ask now and then and do not follow it.
@@ -133,7 +133,7 @@ public actor TokenBroker {
     if let until = slot.throttle.pause(at: now), let failure = slot.failure {
       throw failure.error.retrying(after: max(until - now, 1))
     }
-    return try await flight(for: subscription).value.get()
+    return try await result(of: flight(for: subscription), subscription)
   }
 
   /// Has a token renewed without anybody waiting: what a loop calls when `BearerValue.claimsRefresh` told it to.

@@ -42,6 +42,16 @@ public final class Channel: @unchecked Sendable {
   /// Whether the peer is known to have gone or to have ended its direction: an idle connection in this state is stale.
   public var isStale: Bool { !ready.isDisjoint(with: [.read, .readClosed, .hangUp]) || descriptor < 0 }
 
+  /// Whether the peer has ended its direction; what it sent before may still be unread.
+  public var isReadClosed: Bool { ready.contains(.readClosed) }
+
+  /// Asks the kernel whether there is something to receive, an end too, that the loop has not heard of yet.
+  public func looksOnceMore() -> Bool {
+    var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    if descriptor >= 0, poll(&question, 1, 0) > 0 { ready.insert(.read) }
+    return ready.contains(.read)
+  }
+
   /// Whether both directions are known to be over.
   public var isHungUp: Bool { ready.contains(.hangUp) }
 

@@ -99,6 +99,23 @@ public struct BoundSocket: Sendable {
     if case .unix(let path) = address.kind, !isInherited { unlink(path) }
   }
 
+  /// Has the kernel queue no further connections, so that the queue can be emptied before the socket is closed: closing resets
+  /// what is queued. Callers that come now are refused once it is closed. An inherited socket stays as it is: what is queued
+  /// there waits for whoever takes it next. Takes the file of a unix socket away.
+  public func stopQueueing() {
+    if isInherited { return }
+    if address.family == AF_UNIX {
+      removeSocketFile()
+      _ = Glibc.shutdown(descriptor, Int32(SHUT_RD))
+    } else {
+      // Where the kernel refuses that, connections that come between the last look and the end are lost.
+      _ = csystem_drop_connection_requests(descriptor)
+    }
+  }
+
+  /// Whether connections may still arrive after `stopQueueing`: those whose handshake the kernel had begun.
+  var mayStillFill: Bool { !isInherited && address.family != AF_UNIX }
+
   /// Closes a socket that no loop has taken.
   public func close() {
     _ = Glibc.close(descriptor)
@@ -123,12 +140,14 @@ public final class Listener: @unchecked Sendable {
   public let channel: Channel
   /// The address listened on.
   public let address: SocketAddress
+  private let mayStillFill: Bool
 
   /// Takes `socket` onto `loop`. A unix socket may be taken by several loops, each with a descriptor of its own.
   public init(_ socket: BoundSocket, loop: EventLoop) throws(SystemError) {
     let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
     guard descriptor >= 0 else { throw SystemError("fcntl") }
     address = socket.address
+    mayStillFill = socket.mayStillFill
     channel = try Channel(descriptor, loop: loop)
   }
 
@@ -149,7 +168,8 @@ public final class Listener: @unchecked Sendable {
           }
         }
         switch errno {
-        case EAGAIN:
+        // After `stopQueueing` an empty unix socket says EINVAL.
+        case EAGAIN, EINVAL:
           channel.ready.remove(.read)
           return .none
         // The connection is gone before it was accepted; there may be more (accept(2), "error handling").
@@ -182,6 +202,32 @@ extension Listener {
       channel.ready.remove(.read)
       waiter.watch(channel, .read)
       if await waiter.wait(until: .distantFuture) == .signalled { return false }
+    }
+  }
+
+  /// How long handshakes that the kernel had begun may take to arrive in the queue after `BoundSocket.stopQueueing`.
+  private static let settling = TimeSpan.milliseconds(250)
+
+  /// Accepts what is left in the queue after `BoundSocket.stopQueueing`, until nothing more can arrive there. Where descriptors or
+  /// memory have run out, `onExhaustion` is asked to give something up.
+  public func emptyQueue(
+    _ waiter: Waiter, onExhaustion: () -> Void, accepted: (Channel, SocketAddress) -> Void
+  ) async {
+    let end = channel.loop.now + Self.settling
+    var isLast = !mayStillFill
+    while true {
+      switch accept() {
+      case .connection(let channel, let peer): accepted(channel, peer)
+      case .none:
+        if isLast { return }
+        waiter.watch(channel, .read)
+        // One more look: the loop may not have heard of the last ones.
+        isLast = await waiter.wait(until: end) == .timedOut
+      case .exhausted:
+        if channel.loop.now > end + Self.settling { return }
+        onExhaustion()
+        _ = await waiter.wait(until: channel.loop.now + .milliseconds(10))
+      }
     }
   }
 

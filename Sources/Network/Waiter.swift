@@ -83,6 +83,9 @@ public final class Waiter: @unchecked Sendable {
     wake(.signalled)
   }
 
+  /// Takes back a `signal` that no wait has heard: what it was about is known.
+  public func forgetSignal() { isSignalled = false }
+
   func wake(_ reason: Wake) {
     guard let continuation else { return }
     self.continuation = nil

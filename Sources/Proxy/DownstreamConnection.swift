@@ -23,11 +23,26 @@ final class DownstreamConnection {
   private let home: ServingLoop
   private let place: ListenerPlace
   @exclusivity(unchecked) private var isIdle = false
-  /// Whether the listener is gone, or asks for more than this connection has shown.
-  @exclusivity(unchecked) private var isRetired = false
-  @exclusivity(unchecked) private var hasLookedOnceMore = false
-  /// Since when a request is waited for, or the rest of its head; nil while one is served.
+  @exclusivity(unchecked) private var standing = Standing.welcome
+  /// Since when the connection makes room for others where connections run out: a request is waited for, or the rest of its head,
+  /// or a token that takes long.
   @exclusivity(unchecked) private(set) var waitingSince: MonotonicTime?
+
+  /// How a connection stands with its listener.
+  private enum Standing {
+    /// Requests are taken.
+    case welcome
+    /// The listener is gone, since then. A request that was on its way is still answered, as the last.
+    case leaving(since: MonotonicTime)
+    /// Another connection needs the place. A request that has arrived is still answered, as the last; one that waits for a token gets
+    /// none.
+    case evicted
+    /// The listener asks for more than this connection has shown. No request is taken.
+    case distrusted
+  }
+
+  /// Whether a handshake is under way, or the rest of a head is waited for.
+  @exclusivity(unchecked) private(set) var isUnfinished = false
 
   /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches it
   /// before the connection's end does.
@@ -51,7 +66,31 @@ final class DownstreamConnection {
   }
 
   /// Whether the present request is the last: its answer says `Connection: close`.
-  var isEnding: Bool { isRetired || home.isDraining }
+  var isEnding: Bool {
+    if home.isEnding { return true }
+    if case .welcome = standing { return false }
+    return true
+  }
+
+  /// Whether the connection ends at once, unless a request is being served by an upstream.
+  var mustEnd: Bool {
+    switch standing {
+    case .welcome, .leaving: false
+    case .evicted, .distrusted: true
+    }
+  }
+
+  /// Until when a connection waits for what it has waited for since then.
+  @inline(never)
+  private func endOfWait(since start: MonotonicTime, atMost longest: TimeSpan) -> MonotonicTime {
+    var leaving = home.drainingSince
+    switch standing {
+    case .leaving(let since): leaving = leaving.map { min($0, since) } ?? since
+    case .welcome, .evicted, .distrusted: break
+    }
+    let end = start + longest
+    return leaving.map { min(end, max($0, start) + limits.grace) } ?? end
+  }
 
   private var limits: ServiceLimits { state.service.limits }
 
@@ -77,15 +116,21 @@ final class DownstreamConnection {
 
   private func shakeHands() async -> Bool {
     guard context.tls != nil else { return true }
-    if isEnding { return false }
     isIdle = true
-    waitingSince = state.loop.now
+    let start = state.loop.now
+    beginsUnfinished(since: start)
     defer {
       isIdle = false
-      waitingSince = nil
+      endsUnfinished()
     }
     do throws(StreamError) {
-      return try await stream.handshake(waiter, until: state.loop.now + limits.requestHead) == .ready
+      while true {
+        switch try await stream.handshake(waiter, until: endOfWait(since: start, atMost: limits.requestHead)) {
+        case .ready: return true
+        case .timedOut: return false
+        case .signalled: if mustEnd { return false }
+        }
+      }
     } catch {
       // A caller that does not trust the certificate, a scanner, a plain HTTP client: theirs to fix, hence not a warning.
       state.service.log.debug(
@@ -109,22 +154,21 @@ final class DownstreamConnection {
   /// Waits, without holding any buffer, until there may be something to read. False: the connection is to be closed.
   private func awaitFirstByte() async -> Bool {
     isIdle = true
-    waitingSince = state.loop.now
+    let start = state.loop.now
+    waitingSince = start
     defer {
       isIdle = false
       waitingSince = nil
     }
-    let deadline = state.loop.now + limits.idle
     while !stream.mayReceive {
-      if isEnding {
-        // What has arrived is answered even if the loop has not heard of it yet.
-        defer { hasLookedOnceMore = true }
-        return !hasLookedOnceMore
-      }
       waiter.watch(stream.channel, stream.receiveInterest)
-      if await waiter.wait(until: deadline) == .timedOut { return false }
+      switch await waiter.wait(until: endOfWait(since: start, atMost: limits.idle)) {
+      // What has arrived is answered even if the loop has not heard of it yet.
+      case .timedOut: return stream.channel.looksOnceMore()
+      case .signalled: if mustEnd { return stream.channel.looksOnceMore() }
       // TLS may be ready for something that is no request yet: only trying tells.
-      if stream.receiveInterest != .read { return true }
+      case .ready: if stream.receiveInterest != .read { return true }
+      }
     }
     return true
   }
@@ -158,13 +202,12 @@ final class DownstreamConnection {
         // An idle connection that was woken for nothing goes back to waiting without buffers.
         if scratch.requestInput.isEmpty { return true }
         waiter.watch(stream.channel, stream.receiveInterest)
-        waitingSince = start
+        beginsUnfinished(since: start)
         let wake = await waiter.wait(until: deadline)
-        waitingSince = nil
+        endsUnfinished()
         switch wake {
         case .ready: continue
-        case .signalled where isRetired: return false
-        case .signalled: continue
+        case .signalled: if mustEnd { return false }
         case .timedOut: return await refuse(.headStalled, scratch, start)
         }
       }
@@ -205,15 +248,20 @@ final class DownstreamConnection {
 
   /// Learns that another generation is current. A request that is being served goes on with the one it began with.
   func generationChanged() {
-    let context = home.current.contexts[ObjectIdentifier(place)]
-    if context.map({ !self.context.suffices(for: $0) }) ?? true { isRetired = true }
+    if let context = home.current.contexts[ObjectIdentifier(place)] {
+      if !self.context.suffices(for: context) { standing = .distrusted }
+    } else if case .welcome = standing {
+      standing = .leaving(since: state.loop.now)
+    }
     if !isIdle { return }
-    if isRetired { waiter.signal() } else { _ = follow() }
+    if isEnding { waiter.signal() } else { _ = follow() }
   }
 
   /// Goes over to the current generation and its rules for callers, between two requests. False: the connection is to be closed.
   private func follow() -> Bool {
-    guard !isRetired, let context = home.current.contexts[ObjectIdentifier(place)] else { return false }
+    if case .distrusted = standing { return false }
+    // Where the listener is gone, the last request is answered by the generation that knew it.
+    guard let context = home.current.contexts[ObjectIdentifier(place)] else { return true }
     state = home.current
     self.context = context
     ingress.rules = context.callers.rules
@@ -224,12 +272,27 @@ final class DownstreamConnection {
 
   /// Ends the wait for a handshake or a request, in favour of another caller.
   func makeRoom() {
-    isRetired = true
+    if case .distrusted = standing {} else { standing = .evicted }
     waitingSince = nil
     waiter.signal()
   }
 
-  /// Ends the wait for a handshake or a request, if that is what is going on.
+  private func beginsUnfinished(since start: MonotonicTime) {
+    waitingSince = start
+    isUnfinished = true
+    home.beginsUnfinished()
+  }
+
+  private func endsUnfinished() {
+    waitingSince = nil
+    isUnfinished = false
+    home.endsUnfinished()
+  }
+
+  /// Whether the connection is one of those that make room for others where connections run out: since now, or no longer.
+  func makesRoom(_ makesRoom: Bool) { waitingSince = makesRoom ? state.loop.now : nil }
+
+  /// Shortens the wait for a handshake or a request, if that is what is going on.
   func drain() {
     if isIdle { waiter.signal() }
   }

@@ -18,7 +18,10 @@ struct Refusal {
 
 extension Exchange {
   /// Another token to send the request once more with; nil where the refusal is to be passed on.
-  func answerRefusal(_ refusal: Refusal, _ state: LoopState, _ scratch: Scratch) async -> BearerValue? {
+  func answerRefusal(
+    _ refusal: Refusal, _ connection: DownstreamConnection, _ scratch: Scratch
+  ) async -> BearerValue? {
+    let state = connection.state
     let route = refusal.route
     guard let slot = route.bearerSlot else { return nil }
     let subscription = state.service.subscriptions[slot]
@@ -52,9 +55,12 @@ extension Exchange {
           complaint: refused.kind.rawValue, error: error)
       }
       do throws(AcquisitionError) {
-        let value = try await RequestScope.around(scratch.scope(spans: spans)) { () async throws(AcquisitionError) in
-          try await state.service.broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+        let broker = state.service.broker
+        let wait = TokenWait<BearerValue?>(scratch.scope(spans: spans), on: connection.waiter) {
+          () async throws(AcquisitionError) in
+          try await broker.bearer(answering: complaint, about: refusal.token, for: subscription)
         }
+        let value = try await connection.outcome(of: wait, key: subscription.key)
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
           // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.

@@ -52,7 +52,7 @@ extension Exchange {
           token: refused, route: route, status: relay.status, isReplayable: relay.isReplayable,
           isReplay: isReplay)
         let refusedAt = state.loop.now
-        if let value = await answerRefusal(refusal, state, scratch) {
+        if let value = await answerRefusal(refusal, connection, scratch) {
           trace?.endAttempt(route, pool.origin, status: relay.status, error: nil, now: refusedAt)
           if relay.discardAnswer() { pool.giveBack(upstream) } else { upstream.close() }
           credential = .bearer(value)

@@ -128,28 +128,32 @@ struct Exchange {
   ) async throws(ExchangeFailure) -> RequestCredential {
     guard let slot = route.bearerSlot else { return .callers }
     do throws(ExchangeFailure) {
-      return .bearer(try await bearer(slot, connection.state, scratch))
+      return .bearer(try await bearer(slot, connection, scratch))
     } catch {
       noteInteraction(error, route, connection.state, scratch)
-      guard route.token.forwardsWithout, case .token(let reason) = error, !reason.isInteractionRequired else {
-        throw error
-      }
+      // A connection that makes room for another one has no time left for an upstream.
+      guard route.token.forwardsWithout, !connection.mustEnd, case .token(let reason) = error,
+        !reason.isInteractionRequired
+      else { throw error }
       return .none
     }
   }
 
   private mutating func bearer(
-    _ slot: Int, _ state: LoopState, _ scratch: Scratch
+    _ slot: Int, _ connection: DownstreamConnection, _ scratch: Scratch
   ) async throws(ExchangeFailure) -> BearerValue {
+    let state = connection.state
     let asked = state.loop.now
     let subscription = state.service.subscriptions[slot]
     let spans = trace?.beginToken()
     record.tokenSource = .identityProvider
     defer { record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
-      let value = try await RequestScope.around(scratch.scope(spans: spans)) { () async throws(AcquisitionError) in
-        try await state.service.broker.bearer(for: subscription)
+      let broker = state.service.broker
+      let wait = TokenWait<BearerValue>(scratch.scope(spans: spans), on: connection.waiter) {
+        () async throws(AcquisitionError) in try await broker.bearer(for: subscription)
       }
+      let value = try await connection.outcome(of: wait, key: subscription.key)
       state.bearers[slot] = value
       if value.origin.source == .cache { record.tokenSource = .sharedCache }
       trace?.endToken(

@@ -16,6 +16,8 @@ enum Limit: String, CaseIterable {
   case bodyBytes = "body_bytes"
   /// Connections of callers.
   case connections
+  /// Connections in a handshake or with a part of a head.
+  case unfinished
   /// Time for a request's head.
   case requestHead = "request_head"
   /// Time without a byte of a body.

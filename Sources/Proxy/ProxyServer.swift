@@ -26,7 +26,8 @@ public final class ProxyServer: Sendable {
     let contexts = Self.contexts(listeners)
     serving = loops.map { loop in
       Confined(
-        ServingLoop(LoopState(service, contexts: contexts, loop: loop, clock: LoopClock(loop))), to: loop)
+        ServingLoop(
+          LoopState(service, contexts: contexts, loop: loop, clock: LoopClock(loop)), of: loops.count), to: loop)
     }
   }
 
@@ -48,7 +49,8 @@ public final class ProxyServer: Sendable {
   /// Begins to accept at a place. Call on the loop.
   private func accept(at place: ListenerPlace, _ home: Confined<ServingLoop>) {
     let acceptor = ServingLoop.Acceptor(home.loop)
-    if home.value.isDraining { return }
+    if home.value.drainingSince != nil { return }
+    place.acceptorBegan()
     home.value.acceptors[ObjectIdentifier(place)] = acceptor
     let confined = Confined(acceptor, to: home.loop)
     Task(executorPreference: home.loop) { await self.accept(at: place, confined, home) }
@@ -58,6 +60,7 @@ public final class ProxyServer: Sendable {
     at place: ListenerPlace, _ acceptor: Confined<ServingLoop.Acceptor>, _ home: Confined<ServingLoop>
   ) async {
     let loop = home.loop
+    defer { place.acceptorEnded() }
     let listener: Listener
     do throws(SystemError) {
       listener = try Listener(place.socket(of: loop.index), loop: loop)
@@ -96,7 +99,11 @@ public final class ProxyServer: Sendable {
       }
     }
     // Whoever has been let into the queue may have sent a request already.
-    while case .connection(let channel, let peer) = listener.accept() { serve(channel, peer, of: place, home) }
+    await listener.emptyQueue(waiter) {
+      _ = home.value.giveUpDescriptor()
+    } accepted: { channel, peer in
+      serve(channel, peer, of: place, home)
+    }
     listener.close()
     waiter.close()
   }
@@ -179,6 +186,7 @@ public final class ProxyServer: Sendable {
     let opened = new.map(\.place).filter { place in !old.contains { $0.place === place } }
     let gone = old.map(\.place).filter { contexts[ObjectIdentifier($0)] == nil }
     current.value = service
+    for place in gone { place.stopQueueing() }
     for home in serving {
       await Task(executorPreference: home.loop) {
         home.value.adopt(service, contexts: contexts)
@@ -186,19 +194,30 @@ public final class ProxyServer: Sendable {
         for place in gone { home.value.acceptors.removeValue(forKey: ObjectIdentifier(place))?.stop() }
       }.value
     }
+    await pause(until: .now + .seconds(2)) { gone.contains { $0.acceptorCount > 0 } }
     for place in gone { place.close() }
   }
 
-  /// Stops accepting, ends idle connections, and waits for those that are busy, at most until `limit` has passed; what is
-  /// then still busy is cut off. How many were cut off.
+  /// From now on answers say that their connections end.
+  public func announceEnd() async {
+    for home in serving { await Task(executorPreference: home.loop) { home.value.announceEnd() }.value }
+  }
+
+  /// Stops accepting, and waits for the connections that there are, at most until `limit` has passed; what is then still busy is
+  /// cut off. Connections in a listener's queue are served, and idle ones wait a grace for a request that is already on its way.
+  /// How many were cut off.
   public func drain(limit: TimeSpan) async -> Int {
     let deadline = MonotonicTime.now + limit
+    let places = listeners.withLock { $0 }.map(\.place)
+    for place in places { place.stopQueueing() }
     for home in serving {
       await Task(executorPreference: home.loop) { home.value.drain() }.value
     }
-    for listener in listeners.withLock({ $0 }) { listener.close() }
     let connections = current.value.connections
-    await pause(while: { connections.value > 0 && MonotonicTime.now < deadline })
+    await pause(until: deadline) { places.contains { $0.acceptorCount > 0 } }
+    // From here on callers are refused, instead of left without an answer.
+    for place in places { place.close() }
+    await pause(until: deadline) { connections.value > 0 }
     let left = connections.value
     if left > 0 { await abandon() }
     for home in serving { await Task(executorPreference: home.loop) { home.value.current.flushAccessRecords() }.value }
@@ -209,15 +228,14 @@ public final class ProxyServer: Sendable {
   private func abandon() async {
     for home in serving { await Task(executorPreference: home.loop) { home.value.abandon() }.value }
     let connections = current.value.connections
-    let end = MonotonicTime.now + .seconds(1)
-    await pause(while: { connections.value > 0 && MonotonicTime.now < end })
+    await pause(until: .now + .seconds(1)) { connections.value > 0 }
   }
 
-  private func pause(while isBusy: @escaping @Sendable () -> Bool) async {
+  private func pause(until deadline: MonotonicTime, while isBusy: @escaping @Sendable () -> Bool) async {
     guard let loop = loops.first else { return }
     await Task(executorPreference: loop) {
       let waiter = Waiter(loop)
-      while isBusy() { _ = await waiter.wait(until: loop.now + .milliseconds(10)) }
+      while isBusy(), MonotonicTime.now < deadline { _ = await waiter.wait(until: loop.now + .milliseconds(10)) }
       waiter.close()
     }.value
   }

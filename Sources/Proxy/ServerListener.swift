@@ -8,7 +8,9 @@ internal import Synchronization
 /// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
 final class ListenerPlace: Sendable {
   let sockets: [BoundSocket]
+  private let isQueueing = Atomic(true)
   private let isClosed = Atomic(false)
+  private let acceptors = Atomic(0)
 
   init(_ sockets: [BoundSocket]) {
     self.sockets = sockets
@@ -19,10 +21,22 @@ final class ListenerPlace: Sendable {
     sockets.count > 1 ? sockets[loop] : sockets[0]
   }
 
+  /// How many loops accept here.
+  var acceptorCount: Int { acceptors.load(ordering: .relaxed) }
+
+  func acceptorBegan() { acceptors.add(1, ordering: .relaxed) }
+  func acceptorEnded() { acceptors.subtract(1, ordering: .relaxed) }
+
+  /// Has the kernel queue no further connections; once: by the second time the file of a unix socket may be a successor's.
+  func stopQueueing() {
+    if !isQueueing.exchange(false, ordering: .relaxed) { return }
+    for socket in sockets { socket.stopQueueing() }
+  }
+
   /// Once: the numbers of the descriptors may be another file's afterwards.
   func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
-    sockets.first?.removeSocketFile()
+    stopQueueing()
     for socket in sockets { socket.close() }
   }
 }

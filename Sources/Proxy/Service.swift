@@ -45,24 +45,31 @@ public struct ServiceLimits: Sendable {
   public var bodyBytes: UInt64
   /// Downstream connections of the process.
   public var connections: Int
+  /// Those of them, in the whole process, that are in a handshake or have sent a part of a head.
+  public var unfinished: Int
   /// Bytes a second that a caller moves at least, on average, while it is waited for; `nil` is no limit.
   public var callerRate: UInt64?
   /// From a request's first byte to the end of its head.
   public var requestHead: TimeSpan
   /// Between two requests of a connection.
   public var idle: TimeSpan
+  /// How long a request that is already on its way is waited for on a connection that ends because the process or its
+  /// listener does.
+  public var grace: TimeSpan
 
   /// The limits as configured.
   public init(
-    head: HeadLimits, bodyBytes: UInt64?, connections: Int, callerRate: UInt64? = nil, requestHead: TimeSpan,
-    idle: TimeSpan
+    head: HeadLimits, bodyBytes: UInt64?, connections: Int, unfinished: Int = 1000, callerRate: UInt64? = nil,
+    requestHead: TimeSpan, idle: TimeSpan, grace: TimeSpan = .seconds(1)
   ) {
     self.head = head
     self.bodyBytes = bodyBytes ?? .max
     self.connections = connections
+    self.unfinished = unfinished
     self.callerRate = callerRate
     self.requestHead = requestHead
     self.idle = idle
+    self.grace = grace
   }
 }
 

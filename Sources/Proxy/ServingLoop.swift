@@ -11,12 +11,19 @@ final class ServingLoop {
   let loop: EventLoop
   /// The state that requests take which begin now.
   @exclusivity(unchecked) private(set) var current: LoopState
-  @exclusivity(unchecked) private(set) var isDraining = false
+  /// Whether answers say that their connections end, because the process does.
+  @exclusivity(unchecked) private(set) var isEnding = false
+  /// Since when connections that wait for a request are on their way out; nil as long as they may wait.
+  @exclusivity(unchecked) private(set) var drainingSince: MonotonicTime?
   @exclusivity(unchecked) private var freeScratch: [Scratch] = []
   @exclusivity(unchecked) private var fewestFree = 0
   private(set) var connections: [ObjectIdentifier: DownstreamConnection] = [:]
   /// Whose connections are ended first where room is needed.
   var longestWaiting = LongestWaiting()
+  /// Connections in a handshake or with a part of a head, and which of them end first where there are too many.
+  @exclusivity(unchecked) private var unfinished = 0
+  private var longestUnfinished = LongestWaiting()
+  private let loops: Int
   /// Those who accept, by where, so that they can be told to stop.
   var acceptors: [ObjectIdentifier: Acceptor] = [:]
 
@@ -35,8 +42,10 @@ final class ServingLoop {
     }
   }
 
-  init(_ state: LoopState) {
+  /// The part of one of so many loops.
+  init(_ state: LoopState, of loops: Int) {
     loop = state.loop
+    self.loops = loops
     current = state
   }
 
@@ -79,9 +88,27 @@ final class ServingLoop {
     current.metrics.add(current.service.metrics.connectionsOpen, -1)
   }
 
-  /// From now on nothing is accepted and responses close their connections; those that wait for a request are closed.
+  /// A connection begins a handshake, or waits for the rest of a head. Where that makes more than this loop's share of
+  /// `limits.unfinished`, the one that has been at it longest ends.
+  func beginsUnfinished() {
+    unfinished += 1
+    let service = current.service
+    guard unfinished > max(service.limits.unfinished / loops, 1),
+      let longest = longestUnfinished.next(of: connections.values.lazy.filter(\.isUnfinished))
+    else { return }
+    current.metrics.add(service.metrics.limits[Limit.unfinished.row])
+    longest.makeRoom()
+  }
+
+  func endsUnfinished() { unfinished -= 1 }
+
+  /// From now on answers close their connections.
+  func announceEnd() { isEnding = true }
+
+  /// From now on nothing is accepted either, and connections that wait for a request end after a grace.
   func drain() {
-    isDraining = true
+    isEnding = true
+    drainingSince = loop.now
     for acceptor in acceptors.values { acceptor.stop() }
     for connection in connections.values { connection.drain() }
     for pool in current.pools { pool.closeIdle() }
@@ -98,6 +125,7 @@ final class ServingLoop {
   func sweep() {
     for pool in current.pools { pool.sweep() }
     longestWaiting.forget()
+    longestUnfinished.forget()
     let unneeded = min(fewestFree, freeScratch.count)
     freeScratch.removeLast(unneeded)
     if unneeded >= 16 { Machine.trimHeap() }

@@ -217,8 +217,10 @@ extension ServiceLimits {
         headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount,
         targetBytes: settings.limits.targetBytes),
       bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
+      unfinished: settings.limits.unfinished,
       callerRate: settings.limits.callerRate.map { UInt64($0) },
-      requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle))
+      requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle),
+      grace: TimeSpan(settings.shutdown.grace))
   }
 }
 

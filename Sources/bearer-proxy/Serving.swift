@@ -100,10 +100,13 @@ final class Serving {
       "draining", ["delay_ms": .milliseconds(settings.delay), "limit_ms": .milliseconds(settings.limit)])
     admin?.drain()
     notifier?.stopping()
+    await server.announceEnd()
     // What keeps tokens and counts signs of life goes on: requests do.
-    let drain = Task { [server, log = assembly.log, delay = settings.delay, exporter = assembly.exporter] in
+    let drain = Task {
+      [server, log = assembly.log, delay = settings.delay, exporter = assembly.exporter, broker = assembly.broker] in
       do { try await Task.sleep(for: delay) } catch { return }
       let cutOff = await server.drain(limit: deadline - .now)
+      await broker.awaitRefreshTokens(until: deadline, log)
       log.info("ended", ["connections_cut_off": .integer(cutOff)])
       await exporter?.end(by: deadline)
       tell.yield(.drained)
@@ -164,5 +167,18 @@ final class Serving {
   /// Listens for changes of the files that the configuration was made of.
   func watchFiles() {
     watch = ConfigurationWatch(state.files, log: assembly.log) { [tell] in tell.yield(.filesTouched) }
+  }
+}
+
+extension TokenBroker {
+  /// Waits for requests under way whose answers may hold a refresh token that replaces the cache's.
+  fileprivate nonisolated func awaitRefreshTokens(until deadline: MonotonicTime, _ log: Log) async {
+    while await mayBringRefreshToken {
+      if MonotonicTime.now >= deadline {
+        log.warning("ended before a token request was answered: a refresh token that it brings is lost")
+        return
+      }
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+    }
   }
 }

@@ -55,7 +55,8 @@ struct TokenCommand {
         complain("bearer-proxy: warning: \(error.description(path: path))\n")
       }
     }
-    let broker = TokenBroker(TokenBroker.Surroundings(now: now), store: store)
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: now, patience: TokenBroker.endlessPatience), store: store)
     do throws(AcquisitionError) {
       let report = TokenReport(
         route: route.name, subscription: subscription, value: try await broker.bearer(for: subscription), now: now(),

@@ -6,7 +6,9 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct DrainTests {
-  @Test func `readiness goes first, requests are taken for the delay, and a second signal ends at once`() async throws {
+  @Test func `readiness goes first, connections are taken for the delay, and a second signal ends at once`()
+    async throws
+  {
     let scene = try await ScriptedScene(top: "shutdown: {delay: 60s, limit: 90s}")
     async let slow = scene.proxy.get("/slow/50")
     #expect(try await eventually { !scene.upstream.requests.isEmpty })
@@ -14,8 +16,9 @@ struct DrainTests {
     #expect(try await eventually { try await scene.proxy.admin("/readyz").status == 503 })
     #expect(try await scene.proxy.admin("/readyz").body == "draining\n")
     #expect(try await scene.proxy.admin("/healthz").status == 200)
+    // Who keeps a connection learns in time that it ends.
     let served = try await scene.proxy.get("/seen")
-    #expect(served.status == 200 && served["connection"] != "close")
+    #expect(served.status == 200 && served["connection"] == "close")
     scene.proxy.process.send(SIGTERM)
     #expect(try await scene.proxy.process.wait(within: .seconds(10)) == 0)
     #expect(scene.proxy.process.errors.contains("ended at once"))
@@ -37,6 +40,63 @@ struct DrainTests {
     let answer = try await slow
     #expect(answer.status == 200 && answer["connection"] == "close" && answer.body == "at last\n")
     #expect(try await scene.proxy.process.wait() == 0)
+  }
+
+  @Test(arguments: ["shutdown: {grace: 60s, limit: 90s}", "shutdown: {grace: 60s, limit: 90s}\nloops: 3"])
+  func `a request that comes when nothing is accepted any more is answered, as its connection's last`(_ top: String)
+    async throws
+  {
+    let scene = try await ScriptedScene(top: top)
+    let request = "GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    var connections: [RawConnection] = []
+    for _ in 1...8 {
+      let connection = try scene.proxy.connect()
+      try await connection.send(request)
+      #expect(statusOf(try await connection.receive { $0.contains("traceparent") }) == 200)
+      connections.append(connection)
+    }
+    scene.proxy.process.send(SIGTERM)
+    #expect(try await eventually { !accepts(scene.proxy.port) })
+    for connection in connections {
+      try await connection.send(request)
+      // The rest of the former answer stands before it.
+      let answer = try await connection.receive()
+      #expect(answer.contains("HTTP/1.1 200 OK\r\n") && answer.contains("Connection: close\r\n"))
+    }
+    // Nothing is waited for when the last of them has been answered.
+    #expect(try await scene.proxy.process.wait(within: .seconds(30)) == 0)
+    #expect(scene.proxy.process.errors.contains(#""connections_cut_off":0"#))
+  }
+
+  @Test func `a listener that a reload takes away answers what was on its way, and its address is free again`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let (port, second) = (try freePort(), try freePort())
+    let listener = "  - {address: \"127.0.0.1:\(second)\"}\n"
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      shutdown: {grace: 60s, limit: 90s}
+      listeners:
+        - {address: "127.0.0.1:\(port)"}
+      \(listener)routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    let request = "GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    let idle = try RawConnection(port: second)
+    try await idle.send(request)
+    #expect(statusOf(try await idle.receive { $0.contains("traceparent") }) == 200)
+    try proxy.reconfigure { $0.replacing(listener, with: "") }
+    #expect(try await eventually { proxy.process.errors.contains(#""generation":2"#) })
+    #expect(!accepts(second))
+    try await idle.send(request)
+    let answer = try await idle.receive()
+    #expect(answer.contains("HTTP/1.1 200 OK\r\n") && answer.contains("Connection: close\r\n"))
+    try proxy.reconfigure { $0.replacing("routes:", with: listener + "routes:") }
+    #expect(try await eventually { proxy.process.errors.contains(#""generation":3"#) })
+    #expect(try await curl(["http://127.0.0.1:\(second)/seen"]).status == 200)
   }
 
   @Test func `a request to the admin listener ends the process as a signal does, and a signal after it is the first`()

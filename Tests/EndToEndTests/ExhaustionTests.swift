@@ -74,6 +74,47 @@ struct ExhaustionTests {
     #expect(try await eventually { proxy.process.openDescriptors <= before.descriptors + 2 })
   }
 
+  @Test(arguments: [false, true])
+  func `of too many unfinished heads and handshakes the oldest end, and the newest are finished`(_ isTLS: Bool)
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("listener")
+    let upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    let tls = "tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}"
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      loops: 1
+      limits: {unfinished: 20}
+      listeners:
+        - {address: "127.0.0.1:\(port)", \(isTLS ? tls : "callers: {anyone: true}")}
+      defaults: {timeouts: {request_head: 5m}}
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """)
+    let honest = isTLS ? ["--cacert", authority.file, "https://localhost:\(port)/seen"] : [proxy.url("/seen")]
+    var callers: [RawConnection] = []
+    for _ in 1...3 {
+      for _ in 1...20 {
+        let caller = try proxy.connect()
+        // A record that has not arrived whole, or a head.
+        try await caller.send(isTLS ? "\u{16}\u{3}\u{1}" : "GET /seen HTTP/1.1\r\nX-Long: ")
+        callers.append(caller)
+      }
+      // The proxy has heard of all of these before it answers this one.
+      #expect(try await curl(honest).status == 200)
+    }
+    for caller in callers.prefix(40) { #expect(try await caller.isClosedByPeer()) }
+    #expect(try await metricSum(proxy, "bearer_proxy_limits_hit_total", "\"unfinished\"") >= 30)
+    if isTLS { return }
+    for caller in callers.suffix(20) {
+      try await caller.send("x\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+      #expect(statusOf(try await caller.receive()) == 200)
+    }
+  }
+
   @Test func `one who sends request after request without a pause leaves the loop to others`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)

@@ -35,14 +35,19 @@ struct AccountBench {
   let published = Published()
   let naps = Naps()
 
-  init(_ document: CacheDocument = CacheDocument()) {
+  /// A bench with this cache. Callers wait until `patience` returns.
+  init(
+    _ document: CacheDocument = CacheDocument(),
+    patience: @escaping @Sendable () async -> Void = TokenBroker.endlessPatience
+  ) {
     store = MemoryCacheStore(document)
     let (events, continuation) = AsyncStream<TokenEvent>.makeStream()
     self.events = events
     broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { [clock] in clock.now }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) },
-        observe: { continuation.yield($0) }, publish: { [published] in published.take($0, $1) }), store: store)
+        patience: patience, observe: { continuation.yield($0) }, publish: { [published] in published.take($0, $1) }),
+      store: store)
   }
 
   /// Alice, signed in at the clock's start with a token for `A` that lives an hour, and a refresh token.

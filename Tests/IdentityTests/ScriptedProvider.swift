@@ -35,6 +35,8 @@ actor ScriptedProvider {
   private(set) var forms: [String] = []
   /// The `Authorization` field of each token request; empty where there was none.
   private(set) var authorizations: [String] = []
+  /// How long the answer to each form may take, where that is longer than usual.
+  private(set) var answerLimits: [TimeSpan?] = []
   private var metadataScript: [Answer] = []
   private var tokenScript: [Answer] = []
   private var issued = 0
@@ -103,6 +105,7 @@ actor ScriptedProvider {
       #expect(request.url.description == endpoint)
       forms.append(String(decoding: body, as: UTF8.self))
       authorizations.append(request.fields.first { $0.name == "authorization" }?.value ?? "")
+      answerLimits.append(request.answerLimit)
       let scripted = tokenScript.isEmpty ? nil : tokenScript.removeFirst()
       if isHolding { await withCheckedContinuation { held.append($0) } }
       if let scripted { return scripted }

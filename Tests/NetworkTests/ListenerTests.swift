@@ -88,6 +88,46 @@ struct ListenerTests {
     socket.close()
   }
 
+  @Test(arguments: ["127.0.0.1", "::1", "unix"])
+  func `a listener that stops queues nothing more, and loses nothing that is queued`(_ place: String) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.sock")
+    let address = try place == "unix" ? Self.address(path) : #require(SocketAddress(literal: place, port: 0))
+    let socket: BoundSocket
+    do {
+      socket = try #require(try BoundSocket.bind(address, count: 1).first)
+    } catch let error as SystemError where error.number == EADDRNOTAVAIL {
+      // A machine without IPv6 on loopback.
+      return
+    }
+    let accepted = try await onLoop { loop in
+      let listener = try Listener(socket, loop: loop)
+      let waiter = Waiter(loop)
+      var callers: [Channel] = []
+      for _ in 1...5 {
+        callers.append(
+          try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(30)))
+      }
+      socket.stopQueueing()
+      // Refused at a unix socket; without an answer at another, until that is closed.
+      await #expect(throws: (any Error).self) {
+        try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .milliseconds(100))
+      }
+      var accepted = 0
+      await listener.emptyQueue(waiter, onExhaustion: {}) { channel, _ in
+        accepted += 1
+        channel.close()
+      }
+      for caller in callers { caller.close() }
+      listener.close()
+      waiter.close()
+      return accepted
+    }
+    socket.close()
+    #expect(accepted == 5)
+    #expect(access(path, F_OK) != 0)
+  }
+
   @Test func `IPv6 listens on IPv6 alone`() throws {
     let six: [SocketAddress]
     do {

@@ -74,10 +74,10 @@ public struct OpenIDProvider: Sendable {
   /// The issuer of one of its realms.
   public func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
 
-  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`.
-  public func behave(_ json: String) async throws {
+  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, where one is named.
+  public func behave(_ json: String, realm: String? = nil) async throws {
     let answer = try await curl([
-      "-k", "-H", "Content-Type: application/json", "-d", json, issuer + "/testing/behaviour",
+      "-k", "-H", "Content-Type: application/json", "-d", json, issuer(ofRealm: realm) + "/testing/behaviour",
     ])
     guard answer.status == 204 else { throw TestSupportError("the provider answered \(answer.status)") }
   }

@@ -2,6 +2,7 @@
 
     connections.py upstream                           prints `listening PORT`; /wait answers when somebody asks for /go
     connections.py callers PORT PROCESS IDLE BUSY     prints what the proxy's process needs for them; fails where it is too much
+    connections.py unfinished PORT TLSPORT PROCESS COUNT LIMIT   so many handshakes and heads that stay unfinished; at most LIMIT MiB
 """
 
 import asyncio
@@ -97,8 +98,39 @@ async def callers(port, process, idle, busy):
         raise SystemExit("error: the honest caller waited too long")
 
 
+async def unfinished(port, secured, process, count, limit):
+    """The beginning of a ClientHello on so many connections, and 30 KB of a head on as many."""
+    hello = bytes.fromhex("16030102000100") + b"\x01\xfc\x03\x03" + bytes(400)
+    head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"".join(b"X-%d: " % n + b"x" * 1000 + b"\r\n" for n in range(29))
+    kept = []
+    for place, start in ((secured, hello), (port, head)):
+        for _ in range(count // 100):
+            for reader, writer in await asyncio.gather(*(connect(place) for _ in range(100))):
+                writer.write(start)
+                kept.append((reader, writer))
+        await asyncio.sleep(3)
+        # Who had to go needs no descriptor here any more.
+        for reader, writer in kept:
+            if reader.at_eof() or reader.exception():
+                writer.close()
+    honest = await connect(port)
+    began = time.monotonic()
+    await ask(honest)
+    waited = time.monotonic() - began
+    with open(f"/proc/{process}/status") as status:
+        most = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+    print(f"{count} unfinished handshakes and {count} unfinished heads: {most:.0f} MiB resident at most; "
+          f"an honest caller waited {waited * 1000:.1f} ms")
+    if most >= limit:
+        raise SystemExit(f"error: {most:.0f} MiB are more than {limit}")
+    if waited > 2:
+        raise SystemExit("error: the honest caller waited too long")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "upstream":
         asyncio.run(upstream())
+    elif sys.argv[1] == "unfinished":
+        asyncio.run(unfinished(*map(int, sys.argv[2:])))
     else:
         asyncio.run(callers(*map(int, sys.argv[2:])))

@@ -49,8 +49,6 @@ public final class FileCacheStore: TokenCacheStore {
   public static let neighbours = [".lockfile", ".refreshlock", ".challenges", ".challenges.lockfile"]
   /// How long a writer waits for the others, as msal-extensions does.
   public static let lockWait = TimeSpan.seconds(5)
-  /// How long one process waits for another's token request before it makes its own.
-  public static let refreshWait = TimeSpan.seconds(15)
 
   private init(path: String, lockWait: TimeSpan, observe: @escaping @Sendable (CacheStoreEvent) -> Void) {
     self.path = path
@@ -115,12 +113,12 @@ public final class FileCacheStore: TokenCacheStore {
 
   /// Runs `body` alone among all processes that share the file and use the same key, after a look at the file.
   public func withRefreshLock<Result: Sendable>(
-    _ key: String, _ body: @Sendable () async -> Result
+    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
   ) async -> Result {
     let held: HeldRegion?
     let began = MonotonicTime.now
     do throws(SystemError) {
-      held = try await refreshLocks.take(Self.index(of: key), within: Self.refreshWait)
+      held = try await refreshLocks.take(Self.index(of: key), within: limit)
     } catch {
       // A read-only file system, say. The processes do not know of one another's results there anyway.
       held = nil

@@ -1,6 +1,6 @@
 // Owns the cache that ends with the process.
 
-internal import Network
+public import Network
 public import Tokens
 
 /// A cache in memory. Other processes do not see it.
@@ -46,7 +46,7 @@ public final class MemoryCacheStore: TokenCacheStore {
 
   /// Runs `body`: no other process shares this cache.
   public func withRefreshLock<Result: Sendable>(
-    _ key: String, _ body: @Sendable () async -> Result
+    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
   ) async -> Result {
     await body()
   }

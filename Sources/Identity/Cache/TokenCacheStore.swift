@@ -1,6 +1,7 @@
 // Owns what the rest of the module asks of a place that keeps the unified cache. Where that is, and who else writes there, is each
 // implementation's.
 
+public import Network
 public import Tokens
 
 /// Where the unified cache lives: in this process, or in a file that others write too.
@@ -31,9 +32,9 @@ public protocol TokenCacheStore: Sendable {
   /// Runs `body` while no other process that uses the place runs one for `key`, and after a look at what they left there: `body`
   /// asks `snapshot()` first whether its work is still to be done.
   ///
-  /// The wait is bounded, and where there is no such lock `body` runs without one: two token requests are better than none.
+  /// After `limit`, and where there is no such lock, `body` runs without one: two token requests are better than none.
   func withRefreshLock<Result: Sendable>(
-    _ key: String, _ body: @Sendable () async -> Result
+    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
   ) async -> Result
 
   /// What is remembered of providers beside the document.
@@ -44,6 +45,13 @@ public protocol TokenCacheStore: Sendable {
 }
 
 extension TokenCacheStore {
+  /// The same for work that uses nothing up.
+  public func withRefreshLock<Result: Sendable>(
+    _ key: String, _ body: @Sendable () async -> Result
+  ) async -> Result {
+    await withRefreshLock(key, within: TokenAcquisition.lockWait, body)
+  }
+
   /// What there is for a request. Where nobody is found by a store that cannot see, that is not known.
   func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CachedRights {
     // First: what is read in between makes the answer better, not worse.

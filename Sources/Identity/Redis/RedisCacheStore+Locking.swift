@@ -1,24 +1,22 @@
 // Owns that one replica at a time asks a provider for the same thing: a lease on the server, taken, lengthened and given back by a
 // word that only its holder knows.
 
-internal import Network
+public import Network
 
 extension RedisCacheStore {
   /// How long a lease holds without being lengthened: so long a replica that died keeps the others waiting, at most.
   private static let leaseMilliseconds = 6000
   /// How often it is lengthened: an exchange with a provider may last longer than a lease.
   private static let renewPause = Duration.seconds(2)
-  /// How long one replica waits for another's token request before it makes its own.
-  private static let leaseWait = TimeSpan.seconds(15)
 
   /// Runs `body` alone among all replicas that use the same key, after a look at what they left.
   public func withRefreshLock<Result: Sendable>(
-    _ key: String, _ body: @Sendable () async -> Result
+    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
   ) async -> Result {
     let name = keys.lease(key)
     let word = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
     let began = MonotonicTime.now
-    let isHeld = await take(name, word)
+    let isHeld = await take(name, word, within: limit)
     observe(.waited(.refresh, Duration(MonotonicTime.now - began)))
     _ = client.pausing == nil ? await reread() : nil
     let renewal = isHeld ? Task { await lengthen(name, word) } : nil
@@ -42,8 +40,8 @@ extension RedisCacheStore {
 
   /// Whether the lease is ours. Where the server is away, or the wait was long enough, it goes without: two token requests are better than
   /// none.
-  private func take(_ name: String, _ word: String) async -> Bool {
-    let end = MonotonicTime.now + Self.leaseWait
+  private func take(_ name: String, _ word: String, within limit: TimeSpan) async -> Bool {
+    let end = MonotonicTime.now + limit
     var pause = 20.0
     while true {
       do throws(RedisFailure) {

@@ -52,7 +52,8 @@ struct LiveCheck {
     let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
     // Together with the way to the cache: whoever finds nobody there is to know why.
     let (cache, store) = await CacheCheck(settings: settings.cache, loop: loop, resolver: resolver).check()
-    let broker = TokenBroker(TokenBroker.Surroundings(now: { .now }), store: store)
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: { .now }, patience: TokenBroker.endlessPatience), store: store)
     var credentials = CredentialVersions()
     credentials.follow(settings.applications)
     let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }

@@ -460,7 +460,9 @@ private struct LockedStore: TokenCacheStore {
     _ change: @escaping @Sendable (inout CacheDocument) -> Result
   ) async throws(CacheStoreError) -> Result { throw .locked(nil) }
 
-  func withRefreshLock<Result: Sendable>(_ key: String, _ body: @Sendable () async -> Result) async -> Result {
+  func withRefreshLock<Result: Sendable>(
+    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
+  ) async -> Result {
     await body()
   }
 

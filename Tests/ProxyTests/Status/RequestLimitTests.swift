@@ -23,6 +23,6 @@ import Testing
     for (failure, limit) in Self.rows { #expect(failure.limit == limit, "\(failure)") }
     #expect(Set(Limit.allCases.map(\.row)).count == Limit.allCases.count)
     // Connections are counted where they are accepted.
-    #expect(Set(Self.rows.compactMap(\.1)).union([.connections]) == Set(Limit.allCases))
+    #expect(Set(Self.rows.compactMap(\.1)).union([.connections, .unfinished]) == Set(Limit.allCases))
   }
 }

@@ -1,0 +1,81 @@
+// Owns how long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only refresh token
+// that is good from then on.
+
+internal import HTTP
+internal import HTTPClient
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+extension TokenBroker {
+  /// How long a caller waits, in seconds.
+  private static let patienceSeconds: Int64 = 10
+
+  /// Waits as long as a caller of a proxy waits for a request.
+  public static let patience: @Sendable () async -> Void = { await sleep(patienceSeconds) }
+
+  /// Waits until the request is over: for programs that end with it, and would take its answer with them.
+  public static let endlessPatience: @Sendable () async -> Void = { await sleep(24 * 3600) }
+
+  /// What a request in flight brings, for a caller of a proxy.
+  func awaited(
+    _ flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
+  ) async throws(AcquisitionError) -> BearerValue {
+    note(RequestScope.current, waitingFor: subscription.key)
+    return try await result(of: flight, subscription)
+  }
+
+  /// What a request in flight brings, as long as a caller waits. Then the provider counts as one that does not answer: who comes in
+  /// the pause that follows is told so at once.
+  func result(
+    of flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
+  ) async throws(AcquisitionError) -> BearerValue {
+    let key = subscription.key
+    if let result = await first(of: flight) { return try result.get() }
+    // It may have ended while this caller came back here.
+    let now = surroundings.now()
+    if let value = slots[key]?.value, value.isUsable(at: now) { return value }
+    let failure = AcquisitionFailure.unreached(.timedOut(host: key.authority.url.host))
+    guard let slot = slots[key], slot.throttle.pause(at: now) == nil else {
+      let pause = slots[key]?.throttle.pause(at: now)
+      throw failure.error(for: key, retryAfter: max((pause ?? now) - now, 1))
+    }
+    var failed = slot
+    let told = failed.take(failure, offered: slot.means.refreshTokens.map(\.secret), now: now)
+    slots[key] = failed
+    throw told
+  }
+
+  /// The result of a request, or nil where it takes longer than a caller waits.
+  private func first(
+    of flight: Task<Result<BearerValue, AcquisitionError>, Never>
+  ) async -> Result<BearerValue, AcquisitionError>? {
+    await withCheckedContinuation { continuation in
+      let waiting = Locked<CheckedContinuation<Result<BearerValue, AcquisitionError>?, Never>?>(continuation)
+      let take = { @Sendable () -> CheckedContinuation<Result<BearerValue, AcquisitionError>?, Never>? in
+        waiting.withLock { waiting in
+          defer { waiting = nil }
+          return waiting
+        }
+      }
+      let limit = Task { [surroundings] in
+        await surroundings.patience()
+        take()?.resume(returning: nil)
+      }
+      Task {
+        let result = await flight.value
+        take()?.resume(returning: result)
+        limit.cancel()
+      }
+    }
+  }
+
+  /// Whether a request is in flight whose answer may replace a refresh token, or is not filed yet: whoever ends the process now loses
+  /// that.
+  public var mayBringRefreshToken: Bool {
+    !answers.isEmpty
+      || slots.contains { key, slot in
+        key.subject != .application && (slot.flight != nil || turns[key.turn(of: slot.account)] != nil)
+      }
+  }
+}

@@ -1,0 +1,115 @@
+// A provider that takes longer than callers wait: what it answers in the end is kept, and other routes do not feel it.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+  .keepsSecrets, .timeLimit(.minutes(3)),
+  .enabled(
+    if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
+    "Tests/run makes the Python environment .venv"))
+struct SlowProviderTests {
+  private let directory: TemporaryDirectory
+  private static let password = "kettle-harbour-7"
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// A provider whose refresh tokens are good for one use, and a proxy at which Ann is signed in.
+  private func signedIn(expiresIn seconds: Int) async throws -> (OpenIDProvider, ProxyUnderTest, configuration: String)
+  {
+    let provider = try await OpenIDProvider(
+      in: directory,
+      ["--client", "desk:", "--person", "ann@id.example:\(Self.password)", "--expires-in", "\(seconds)"])
+    let configuration = """
+      cache: {file: "\(directory.file("cache.json"))"}
+      applications:
+        desk: {authority: "\(provider.issuer)", client_id: desk}
+      routes:
+        - {name: desk, path: /desk/, upstream: "\(provider.issuer)/api/", application: desk,
+           token: {account: ann@id.example, scopes: [orders.read]}}
+
+      """
+    let proxy = try await ProxyUnderTest(in: directory, configuration)
+    let login = try await Login.run(
+      proxy.configuration, ["--application", "desk"],
+      person: SigningInPerson(user: "ann@id.example", password: Self.password), in: directory)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(try await eventually { try await proxy.get("/desk/whoami").status == 200 })
+    return (provider, proxy, configuration)
+  }
+
+  @Test func `a rotation slower than callers wait is kept, and no process uses the old refresh token meanwhile`()
+    async throws
+  {
+    let (provider, first, configuration) = try await signedIn(expiresIn: 2)
+    let other = try TemporaryDirectory()
+    let second = try await ProxyUnderTest(in: other, configuration)
+    try await provider.behave(#"{"delay": 16, "endpoint": "token", "times": 1}"#)
+    let asked = try await provider.requests(to: "token")
+    async let isLate = eventually { try await second.get("/desk/whoami").status == 503 }
+    #expect(try await eventually { try await first.get("/desk/whoami").status == 503 })
+    #expect(try await isLate)
+    #expect(try await provider.requests(to: "token") == asked + 1)
+    for proxy in [first, second] {
+      #expect(try await eventually(within: .seconds(60)) { try await proxy.get("/desk/whoami").status == 200 })
+    }
+    #expect(try await provider.requests(to: "rotated") >= 1)
+    #expect(try await provider.requests(to: "reused") == 0)
+  }
+
+  @Test func `a process that ends during a renewal behind its callers waits for what it brings`() async throws {
+    let (provider, proxy, configuration) = try await signedIn(expiresIn: 8)
+    let asked = try await provider.requests(to: "token")
+    try await provider.behave(#"{"delay": 5, "endpoint": "token", "times": 1}"#)
+    #expect(
+      try await eventually {
+        let status = try await proxy.get("/desk/whoami").status
+        return try await provider.requests(to: "token") == asked + 1 && status == 200
+      })
+    let rotated = try await provider.requests(to: "rotated")
+    proxy.process.send(SIGTERM)
+    #expect(try await proxy.process.wait(within: .seconds(40)) == 0)
+    #expect(try await provider.requests(to: "rotated") == rotated + 1)
+    let successor = try await ProxyUnderTest(in: try TemporaryDirectory(), configuration)
+    #expect(try await eventually { try await successor.get("/desk/whoami").status == 200 })
+    #expect(try await provider.requests(to: "reused") == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `callers who wait for a slow provider, or waited and went away, keep no connection from another route`(
+    _ areGone: Bool
+  ) async throws {
+    let provider = try await OpenIDProvider(in: directory)
+    try await provider.behave(#"{"delay": 40, "endpoint": "token"}"#)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      "limits: {connections: 30}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
+        + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
+    var callers: [RawConnection] = []
+    for _ in 1...60 {
+      let caller = try proxy.connect()
+      try await caller.send("GET /orders/seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      if areGone { caller.finishSending() }
+      callers.append(caller)
+    }
+    if areGone { callers = [] }
+    // They would be told after ten seconds that the provider is slow, and only then be gone.
+    let began = ContinuousClock.now
+    for _ in 1...3 { #expect(try await proxy.get("/open/seen").status == 200) }
+    #expect(ContinuousClock.now - began < .seconds(8))
+    if areGone { return }
+    // Who made room was told so.
+    var answered = 0
+    for caller in callers {
+      var answer = try await caller.receive()
+      // One that was let in late waits its ten seconds, as long as this end waits for a byte.
+      if answer.isEmpty { answer = try await caller.receive() }
+      #expect(statusOf(answer) == 503 && answer.contains("identity-provider-unavailable"), "\(answer)")
+      if answer.contains("Connection: close\r\n") { answered += 1 }
+    }
+    #expect(answered >= 30)
+  }
+}

@@ -1,0 +1,103 @@
+// How long callers wait for a provider, and what becomes of an answer that comes later.
+
+import HTTPClient
+import Network
+import Testing
+import Tokens
+
+@testable import Identity
+
+/// A wait that a test ends.
+private final class Gate: Sendable {
+  private let state = Locked<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let waiting = state.withLock { state in
+      defer { state = (true, []) }
+      return state.waiting
+    }
+    for each in waiting { each.resume() }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct PatienceTests {
+  private static let slow = AcquisitionError.providerUnavailable(
+    .unreached(.timedOut(host: "login.microsoftonline.com")), retryAfter: 1)
+
+  @Test func `callers of a slow provider are told so in time, and the refresh token that comes later is kept`()
+    async throws
+  {
+    let gate = Gate()
+    let bench = AccountBench(try .ofAlice()) { await gate.wait() }
+    let subscription = try bench.subscription()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
+    await bench.provider.hold()
+    bench.clock.advance(3601)
+    async let first = bench.result(subscription)
+    async let second = bench.result(subscription)
+    await bench.provider.arrival()
+    gate.open()
+    #expect(await [first, second] == [.failure(Self.slow), .failure(Self.slow)])
+    // Who comes in the pause waits for nothing, and nothing is sent for anybody.
+    #expect(await bench.result(subscription) == .failure(Self.slow))
+    bench.clock.advance(5)
+    #expect(await bench.result(subscription).isFailure)
+    #expect(await bench.provider.forms.count == 1)
+    #expect(await bench.broker.mayBringRefreshToken)
+
+    await bench.provider.release()
+    guard case .obtained = try await bench.nextEvent().outcome else {
+      Issue.record("the late answer was not taken")
+      return
+    }
+    #expect(await !bench.broker.mayBringRefreshToken)
+    #expect(try await bench.token(subscription) == "AT-2")
+    #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-2"])
+    #expect(await bench.redeemed() == ["RT-alice"])
+    // The request may take longer than any caller waits.
+    #expect(await bench.provider.answerLimits == [TokenAcquisition.answerLimit])
+    #expect(TokenAcquisition.answerLimit >= .seconds(60))
+    #expect(TokenAcquisition.accountLockWait > TokenAcquisition.answerLimit)
+  }
+
+  @Test func `a held token is served while its renewal takes longer than anybody waits`() async throws {
+    let gate = Gate()
+    gate.open()
+    let bench = AccountBench(try .ofAlice()) { await gate.wait() }
+    let subscription = try bench.subscription()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
+    await bench.provider.hold()
+    // Five minutes before the end.
+    bench.clock.advance(3400)
+    #expect(try await bench.token(subscription) == "AT-alice")
+    await bench.provider.arrival()
+    #expect(try await bench.token(subscription) == "AT-alice")
+    await bench.provider.release()
+    _ = try await bench.nextEvent()
+    #expect(try await bench.token(subscription) == "AT-2")
+  }
+
+  @Test func `a request that uses nothing up has no longer limit than others`() async throws {
+    let bench = Bench()
+    _ = try await bench.broker.bearer(for: bench.subscription())
+    #expect(await bench.provider.answerLimits == [nil])
+    #expect(await !bench.broker.mayBringRefreshToken)
+  }
+}
+
+extension Result {
+  fileprivate var isFailure: Bool {
+    if case .failure = self { true } else { false }
+  }
+}
