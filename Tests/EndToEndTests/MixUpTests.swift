@@ -100,7 +100,7 @@ private struct MixUpProvider {
     let end = try await attackPages(port)
     // What the application is not registered for is refused by the honest provider itself.
     #expect((end == nil) == (redirectPath == nil))
-    if let end { #expect(end.status == 400 && end.heading == "Another application's sign-in", "\(end.body)") }
+    if let end { #expect(end.status == 400 && end.heading == "Another application&#39;s sign-in", "\(end.body)") }
     #expect(try await evil.stolen() == "")
     // The honest provider's own people sign in as ever.
     let jar = directory.file("own-jar")

@@ -124,7 +124,8 @@ struct ReloadTests {
     async throws
   {
     let scene = try await ScriptedScene()
-    let taken = scene.upstream.port
+    let neighbour = try await ScriptedScene()
+    let taken = neighbour.proxy.port
     chmod(try scene.directory.write("no certificate", to: "none.pem"), 0o600)
     let listener = "  - address: 127.0.0.1:\(scene.proxy.port)\n"
     try scene.proxy.reconfigure {

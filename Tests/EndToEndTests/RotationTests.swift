@@ -126,7 +126,7 @@ struct RotationTests {
 
     // One name, two people: the id says whom.
     let both = try await run([binary(), "logout", "-c", proxy.configuration, "--account", "ann@id.example"])
-    #expect(both.status == 1 && both.errors.contains("is several accounts"))
+    #expect(both.status == 1 && both.errors.contains("is several people"))
     let alpha = try #require(listing.people(of: "alpha").first)
     #expect(try await run([binary(), "logout", "-c", proxy.configuration, "--account", alpha]).status == 0)
     #expect(try await eventually { try await proxy.get("/alpha/whoami").status == 401 })

@@ -36,7 +36,10 @@ struct ProxyServerTests {
       waiter.close()
       await stream.sendAll(Self.answer)
     }
-    let proxy = try ProxyFixture(upstream: upstream.port)
+    let proxy = try ProxyFixture(
+      upstream: upstream.port,
+      timeouts: ExchangeTimeouts(
+        connect: .seconds(60), responseHead: .seconds(240), idle: .seconds(240), whole: nil))
     let busy = try RawConnection(port: proxy.port)
     try await busy.send(Self.request)
     #expect(try await eventually { isAsked.load(ordering: .relaxed) })

@@ -56,7 +56,8 @@ def main():
                   browser.text("body"))
             browser.press("button[value=yes]")
             check(browser.heading == "You are signed in", "and keeps it where the person says so", browser.text("body"))
-            said = [line for line in browser.complaints() if "Content Security Policy" in line and str(port) in line]
+            said = [line for line in browser.complaints() if "Content Security Policy" in line and str(port) in line
+                    and "frame-ancestors" not in line]
             check(not said, "no policy was broken", said)
         finally:
             browser.end()

@@ -142,8 +142,11 @@ class Person:
         body = urllib.parse.urlencode(parameters)
         plain = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         request = urllib.request.Request(target, body.encode()) if method == "POST" else target + "?" + body
-        with plain.open(request, timeout=30) as answer:
-            page = answer.read().decode()
+        try:
+            with plain.open(request, timeout=30) as answer:
+                page = answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            page = refusal.read().decode()
         for form in Forms(page).forms:
             if ("keep", "yes") in form["buttons"]:
                 action = urllib.parse.urljoin(target, form["action"])

@@ -192,7 +192,7 @@ import Tokens
       try ConfidentialClientApplication(
         clientID: "c", credential: .secret(Secret("s")), authority: "https://id.example/", caFile: "/nowhere/ca.pem")
     }
-    guard case .trust(.trust(path: "/nowhere/ca.pem", _)) = error else {
+    guard case .trust(.unreadable(path: "/nowhere/ca.pem", _)) = error else {
       Issue.record("\(String(describing: error))")
       return
     }
