@@ -10,6 +10,7 @@ systemd unit. In either place one request goes through the proxy: to an identity
 token, and to an API over TLS.
 """
 
+import base64
 import ctypes
 import http.client
 import http.server
@@ -75,7 +76,10 @@ class Peer(http.server.BaseHTTPRequestHandler):
             self.reply({"path": self.path, "authorization": self.headers.get("Authorization")})
 
     def do_POST(self) -> None:
-        TOKENS_ASKED.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        # The secret in clear, in either of its placements.
+        scheme, _, credential = self.headers.get("Authorization", "").partition(" ")
+        TOKENS_ASKED.append(form + (base64.b64decode(credential).decode() if scheme == "Basic" else ""))
         self.reply({"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3600})
 
     def log_message(self, *_: object) -> None:
@@ -261,7 +265,7 @@ routes:
 """)
     environment = {"PATH": os.environ["PATH"], "BEARER_PROXY_CONFIG": f"{place.configuration_path}/proxy.yaml"}
     began = time.monotonic()
-    process = place.start("run", env=environment)
+    process, child = place.start("run", env=environment), None
     try:
         status, text = 0, "nothing"
         while status != 200 and time.monotonic() - began < 30 and process.poll() is None:
@@ -287,6 +291,9 @@ routes:
         expect(TOKEN not in output + errors and SECRET not in output + errors, "neither token nor secret is logged")
     finally:
         if process.poll() is None:
+            # The program first: it would live on without the process that began its namespace, and hold its output open.
+            if child:
+                os.kill(child, signal.SIGKILL)
             process.kill()
             print(*process.communicate(), sep="", file=sys.stderr)
         elif process.returncode:
