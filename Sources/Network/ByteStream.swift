@@ -108,6 +108,9 @@ public final class ByteStream: @unchecked Sendable {
     }
   }
 
+  /// Whether the peer has begun the TLS handshake.
+  public var hasBegunHandshake: Bool { tls?.hasReceived == true }
+
   /// Makes the TLS handshake, if this stream has one to make.
   public func handshake(_ waiter: Waiter, until deadline: MonotonicTime) async throws(StreamError) -> Waiter.Wake {
     guard let tls else { return .ready }

@@ -41,6 +41,11 @@ final class DownstreamConnection {
     case distrusted
   }
 
+  /// Whether both sides have switched to another protocol.
+  @exclusivity(unchecked) var isTunnel = false
+  /// Whether the process ends what is still going on here.
+  @exclusivity(unchecked) private(set) var isCutOff = false
+
   /// Whether a handshake is under way, or the rest of a head is waited for.
   @exclusivity(unchecked) private(set) var isUnfinished = false
 
@@ -92,6 +97,12 @@ final class DownstreamConnection {
     return leaving.map { min(end, max($0, start) + limits.grace) } ?? end
   }
 
+  /// Until when a handshake may take. One that the caller has begun goes on while connections end, as the rest of a head does: a busy
+  /// caller needs its time to answer ours, and its request comes right behind.
+  private func endOfHandshake(since start: MonotonicTime) -> MonotonicTime {
+    stream.hasBegunHandshake ? start + limits.requestHead : endOfWait(since: start, atMost: limits.requestHead)
+  }
+
   private var limits: ServiceLimits { state.service.limits }
 
   /// Serves the connection to its end.
@@ -125,9 +136,12 @@ final class DownstreamConnection {
     }
     do throws(StreamError) {
       while true {
-        switch try await stream.handshake(waiter, until: endOfWait(since: start, atMost: limits.requestHead)) {
+        switch try await stream.handshake(waiter, until: endOfHandshake(since: start)) {
         case .ready: return true
-        case .timedOut: return false
+        case .timedOut:
+          if state.loop.now < endOfHandshake(since: start) { continue }
+          // What has arrived is taken even if the loop has not heard of it yet.
+          if !stream.channel.looksOnceMore() { return false }
         case .signalled: if mustEnd { return false }
         }
       }
@@ -300,9 +314,10 @@ final class DownstreamConnection {
   /// Gives up another connection's descriptor, where one can be spared.
   func giveUpDescriptor() -> Bool { home.giveUpDescriptor() }
 
-  /// Ends whatever is going on.
+  /// Ends whatever is going on. Only a tunnel has a way to tell its sides so.
   func abandon() {
-    stream.reset()
+    isCutOff = true
+    if !isTunnel { stream.reset() }
     waiter.signal()
   }
 }

@@ -25,15 +25,22 @@ extension Relay {
     response = .webSocket
     isRequestSent = false
     isTunnel = true
+    connection.isTunnel = true
     closesDownstream = true
     // Another round, in which the caller is watched too.
     return .tookItsTurn
   }
 
-  /// Says to both sides of a silent WebSocket that it ends (status 1001, RFC 6455 §7.4.1). What a side does not take at once it does not
+  /// Ends a tunnel that has been silent for too long, or that the end of the process cuts off: neither is a failure.
+  func tunnelEnded() -> End {
+    sayGoingAway()
+    return .completed(reusesUpstream: false, keepsDownstream: false)
+  }
+
+  /// Says to both sides of a WebSocket that it ends (status 1001, RFC 6455 §7.4.1). What a side does not take at once it does not
   /// get: the connection's end follows.
   @inline(never)
-  func sayGoingAway() {
+  private func sayGoingAway() {
     if !isResponseSent, response?.takesFrame == true, scratch.responseOutput.isEmpty {
       WebSocketFrames.writeGoingAway(mask: nil, into: &scratch.responseOutput)
       _ = scratch.responseOutput.send(to: downstream)

@@ -125,6 +125,7 @@ struct Relay: ~Copyable {
   @inline(never)
   mutating func run(whole: MonotonicTime) async -> End {
     while true {
+      if isTunnel, connection.isCutOff { return tunnelEnded() }
       switch turn(whole: whole) {
       case .ended(let end): return end
       case .tookItsTurn: await Task.yield()
@@ -365,11 +366,7 @@ struct Relay: ~Copyable {
   }
 
   private func timedOut(isWholeOver: Bool, waitedForCaller: Bool) -> End {
-    // Nobody had anything to say: that is an end, and no failure.
-    if isTunnel {
-      sayGoingAway()
-      return .completed(reusesUpstream: false, keepsDownstream: false)
-    }
+    if isTunnel { return tunnelEnded() }
     if response != nil { return .aborted(.timedOut, isWholeOver || waitedForCaller ? nil : .stalled) }
     if isWholeOver { return .unanswered(.exchangeTimedOut, mayRepeat: false) }
     return .unanswered(waitedForCaller ? .contentStalled : .upstreamStalled, mayRepeat: false)

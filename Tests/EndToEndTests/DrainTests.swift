@@ -99,6 +99,67 @@ struct DrainTests {
     #expect(try await curl(["http://127.0.0.1:\(second)/seen"]).status == 200)
   }
 
+  @Test(arguments: ["", "loops: 3\n"])
+  func `TLS callers whom the kernel has queued when the process ends are answered`(_ top: String) async throws {
+    let scene = try await SecureScene("\(top)shutdown: {grace: 60s, limit: 90s}")
+    let (proxy, authority) = (scene.proxy, scene.authority)
+    // What tried whether it listens has been accepted.
+    #expect(try await eventually { queued(proxy.port) == 0 })
+    proxy.process.send(SIGSTOP)
+    let callers = 12
+    let calls = (1...callers).map { "https://localhost:\(proxy.port)/seen?\($0)" }
+    let client = try ChildProcess(
+      "callers",
+      [
+        "curl", "-q", "-sS", "--ipv4", "--max-time", "120", "--cacert", authority.file, "--parallel",
+        "--parallel-immediate", "--parallel-max", "\(callers)", "-w", "answered %{http_code}\\n",
+      ] + calls.flatMap { ["-o", "/dev/null", $0] }, in: scene.directory)
+    #expect(try await eventually { queued(proxy.port) == callers })
+    proxy.process.send(SIGTERM)
+    proxy.process.send(SIGCONT)
+    #expect(try await client.wait(within: .seconds(120)) == 0, "\(client.errors)")
+    #expect(client.output.split(separator: "\n") == Array(repeating: "answered 200", count: callers))
+    #expect(try await proxy.process.wait(within: .seconds(60)) == 0)
+    #expect(proxy.process.errors.contains(#""connections_cut_off":0"#))
+  }
+
+  @Test func `a TLS handshake that has begun when the process ends is finished, and its request answered`() async throws
+  {
+    let scene = try await SecureScene("shutdown: {grace: 1s, limit: 90s}")
+    let (proxy, authority) = (scene.proxy, scene.authority)
+    // Goes on when a connection that has begun nothing has ended, so that the grace is over for certain.
+    let answer = try await python(
+      """
+      import os, signal, socket, ssl, sys
+      port, process, authority = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+      silent = socket.create_connection(("127.0.0.1", port), 60)
+      client = socket.create_connection(("127.0.0.1", port), 60)
+      received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+      tls = ssl.create_default_context(cafile=authority).wrap_bio(received, sent, server_hostname="localhost")
+      def step(action):
+          while True:
+              try:
+                  return action()
+              except ssl.SSLWantReadError:
+                  client.sendall(sent.read())
+                  received.write(client.recv(65536))
+      try:
+          tls.do_handshake()
+      except ssl.SSLWantReadError:
+          hello = sent.read()
+      client.sendall(hello[:5])
+      os.kill(process, signal.SIGTERM)
+      assert silent.recv(1) == b""
+      client.sendall(hello[5:])
+      step(tls.do_handshake)
+      tls.write(b"GET /seen HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+      print(step(lambda: tls.read(65536)).decode())
+      """, ["\(proxy.port)", "\(proxy.process.identifier)", authority.file], within: .seconds(120))
+    #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.contains("Connection: close\r\n"))
+    #expect(try await proxy.process.wait(within: .seconds(60)) == 0)
+    #expect(proxy.process.errors.contains(#""connections_cut_off":0"#))
+  }
+
   @Test func `a request to the admin listener ends the process as a signal does, and a signal after it is the first`()
     async throws
   {
@@ -129,5 +190,44 @@ struct DrainTests {
     let result = try await run([binary(), "check", "-c", file])
     #expect(result.status == 2)
     #expect(result.errors.contains("\(file):2:19: error: shutdown.delay is shorter than shutdown.limit"))
+  }
+}
+
+/// A proxy with a TLS listener.
+private struct SecureScene {
+  let directory: TemporaryDirectory
+  let authority: CertificateAuthority
+  let upstream: ScriptedUpstream
+  let proxy: ProxyUnderTest
+
+  init(_ top: String) async throws {
+    directory = try TemporaryDirectory()
+    authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("listener")
+    upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      \(top)
+      listeners:
+        - address: 127.0.0.1:\(port)
+          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
+      defaults: {timeouts: {request_head: 60s}}
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+  }
+}
+
+/// How many connections to a port of 127.0.0.1 the kernel has made that its listener has not accepted (proc_net_tcp(5)).
+private func queued(_ port: Int) -> Int {
+  let hexadecimal = String(port, radix: 16, uppercase: true)
+  let address = "0100007F:" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+  return textOfFile("/proc/net/tcp").split(separator: "\n").reduce(0) { sum, line in
+    let columns = line.split(separator: " ")
+    // Of a listening socket (state 0A) the receive queue is the accept queue.
+    guard columns.count > 4, columns[1] == address, columns[3] == "0A" else { return sum }
+    return sum + (columns[4].split(separator: ":").last.flatMap { Int($0, radix: 16) } ?? 0)
   }
 }

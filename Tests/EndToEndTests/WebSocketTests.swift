@@ -1,6 +1,7 @@
 // WebSockets through the proxy, with a client and a server that we did not write.
 
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -24,12 +25,13 @@ struct WebSocketTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func proxy(to server: WebSocketServer, _ route: String = "upgrade: [websocket]") async throws
-    -> ProxyUnderTest
+  private func proxy(to server: WebSocketServer, _ route: String = "upgrade: [websocket]", top: String = "")
+    async throws -> ProxyUnderTest
   {
     try await ProxyUnderTest(
       in: directory,
       """
+      \(top)
       routes:
         - name: chat
           path: /chat/
@@ -130,5 +132,32 @@ struct WebSocketTests {
     // A frame of five bytes of which the server repeats three.
     try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\n\u{1}\u{5}abc")
     #expect(try await connection.receive().hasSuffix("\r\n\r\n\u{1}\u{5}abc"))
+  }
+
+  @Test func `a WebSocket that the end of the process cuts off ends with a close frame to both sides`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let proxy = try await proxy(to: server, top: "shutdown: {grace: 1s, limit: 2s}")
+    async let output = succeed(
+      [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
+    #expect(try await eventually { server.process.output.contains("began") })
+    proxy.process.send(SIGTERM)
+    #expect(try await JSONDecoder().decode(Told.self, from: Data(output.utf8)).close == 1001)
+    #expect(try await eventually { server.process.output.contains("ended 1001") })
+    #expect(try await proxy.process.wait() == 0)
+    #expect(proxy.process.errors.contains(#""connections_cut_off":1"#))
+    #expect(proxy.accessRecords.first?["outcome"] == .text("completed"))
+  }
+
+  @Test func `a WebSocket that is cut off in the middle of a frame gets no other`() async throws {
+    let server = try await WebSocketServer("serve-raw", in: directory)
+    let proxy = try await proxy(to: server, top: "shutdown: {grace: 1s, limit: 2s}")
+    let connection = try proxy.connect()
+    // A frame of five bytes of which three are there, both ways.
+    try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\n\u{1}\u{5}abc")
+    let head = try await connection.receive { $0.hasSuffix("\u{1}\u{5}abc") }
+    #expect(head.hasPrefix("HTTP/1.1 101"))
+    proxy.process.send(SIGTERM)
+    #expect(try await connection.receive().isEmpty)
+    #expect(try await proxy.process.wait() == 0)
   }
 }

@@ -7,7 +7,8 @@
     websocket_peer.py wait URL         says nothing, and prints the status with which the other side closes
     websocket_peer.py call URL [FIELD] exchanges messages and prints what happened as JSON; FIELD is `name: value`
 
-A server prints `listening PORT`, and `ended` for each connection that ends, `serve` with the status of its end.
+A server prints `listening PORT`, `began` for each connection that has begun, and `ended` for each one that ends, `serve` with the
+status of its end.
 """
 
 import json
@@ -21,6 +22,7 @@ from websockets.sync.server import serve
 
 
 def echo(connection):
+    print("began", flush=True)
     connection.send(connection.request.headers.get("Authorization", "none"))
     for message in connection:
         connection.send(message)
@@ -32,6 +34,7 @@ def raw(client, silent):
     while b"\r\n\r\n" not in head:
         head += client.recv(4096)
     client.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    print("began", flush=True)
     rest = head.split(b"\r\n\r\n", 1)[1]
     while rest or (rest := client.recv(65536)):
         if not silent:

@@ -70,6 +70,9 @@ public final class TLSSession: @unchecked Sendable {
   /// there yet does not count: whoever went on because of it would go on for ever.
   var hasBufferedBytes: Bool { !needsMoreBytes && SSL_has_pending(handle) == 1 }
 
+  /// Whether anything has arrived from the peer.
+  var hasReceived: Bool { BIO_number_read(SSL_get_rbio(handle)) > 0 }
+
   /// The session's ticket where the peer gave one that may be used again.
   public var resumption: TLSResumption? {
     guard let session = SSL_get1_session(handle) else { return nil }
