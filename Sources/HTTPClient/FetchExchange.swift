@@ -35,21 +35,20 @@ final class FetchExchange {
       request.url, tls: request.url.scheme == .https ? tls : nil, serverName: serverName, proxy: proxy)
     let connection = try await connect(origin, address)
     defer { connection.close() }
-    try await send(on: connection.stream)
+    try await send(on: connection)
     if let limit = request.answerLimit { deadline = max(deadline, .now + limit) }
-    let framing = try await receiveHead(from: connection.stream)
+    let framing = try await receiveHead(from: connection)
     let head = snapshot()
-    let body = try await receiveBody(framing, from: connection.stream)
+    let body = try await receiveBody(framing, from: connection)
     return FetchResponse(status: head.status, fields: head.fields, body: body)
   }
 
   private func connect(
     _ origin: Origin, _ address: SocketAddress?
-  ) async throws(FetchError) -> UpstreamConnection {
-    let pool = OriginPool(
-      origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop, address: address)
+  ) async throws(FetchError) -> ByteStream {
+    let connector = OriginConnector(origin, resolver: resolver, loop: waiter.loop, address: address)
     do throws(UpstreamError) {
-      return try await pool.connect(waiter, until: deadline)
+      return try await connector.connect(waiter, until: deadline)
     } catch {
       throw fetchError(error)
     }

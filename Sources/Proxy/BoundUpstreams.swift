@@ -17,33 +17,27 @@ struct BoundUpstreams {
   private mutating func taken(of pool: OriginPool) -> UpstreamConnection? {
     guard let index = entries.firstIndex(where: { $0.pool === pool }) else { return nil }
     let connection = entries.remove(at: index).connection
-    if pool.isUsable(connection) { return connection }
-    connection.close()
-    return nil
+    return pool.lease(reserved: connection) ? connection : nil
   }
 
   /// Keeps a connection whose last exchange ended in good order on both sides.
   @inline(never)
   mutating func keep(_ connection: UpstreamConnection, of pool: OriginPool) {
-    taken(of: pool)?.close()
-    guard pool.hold(connection) else {
-      connection.close()
-      return
-    }
-    entries.append((pool, connection))
+    if let other = taken(of: pool) { pool.giveBack(other, .unusable) }
+    if pool.giveBack(connection, .reserved) { entries.append((pool, connection)) }
   }
 
   /// Closes the connections to origins that the configuration no longer knows.
   mutating func closeRetired() {
     entries.removeAll { entry in
-      if entry.pool.isRetired { entry.connection.close() }
+      if entry.pool.isRetired { entry.pool.closeReserved(entry.connection) }
       return entry.pool.isRetired
     }
   }
 
   /// Closes all of them.
   mutating func close() {
-    for entry in entries { entry.connection.close() }
+    for entry in entries { entry.pool.closeReserved(entry.connection) }
     entries.removeAll()
   }
 }

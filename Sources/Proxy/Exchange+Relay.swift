@@ -54,7 +54,7 @@ extension Exchange {
         let refusedAt = state.loop.now
         if let value = await answerRefusal(refusal, connection, scratch) {
           trace?.endAttempt(route, pool.origin, status: relay.status, error: nil, now: refusedAt)
-          if relay.discardAnswer() { pool.giveBack(upstream) } else { upstream.close() }
+          pool.giveBack(upstream, relay.discardAnswer() ? .reusable : .unusable)
           credential = .bearer(value)
           scratch.replayed = relay.request
           isReplay = true
@@ -69,7 +69,7 @@ extension Exchange {
       if let answered = relay.answeredAt { record.upstream = (answered - began).nanoseconds }
       let attempt = Attempt(
         upstream: upstream, isFirst: isFirstAttempt, isTunnel: relay.isTunnel, isCallerTooSlow: relay.isCallerTooSlow,
-        isBound: relay.binding.isBound || upstream.isBound, isCallersOwn: !credential.replacesCallers)
+        isBound: relay.binding.isBound || upstream.isReserved, isCallersOwn: !credential.replacesCallers)
       switch settle(end, attempt, admission, connection, scratch) {
       case .over(let keepsDownstream): return keepsDownstream
       case .failed(let failure): throw failure
@@ -109,20 +109,15 @@ extension Exchange {
     switch end {
     case .completed(let reusesUpstream, let keepsDownstream):
       state.service.upstreams.answered(route.index)
-      if !reusesUpstream {
-        upstream.close()
-      } else if !attempt.isBound {
-        pool.giveBack(upstream)
-      } else if attempt.isCallersOwn, keepsDownstream {
-        upstream.isBound = true
+      if reusesUpstream, attempt.isBound, attempt.isCallersOwn, keepsDownstream {
         connection.boundUpstreams.keep(upstream, of: pool)
       } else {
-        upstream.close()
+        pool.giveBack(upstream, reusesUpstream && !attempt.isBound ? .reusable : .unusable)
       }
       if keepsHead, !attempt.isTunnel { scratch.requestInput.consume(headBytes) }
       return .over(keepsDownstream: keepsDownstream)
     case .aborted(let outcome, let fault):
-      upstream.close()
+      pool.giveBack(upstream, .unusable)
       connection.stream.reset()
       record.outcome = outcome
       record.fault = fault
@@ -135,10 +130,11 @@ extension Exchange {
     case .refused:
       preconditionFailure("a refusal is held once")
     case .unanswered(let failure, let mayRepeat):
-      upstream.close()
+      let wasReused = upstream.isReused
+      pool.giveBack(upstream, .unusable)
       guard mayRepeat,
         RetryRule.permits(
-          method: admission.method, framing: admission.framing, connectionWasReused: upstream.isReused,
+          method: admission.method, framing: admission.framing, connectionWasReused: wasReused,
           isFirstAttempt: attempt.isFirst)
       else {
         if let fault = failure.upstreamFault { note(fault.words, route, state) }

@@ -7,7 +7,7 @@ internal import Network
 
 /// A connection that has entered the server. Confined to its loop; one task at a time uses it.
 final class RedisConnection {
-  private let connection: UpstreamConnection
+  private let connection: ByteStream
   private let waiter: Waiter
   private var input = ByteBuffer(capacity: 16 * 1024)
 
@@ -16,11 +16,10 @@ final class RedisConnection {
     async throws(RedisFailure)
   {
     waiter = Waiter(loop)
-    let pool = OriginPool(
-      Origin(host: server.host, port: server.port, tls: server.tls), limits: PoolLimits(maximumIdle: 0),
-      resolver: resolver, loop: loop)
+    let connector = OriginConnector(
+      Origin(host: server.host, port: server.port, tls: server.tls), resolver: resolver, loop: loop)
     do throws(UpstreamError) {
-      connection = try await pool.connect(waiter, until: deadline)
+      connection = try await connector.connect(waiter, until: deadline)
     } catch {
       waiter.close()
       throw .unreachable(error)
@@ -56,8 +55,8 @@ final class RedisConnection {
       while let reply = try next() { replies.append(reply) }
       if replies.count >= commands.count { break }
       if try receive() { continue }
-      waiter.watch(connection.stream.channel, connection.stream.receiveInterest)
-      if !isSent { waiter.watch(connection.stream.channel, connection.stream.sendInterest) }
+      waiter.watch(connection.channel, connection.receiveInterest)
+      if !isSent { waiter.watch(connection.channel, connection.sendInterest) }
       if await waiter.wait(until: deadline) == .timedOut { throw .timedOut }
     }
     guard replies.count == commands.count, output.isEmpty else { throw .malformed }
@@ -66,7 +65,7 @@ final class RedisConnection {
 
   private func send(_ output: inout ByteBuffer) throws(RedisFailure) -> Bool {
     while !output.isEmpty {
-      switch output.withReadableBytes({ connection.stream.send($0) }) {
+      switch output.withReadableBytes({ connection.send($0) }) {
       case .moved(let count): output.consume(count)
       case .wouldBlock: return false
       case .endOfStream, .failed: throw .closed
@@ -78,7 +77,7 @@ final class RedisConnection {
   /// Whether something arrived.
   private func receive() throws(RedisFailure) -> Bool {
     input.reserve(64 * 1024)
-    switch input.receive(from: connection.stream) {
+    switch input.receive(from: connection) {
     case .moved: return true
     case .wouldBlock: return false
     case .endOfStream, .failed: throw .closed

@@ -50,8 +50,8 @@ struct CacheCheck {
       preconditionFailure("the cache's certificates cannot be used any more: \(error)")
     }
     let origin = Origin(host: server.host, port: server.port, tls: server.tls)
-    let result = await ConnectionTrial(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
-    let names: [ConnectionTrial.Stage: CheckStep.Name] = [
+    let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
+    let names: [ConnectionProbe.Stage: CheckStep.Name] = [
       .name: .cacheName, .connection: .cacheConnection, .tls: .cacheTLS,
     ]
     var steps = result.passed.map { stage in

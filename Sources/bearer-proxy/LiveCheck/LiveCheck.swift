@@ -65,7 +65,7 @@ struct LiveCheck {
           subscription: settings.subscription(of: route, credentials: credentials, fetch: providers.fetch)?.asTrial(),
           probe: options.probe ?? route.probe,
           tls: contexts.routes[index], configuration: options.configuration, broker: broker, fetcher: fetcher,
-          trial: ConnectionTrial(loop: loop, resolver: resolver))
+          connectionProbe: ConnectionProbe(loop: loop, resolver: resolver))
         group.addTask { (index, await chain.check()) }
       }
       var checked: [(Int, CheckedRoute)] = []

@@ -17,7 +17,7 @@ struct RouteChain: Sendable {
   let configuration: String
   let broker: TokenBroker
   let fetcher: Fetcher
-  let trial: ConnectionTrial
+  let connectionProbe: ConnectionProbe
 
   private var advisor: CheckAdvice {
     CheckAdvice(configuration: configuration, route: route, application: application)
@@ -87,8 +87,8 @@ struct RouteChain: Sendable {
   private func connection() async -> [CheckStep] {
     let origin = Origin(
       route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy.map { ConnectProxy($0) })
-    let result = await trial.connect(to: origin, within: TimeSpan(route.timeouts.connect))
-    let names: [ConnectionTrial.Stage: CheckStep.Name] = [
+    let result = await connectionProbe.connect(to: origin, within: TimeSpan(route.timeouts.connect))
+    let names: [ConnectionProbe.Stage: CheckStep.Name] = [
       .name: .upstreamName, .connection: .upstreamConnection, .tls: .upstreamTLS,
     ]
     var steps = result.passed.map { stage in

@@ -1,0 +1,123 @@
+// Makes connections to one origin: name, TCP, the tunnel through a proxy, TLS. What becomes of them is the pool's.
+
+internal import HTTP
+package import Network
+
+/// Connects one loop to one origin.
+package struct OriginConnector {
+  package let origin: Origin
+  private let resolver: Resolver
+  private let loop: EventLoop
+  /// Where to connect to, where that is not looked up.
+  private let address: SocketAddress?
+
+  package init(_ origin: Origin, resolver: Resolver, loop: EventLoop, address: SocketAddress? = nil) {
+    self.origin = origin
+    self.resolver = resolver
+    self.loop = loop
+    self.address = address
+  }
+
+  /// A new connection, TLS included.
+  package func connect(
+    _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil
+  ) async throws(UpstreamError) -> ByteStream {
+    let channel = try await channel(waiter, until: deadline)
+    return try await secured(channel, waiter, until: deadline, resuming: resumption)
+  }
+
+  /// The bytes of a connected socket, after the TLS handshake where there is one.
+  func secured(
+    _ channel: Channel, _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil
+  ) async throws(UpstreamError) -> ByteStream {
+    let stream: ByteStream
+    do throws(StreamError) {
+      stream = try ByteStream(
+        channel, tls: origin.tls, serverName: origin.serverName ?? origin.host, resuming: resumption)
+    } catch {
+      throw .tls(error)
+    }
+    var wake = Waiter.Wake.signalled
+    do throws(StreamError) {
+      // A signal is meant for another wait of the same task; the handshake goes on.
+      while wake == .signalled { wake = try await stream.handshake(waiter, until: deadline) }
+    } catch {
+      stream.close()
+      throw .tls(error)
+    }
+    if wake == .timedOut {
+      stream.close()
+      throw .timedOut
+    }
+    return stream
+  }
+
+  /// A connection with the origin at the other end, before TLS.
+  func channel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> Channel {
+    guard let proxy = origin.proxy, address == nil else {
+      do throws(ConnectError) {
+        return try await connectedChannel(origin.host, origin.port, waiter, until: deadline)
+      } catch {
+        throw error == .timedOut ? .timedOut : .connect(error)
+      }
+    }
+    // The proxy resolves the name, so only a literal address or a well-known name can be judged here.
+    let literal = SocketAddress(literal: origin.host, port: origin.port)
+    if literal.map({ MetadataService.mayBe(at: $0.bytes) }) ?? MetadataService.isNamed(origin.host) {
+      throw .connect(.forbiddenAddress)
+    }
+    let channel: Channel
+    do throws(ConnectError) {
+      channel = try await connectedChannel(proxy.host, proxy.port, waiter, until: deadline)
+    } catch {
+      throw error == .timedOut ? .timedOut : .proxyUnreachable(error)
+    }
+    let isOpen: Bool
+    do throws(ProxyRefusal) {
+      isOpen = try await ConnectTunnel.open(
+        channel, through: proxy, to: origin.host, origin.port, waiter, until: deadline)
+    } catch {
+      channel.close()
+      throw .proxy(error)
+    }
+    guard isOpen else {
+      channel.close()
+      throw .timedOut
+    }
+    return channel
+  }
+
+  private func connectedChannel(
+    _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(ConnectError) -> Channel {
+    if let address { return try await Connector.connect(to: [address], waiter: waiter, until: deadline) }
+    return try await Connector.connect(
+      to: try await allowedAddresses(host, port, waiter, until: deadline), waiter: waiter, until: deadline)
+  }
+
+  /// The permitted addresses of the name that is resolved here: the origin's, or its proxy's.
+  func addresses(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> [SocketAddress] {
+    let (host, port) = origin.proxy.map { ($0.host, $0.port) } ?? (origin.host, origin.port)
+    do throws(ConnectError) {
+      return try await allowedAddresses(host, port, waiter, until: deadline)
+    } catch {
+      throw error == .timedOut ? .timedOut : origin.proxy == nil ? .connect(error) : .proxyUnreachable(error)
+    }
+  }
+
+  private func allowedAddresses(
+    _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(ConnectError) -> [SocketAddress] {
+    let found: [SocketAddress]?
+    do throws(ResolveError) {
+      found = try await resolver.addresses(of: host, port: port, waiter: waiter, until: deadline)
+    } catch {
+      throw .unresolved(error)
+    }
+    guard let addresses = found else { throw .timedOut }
+    // Checked after resolution, so that a name that turns towards a metadata service later is refused as well.
+    let allowed = addresses.filter { !MetadataService.mayBe(at: $0.bytes) }
+    if allowed.isEmpty { throw .forbiddenAddress }
+    return allowed
+  }
+}

@@ -1,0 +1,255 @@
+// Decides which connection carries the next exchange and what becomes of one when an exchange on it ends. A value without
+// sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
+
+public import Network
+
+/// The bounds of a pool.
+public struct PoolLimits: Sendable, Hashable {
+  /// Idle connections kept per origin and loop.
+  public var maximumIdle: Int
+  /// How long one is kept; shorter than the upstream's own limit avoids requests that race with its close.
+  public var idleTimeout: TimeSpan
+
+  /// The limits as configured.
+  public init(maximumIdle: Int = 64, idleTimeout: TimeSpan = .seconds(55)) {
+    self.maximumIdle = maximumIdle
+    self.idleTimeout = idleTimeout
+  }
+}
+
+/// The connections of one loop to one origin, as a state machine.
+///
+/// A connection carries as many exchanges at once as its protocol allows: one for HTTP/1.1, its peer's limit of streams for
+/// HTTP/2. Events that close several connections return one action each and are repeated until they return `nil`, so that
+/// no list is allocated.
+package struct PoolState: Sendable {
+  /// The number of a connection within its pool. It is used again after the connection is closed.
+  package struct ID: Hashable, Sendable {
+    package let index: Int
+  }
+
+  /// What to do with a connection.
+  package enum Action: Hashable, Sendable {
+    /// Begin an exchange on it.
+    case lend(ID)
+    /// Leave it open.
+    case keep(ID)
+    /// Close it. The pool no longer knows it.
+    case close(ID)
+  }
+
+  /// How an exchange left its connection.
+  package enum Condition: Hashable, Sendable {
+    /// Both messages ended where they should: another exchange may follow.
+    case reusable
+    /// Another exchange may follow, of the same caller only: the caller may have authenticated the connection.
+    case reserved
+    /// Nothing may follow.
+    case unusable
+  }
+
+  private enum Use: Sendable {
+    /// The number is free.
+    case none
+    case connecting
+    /// Carries this many exchanges, 1 or more.
+    case busy(Int)
+    case idle(since: MonotonicTime)
+    /// Idle, for the caller that it belongs to.
+    case reserved(since: MonotonicTime)
+    /// Carries this many exchanges, 1 or more, and is closed after the last of them.
+    case leaving(Int)
+  }
+
+  private struct Connection: Sendable {
+    var use: Use
+    /// Exchanges it carries at once.
+    var capacity = 1
+  }
+
+  private let limits: PoolLimits
+  private var connections: [Connection] = []
+  private var unused: [Int] = []
+  /// The connections that have room for another exchange; the one that got it last is at the end and is lent first.
+  private var open: [Int] = []
+  /// The connections without any exchange that any caller may use.
+  package private(set) var idleCount = 0
+  /// Whether the origin is no longer used: a connection closes with the last of its exchanges.
+  package private(set) var isRetired = false
+
+  package init(_ limits: PoolLimits) {
+    self.limits = limits
+    let expected = min(limits.maximumIdle, 64)
+    connections.reserveCapacity(expected)
+    unused.reserveCapacity(expected)
+    open.reserveCapacity(expected)
+  }
+
+  /// One more than the highest number in use.
+  package var count: Int { connections.count }
+
+  /// Whether a connection is idle and any caller may use it.
+  package func isIdle(_ id: ID) -> Bool {
+    if case .idle = connections[id.index].use { true } else { false }
+  }
+
+  // MARK: Lending
+
+  /// An exchange asks for a connection. `.close`: the connection at hand has been idle too long; ask again. `nil`: a new
+  /// connection is needed.
+  package mutating func leaseRequested(at now: MonotonicTime) -> Action? {
+    guard let index = open.last else { return nil }
+    switch connections[index].use {
+    case .idle(let since):
+      if now - since >= limits.idleTimeout { return close(index) }
+      idleCount -= 1
+      connections[index].use = .busy(1)
+      if connections[index].capacity == 1 { open.removeLast() }
+    case .busy(let exchanges):
+      connections[index].use = .busy(exchanges + 1)
+      if connections[index].capacity == exchanges + 1 { open.removeLast() }
+    case .none, .connecting, .reserved, .leaving:
+      preconditionFailure("a connection without room was among those with room")
+    }
+    return .lend(ID(index: index))
+  }
+
+  /// An exchange asks for a connection of its own making.
+  package mutating func connectionRequested() -> ID {
+    guard let index = unused.popLast() else {
+      connections.append(Connection(use: .connecting))
+      return ID(index: connections.count - 1)
+    }
+    connections[index] = Connection(use: .connecting)
+    return ID(index: index)
+  }
+
+  /// A requested connection is there. It carries the exchange that asked for it, and up to `capacity` at once.
+  package mutating func connectionMade(_ id: ID, capacity: Int = 1) -> Action {
+    guard case .connecting = connections[id.index].use else { preconditionFailure("a connection was made twice") }
+    connections[id.index] = Connection(use: isRetired ? .leaving(1) : .busy(1), capacity: capacity)
+    if capacity > 1, !isRetired { open.append(id.index) }
+    return .lend(id)
+  }
+
+  /// A requested connection could not be made.
+  package mutating func connectionFailed(_ id: ID) {
+    forget(id.index)
+  }
+
+  /// A caller asks for the connection reserved for it.
+  package mutating func reservedRequested(_ id: ID, at now: MonotonicTime) -> Action {
+    guard case .reserved(let since) = connections[id.index].use else { preconditionFailure("nothing was reserved") }
+    if now - since >= limits.idleTimeout { return close(id.index) }
+    connections[id.index].use = .busy(1)
+    return .lend(id)
+  }
+
+  // MARK: Taking back
+
+  /// An exchange on a connection is over.
+  package mutating func exchangeEnded(_ id: ID, _ condition: Condition, at now: MonotonicTime) -> Action {
+    let index = id.index
+    switch connections[index].use {
+    case .leaving(let exchanges): return leave(index, exchanges - 1)
+    case .busy(let exchanges):
+      let hadRoom = exchanges < connections[index].capacity
+      if condition == .unusable || isRetired {
+        if hadRoom { close(to: index) }
+        return leave(index, exchanges - 1)
+      }
+      if exchanges > 1 {
+        connections[index].use = .busy(exchanges - 1)
+      } else if condition == .reserved {
+        if hadRoom { close(to: index) }
+        connections[index].use = .reserved(since: now)
+        return .keep(id)
+      } else if idleCount >= limits.maximumIdle {
+        return close(index)
+      } else {
+        idleCount += 1
+        connections[index].use = .idle(since: now)
+      }
+      if !hadRoom { open.append(index) }
+      return .keep(id)
+    case .none, .connecting, .idle, .reserved: preconditionFailure("an exchange ended where there was none")
+    }
+  }
+
+  // MARK: Closing
+
+  /// The peer closed a connection, sent something unasked, or takes no further exchange (HTTP/2 GOAWAY).
+  package mutating func closedByPeer(_ id: ID) -> Action {
+    switch connections[id.index].use {
+    case .busy(let exchanges):
+      close(to: id.index)
+      return leave(id.index, exchanges)
+    case .leaving: return .keep(id)
+    case .none, .connecting: preconditionFailure("a connection was closed before it was made")
+    case .idle, .reserved: return close(id.index)
+    }
+  }
+
+  /// A connection that was just lent turned out to be closed. The exchange has not begun and asks again.
+  package mutating func lentInVain(_ id: ID) -> Action {
+    guard case .busy(let exchanges) = connections[id.index].use else { return closedByPeer(id) }
+    close(to: id.index)
+    return leave(id.index, exchanges - 1)
+  }
+
+  /// The caller that a reserved connection belongs to is gone.
+  package mutating func reservationEnded(_ id: ID) -> Action { close(id.index) }
+
+  /// Time has passed. Repeated until `nil`: everything that was idle too long is closed.
+  package mutating func timePassed(_ now: MonotonicTime) -> Action? {
+    for index in open {
+      if case .idle(let since) = connections[index].use, now - since >= limits.idleTimeout { return close(index) }
+    }
+    return nil
+  }
+
+  /// A descriptor is needed: the connection that has been idle longest is closed. `nil`: none is idle.
+  package mutating func roomNeeded() -> Action? {
+    for index in open {
+      if case .idle = connections[index].use { return close(index) }
+    }
+    return nil
+  }
+
+  /// The origin is no longer used. Repeated until `nil`: what is idle is closed, and the rest as soon as it is idle.
+  package mutating func retired() -> Action? {
+    isRetired = true
+    return roomNeeded()
+  }
+
+  /// A connection is left with this many exchanges and takes no more.
+  private mutating func leave(_ index: Int, _ exchanges: Int) -> Action {
+    if exchanges == 0 {
+      forget(index)
+      return .close(ID(index: index))
+    }
+    connections[index].use = .leaving(exchanges)
+    return .keep(ID(index: index))
+  }
+
+  private mutating func close(_ index: Int) -> Action {
+    if case .idle = connections[index].use { idleCount -= 1 }
+    close(to: index)
+    forget(index)
+    return .close(ID(index: index))
+  }
+
+  /// No exchange is begun on the connection any more.
+  private mutating func close(to index: Int) {
+    if open.last == index {
+      open.removeLast()
+    } else if let place = open.firstIndex(of: index) {
+      open.remove(at: place)
+    }
+  }
+
+  private mutating func forget(_ index: Int) {
+    connections[index].use = .none
+    unused.append(index)
+  }
+}
