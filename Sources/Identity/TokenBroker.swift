@@ -228,12 +228,16 @@ public actor TokenBroker {
   ) -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let key = subscription.key
     if let flight = slots[key]?.flight { return flight }
-    let flight = Task { await self.acquire(subscription) }
+    // Taken now: another process's token may be adopted before the task begins, and is the answer then.
+    let held = slots[key]?.value?.lifetime
+    let flight = Task { await self.acquire(subscription, replacing: held) }
     slots[key, default: TokenSlot(subscription: subscription)].flight = flight
     return flight
   }
 
-  private func acquire(_ subscription: TokenSubscription) async -> Result<BearerValue, AcquisitionError> {
+  private func acquire(
+    _ subscription: TokenSubscription, replacing held: TokenLifetime?
+  ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
     // Asked now: once the new token is filed, a look into the cache may take it before this does.
@@ -241,7 +245,7 @@ public actor TokenBroker {
     let turn = key.turn(of: slots[key]?.account)
     let acquisition = TokenAcquisition(
       subscription: subscription, directory: directory, store: store, now: surroundings.now,
-      jitter: surroundings.jitter, sleep: surroundings.sleep, held: slots[key]?.value?.lifetime)
+      jitter: surroundings.jitter, sleep: surroundings.sleep, held: held)
     let report = await report(of: acquisition, turn)
     var slot = slots[key] ?? TokenSlot(subscription: subscription)
     let result: Result<BearerValue, AcquisitionError>

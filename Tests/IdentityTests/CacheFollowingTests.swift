@@ -74,6 +74,17 @@ import Tokens
     }
   }
 
+  @Test func `a token that another process files before our request begins is taken instead of asking`() async throws {
+    let bench = try Bench.signedIn()
+    let subscription = try bench.subscription()
+    _ = try await bench.broker.bearer(for: subscription)
+    bench.clock.advance(3600)
+    try await bench.signIn(Bench.alice, scopes: "A", token: "AT-2", refreshToken: "RT-2")
+    let request = try await bench.broker.requestOvertaken(by: bench.store.snapshot(), subscription, at: bench.clock.now)
+    #expect(try await request.value.get().revealedToken() == "AT-2")
+    #expect(await bench.redeemed().isEmpty)
+  }
+
   @Test func `a token that another process has renewed is taken over`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()
@@ -145,5 +156,19 @@ import Tokens
     }
     #expect(required.reason == .noAccount)
     #expect(await bench.provider.metadataRequests == 0)
+  }
+}
+
+extension TokenBroker {
+  /// Begins a request, and takes in what the cache holds before the request's task can run.
+  fileprivate func requestOvertaken(
+    by document: CacheDocument, _ subscription: TokenSubscription, at now: UnixTime
+  ) throws -> Task<Result<BearerValue, AcquisitionError>, Never> {
+    let request = flight(for: subscription)
+    let rights = document.rights(for: subscription.key, realm: AccountBench.tenant, now: now)
+    guard case .adopted = slots[subscription.key]?.take(rights, now: now, jitter: { 0 }) else {
+      throw AcquisitionError.cacheUnavailable(retryAfter: 0)
+    }
+    return request
   }
 }
