@@ -94,13 +94,18 @@ struct TokenSlot {
   }
 
   /// Whether the cache's token is to be used in place of the held one. Of two of the same second and for the same scopes it is the
-  /// cache's: the held one stood there too, and has been replaced. (One for more scopes only took its place in the cache.)
+  /// cache's: the held one stood there too, and has been replaced.
+  ///
+  /// A token for more scopes that is newer may mean for a person that they have signed in again. For an application it means only
+  /// that another route's token took the place of this one in the cache: the held one serves until it is due.
   private func isNews(_ found: HeldAccessToken, _ lifetime: TokenLifetime, now: UnixTime) -> Bool {
     guard lifetime.freshness(at: now) != .expired else { return false }
     guard let value, value.isUsable(at: now) else { return true }
-    return lifetime.isNewer(than: value.lifetime)
-      || (lifetime.obtainedAt == value.lifetime.obtainedAt && found.scopeSet?.decorated == value.scopes.decorated
-        && found.secret != value.token)
+    let isForSameScopes = found.scopeSet?.decorated == value.scopes.decorated
+    if lifetime.isNewer(than: value.lifetime) {
+      return isForSameScopes || subscription.key.subject != .application || value.lifetime.freshness(at: now) == .aging
+    }
+    return lifetime.obtainedAt == value.lifetime.obtainedAt && isForSameScopes && found.secret != value.token
   }
 
   /// Whether what failed last was not about what can be offered now.

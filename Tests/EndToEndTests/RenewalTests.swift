@@ -12,6 +12,8 @@ struct RenewalTests {
     let authority = try await CertificateAuthority(in: directory)
     let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
     let provider = try await OpenIDProvider(in: directory)
+    // None finds another's wider token in the cache before it asks for its own.
+    try await provider.behave(#"{"together": 3, "times": 3}"#)
     let rows = [
       ("reads", "orders.read"), ("writes", "orders.write"), ("both", "orders.read, orders.write"),
       ("swapped", "orders.write, orders.read"), ("again", "orders.read"),

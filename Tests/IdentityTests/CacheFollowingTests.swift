@@ -118,6 +118,24 @@ import Tokens
     #expect(try await bench.token(try bench.subscription("B")) == "AT-wide")
   }
 
+  @Test func `an application's token for more scopes takes the place of a narrower one when that is due`() async throws
+  {
+    let bench = try Bench.signedIn()
+    let application = try bench.application(secret: "s3cret")
+    let narrow = TokenSubscription(application: application, scopes: try ScopeSet(["A"]))
+    let wide = TokenSubscription(application: application, scopes: try ScopeSet(["A", "B"]))
+    await bench.provider.script(tokens: [
+      Bench.tokens("AT-narrow", person: nil), Bench.tokens("AT-wide", scope: "A B", person: nil),
+    ])
+    #expect(try await bench.token(narrow) == "AT-narrow")
+    bench.clock.advance(1000)
+    #expect(try await bench.token(wide) == "AT-wide")
+    #expect(try await bench.broker.currentBearer(for: narrow).revealedToken() == "AT-narrow")
+    bench.clock.advance(2300)
+    #expect(try await bench.broker.currentBearer(for: narrow).revealedToken() == "AT-wide")
+    #expect(await bench.provider.forms.count == 2)
+  }
+
   @Test func `whoever gets the lock second finds the token of the first`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()

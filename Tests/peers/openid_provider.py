@@ -10,10 +10,14 @@ Prints `listening PORT` when it is ready. With --realm, each realm is an issuer 
 controls of its own. Control, for tests only:
   GET  /testing/requests     how often each endpoint was asked, and refresh tokens `rotated`, `reused`, and `foreign`: of none of
                              this issuer's sign-ins
-  POST /testing/behaviour    {"delay": s, "status": 503, "headers": {…}, "body": "…", "times": n, "endpoint": "token"}
+  POST /testing/behaviour    {"delay": s, "status": 503, "headers": {…}, "body": "…", "times": n, "endpoint": "token"};
+                             {"together": n}: each answer waits until n requests have come;
+                             {"repeat": "code", "error": …}: refuses, and repeats that parameter in several spellings
+  GET  /testing/repeated     what it has repeated so far, in each spelling
 """
 
 import argparse
+import base64
 import hashlib
 import hmac
 import json
@@ -22,6 +26,7 @@ import secrets
 import ssl
 import threading
 import time
+import urllib.parse
 import urllib.request
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProtector
@@ -145,7 +150,7 @@ def provider(issuer, arguments, ca_file):
     people = {user.name: user for user in (User(issuer, entry) for entry in arguments.person)}
     codes, refresh_tokens = {}, {}
     lock = threading.Lock()
-    requests, behaviour = {}, {}
+    requests, behaviour, repeated = {}, {}, []
 
     def count(what):
         with lock:
@@ -259,6 +264,18 @@ def provider(issuer, arguments, ca_file):
             active = dict(behaviour) if behaviour.get("endpoint", "token") == endpoint and behaviour.get("times", 1) > 0 else {}
             if "times" in active:
                 behaviour["times"] -= 1
+        if "together" in active:
+            active["together"].wait(60)
+        if "repeat" in active:
+            value = request.form[active["repeat"]]
+            letters = "".join("%%%02X" % byte for byte in value.encode())
+            spellings = [value, letters, base64.b64encode(value.encode()).decode()]
+            with lock:
+                repeated.extend(spellings)
+            return jsonify(
+                error=active.get("error", "invalid_grant"), error_description="Not good: " + " ".join(spellings),
+                error_uri="https://id.example/?" + letters, suberror=value, correlation_id=value, trace_id=spellings[2],
+                error_codes=spellings, claims=value), 400
         time.sleep(active.get("delay", 0))
         if "status" in active:
             return Response(active.get("body", ""), status=active["status"], headers=active.get("headers", {}))
@@ -326,11 +343,18 @@ def provider(issuer, arguments, ca_file):
         with lock:
             return jsonify(requests)
 
+    @app.get("/testing/repeated")
+    def told():
+        with lock:
+            return jsonify(repeated)
+
     @app.post("/testing/behaviour")
     def behave():
         with lock:
             behaviour.clear()
             behaviour.update(request.get_json())
+            if "together" in behaviour:
+                behaviour["together"] = threading.Barrier(behaviour["together"])
         return "", 204
 
     return app
