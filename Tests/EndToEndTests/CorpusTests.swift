@@ -10,22 +10,37 @@ private let corpus = testsDirectory + "/../../shared/http-corpus"
   .enabled(if: FileManager.default.fileExists(atPath: corpus), "../shared/http-corpus is not there"),
   .keepsSecrets, .timeLimit(.minutes(5)))
 struct CorpusTests {
-  /// With `anyone: true`, since one row is the request of a browser that does not say which site it is for: the rules for callers
-  /// would refuse it, and these rows are about messages.
-  private func summary(_ runner: String) async throws -> String {
+  /// The last line of a runner. With `anyone: true`, since one row is the request of a browser that does not say which site it is for:
+  /// the rules for callers would refuse it, and these rows are about messages. With a token of a provider's where one is given.
+  private func summary(_ runner: String, token provider: OpenIDProvider? = nil, _ arguments: [String] = [])
+    async throws -> String
+  {
     let directory = try TemporaryDirectory()
     let (port, origin) = (try freePort(), try freePort())
+    let token =
+      provider == nil ? "token: none" : "application: contoso, token: {as: application, scopes: [orders.read]}"
     let proxy = try await ProxyUnderTest(
       in: directory, port: port,
       """
       listeners: [{address: "127.0.0.1:\(port)", hosts: ["*"], callers: {anyone: true}}]
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(origin)/", token: none}]
+      cache: {file: cache.json}
+      \(provider.map { application($0.issuer) } ?? "")
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(origin)/", \(token)}]
       """)
+    var arguments = arguments
+    if provider != nil {
+      #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
+      let revealed = try await succeed([
+        binary(), "token", "-c", proxy.configuration, "--route", "all", "--reveal", "--json",
+      ])
+      let found = try #require(revealed.firstMatch(of: /"access_token":"([^"]+)"/))
+      arguments += ["--expect-auth", "Bearer \(found.1)"]
+    }
     let result = try await run(
       [
         "/usr/bin/python3", "\(corpus)/\(runner)", "--proxy", "127.0.0.1:\(proxy.port)", "--origin-port", "\(origin)",
         "--quiet",
-      ], within: .seconds(120))
+      ] + arguments, within: .seconds(120))
     return result.output.split(separator: "\n").last { $0.hasPrefix("SUMMARY") }.map(String.init) ?? result.errors
   }
 
@@ -37,6 +52,19 @@ struct CorpusTests {
     #expect(summary.contains("total=402 pass=401 "))
     for count in ["unsafe=0", "invalid=0", "noclose=0", "lenient=0", "overstrict=0", "altered=1", "hang=0"] {
       #expect(summary.contains(count))
+    }
+  }
+
+  /// Two accepted rows are counted as altered: `/a/./b/../c` goes on as `/a/c`, and `/a%2Fb/../c;d=e` as `/c;d=e`. Dot segments are
+  /// removed before a route is chosen (RFC 3986 §5.2.4, §6.2.2.3), an encoded slash being no end of a segment, and what the route was
+  /// chosen by is what is forwarded: no upstream resolves it to a path outside of the route's.
+  @Test func `no request displaces, doubles or takes away the token that is injected`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(in: directory)
+    let summary = try await summary("run_corpus.py", token: provider, ["--corpus", "\(corpus)/injection.jsonl"])
+    #expect(summary.contains("total=26 pass=24 "), "\(summary)")
+    for count in ["unsafe=0", "invalid=0", "noclose=0", "lenient=0", "overstrict=0", "altered=2", "hang=0", "auth=0"] {
+      #expect(summary.contains(count), "\(summary)")
     }
   }
 

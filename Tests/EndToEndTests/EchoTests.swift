@@ -70,4 +70,62 @@ struct EchoTests {
     }
     #expect(written.contains("the provider's words repeat a secret of the request, and are not shown"))
   }
+
+  @Test func `codes, verifiers and refresh tokens that a provider repeats reach no log, no status and no caller`()
+    async throws
+  {
+    let password = "kettle-harbour-7"
+    let person = SigningInPerson(user: "ann@id.example", password: password)
+    let provider = try await OpenIDProvider(
+      in: directory, ["--client", "desk:", "--person", "ann@id.example:\(password)", "--expires-in", "4"])
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      log: {level: debug}
+      cache: {file: \(directory.file("cache.json"))}
+      applications:
+        desk: {authority: "\(provider.issuer)", client_id: desk}
+      routes:
+        - {name: hers, path: /hers/, upstream: "\(provider.issuer)/api/", application: desk,
+           token: {account: ann@id.example, scopes: [orders.read]}}
+      """)
+    var written = ""
+    for parameter in ["code", "code_verifier"] {
+      try await provider.behave(#"{"repeat": "\#(parameter)", "times": 100}"#)
+      let login = try Login(proxy.configuration, ["--application", "desk"], in: directory)
+      written += try await person.authorize(try await login.address())
+      let result = try await login.result()
+      #expect(result.status != 0)
+      #expect(result.errors.contains("repeat a secret of the request, and are not shown"), "\(result.errors)")
+      written += result.output + result.errors
+    }
+    // Of an error the caller hears as long as the sign-in may still be good, and that it is over once it is.
+    for (error, status) in [("invalid_request", 502), ("invalid_grant", 401)] {
+      try await provider.behave("{}")
+      let login = try await Login.run(proxy.configuration, ["--application", "desk"], person: person, in: directory)
+      #expect(login.status == 0, "\(login.errors)")
+      #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
+      try await provider.behave(#"{"repeat": "refresh_token", "error": "\#(error)", "times": 100}"#)
+      var answer = try await proxy.get("/hers/whoami")
+      _ = try await eventually {
+        answer = try await proxy.get("/hers/whoami")
+        return answer.status != 200
+      }
+      #expect(answer.status == status, "\(answer.body)")
+      written += answer.body + answer.fields.map { "\($0.name): \($0.value)\n" }.joined()
+      for path in ["/status", "/status?format=json", "/metrics", "/readyz"] {
+        written += try await proxy.admin(path).body
+      }
+      for arguments in [["token", "--route", "hers"], ["check", "--live"]] {
+        let result = try await run([binary(), arguments[0], "-c", proxy.configuration] + arguments.dropFirst())
+        #expect(result.status != 0)
+        written += result.output + result.errors
+      }
+    }
+    written += proxy.everythingWritten
+    let repeated = Set(try await provider.repeated())
+    // Two codes or verifiers and two refresh tokens, each in three spellings.
+    #expect(repeated.count >= 12)
+    for text in repeated { #expect(!written.contains(text), "\(text.prefix(8))") }
+  }
 }

@@ -1,6 +1,7 @@
 // What a proxy owes the hops before and behind it: how far a request goes, where a loop ends, what is said of an upstream that answers
 // wrongly, and which paths and targets a configuration lets through.
 
+import Glibc
 import Testing
 import TestSupport
 
@@ -80,6 +81,7 @@ struct HopTests {
     (String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 40), 502, "interim_answers", "one interim answer"),
     ("", 502, "closed", "before it had answered"),
     ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", 200, "cut_short", "ended in the middle"),
+    ("/reset", 200, "reset", "reset the connection in the middle"),
     (
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n", 200, "chunked_coding",
       "the chunked coding"
@@ -141,6 +143,51 @@ struct HopTests {
     }
   }
 
+  @Test func `an upstream to which no connection can be made is told apart by the reason`() async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    let outbound = try await OutboundProxy(in: directory, ["--status", "403"])
+    // Its queue is full with one connection: the kernel answers no other.
+    let full = try FullListener()
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: tls, path: /tls/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none}
+        - {name: proxy, path: /proxy/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none,
+           proxy: "http://127.0.0.1:\(outbound.port)"}
+        - {name: full, path: /full/, upstream: "http://127.0.0.1:\(full.port)/", token: none, timeouts: {connect: 300ms}}
+      """)
+    for (path, status, kind, reason, words) in [
+      ("/tls/", 502, "upstream-unreachable", "tls", "TLS: certificate verify failed"),
+      ("/proxy/", 502, "upstream-unreachable", "proxy", "the proxy on the way there"),
+      ("/full/", 504, "upstream-timeout", "connect_timed_out", "no connection within the time limit"),
+    ] {
+      let answer = try await proxy.get(path)
+      #expect(answer.status == status && answer.body.contains("problem:\(kind)"), "\(path) \(answer.body)")
+      #expect(try await eventually { proxy.accessRecords.last?["reason"] == .text(reason) }, "\(proxy.accessRecords)")
+      #expect(try await metricSum(proxy, "bearer_proxy_upstream_failures_total", "reason=\"\(reason)\"") == 1)
+      #expect(try await proxy.admin("/status").body.contains(words))
+    }
+  }
+
+  @Test(.enabled(if: CacheTroubleTests.Mount.isPossible, "only root may give a process another /etc/hosts"))
+  func `a name that leads to a metadata service is not connected to, and the reason says so`() async throws {
+    let directory = try TemporaryDirectory()
+    let hosts = try directory.write("169.254.169.254 orders.example\n", to: "hosts")
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      launcher: [
+        "unshare", "--mount", "--propagation", "private", "sh", "-c", #"mount --bind "$0" /etc/hosts && exec "$@""#,
+        hosts,
+      ], "routes: [{name: all, path: /, upstream: \"http://orders.example/\", token: none}]")
+    let answer = try await proxy.get("/latest/meta-data")
+    #expect(answer.status == 502 && answer.body.contains("link-local or metadata address"), "\(answer.body)")
+    #expect(try await eventually { proxy.accessRecords.last?["reason"] == .text("forbidden_address") })
+    #expect(try await metricSum(proxy, "bearer_proxy_upstream_failures_total", "reason=\"forbidden_address\"") == 1)
+  }
+
   @Test func `a path that some servers misread passes where its route says so, as it came`() async throws {
     let scene = try await ScriptedScene(route: "    encoded_path: [backslash, tab]")
     let passed = try await scene.proxy.get("/seen/a%5Cb%09c")
@@ -162,4 +209,29 @@ struct HopTests {
     #expect(try await scene.proxy.get(long + String(repeating: "x", count: 40 * 1024)).status == 414)
     #expect(try await scene.counter("bearer_proxy_limits_hit_total", #"limit="target_bytes""#) == 2)
   }
+}
+
+/// A listener of 127.0.0.1 whose queue is full: further connections to it are not made.
+private final class FullListener {
+  let port: Int
+  private let descriptor: Int32
+  private let connection: RawConnection
+
+  init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = withUnsafeMutablePointer(to: &address) { [descriptor] address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) | listen(descriptor, 0) | getsockname(descriptor, $0, &length)
+      }
+    }
+    guard status == 0 else { throw TestSupportError("cannot listen: \(String(cString: strerror(errno)))") }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    connection = try RawConnection(port: port)
+  }
+
+  deinit { close(descriptor) }
 }

@@ -74,6 +74,12 @@ public struct OpenIDProvider: Sendable {
   /// The issuer of one of its realms.
   public func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
 
+  /// What it has repeated so far of what it was sent, in each spelling.
+  public func repeated() async throws -> [String] {
+    let answer = try await curl(["-k", issuer + "/testing/repeated"])
+    return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
+  }
+
   /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, where one is named.
   public func behave(_ json: String, realm: String? = nil) async throws {
     let answer = try await curl([

@@ -6,7 +6,8 @@
 /slow/SECONDS    thinks that long before the head; /stall/SECONDS rests that long in the middle of the body
 /bytes/N         a body of N bytes; /chunked/N the same in chunks; /until-close/N the same ended by the close
 /trailers        a chunked body with a trailer field; /interim a 103 before the 200
-/truncated       promises 100 bytes, sends 10 and closes; /garbage is no HTTP; /hang-up closes without an answer
+/truncated       promises 100 bytes, sends 10 and closes; /reset breaks the connection off there; /garbage is no HTTP; /hang-up
+                 closes without an answer
 /fields?N=V&…    answers with these fields, and the field "content" as the body; /hints?N=V&… has them in a 103 too
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
 /location/HEX    a redirect to the place that HEX spells, with the same Content-Location
@@ -22,7 +23,10 @@ Prints `listening PORT`, then `request LINE connection=N` for every request it r
 
 import hashlib
 import json
+import os
+import socket
 import socketserver
+import struct
 import threading
 import time
 import urllib.parse
@@ -245,6 +249,12 @@ class Connection(socketserver.StreamRequestHandler):
 
     def do_truncated(self, method, head, argument):
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
+        return False
+
+    def do_reset(self, method, head, argument):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        os.close(self.connection.detach())
         return False
 
     def do_garbage(self, method, head, argument):
