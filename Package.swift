@@ -36,7 +36,8 @@ let package = Package(
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(
       name: "Identity", dependencies: ["HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
-    .target(name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP"], swiftSettings: strict),
+    .target(
+      name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
     .target(
       name: "Proxy",
       dependencies: ["Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"],
@@ -73,11 +74,11 @@ let package = Package(
     .executableTarget(
       name: "confined-process", dependencies: ["Network"], path: "Tests/ConfinedProcess", swiftSettings: strict),
     .testTarget(
-      name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP", "TestSupport"],
+      name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP", "Telemetry", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",
-      dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Network", "Tokens", "TestSupport"],
+      dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Network", "Telemetry", "Tokens", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests",

@@ -1,26 +1,14 @@
 // Owns the small settings that concern the process as a whole: logs, cache, limits, shutdown.
 
+public import Telemetry
 public import Tokens
 
 /// What is logged, and how.
 public struct LogSettings: Sendable, Hashable {
   /// From which severity on records are written.
-  public enum Level: String, Sendable, Hashable, CaseIterable {
-    case debug, info, warning, error
-  }
-
+  public var level: LogLevel = .info
   /// How records look.
-  public enum Format: String, Sendable, Hashable, CaseIterable {
-    /// One JSON object on a line.
-    case json
-    /// One line for people.
-    case text
-  }
-
-  /// From which severity on records are written.
-  public var level: Level = .info
-  /// How records look.
-  public var format: Format = .json
+  public var format: LogFormat = .json
   /// Whether each request leaves a record.
   public var access = true
   /// The file of those records; `nil` is standard output.

@@ -1,6 +1,7 @@
 // Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file, and the
 // defaults of everything else.
 
+internal import Telemetry
 internal import Tokens
 
 extension Settings {

@@ -1,6 +1,8 @@
 // Owns the settings of one process as they come out of a configuration file: complete, checked against one another and
 // immutable. How the file is read stands in the decoder; what is done with a setting stands where it is used.
 
+public import Telemetry
+
 /// Everything the configuration file decides.
 public struct Settings: Sendable {
   /// Where traffic is accepted; at least one.
@@ -42,7 +44,7 @@ public struct Settings: Sendable {
 
   /// The settings with what the command line or the environment says instead of the file; `nil` says nothing.
   public func overridden(
-    loops: Int?, logLevel: LogSettings.Level?, logFormat: LogSettings.Format?
+    loops: Int?, logLevel: LogLevel?, logFormat: LogFormat?
   ) -> Settings {
     var result = self
     result.loops = loops ?? result.loops

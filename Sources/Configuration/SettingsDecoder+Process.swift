@@ -1,11 +1,13 @@
 // Owns what the small sections mean: log, limits, shutdown.
 
+internal import Telemetry
+
 extension SettingsDecoder {
   mutating func log(_ file: Section) -> LogSettings {
     var log = LogSettings()
     guard let section = section(file, .log) else { return log }
-    log.level = choice(section, .level, of: LogSettings.Level.self) ?? log.level
-    log.format = choice(section, .format, of: LogSettings.Format.self) ?? log.format
+    log.level = choice(section, .level, of: LogLevel.self) ?? log.level
+    log.format = choice(section, .format, of: LogFormat.self) ?? log.format
     log.access = boolean(section, .access) ?? log.access
     log.accessFile = path(section, .accessFile)
     return log

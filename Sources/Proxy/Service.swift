@@ -5,7 +5,7 @@ public import HTTP
 public import HTTPClient
 public import Identity
 public import Network
-public import Telemetry
+package import Telemetry
 internal import Tokens
 
 /// An upstream server and how its connections are kept.
@@ -73,6 +73,68 @@ public struct ServiceLimits: Sendable {
   }
 }
 
+/// What the routes of a configuration lead to, numbered together: a route names its origin and its bearer slot by index.
+package struct ServiceRoutes: Sendable {
+  /// Every route, by index.
+  package var routes: [Route]
+  /// The upstream servers, by `Route.originIndex`.
+  package var origins: [ServiceOrigin]
+  /// What each bearer slot holds tokens for, by `Route.bearerSlot`.
+  package var subscriptions: [TokenSubscription]
+
+  package init(routes: [Route] = [], origins: [ServiceOrigin] = [], subscriptions: [TokenSubscription] = []) {
+    self.routes = routes
+    self.origins = origins
+    self.subscriptions = subscriptions
+  }
+}
+
+/// What outlives a configuration: every generation of a process has the same.
+package struct ServiceProcess: Sendable {
+  package var broker: TokenBroker
+  package var resolver: Resolver
+  package var log: Log
+  /// What routes need a person for.
+  package var challengeMemory: ChallengeMemory
+  /// What traces requests; nil where none are.
+  package var tracer: Tracer?
+  /// The downstream connections of the process.
+  package var connections: ConnectionCount
+  /// What the process calls itself in `Via`. A request that left under one configuration may come back under another.
+  package var pseudonym: Pseudonym
+
+  package init(
+    broker: TokenBroker, resolver: Resolver, log: Log, challengeMemory: ChallengeMemory, tracer: Tracer? = nil,
+    connections: ConnectionCount = ConnectionCount(), pseudonym: Pseudonym = Pseudonym()
+  ) {
+    self.broker = broker
+    self.resolver = resolver
+    self.log = log
+    self.challengeMemory = challengeMemory
+    self.tracer = tracer
+    self.connections = connections
+    self.pseudonym = pseudonym
+  }
+}
+
+/// Where a configuration's requests are counted and recorded.
+package struct ServiceRecords: Sendable {
+  package var metrics: ServiceMetrics
+  package var registry: MetricsRegistry
+  /// Where each request leaves a record; nil: nowhere.
+  package var accessLog: OutputFile?
+  package var accessFormat: LogFormat
+
+  package init(
+    metrics: ServiceMetrics, registry: MetricsRegistry, accessLog: OutputFile? = nil, accessFormat: LogFormat = .json
+  ) {
+    self.metrics = metrics
+    self.registry = registry
+    self.accessLog = accessLog
+    self.accessFormat = accessFormat
+  }
+}
+
 /// Where a person signs in for a route, and gets what is required: a path of the listener that was called, or a URL. It stands in
 /// problem documents, pages and redirects; nil where there are no pages.
 public typealias SignInLink = @Sendable (Route, InteractionRequired) -> String?
@@ -112,36 +174,33 @@ public final class Service: Sendable {
   /// What the process calls itself in `Via`.
   let pseudonym: Pseudonym
 
-  /// Puts a proxy together. `accessLog`: where requests are recorded; `nil`: nowhere.
-  public init(
-    routes: [Route], origins: [ServiceOrigin], subscriptions: [TokenSubscription], limits: ServiceLimits,
-    broker: TokenBroker, resolver: Resolver, log: Log, metrics: ServiceMetrics, registry: MetricsRegistry,
-    accessLog: OutputFile?, accessFormat: LogFormat, challengeMemory: ChallengeMemory? = nil,
-    signInLink: @escaping SignInLink = { _, _ in nil },
+  /// Puts one generation together.
+  package init(
+    _ process: ServiceProcess, _ routed: ServiceRoutes, limits: ServiceLimits, records: ServiceRecords,
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
-    connections: ConnectionCount = ConnectionCount(), tracer: Tracer? = nil, pseudonym: Pseudonym = Pseudonym()
+    signInLink: @escaping SignInLink = { _, _ in nil }
   ) {
-    self.routes = routes
-    table = RouteTable(routes)
-    self.origins = origins
-    self.subscriptions = subscriptions
-    self.limits = limits
-    self.broker = broker
-    self.resolver = resolver
-    self.log = log
-    self.metrics = metrics
-    self.registry = registry
-    self.accessLog = accessLog
-    self.accessFormat = accessFormat
-    self.challengeMemory = challengeMemory ?? ChallengeMemory(now: { UnixTime(WallClock.now.seconds) })
-    self.signInLink = signInLink
-    self.description = description
-    upstreams = UpstreamCondition(routes: routes.count)
-    self.readiness = readiness
-    self.connections = connections
-    self.tracer = tracer
-    self.pseudonym = pseudonym
+    routes = routed.routes
+    table = RouteTable(routed.routes)
+    origins = routed.origins
+    subscriptions = routed.subscriptions
     slots = Dictionary(zip(subscriptions.map(\.key), subscriptions.indices)) { first, _ in first }
+    upstreams = UpstreamCondition(routes: routed.routes.count)
+    broker = process.broker
+    resolver = process.resolver
+    log = process.log
+    challengeMemory = process.challengeMemory
+    tracer = process.tracer
+    connections = process.connections
+    pseudonym = process.pseudonym
+    metrics = records.metrics
+    registry = records.registry
+    accessLog = records.accessLog
+    accessFormat = records.accessFormat
+    self.limits = limits
+    self.description = description
+    self.readiness = readiness
+    self.signInLink = signInLink
   }
 
   /// Downstream connections open now.

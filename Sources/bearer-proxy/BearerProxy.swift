@@ -10,44 +10,41 @@ struct BearerProxy {
     Machine.forbidDumps()
     let environment = ProcessInfo.processInfo.environment
     let words = Array(CommandLine.arguments.dropFirst())
+    let answer: CommandAnswer
     do throws(UsageError) {
       let command = try Arguments.command(words, environment: environment)
-      exit(await perform(command, environment: environment).rawValue)
+      answer = await command.answer(in: CommandContext(environment: environment))
     } catch {
-      complain("bearer-proxy: error: \(error.message)\nTry 'bearer-proxy --help'.\n")
-      exit(ExitStatus.usage.rawValue)
+      answer = CommandAnswer(
+        text: "bearer-proxy: error: \(error.message)\nTry 'bearer-proxy --help'.\n", status: .usage)
     }
+    answer.write()
+    exit(answer.status.rawValue)
   }
+}
 
-  private static func perform(_ command: Command, environment: [String: String]) async -> ExitStatus {
-    switch command {
-    case .check(let configuration):
-      return CheckCommand(configuration: configuration, environment: environment).perform()
-    case .checkLive(let options):
-      return await LiveCheck(options: options, environment: environment).perform()
-    case .initialise(let configuration):
-      return InitCommand(configuration: configuration, environment: environment).perform()
-    case .completion(let shell):
-      say(shell.completion)
-    case .man:
-      say(manualPage())
-    case .version(let form):
-      say(versionText(form))
-    case .help(let name):
-      say(helpText(name))
-    case .run(let options):
-      return await RunCommand(options: options, environment: environment).perform()
-    case .login(let options):
-      return await LoginCommand(options: options, environment: environment).perform()
-    case .accounts(let configuration, let form):
-      return await AccountsCommand(configuration: configuration, form: form, environment: environment).perform()
-    case .logout(let options):
-      return await LogoutCommand(options: options, environment: environment).perform()
-    case .status(let options):
-      return await StatusCommand(options: options, environment: environment).perform()
-    case .token(let options):
-      return await TokenCommand(options: options, environment: environment).perform()
+extension Command {
+  /// Performs the command.
+  func answer(in context: CommandContext) async -> CommandAnswer {
+    do throws(CommandError) {
+      return switch self {
+      case .completion(let shell): CommandAnswer(text: shell.completion, status: .done)
+      case .man: CommandAnswer(text: manualPage(), status: .done)
+      case .version(let form): CommandAnswer(text: versionText(form), status: .done)
+      case .help(let name): CommandAnswer(text: helpText(name), status: .done)
+      case .check(let configuration): try CheckCommand(configuration: configuration).answer(in: context)
+      case .checkLive(let options): try await LiveCheck(options: options).answer(in: context)
+      case .initialise(let configuration): try InitCommand(configuration: configuration).answer(in: context)
+      case .run(let options): try await RunCommand(options: options).answer(in: context)
+      case .login(let options): try await LoginCommand(options: options).answerUntilInterrupted(in: context)
+      case .accounts(let configuration, let form):
+        try await AccountsCommand(configuration: configuration, form: form).answer(in: context)
+      case .logout(let options): try await LogoutCommand(options: options).answer(in: context)
+      case .status(let options): try await StatusCommand(options: options).answer(in: context)
+      case .token(let options): try await TokenCommand(options: options).answer(in: context)
+      }
+    } catch {
+      return error.answer
     }
-    return .done
   }
 }

@@ -1,6 +1,7 @@
 // What words and variables become, and what is said where they become nothing.
 
 import Configuration
+import Telemetry
 import Testing
 
 @testable import bearer_proxy

@@ -44,11 +44,9 @@ import Testing
       allow_readable_secrets: true
       """, to: "proxy.yaml")
 
-    guard case .wrong(let text) = CheckCommand(configuration: file, environment: [:]).verdict() else {
-      Issue.record("the configuration was found right")
-      return
-    }
-    let lines = text.split(separator: "\n").map { $0.replacing(directory.path + "/", with: "") }
+    let answer = await Command.check(configuration: file).answer(in: CommandContext(environment: [:]))
+    #expect(answer.status == .usage && answer.stream == .error)
+    let lines = answer.text.split(separator: "\n").map { $0.replacing(directory.path + "/", with: "") }
     try #require(lines.count == 4)
     #expect(
       lines[0]

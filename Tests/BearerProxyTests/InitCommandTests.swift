@@ -2,6 +2,7 @@
 
 import Configuration
 import Glibc
+import Network
 import TestSupport
 import Testing
 import Tokens
@@ -14,27 +15,24 @@ import Tokens
     "https://orders.example/api", "", "api://orders/.default",
   ]
 
-  private final class Person {
-    var answers: [String]
-    var heard = ""
-    init(_ answers: [String]) { self.answers = answers }
+  private func perform(
+    _ answers: [String], in directory: TemporaryDirectory
+  ) async -> (CommandAnswer, String) {
+    let left = Locked(answers)
+    let heard = Locked("")
+    var context = CommandContext(environment: [:])
+    context.terminal.ask = { question, _ in
+      heard.withLock { $0 += question }
+      return left.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+    context.writeProgress = { text in heard.withLock { $0 += text } }
+    let answer = await Command.initialise(configuration: directory.path + "/proxy.yaml").answer(in: context)
+    return (answer, heard.withLock { $0 })
   }
 
-  private func perform(_ answers: [String], in directory: TemporaryDirectory) -> (CommandAnswer, String) {
-    let person = Person(answers)
-    let answer = InitCommand(
-      configuration: directory.path + "/proxy.yaml", environment: [:],
-      ask: { question, _ in
-        person.heard += question
-        return person.answers.isEmpty ? nil : person.answers.removeFirst()
-      }, tell: { person.heard += $0 }
-    ).answer()
-    return (answer, person.heard)
-  }
-
-  @Test func `is accepted, with its secret in a file for nobody else`() throws {
+  @Test func `is accepted, with its secret in a file for nobody else`() async throws {
     let directory = try TemporaryDirectory()
-    let (answer, heard) = perform(Self.right, in: directory)
+    let (answer, heard) = await perform(Self.right, in: directory)
     #expect(answer.status == .done)
     #expect(answer.text.contains("ok (1 route, 1 application)"))
     #expect(answer.text.contains("bearer-proxy token -c \(directory.path)/proxy.yaml --route orders"))
@@ -48,12 +46,12 @@ import Tokens
     #expect(!answer.text.contains("s3cr3t"))
   }
 
-  @Test func `of a public client names no secret and says how to sign in`() throws {
+  @Test func `of a public client names no secret and says how to sign in`() async throws {
     let directory = try TemporaryDirectory()
     let answers = [
       "https://id.example/realms/main", "app", "", "https://graph.example/v1.0/", "/g/", "User.Read Mail.Read",
     ]
-    let (answer, _) = perform(answers, in: directory)
+    let (answer, _) = await perform(answers, in: directory)
     #expect(answer.status == .done)
     #expect(answer.text.contains("bearer-proxy login -c \(directory.path)/proxy.yaml --route g"))
     let settings = try Settings.load(file: directory.path + "/proxy.yaml", environment: [:])
@@ -72,44 +70,44 @@ import Tokens
   ]
 
   @Test(arguments: mistakes)
-  func `asks again where an answer breaks a rule`(place: Int, wrong: String, reason: String) throws {
+  func `asks again where an answer breaks a rule`(place: Int, wrong: String, reason: String) async throws {
     let directory = try TemporaryDirectory()
     var answers = Self.right
     answers.insert(wrong, at: place)
-    let (answer, heard) = perform(answers, in: directory)
+    let (answer, heard) = await perform(answers, in: directory)
     #expect(answer.status == .done, "\(answer.text)")
     #expect(heard.contains(reason), "\(heard)")
   }
 
-  @Test func `asks for the secret again where the tenant has no tokens for an application`() throws {
+  @Test func `asks for the secret again where the tenant has no tokens for an application`() async throws {
     let directory = try TemporaryDirectory()
     let answers = [
       "https://login.microsoftonline.com/common", "app", "s", "", "https://graph.microsoft.com/v1.0/", "", "User.Read",
     ]
-    let (answer, heard) = perform(answers, in: directory)
+    let (answer, heard) = await perform(answers, in: directory)
     #expect(answer.status == .done, "\(answer.text)")
     #expect(heard.contains("names no tenant, so it has no tokens for an application itself"))
     #expect(directory.read("proxy.yaml").contains("path: \"/graph/\""))
   }
 
   @Test(arguments: ["proxy.yaml", "proxy.secret"])
-  func `overwrites nothing`(name: String) throws {
+  func `overwrites nothing`(name: String) async throws {
     let directory = try TemporaryDirectory()
     try directory.write("mine", to: name)
-    let (answer, heard) = perform(Self.right, in: directory)
+    let (answer, heard) = await perform(Self.right, in: directory)
     #expect(answer.status == .failed && answer.text.contains("\(name) exists") && heard.isEmpty)
     #expect(directory.read(name) == "mine")
   }
 
   @Test(arguments: 0..<6)
-  func `is not written where the answers end`(count: Int) throws {
+  func `is not written where the answers end`(count: Int) async throws {
     let directory = try TemporaryDirectory()
-    let (answer, _) = perform(Array(Self.right.prefix(count)), in: directory)
+    let (answer, _) = await perform(Array(Self.right.prefix(count)), in: directory)
     #expect(answer.status == .failed)
     #expect(!exists(directory.path + "/proxy.yaml") && !exists(directory.path + "/proxy.secret"))
   }
 
-  @Test func `says why a file cannot be made`() throws {
+  @Test func `says why a file cannot be made`() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/nowhere/proxy.yaml"
     #expect(throws: NewFileError(path: path, number: ENOENT)) { try writeNewFile(path, mode: 0o600, [1].span) }

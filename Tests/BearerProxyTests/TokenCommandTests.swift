@@ -13,7 +13,7 @@ import Tokens
 
   private func answer(
     route: String = "orders", form: OutputForm = .text, reveal: Bool = false, reply: FetchResponse? = nil
-  ) async throws -> TokenCommand.Answer {
+  ) async throws -> CommandAnswer {
     let directory = try TemporaryDirectory()
     let file = try directory.write(
       """
@@ -30,18 +30,16 @@ import Tokens
       """, to: "proxy.yaml")
     let token = reply ?? Self.json(200, #"{"access_token": "AT-1", "expires_in": 3599, "token_type": "Bearer"}"#)
     let options = TokenOptions(configuration: file, route: route, form: form, reveal: reveal)
-    return await TokenCommand(
-      options: options, environment: [:],
-      providers: { _ in
-        { _ in
-          { request in
-            if case .post = request.method { return token }
-            return Self.json(
-              200, #"{"issuer": "\#(Self.entra)/v2.0", "token_endpoint": "\#(Self.entra)/oauth2/v2.0/token"}"#)
-          }
-        }
-      }, now: { UnixTime(1_700_000_000) }
-    ).answer()
+    var context = CommandContext(environment: [:])
+    context.now = { UnixTime(1_700_000_000) }
+    context.providers = { _ in
+      { request in
+        if case .post = request.method { return token }
+        return Self.json(
+          200, #"{"issuer": "\#(Self.entra)/v2.0", "token_endpoint": "\#(Self.entra)/oauth2/v2.0/token"}"#)
+      }
+    }
+    return await Command.token(options).answer(in: context)
   }
 
   private static func json(_ status: Int, _ text: String) -> FetchResponse {
@@ -59,7 +57,7 @@ import Tokens
       source:      identity provider
 
       """
-    #expect(try await answer() == TokenCommand.Answer(text: expected, status: .done))
+    #expect(try await answer() == CommandAnswer(text: expected, status: .done))
     #expect(try await answer(reveal: true).text == expected + "token:       AT-1\n")
   }
 
@@ -70,7 +68,7 @@ import Tokens
       "token_source":"identity_provider","token_type":"Bearer"}
 
       """
-    #expect(try await answer(form: .json) == TokenCommand.Answer(text: expected, status: .done))
+    #expect(try await answer(form: .json) == CommandAnswer(text: expected, status: .done))
     let revealed = try await answer(form: .json, reveal: true).text
     #expect(revealed == "{\"access_token\":\"AT-1\"," + expected.dropFirst())
   }
@@ -83,14 +81,14 @@ import Tokens
     let detail = "invalid_client; AADSTS7000215; the provider's words repeat a secret of the request, and are not shown"
     let text = "no token for route 'orders': token-request-rejected: \(detail)"
     let said = try await answer(reply: refusal)
-    #expect(said == TokenCommand.Answer(text: "bearer-proxy: error: \(text)\n", status: .failed))
+    #expect(said == CommandAnswer(text: "bearer-proxy: error: \(text)\n", status: .failed))
     let expected = """
       {"application":"contoso","authority":"https://login.microsoftonline.com/contoso.example",\
       "detail":"\(detail)","error":"token-request-rejected","retry_after":60,"route":"orders"}
 
       """
     let object = try await answer(form: .json, reply: refusal)
-    #expect(object == TokenCommand.Answer(text: expected, status: .failed))
+    #expect(object == CommandAnswer(text: expected, status: .failed, stream: .output))
   }
 
   @Test func `a route that is not there, or adds no token, is a usage error`() async throws {
@@ -100,14 +98,12 @@ import Tokens
     #expect(unknown.text.hasSuffix("has no route 'order'; did you mean 'orders'?\n"))
     #expect(
       try await answer(route: "open")
-        == TokenCommand.Answer(text: "bearer-proxy: error: route 'open' adds no token\n", status: .usage))
+        == CommandAnswer(text: "bearer-proxy: error: route 'open' adds no token\n", status: .usage))
   }
 
   @Test func `an unreadable configuration is one too`() async throws {
-    let answer = await TokenCommand(
-      options: TokenOptions(configuration: "/nowhere.yaml", route: "orders", form: .json, reveal: false),
-      environment: [:]
-    ).answer()
+    let options = TokenOptions(configuration: "/nowhere.yaml", route: "orders", form: .json, reveal: false)
+    let answer = await Command.token(options).answer(in: CommandContext(environment: [:]))
     #expect(answer.status == .usage)
     #expect(answer.text.hasPrefix("/nowhere.yaml:1:1: error: cannot read the configuration"))
   }

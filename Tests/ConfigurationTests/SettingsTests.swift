@@ -1,6 +1,7 @@
 // What a right configuration decodes to: defaults, inheritance, substitution, secrets.
 
 import HTTP
+import Telemetry
 import Testing
 import Tokens
 

@@ -60,12 +60,16 @@ struct ProxyFixture {
       level: .warning, format: .text, now: now, repetitions: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
       head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30))
+    let clock: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
     service = Service(
-      routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())],
-      subscriptions: tokens.map { [$0.subscription] } ?? [], limits: limits,
-      broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
-      log: log, metrics: metrics, registry: MetricsRegistry(catalog, writers: count), accessLog: nil,
-      accessFormat: .json, signInLink: signInLink)
+      ServiceProcess(
+        broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
+        log: log, challengeMemory: ChallengeMemory(now: clock)),
+      ServiceRoutes(
+        routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())],
+        subscriptions: tokens.map { [$0.subscription] } ?? []), limits: limits,
+      records: ServiceRecords(metrics: metrics, registry: MetricsRegistry(catalog, writers: count)),
+      signInLink: signInLink)
     let sockets = try BoundSocket.bind(listener, count: count)
     if var sendBuffer {
       // Accepted sockets inherit it.

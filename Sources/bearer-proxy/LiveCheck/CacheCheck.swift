@@ -1,7 +1,6 @@
-// Owns how the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a lock, and that is
-// taken away again.
+// Owns how the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a
+// lock, which is removed again.
 
-import Configuration
 import HTTPClient
 import Identity
 import Network
@@ -9,7 +8,7 @@ import Tokens
 
 /// The cache of a configuration, and what it takes to try it.
 struct CacheCheck {
-  let settings: CacheSettings
+  let cache: CacheLocation
   let loop: EventLoop
   let resolver: Resolver
 
@@ -17,8 +16,8 @@ struct CacheCheck {
   func check() async -> (steps: [CheckStep], store: any TokenCacheStore) {
     var steps = await way()
     let began = MonotonicTime.now
-    let store = await openCache(settings, loop: loop, resolver: resolver) { _ in }
-    guard let place = settings.place, steps.allSatisfy({ $0.verdict == .ok }) else { return (steps, store) }
+    let store = await cache.open(loop: loop, resolver: resolver) { _ in }
+    guard let place = cache.place, steps.allSatisfy({ $0.verdict == .ok }) else { return (steps, store) }
     if let error = store.blindness {
       steps.append(failure(.cacheReading, error, place, since: began))
       return (steps, store)
@@ -42,13 +41,7 @@ struct CacheCheck {
 
   /// The way to a server.
   private func way() async -> [CheckStep] {
-    guard case .redis(let redis) = settings else { return [] }
-    let server: RedisServer
-    do throws(ConfigurationError) {
-      server = try RedisServer(redis)
-    } catch {
-      preconditionFailure("the cache's certificates cannot be used any more: \(error)")
-    }
+    guard case .redis(let server, _) = cache else { return [] }
     let origin = Origin(host: server.host, port: server.port, tls: server.tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
     let names: [ConnectionProbe.Stage: CheckStep.Name] = [

@@ -23,37 +23,30 @@ struct LiveCheckOptions: Equatable {
 /// Tries what a configuration says.
 struct LiveCheck {
   let options: LiveCheckOptions
-  let environment: [String: String]
 
-  /// Tries it, and says what came of it on standard output.
-  func perform() async -> ExitStatus {
-    let settings: Settings
-    let contexts: TLSContexts
-    do throws(ConfigurationError) {
-      settings = try Settings.load(file: options.configuration, environment: environment)
-      contexts = try TLSContexts(settings)
-      try checkCache(of: settings)
-    } catch {
-      return CommandAnswer(text: "\(error)\n", status: .usage).perform()
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let configuration = try context.configuration(options.configuration)
+    let routes = configuration.settings.routes.map(\.name)
+    if let name = options.route, !routes.contains(name) {
+      let nearest = nearestWord(to: name, among: routes).map { "; did you mean '\($0)'?" } ?? ""
+      throw .usage("\(options.configuration) has no route '\(name)'\(nearest)")
     }
-    if let name = options.route, !settings.routes.contains(where: { $0.name == name }) {
-      let nearest = nearestWord(to: name, among: settings.routes.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-      return CommandAnswer.usage("\(options.configuration) has no route '\(name)'\(nearest)").perform()
-    }
-    guard let loop = startLoops(1)?.first else { return .failed }
-    let report = await report(settings, contexts, loop)
-    say(options.form == .json ? report.json : report.text)
-    return report.verdict.exitStatus
+    let report = await report(configuration, try context.network(), in: context)
+    return CommandAnswer(
+      text: options.form == .json ? report.json : report.text, status: report.verdict.exitStatus, stream: .output)
   }
 
-  private func report(_ settings: Settings, _ contexts: TLSContexts, _ loop: EventLoop) async -> LiveCheckReport {
-    let resolver = Resolver()
-    let fetcher = Fetcher(loop: loop, resolver: resolver)
-    let providers = Providers(settings, contexts: contexts, fetcher: fetcher)
+  private func report(
+    _ configuration: LoadedConfiguration, _ network: CommandNetwork, in context: CommandContext
+  ) async -> LiveCheckReport {
+    let settings = configuration.settings
+    let fetch = context.providers(configuration, network)
     // Together with the way to the cache: whoever finds nobody there is to know why.
-    let (cache, store) = await CacheCheck(settings: settings.cache, loop: loop, resolver: resolver).check()
+    let (cache, store) = await CacheCheck(
+      cache: configuration.cache, loop: network.loop, resolver: network.resolver
+    ).check()
     let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { .now }, patience: TokenBroker.endlessPatience), store: store)
+      TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
     var credentials = CredentialVersions()
     credentials.follow(settings.applications)
     let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }
@@ -62,10 +55,11 @@ struct LiveCheck {
       for (index, route) in chosen {
         let chain = RouteChain(
           route: route, application: route.application.flatMap { settings.application(named: $0) },
-          subscription: settings.subscription(of: route, credentials: credentials, fetch: providers.fetch)?.asTrial(),
+          subscription: settings.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
           probe: options.probe ?? route.probe,
-          tls: contexts.routes[index], configuration: options.configuration, broker: broker, fetcher: fetcher,
-          connectionProbe: ConnectionProbe(loop: loop, resolver: resolver))
+          tls: configuration.contexts.routes[index], configuration: options.configuration, broker: broker,
+          fetcher: network.fetcher,
+          connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver))
         group.addTask { (index, await chain.check()) }
       }
       var checked: [(Int, CheckedRoute)] = []

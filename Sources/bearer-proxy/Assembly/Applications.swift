@@ -1,0 +1,146 @@
+// Owns the way from settings to what the broker is given: applications, which credential each has, how its provider is
+// reached, and what a route requests from it.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Network
+import Proxy
+import Tokens
+
+extension Application {
+  /// The application that a configuration describes, reached through `fetch`.
+  init(_ settings: ApplicationSettings, version: CredentialVersion = CredentialVersion(0), fetch: @escaping Fetch) {
+    self.init(
+      name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
+      credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
+      capabilities: settings.clientCapabilities,
+      trust: settings.trust, assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
+    secretPlacement = settings.clientAuthentication
+    family = settings.usesFamilyTokens ? AzureCLI.family : nil
+    callback = settings.callback
+  }
+}
+
+extension Application {
+  /// The application for work on the cache alone: its provider is out of reach.
+  init(offline settings: ApplicationSettings) {
+    self.init(settings) { request throws(FetchError) in throw .closed(host: request.url.host) }
+  }
+}
+
+extension ApplicationSettings {
+  /// Names what the provider is trusted by: the file of authorities and what it holds, which a reload may find changed.
+  fileprivate var trust: String {
+    caFile.map { "\($0.value) \(contentDigest(of: $0.value) ?? [])" } ?? ""
+  }
+}
+
+extension Settings {
+  /// What a route wants; nil for a route without a token. `fetch` makes the way to an application's provider.
+  func subscription(
+    of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
+    authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
+  ) -> TokenSubscription? {
+    func application(_ name: String) -> Application? {
+      self.application(named: name).map {
+        var application = Application($0, version: credentials[$0], fetch: fetch($0))
+        application.authentication = authentication
+        return application
+      }
+    }
+    return switch route.token {
+    case .none: nil
+    case .application(let name, let scopes):
+      application(name).map { TokenSubscription(application: $0, scopes: scopes) }
+    case .account(let name, let account, let scopes):
+      application(name).map { TokenSubscription(application: $0, account: account, scopes: scopes) }
+    }
+  }
+}
+
+/// Which credential of each application this is.
+struct CredentialVersions {
+  private struct Identity: Hashable {
+    var authority: Authority
+    var clientID: String
+  }
+
+  private struct Known {
+    var secret: Secret?
+    var file: String?
+    var version: CredentialVersion
+
+    func isCredential(of application: ApplicationSettings) -> Bool {
+      secret == application.clientSecret && file == application.clientAssertionFile?.value
+    }
+  }
+
+  /// The credentials that are in use with a client id, or were when it was last there.
+  private var known: [Identity: [Known]] = [:]
+  private var counts: [Identity: UInt64] = [:]
+
+  /// Counts on: a credential that is not in use yet is the next.
+  mutating func follow(_ applications: [ApplicationSettings]) {
+    for (identity, applications) in Dictionary(grouping: applications, by: Self.identity) {
+      var current: [Known] = []
+      for application in applications where !current.contains(where: { $0.isCredential(of: application) }) {
+        if let same = known[identity]?.first(where: { $0.isCredential(of: application) }) {
+          current.append(same)
+          continue
+        }
+        let number = counts[identity, default: 0]
+        counts[identity] = number + 1
+        current.append(
+          Known(
+            secret: application.clientSecret, file: application.clientAssertionFile?.value,
+            version: CredentialVersion(number)))
+      }
+      known[identity] = current
+    }
+  }
+
+  /// The version of an application's credential.
+  subscript(_ application: ApplicationSettings) -> CredentialVersion {
+    known[Self.identity(application)]?.first { $0.isCredential(of: application) }?.version ?? CredentialVersion(0)
+  }
+
+  private static func identity(_ application: ApplicationSettings) -> Identity {
+    Identity(authority: application.authority.value, clientID: application.clientID)
+  }
+}
+
+/// The ways to the identity providers, each under its application's trust.
+struct Providers {
+  private let contexts: [String: TLSContext]
+  private let fetcher: Fetcher
+  private let tracer: Tracer?
+
+  init(_ configuration: LoadedConfiguration, fetcher: Fetcher, tracer: Tracer? = nil) {
+    self.contexts = Dictionary(
+      uniqueKeysWithValues: zip(configuration.settings.applications, configuration.contexts.applications).compactMap {
+        application, context in context.map { (application.name, $0) }
+      })
+    self.fetcher = fetcher
+    self.tracer = tracer
+  }
+
+  /// The way to an application's provider.
+  func fetch(_ application: ApplicationSettings) -> Fetch {
+    let choice = application.proxy
+    let fetch = fetcher.bound(tls: contexts[application.name]) { url in
+      choice.proxy(for: url).map { ConnectProxy($0) }
+    }
+    return tracer?.tracing(fetch) ?? fetch
+  }
+}
+
+extension ConnectProxy {
+  /// The proxy of the settings.
+  init(_ address: ProxyAddress) {
+    self.init(
+      host: address.host, port: address.port,
+      credential: address.credential.map { $0.bytes.withUnsafeBufferPointer { Array($0) } })
+  }
+}

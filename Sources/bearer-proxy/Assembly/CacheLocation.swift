@@ -1,0 +1,132 @@
+// Owns the step from where the settings say tokens are kept to a store that keeps them there.
+
+import Configuration
+import Identity
+import Network
+import Tokens
+
+/// Where tokens are kept, checked: the file may be used, or the server's certificates are loaded. Opening it does not
+/// depend on any of these files again.
+enum CacheLocation: Sendable {
+  case memory
+  /// The file's path.
+  case file(String)
+  /// The server, and its place without user and password.
+  case redis(RedisServer, place: String)
+
+  /// Refuses a cache file that must not be used, or a server that could not be trusted, where it is written in the
+  /// configuration. A file need not be there yet; its directory must. A server is not asked.
+  init(_ settings: Settings) throws(ConfigurationError) {
+    switch settings.cache {
+    case .memory: self = .memory
+    case .file(let path):
+      do throws(SharedFileError) {
+        let file = SharedFile(path: path.value)
+        _ = try file.identity()
+        try file.checkNeighbours(FileCacheStore.neighbours)
+      } catch {
+        throw ConfigurationError([path.issue("\(path.value) \(error.sentence)")])
+      }
+      if !settings.allowsReadableSecrets, let mode = FileExposure.mode(of: path.value) {
+        throw ConfigurationError([path.exposed(path.value, mode: mode)])
+      }
+      self = .file(path.value)
+    case .redis(let redis):
+      self = .redis(try RedisServer(redis), place: redis.address.value.description)
+    }
+  }
+
+  /// The store; what is there is read before this returns. `observe` hears of its troubles. The connection to a server
+  /// lives on `loop`.
+  func open(
+    loop: EventLoop, resolver: Resolver, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) async -> any TokenCacheStore {
+    switch self {
+    case .memory: MemoryCacheStore()
+    case .file(let path): await FileCacheStore.open(path: path, observe: observe)
+    case .redis(let server, _):
+      await RedisCacheStore.open(server, loop: loop, resolver: resolver, observe: observe)
+    }
+  }
+
+  /// Where the cache is, for people: its file or its server, without user and password. nil where it ends with the
+  /// process.
+  var place: String? {
+    switch self {
+    case .memory: nil
+    case .file(let path): path
+    case .redis(_, let place): place
+    }
+  }
+
+  /// The key of the configuration that says where.
+  var kind: CacheCondition.Kind {
+    switch self {
+    case .memory: .memory
+    case .file: .file
+    case .redis: .redis
+    }
+  }
+}
+
+extension ChallengeMemory {
+  /// The memory that is shared as the cache is; nil where the cache is not.
+  convenience init?(
+    of cache: CacheLocation, _ store: any TokenCacheStore, subscriptions: [String: TokenSubscription],
+    now: @escaping @Sendable () -> UnixTime
+  ) {
+    if case .file(let path) = cache {
+      self.init(beside: path, subscriptions: subscriptions, now: now)
+    } else if let server = store as? RedisCacheStore {
+      self.init(on: server, subscriptions: subscriptions, now: now)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension CacheSettings {
+  /// The cache's file; nil where there is none.
+  var path: String? {
+    if case .file(let path) = self { path.value } else { nil }
+  }
+
+  /// Whether another place is meant, or the same one under other rights.
+  func isElsewhere(than other: CacheSettings) -> Bool {
+    switch (self, other) {
+    case (.memory, .memory): false
+    case (.file(let mine), .file(let others)): mine.value != others.value
+    case (.redis(let mine), .redis(let others)):
+      mine.address.value != others.address.value || mine.user != others.user || mine.password != others.password
+        || mine.keyPrefix != others.keyPrefix
+    case (.memory, _), (.file, _), (.redis, _): true
+    }
+  }
+}
+
+extension RedisServer {
+  /// The server of the settings, with its certificates loaded.
+  fileprivate init(_ settings: RedisSettings) throws(ConfigurationError) {
+    let address = settings.address.value
+    var tls: TLSContext?
+    if address.isSecure {
+      tls = try TLSContexts.client(
+        caFile: settings.caFile, certificate: settings.clientCertificate, user: settings.address)
+    }
+    self.init(
+      host: address.host, port: address.port, tls: tls, user: settings.user, password: settings.password,
+      database: address.database, keyPrefix: settings.keyPrefix)
+  }
+}
+
+extension SharedFileError {
+  /// The reason as the end of a sentence that begins with the path.
+  fileprivate var sentence: String {
+    switch self {
+    case .untrusted, .obstructed, .changedWhileRead: description
+    case .noDirectory: "is in a directory that does not exist"
+    case .tooLarge: "is \(description)"
+    case .system: "cannot be used: \(description)"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Owns the way from the settings of callers to the rules by which they are judged.
+
+import Configuration
+import HTTPClient
+import Identity
+import Network
+import Proxy
+import Tokens
+
+extension CallerRules {
+  /// The rules that a configuration lays down.
+  init(_ settings: CallerSettings, tokenCheck: (CallerSettings.BearerRule) -> CallerTokenCheck) {
+    self.init(refusesCrossSite: !settings.isOpen, origins: settings.origins)
+    peers = settings.peers.map { ($0.users, $0.groups) }
+    header = settings.header.map { Header(name: $0.name, value: $0.value) }
+    certificateNames = settings.certificate?.subjects
+    bearer = settings.bearer.map(tokenCheck)
+  }
+}
+
+extension CallerTokenCheck {
+  /// Judges the tokens that `rule` speaks of; their issuer's keys come through `fetcher`.
+  init(_ rule: CallerSettings.BearerRule, fetcher: Fetcher, tls: TLSContext?) {
+    let choice = rule.proxy
+    let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url).map { ConnectProxy($0) } }
+    let issuer = Application(
+      name: "callers", authority: rule.authority.value, clientID: "", credential: nil,
+      trust: rule.caFile?.value ?? "", fetch: fetch)
+    self.init(issuer: issuer, audiences: rule.audiences, now: { UnixTime(WallClock.now.seconds) })
+  }
+}
+
+/// The judges in use.
+struct CallerTokenChecks {
+  private struct Entry {
+    var authority: Authority
+    var audiences: Set<String>
+    var tls: TLSContext?
+    var proxy: ProxyChoice
+    var check: CallerTokenCheck
+  }
+
+  private var entries: [Entry] = []
+  private let contexts: [String?: TLSContext]
+
+  /// The judges that a configuration asks for. Those of `former` that judge by the same rule stay.
+  init(_ configuration: LoadedConfiguration, fetcher: Fetcher, succeeding former: CallerTokenChecks?) {
+    contexts = configuration.contexts.callerIssuers
+    for rule in configuration.settings.callerTokenRules {
+      let tls = contexts[rule.caFile?.value]
+      let check = known(rule, tls) ?? former?.known(rule, tls) ?? CallerTokenCheck(rule, fetcher: fetcher, tls: tls)
+      entries.append(
+        Entry(
+          authority: rule.authority.value, audiences: rule.audiences, tls: tls, proxy: rule.proxy, check: check))
+    }
+  }
+
+  /// The judge by a rule of the configuration.
+  func check(_ rule: CallerSettings.BearerRule) -> CallerTokenCheck {
+    guard let check = known(rule, contexts[rule.caFile?.value]) else {
+      preconditionFailure("there is a judge for every rule of the configuration")
+    }
+    return check
+  }
+
+  private func known(_ rule: CallerSettings.BearerRule, _ tls: TLSContext?) -> CallerTokenCheck? {
+    entries.first {
+      $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.tls === tls && $0.proxy == rule.proxy
+    }?.check
+  }
+}

@@ -1,0 +1,298 @@
+// The composition root: from a configuration to the parts that run. The start and every reload take the same three steps.
+//
+//   1. ConfigurationSource.read   files        → LoadedConfiguration: settings, certificates, where tokens are kept
+//   2. HeldResources.init         the system   → access log, listeners, judges of callers' tokens
+//   3. Composition.generation     nothing else → Generation: routes, pools, token slots, limits, sign-in pages
+//
+// The first two can fail, and then nothing has changed. The third cannot. What lasts as long as the process, whatever
+// its configuration, is Composition itself; RunCommand makes it once, between 2 and 3.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Network
+import Proxy
+import Telemetry
+import Tokens
+
+/// What a process has before it knows its configuration.
+struct Machinery {
+  let options: RunOptions
+  let loops: [EventLoop]
+  let resolver = Resolver()
+  let fetcher: Fetcher
+  let tracing: Tracing
+  /// The only directories in which this process may make files; nil where nothing keeps it from others.
+  let confinedTo: Set<String>?
+
+  init(
+    _ options: RunOptions, loops count: Int, environment: [String: String], confinedTo: Set<String>?
+  ) throws(SystemError) {
+    var loops: [EventLoop] = []
+    for index in 0..<count { loops.append(try EventLoop(index: index)) }
+    self.options = options
+    self.loops = loops
+    fetcher = Fetcher(loop: loops[0], resolver: resolver)
+    tracing = Tracing(environment)
+    self.confinedTo = confinedTo
+  }
+}
+
+/// What a configuration holds of the system while it is in force.
+struct HeldResources {
+  let accessLog: AccessLog
+  let checks: CallerTokenChecks
+  let listeners: BoundListeners
+
+  /// Obtains them. What `former` holds and need not be new stays. Listeners are last: nothing fails after they are bound.
+  /// - Parameter inherited: the sockets that the process was started with.
+  init(
+    _ configuration: LoadedConfiguration, _ machinery: Machinery, inherited: inout InheritedSockets,
+    succeeding former: HeldResources?
+  ) throws(ConfigurationError) {
+    if let issues = machinery.confinedTo.map({ configuration.settings.filesOutside($0) }), !issues.isEmpty {
+      throw ConfigurationError(issues)
+    }
+    accessLog = try AccessLog(configuration.settings.log, succeeding: former?.accessLog)
+    checks = CallerTokenChecks(configuration, fetcher: machinery.fetcher, succeeding: former?.checks)
+    listeners = try BoundListeners(
+      configuration, loops: machinery.loops.count, inherited: &inherited, checks: checks,
+      succeeding: former?.listeners)
+  }
+}
+
+/// A configuration in force and everything that was made of it. It is replaced as a whole.
+struct Generation {
+  let configuration: LoadedConfiguration
+  /// The settings of the start, which some things have stayed with.
+  let first: Settings
+  let held: HeldResources
+  let credentials: CredentialVersions
+  let service: Service
+  /// The sign-in pages of each traffic listener, where it has any.
+  let desks: [SignInDesk?]
+
+  var settings: Settings { configuration.settings }
+
+  /// The traffic listeners with their pages.
+  var traffic: [ServerListener] {
+    zip(held.listeners.traffic, desks).map { listener, desk in desk.map(listener.signingIn) ?? listener }
+  }
+
+  /// What its routes request.
+  var subscriptions: [TokenSubscription] { service.subscriptions }
+}
+
+/// What every generation of a process shares: loops, tokens, the log.
+struct Composition {
+  let machinery: Machinery
+  let process: ServiceProcess
+  let store: any TokenCacheStore
+  /// Takes tokens until a server is there to publish them to.
+  let publications: Publications
+  let reloads: ReloadHistory
+  /// What sends spans; nil where nothing is traced.
+  let exporter: TraceExporter?
+  private let metrics: Locked<ProcessMetrics>
+  private let cacheCondition: CacheCondition
+
+  var log: Log { process.log }
+  var broker: TokenBroker { process.broker }
+
+  /// Puts together what lasts. The cache is read before this returns.
+  init(_ configuration: LoadedConfiguration, _ machinery: Machinery) async {
+    let settings = configuration.settings.overridden(by: machinery.options)
+    let deduplicator = Locked(Repetitions())
+    let log = Log(
+      level: settings.log.level, format: settings.log.format, now: { .now },
+      repetitions: { body in deduplicator.withLock { body(&$0) } }
+    ) { line in
+      line.withUnsafeBytes { OutputFile.standardError.write($0) }
+    }
+    let tracer = machinery.tracing.tracer
+    let metrics = Locked(
+      ProcessMetrics(configuration, loops: machinery.loops.count, isTracing: tracer != nil, succeeding: nil))
+    exporter = tracer.flatMap { tracer in
+      machinery.tracing.exporter(of: tracer, fetcher: machinery.fetcher, log: log) { event in
+        let metrics = metrics.withLock { $0 }
+        metrics.traces?.count(event, in: metrics.registry.shared)
+      }
+    }
+    let cache = configuration.cache
+    let condition = CacheCondition(path: cache.place, kind: cache.kind, now: { .now })
+    let store = await cache.open(loop: machinery.loops[0], resolver: machinery.resolver) { event in
+      condition.take(event)
+      event.write(to: log, path: cache.place ?? "")
+      let metrics = metrics.withLock { $0 }
+      metrics.cache?.count(event, in: metrics.registry.shared)
+    }
+    let publications = Publications()
+    let challengeMemory =
+      ChallengeMemory(of: cache, store, subscriptions: [:], now: { .now }) ?? ChallengeMemory(now: { .now })
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(
+        now: { .now }, filingPatience: .milliseconds(100),
+        observe: { event in
+          event.write(to: log)
+          let metrics = metrics.withLock { $0 }
+          metrics.tokens.count(event, in: metrics.registry.shared)
+        },
+        publish: { key, value in
+          publications.publish(value, key)
+          if let value { challengeMemory.take(value, for: key) }
+        }), store: store)
+    process = ServiceProcess(
+      broker: broker, resolver: machinery.resolver, log: log, challengeMemory: challengeMemory, tracer: tracer)
+    self.machinery = machinery
+    self.publications = publications
+    self.store = store
+    self.metrics = metrics
+    cacheCondition = condition
+    reloads = ReloadHistory(ReloadReport(inForceSince: .now))
+    countReload(nil)
+  }
+
+  /// What a configuration becomes. Parts of `former` that need not be new are not.
+  func generation(
+    _ configuration: LoadedConfiguration, _ held: HeldResources, succeeding former: Generation?
+  ) -> Generation {
+    let settings = configuration.settings
+    let log = settings.overridden(by: machinery.options).log
+    self.log.change(level: log.level, format: log.format)
+    var credentials = former?.credentials ?? CredentialVersions()
+    credentials.follow(settings.applications)
+    let plan = routePlan(configuration, credentials)
+    let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
+    process.challengeMemory.follow(Dictionary(uniqueKeysWithValues: requested))
+    let metrics = metrics.withLock { metrics in
+      if former != nil {
+        metrics = ProcessMetrics(
+          configuration, loops: machinery.loops.count, isTracing: process.tracer != nil, succeeding: metrics)
+      }
+      return metrics
+    }
+    // Where a person is sent who asked at a listener without pages, or at none.
+    let pages = zip(settings.listeners, held.listeners.traffic).compactMap { SignInOrigin($0, $1) }.first
+    let first = former?.first ?? settings
+    let service = Service(
+      process, ServiceRoutes(routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions),
+      limits: ServiceLimits(settings),
+      records: ServiceRecords(
+        metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
+        accessFormat: log.format),
+      description: ServiceDescription(settings, since: first, machinery, cache: cacheCondition),
+      readiness: settings.readyWhen == .started ? .started : .tokens,
+      signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
+    let desks = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
+      signInDesk(settings, listener, service, succeeding: former?.desks ?? [])
+    }
+    return Generation(
+      configuration: configuration, first: first, held: held, credentials: credentials, service: service, desks: desks)
+  }
+
+  private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {
+    let settings = configuration.settings
+    let providers = Providers(configuration, fetcher: machinery.fetcher, tracer: process.tracer)
+    var plan = RoutePlan()
+    for (route, tls) in zip(settings.routes, configuration.contexts.routes) {
+      let subscription = settings.subscription(
+        of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
+      plan.add(route, tls: tls, subscription: subscription)
+    }
+    return plan
+  }
+
+  private let authentication = ClientAuthenticationMemory()
+
+  /// Counts what became of a reload; nil is the start.
+  func countReload(_ outcome: ReloadReport.Outcome?) {
+    let metrics = metrics.withLock { $0 }
+    if let outcome {
+      metrics.reloads.count(outcome, at: .now, in: metrics.registry.shared)
+    } else {
+      metrics.reloads.started(at: .now, in: metrics.registry.shared)
+    }
+  }
+}
+
+/// Where new tokens go: from the broker, which is there first, to the server's loops.
+final class Publications: Sendable {
+  private let server = Locked<ProxyServer?>(nil)
+
+  func attach(_ server: ProxyServer) {
+    self.server.withLock { $0 = server }
+  }
+
+  func publish(_ value: BearerValue?, _ key: AcquisitionKey) {
+    server.withLock { $0 }?.publish(value, for: key)
+  }
+}
+
+/// The metrics of a process, as the routes and applications of one configuration label them.
+struct ProcessMetrics {
+  let service: ServiceMetrics
+  let tokens: TokenMetrics
+  let cache: CacheMetrics?
+  let reloads: ReloadMetrics
+  /// nil where nothing is traced.
+  let traces: TraceMetrics?
+  let registry: MetricsRegistry
+
+  /// Metrics of a configuration; what `former` has counted under the same names goes on.
+  init(_ configuration: LoadedConfiguration, loops: Int, isTracing: Bool, succeeding former: ProcessMetrics?) {
+    let settings = configuration.settings
+    var catalog = MetricsCatalog()
+    service = ServiceMetrics(
+      &catalog, routes: settings.routes.map(\.name), version: programVersion, commit: programCommit)
+    tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
+    // The cache stays the one of the start.
+    let isShared = former.map { $0.cache != nil } ?? (configuration.cache.place != nil)
+    cache = isShared ? CacheMetrics(&catalog) : nil
+    reloads = ReloadMetrics(&catalog)
+    traces = isTracing ? TraceMetrics(&catalog) : nil
+    registry = MetricsRegistry(catalog, writers: loops, succeeding: former?.registry)
+    registry.shared.set(service.buildInfo, 1)
+  }
+}
+
+extension Settings {
+  /// The settings with what the command line and the environment say instead of the file.
+  func overridden(by options: RunOptions) -> Settings {
+    overridden(loops: options.loops, logLevel: options.logLevel, logFormat: options.logFormat)
+  }
+
+  /// The keys of the settings that only a restart brings into force, where they are others than at the start.
+  func needingRestart(since first: Settings, _ options: RunOptions) -> [String] {
+    var names: [String] = []
+    if options.loops == nil, first.loops != loops { names.append("loops") }
+    if first.admin?.address.value != admin?.address.value { names.append("admin") }
+    if first.cache.isElsewhere(than: cache) { names.append("cache") }
+    return names
+  }
+
+  /// The files that would be made in other directories than these, the only ones in which the process may still make some.
+  func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
+    log.filesOutside(directories)
+      + listeners.compactMap { listener in
+        guard case .unix(let path) = listener.address.value, !directories.contains(directory(of: path)) else {
+          return nil
+        }
+        return listener.address.issue(
+          "\(listener.address.value) needs a restart: the process has given up the right to make files there")
+      }
+  }
+}
+
+extension UnixTime {
+  /// The wall clock.
+  static var now: UnixTime { UnixTime(WallClock.now.seconds) }
+}
+
+extension LogInstant {
+  /// The wall clock.
+  static var now: LogInstant {
+    let now = WallClock.now
+    return LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds)
+  }
+}

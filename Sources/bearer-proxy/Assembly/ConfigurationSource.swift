@@ -1,0 +1,158 @@
+// Owns where settings come from, and noticing that they may have changed there: the file itself, and every file it names.
+
+import Configuration
+import Network
+
+/// Settings with everything that the files they name hold. What can be wrong with a file has been found when there is
+/// one of these.
+struct LoadedConfiguration: Sendable {
+  let settings: Settings
+  /// The certificates and keys.
+  let contexts: TLSContexts
+  /// Where tokens are kept.
+  let cache: CacheLocation
+
+  /// Loads the files. Certificates that are as in `former` stay; the cache's place is looked at where it is another: it
+  /// is opened at the next start, and what would be wrong then is said now.
+  init(_ settings: Settings, succeeding former: LoadedConfiguration? = nil) throws(ConfigurationError) {
+    self.settings = settings
+    contexts = try TLSContexts(settings, reusing: former?.contexts)
+    if let former, !former.settings.cache.isElsewhere(than: settings.cache) {
+      cache = former.cache
+    } else {
+      cache = try CacheLocation(settings)
+    }
+  }
+}
+
+/// When the configuration is read.
+enum ReadingReason: Sendable {
+  /// In any case.
+  case always
+  /// Where a file is another than when it was read last.
+  case ifChanged
+}
+
+/// A configuration file and its environment.
+struct ConfigurationSource: Sendable {
+  let file: String
+  let environment: [String: String]
+
+  /// The files that settings are made of, at one moment.
+  struct State: Equatable, Sendable {
+    let files: Set<String>
+    private let contents: FileSetState
+
+    init(_ files: Set<String>) {
+      self.files = files
+      contents = FileSetState(files)
+    }
+
+    /// The same files now.
+    var now: State { State(files) }
+  }
+
+  /// What reading came to.
+  struct Reading: Sendable {
+    /// nil where only changes count and no file has changed.
+    let result: Result<LoadedConfiguration, ConfigurationError>?
+    /// The files as they were before they were read, so that a change meanwhile shows.
+    let state: State
+  }
+
+  private static let queue = FileQueue("configuration-files")
+
+  /// Reads on a queue for work that may wait for a disk.
+  func read(
+    _ reason: ReadingReason, since known: State, succeeding former: LoadedConfiguration
+  ) async -> Reading {
+    await Self.queue.run {
+      if reason == .ifChanged, known == known.now { return Reading(result: nil, state: known) }
+      let (settings, state) = readSettings(known: known.files)
+      return Reading(result: load(settings, succeeding: former), state: state)
+    }
+  }
+
+  /// Reads at the start.
+  func read() -> (Result<LoadedConfiguration, ConfigurationError>, State) {
+    let (settings, state) = readSettings(known: [])
+    return (load(settings, succeeding: nil), state)
+  }
+
+  private func load(
+    _ settings: Result<Settings, ConfigurationError>, succeeding former: LoadedConfiguration?
+  ) -> Result<LoadedConfiguration, ConfigurationError> {
+    do throws(ConfigurationError) {
+      return .success(try LoadedConfiguration(settings.get(), succeeding: former))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Reads and checks the settings. Which files to look at is known only when they have been read, so that is done again
+  /// where there are others than `known`.
+  private func readSettings(known: Set<String>) -> (Result<Settings, ConfigurationError>, State) {
+    var files = known.union([file])
+    var result: Result<Settings, ConfigurationError>
+    var state: State
+    var looks = 0
+    repeat {
+      state = State(files)
+      var read: Set<String> = [file]
+      do throws(ConfigurationError) {
+        result = .success(
+          try Settings.load(file: file, environment: environment, files: .system(pipes: .refused), read: &read))
+      } catch {
+        result = .failure(error)
+      }
+      looks += 1
+      if read == files || looks == 3 { break }
+      files = read
+    } while true
+    return (result, state)
+  }
+}
+
+extension FileAccess {
+  /// The files of this machine, through the one opener, which waits for no pipe. A pipe may stand in the place of the
+  /// configuration where `pipes` says so: `check -c <(…)`.
+  static func system(pipes: PipeRule) -> FileAccess {
+    FileAccess(
+      readConfiguration: { path, limit throws(Configuration.FileReadError) in
+        try contents(of: path, limit: limit, pipes: pipes)
+      },
+      read: { path, limit throws(Configuration.FileReadError) in
+        try contents(of: path, limit: limit, pipes: .refused)
+      }, findExposure: { FileExposure.mode(of: $0) })
+  }
+
+  private static func contents(
+    of path: String, limit: Int, pipes: PipeRule
+  ) throws(Configuration.FileReadError) -> [UInt8] {
+    do throws(Network.FileReadError) {
+      return try ReadableFile.contents(of: path, limit: limit, pipes: pipes)
+    } catch {
+      throw Configuration.FileReadError(error)
+    }
+  }
+}
+
+extension Configuration.FileReadError {
+  fileprivate init(_ error: Network.FileReadError) {
+    switch error {
+    case .system(let error): self = .system(error.reason)
+    case .notRegular(let kind): self = .notRegular(kind.words)
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
+    case .unfinished(let time): self = .unfinished(seconds: Int(time.nanoseconds / 1_000_000_000))
+    }
+  }
+}
+
+extension Settings {
+  /// Reads and checks a configuration for a command that reads it once: it may come through a pipe.
+  static func load(file: String, environment: [String: String]) throws(ConfigurationError) -> Settings {
+    var read: Set<String> = []
+    return try load(
+      file: file, environment: environment, files: .system(pipes: .read(within: .seconds(30))), read: &read)
+  }
+}

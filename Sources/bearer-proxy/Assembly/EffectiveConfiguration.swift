@@ -1,0 +1,72 @@
+// Owns what `/status` and `/config` are told of a process that was put together from settings.
+
+import Configuration
+import Identity
+import Proxy
+import Telemetry
+import Tokens
+
+extension ServiceDescription {
+  /// What there is to say of a process with these settings, that the command line and the environment changed. What a
+  /// reload does not bring into force is as it was at the start.
+  init(_ settings: Settings, since first: Settings, _ machinery: Machinery, cache: CacheCondition) {
+    let options = machinery.options
+    let above = options.configuredValues()
+    let kept = settings.needingRestart(since: first, options)
+    func isKept(_ value: ConfiguredValue) -> Bool { kept.contains { value.key == $0 || value.key.hasPrefix($0 + ".") } }
+    let values =
+      settings.effectiveValues(above: above).filter { !isKept($0) }
+      + first.effectiveValues(above: above).filter(isKept)
+      + machinery.tracing.values
+    self.init(
+      version: programVersion, commit: programCommit, configurationFile: options.configuration,
+      cache: { cache.report },
+      configuration: { form in
+        switch form {
+        case .text: configurationText(values)
+        case .json: configurationJSON(values, file: options.configuration).canonicalText() + "\n"
+        }
+      })
+  }
+}
+
+extension RunOptions {
+  /// What the command line, or a variable, says instead of the file.
+  func configuredValues() -> [ConfiguredValue] {
+    var values: [ConfiguredValue] = []
+    if let logLevel { values.append(ConfiguredValue("log.level", logLevel.rawValue, source(.logLevel))) }
+    if let logFormat { values.append(ConfiguredValue("log.format", logFormat.rawValue, source(.logFormat))) }
+    if let loops { values.append(ConfiguredValue("loops", "\(loops)", source(.loops))) }
+    return values
+  }
+
+  private func source(_ option: Option) -> ValueSource {
+    if let variable = option.variable, variables.contains(variable) { return .variable(variable) }
+    return .option("--\(option.rawValue)")
+  }
+}
+
+/// A line for each value, with its source behind it.
+func configurationText(_ values: [ConfiguredValue]) -> String {
+  let lines = values.map { (text: "\($0.key): \(plain($0.value))", source: $0.source.description) }
+  let width = min(lines.map(\.text.count).max() ?? 0, 60)
+  return lines.map { line in
+    line.text + String(repeating: " ", count: max(width - line.text.count, 0)) + "  # \(line.source)\n"
+  }.joined()
+}
+
+/// The same for programs.
+func configurationJSON(_ values: [ConfiguredValue], file: String) -> JSONValue {
+  let members = values.map { value in
+    JSONValue.object([
+      "key": .string(value.key), "value": .string(value.value), "source": .string(value.source.description),
+    ])
+  }
+  return .object(["file": .string(file), "values": .array(members)])
+}
+
+/// A value on one line: as it is, or as a JSON string where it would not stay on it.
+private func plain(_ value: String) -> String {
+  value.utf8.allSatisfy { (0x20..<0x7F).contains($0) } && !value.contains(" #")
+    ? value : JSONValue.string(value).canonicalText()
+}

@@ -1,0 +1,145 @@
+// Owns the binding of every address in the settings. What cannot be bound is reported where it is written, all at once,
+// and then nothing stays bound.
+
+import Configuration
+import Identity
+import Network
+import Proxy
+
+/// The sockets of a process, bound and listening.
+struct BoundListeners {
+  /// The admin listener's socket, and who may call there.
+  struct Admin {
+    let socket: BoundSocket
+    var callers: AdminCallers
+  }
+
+  let traffic: [ServerListener]
+  let admin: Admin?
+  /// Where each of `traffic` was to listen.
+  private let addresses: [ListenerAddress]
+
+  /// Takes each address from `former`, from what the process was started with, or binds it. The admin listener stays
+  /// where it was at the start. Where an address cannot be bound, nothing has changed.
+  /// - Parameter checks: judge the tokens that callers bring.
+  init(
+    _ configuration: LoadedConfiguration, loops: Int, inherited: inout InheritedSockets, checks: CallerTokenChecks,
+    succeeding former: BoundListeners?
+  ) throws(ConfigurationError) {
+    let settings = configuration.settings
+    var issues: [ConfigurationIssue] = []
+    var kept = former.map { former in zip(former.addresses, former.traffic).map { (address: $0, listener: $1) } } ?? []
+    var opened: [ServerListener] = []
+    traffic = zip(settings.listeners, configuration.contexts.listeners).compactMap { listener, tls in
+      if let index = kept.firstIndex(where: { $0.address == listener.address.value }) {
+        return ServerListener(keeping: kept.remove(at: index).listener, listener, tls: tls, checks: checks)
+      }
+      guard let sockets = Self.bind(listener.address, count: loops, &inherited, &issues) else { return nil }
+      opened.append(ServerListener(sockets, listener, tls: tls, checks: checks))
+      return opened.last
+    }
+    addresses = settings.listeners.map(\.address.value)
+    var admin = former?.admin
+    if let settings = settings.admin {
+      let callers = AdminCallers(settings, checks: checks)
+      if former == nil, let socket = Self.bind(settings.address, count: 1, &inherited, &issues)?.first {
+        admin = Admin(socket: socket, callers: callers)
+      }
+      admin?.callers = callers
+    }
+    self.admin = admin
+    if issues.isEmpty { return }
+    for listener in opened { listener.close() }
+    if former == nil {
+      removeAdminSocketFile()
+      admin?.socket.close()
+    }
+    throw ConfigurationError(issues)
+  }
+
+  private static func bind(
+    _ address: Located<ListenerAddress>, count: Int, _ inherited: inout InheritedSockets,
+    _ issues: inout [ConfigurationIssue]
+  ) -> [BoundSocket]? {
+    if let socket = inherited.take(SocketAddress(address.value)) { return [socket] }
+    do throws(SystemError) {
+      return try BoundSocket.bind(SocketAddress(address.value), count: count)
+    } catch {
+      issues.append(
+        address.issue("cannot listen on \(address.value): \(error.reason)", mayPass: error.isPassingForAddress))
+      return nil
+    }
+  }
+
+  /// Removes the file of the admin listener's unix socket, which would outlive the process. The traffic listeners' go
+  /// when they stop listening.
+  func removeAdminSocketFile() {
+    admin?.socket.removeSocketFile()
+  }
+}
+
+extension SocketAddress {
+  init(_ address: ListenerAddress) {
+    switch address {
+    case .unix(let path): self.init(SocketAddress.Kind.unix(path: path))
+    case .tcp(let host, let port):
+      guard let literal = SocketAddress(literal: host, port: port) else {
+        preconditionFailure("the configuration accepts address literals only")
+      }
+      self = literal
+    }
+  }
+}
+
+/// The hosts a listener answers to: the configured ones, its own address, and for loopback the name everybody uses.
+private func acceptedNames(_ hosts: AcceptedHosts, _ address: ListenerAddress) -> [String]? {
+  guard case .names(var names) = hosts else { return nil }
+  switch address {
+  case .unix:
+    // No browser reaches a unix socket, so there is no name to rebind; clients send whatever they like.
+    return names.isEmpty ? nil : Array(names)
+  case .tcp(let host, _):
+    names.insert(host)
+    if SocketAddress(address).isLoopback { names.insert("localhost") }
+    return Array(names)
+  }
+}
+
+extension AdminCallers {
+  /// The rules of the settings.
+  fileprivate init(_ settings: AdminSettings, checks: CallerTokenChecks) {
+    let own = acceptedNames(.names([]), settings.address.value)
+    // At an address that other machines reach, they call it by names that are not known here.
+    let isReached = settings.callers.isOpen || !settings.address.value.isOfThisMachine
+    self.init(
+      hosts: isReached ? nil : own, localHosts: (own ?? []) + ["localhost", "127.0.0.1", "::1"],
+      rules: CallerRules(settings.callers, tokenCheck: checks.check), isOpen: settings.callers.isOpen)
+  }
+}
+
+extension ServerListener {
+  fileprivate init(
+    _ sockets: [BoundSocket], _ settings: ListenerSettings, tls: TLSContext?,
+    checks: CallerTokenChecks
+  ) {
+    self.init(
+      sockets, names: acceptedNames(settings.hosts, settings.address.value),
+      rules: CallerRules(settings.callers, tokenCheck: checks.check), tls: tls, callerTrust: settings.callerTrust)
+  }
+
+  fileprivate init(
+    keeping other: ServerListener, _ settings: ListenerSettings, tls: TLSContext?,
+    checks: CallerTokenChecks
+  ) {
+    self.init(
+      keeping: other, names: acceptedNames(settings.hosts, settings.address.value),
+      rules: CallerRules(settings.callers, tokenCheck: checks.check), tls: tls, callerTrust: settings.callerTrust)
+  }
+}
+
+extension ListenerSettings {
+  /// The contents of the authorities' file of callers' certificates.
+  fileprivate var callerTrust: [UInt8]? {
+    callers.certificate.map { contentDigest(of: $0.caFile.value) ?? [] }
+  }
+}

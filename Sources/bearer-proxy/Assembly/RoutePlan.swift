@@ -1,0 +1,97 @@
+// Owns the numbering of what routes share: origins, so that routes to one server share connections, and bearer slots, so
+// that routes with one right share tokens.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Network
+import Proxy
+import Tokens
+
+/// Routes with the origins and slots they refer to.
+struct RoutePlan {
+  private(set) var routes: [Route] = []
+  private(set) var origins: [ServiceOrigin] = []
+  private(set) var subscriptions: [TokenSubscription] = []
+  private var originIndices: [OriginKey: Int] = [:]
+  private var slots: [AcquisitionKey: Int] = [:]
+
+  /// What must be equal for connections to be shared. Contexts are equal where their files are.
+  private struct OriginKey: Hashable {
+    var origin: String
+    var context: ObjectIdentifier?
+    var serverName: String?
+    var pool: PoolSettings
+    var proxy: ProxyAddress?
+  }
+
+  mutating func add(_ settings: RouteSettings, tls: TLSContext?, subscription: TokenSubscription?) {
+    routes.append(
+      Route(
+        index: routes.count, name: settings.name, host: settings.host, path: settings.path,
+        methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
+        originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
+        allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
+        bearerSlot: subscription.map { slot($0) }, token: RouteTokenRules(settings.tokenRules),
+        timeouts: ExchangeTimeouts(settings.timeouts)))
+  }
+
+  private mutating func originIndex(_ settings: RouteSettings, _ tls: TLSContext?) -> Int {
+    let key = OriginKey(
+      origin: settings.upstream.value.origin, context: tls.map { ObjectIdentifier($0) },
+      serverName: settings.tls.serverName, pool: settings.pool, proxy: settings.proxy)
+    if let known = originIndices[key] { return known }
+    let origin = Origin(
+      settings.upstream.value, tls: tls, serverName: settings.tls.serverName,
+      proxy: settings.proxy.map { ConnectProxy($0) })
+    let limits = PoolLimits(maximumIdle: settings.pool.maxIdle, idleTimeout: TimeSpan(settings.pool.idleTimeout))
+    origins.append(ServiceOrigin(origin, limits: limits))
+    originIndices[key] = origins.count - 1
+    return origins.count - 1
+  }
+
+  private mutating func slot(_ subscription: TokenSubscription) -> Int {
+    if let known = slots[subscription.key] { return known }
+    subscriptions.append(subscription)
+    slots[subscription.key] = subscriptions.count - 1
+    return subscriptions.count - 1
+  }
+}
+
+extension RouteTokenRules {
+  init(_ settings: TokenRuleSettings) {
+    let existing: CallerAuthorization =
+      switch settings.existing {
+      case .replace: .replaced
+      case .keep: .kept
+      case .reject: .refused
+      }
+    self.init(
+      scopesOnChallenge: settings.scopesOnChallenge, replayLimit: UInt64(settings.replayLimit), existing: existing,
+      forwardsWithout: settings.whenUnavailable == .forwardWithout,
+      redirectsToSignIn: settings.onInteractionRequired == .redirect)
+  }
+}
+
+extension ExchangeTimeouts {
+  init(_ settings: Timeouts) {
+    self.init(
+      connect: TimeSpan(settings.connect), responseHead: TimeSpan(settings.responseHead), idle: TimeSpan(settings.idle),
+      whole: settings.exchange.map { TimeSpan($0) })
+  }
+}
+
+extension ServiceLimits {
+  init(_ settings: Settings) {
+    self.init(
+      head: HeadLimits(
+        headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount,
+        targetBytes: settings.limits.targetBytes),
+      bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
+      unfinished: settings.limits.unfinished,
+      callerRate: settings.limits.callerRate.map { UInt64($0) },
+      requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle),
+      grace: TimeSpan(settings.shutdown.grace))
+  }
+}

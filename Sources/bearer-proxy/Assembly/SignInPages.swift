@@ -1,0 +1,58 @@
+// Owns the way from a listener's settings to its sign-in pages: by which address browsers know it.
+
+import Configuration
+import HTTP
+import Network
+import Proxy
+import Telemetry
+import Tokens
+
+extension Composition {
+  /// The sign-in pages of a listener, where it has any. Sign-ins that are under way at one of `former` of the same address go on.
+  func signInDesk(
+    _ settings: ListenerSettings, _ listener: ServerListener, _ service: Service, succeeding former: [SignInDesk?]
+  ) -> SignInDesk? {
+    guard let signIn = settings.signIn, let origin = SignInOrigin(settings, listener) else { return nil }
+    let predecessor = former.compactMap(\.self).first { $0.origin == origin }
+    do throws(CryptoError) {
+      let desk = try SignInDesk(
+        origin, hasOneName: signIn.publicURL == nil, service: service,
+        SignInDesk.Surroundings(
+          store: store, broker: broker, now: { .now }, log: log, lifetime: signIn.limit.components.seconds),
+        succeeding: predecessor)
+      let uris = desk.redirectURIs
+      if predecessor?.redirectURIs != uris {
+        for uri in uris { log.info("sign-in pages", ["redirect_uri": .string(uri)]) }
+      }
+      return desk
+    } catch {
+      log.error("no sign-in pages: the cryptography library fails", ["reason": .string("\(error)")])
+      return nil
+    }
+  }
+}
+
+extension SignInOrigin {
+  /// How browsers know a listener; nil where it has no sign-in pages.
+  init?(_ settings: ListenerSettings, _ listener: ServerListener) {
+    guard let signIn = settings.signIn else { return nil }
+    if let url = signIn.publicURL {
+      self.init(url)
+    } else {
+      self.init(settings, port: listener.address?.port)
+    }
+  }
+
+  /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where the name
+  /// may mean another one.
+  fileprivate init?(_ settings: ListenerSettings, port: UInt16?) {
+    guard case .tcp(let host, _) = settings.address.value, let port else { return nil }
+    let name = host == "127.0.0.1" || host == "::1" ? "localhost" : host
+    let literal = name.contains(":") ? "[\(name)]" : name
+    do throws(HTTPURLError) {
+      self.init(try HTTPURL("\(settings.tls == nil ? "http" : "https")://\(literal):\(port)/"))
+    } catch {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// Owns `check`: everything that `run` would refuse, and nothing started.
+
+import Configuration
+
+/// Validates a configuration.
+struct CheckCommand {
+  let configuration: String
+
+  func answer(in context: CommandContext) throws(CommandError) -> CommandAnswer {
+    let settings = try context.configuration(configuration).settings
+    let routes = counted(settings.routes.count, "route")
+    let applications = counted(settings.applications.count, "application")
+    return CommandAnswer(
+      text: "\(configuration): ok (\(routes), \(applications))\n" + Tracing(context.environment).report, status: .done)
+  }
+
+  private func counted(_ number: Int, _ noun: String) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+  }
+}

@@ -1,0 +1,194 @@
+// Owns what every command is given and how every command ends: the surroundings it runs in, what it answers, with which
+// exit status, and where the answer is written.
+
+import Configuration
+import Glibc
+import HTTPClient
+import Identity
+import Network
+import Tokens
+
+/// The surroundings of a command. Tests replace parts of them.
+struct CommandContext: Sendable {
+  var environment: [String: String]
+  /// The wall clock.
+  var now: @Sendable () -> UnixTime = { .now }
+  /// Waits for seconds between two polls.
+  var sleep: @Sendable (Int64) async -> Void = TokenBroker.sleep
+  /// Writes what a person reads while the command runs; the answer comes at its end.
+  var writeProgress: @Sendable (String) -> Void = { writeError($0) }
+  var terminal = Terminal()
+  var openLoop: @Sendable () throws(SystemError) -> EventLoop = { () throws(SystemError) in try EventLoop() }
+  /// How the providers of applications are reached, instead of by the network.
+  var providers: (@Sendable (ApplicationSettings) -> Fetch)?
+
+  /// The settings of a file.
+  func settings(_ file: String) throws(CommandError) -> Settings {
+    do throws(ConfigurationError) {
+      return try Settings.load(file: file, environment: environment)
+    } catch {
+      throw .configuration(error)
+    }
+  }
+
+  /// The settings of a file with everything that the files they name hold.
+  func configuration(_ file: String) throws(CommandError) -> LoadedConfiguration {
+    let settings = try settings(file)
+    do throws(ConfigurationError) {
+      return try LoadedConfiguration(settings)
+    } catch {
+      throw .configuration(error)
+    }
+  }
+
+  /// Settings and the place of their cache, for a command that asks no provider.
+  func settingsAndCache(_ file: String) throws(CommandError) -> (Settings, CacheLocation) {
+    let settings = try settings(file)
+    do throws(ConfigurationError) {
+      return (settings, try CacheLocation(settings))
+    } catch {
+      throw .configuration(error)
+    }
+  }
+
+  /// What a command needs to reach others.
+  func network() throws(CommandError) -> CommandNetwork {
+    do throws(SystemError) {
+      return CommandNetwork(loop: try openLoop())
+    } catch {
+      throw .noEventLoop(error)
+    }
+  }
+
+  /// The ways to the providers of a configuration's applications.
+  func providers(_ configuration: LoadedConfiguration, _ network: CommandNetwork) -> (ApplicationSettings) -> Fetch {
+    providers ?? Providers(configuration, fetcher: network.fetcher).fetch
+  }
+
+  /// Opens the cache. What is wrong with a file that is there is written at once, for the command then shows less than
+  /// there may be.
+  func open(_ cache: CacheLocation, _ network: CommandNetwork) async -> any TokenCacheStore {
+    await cache.open(loop: network.loop, resolver: network.resolver) { [writeProgress] event in
+      guard case .failed(let error, _, isNews: true) = event, let place = cache.place else { return }
+      writeProgress("bearer-proxy: warning: \(error.description(path: place))\n")
+    }
+  }
+
+  /// The same for a command that is of no use without what the cache holds.
+  func openReadable(
+    _ cache: CacheLocation, _ network: CommandNetwork
+  ) async throws(CommandError) -> any TokenCacheStore {
+    let store = await open(cache, network)
+    if store.blindness == nil { return store }
+    throw .failed("the token cache cannot be read, so who is signed in is not known")
+  }
+}
+
+/// An event loop and what stands on it, for one command.
+struct CommandNetwork: Sendable {
+  let loop: EventLoop
+  let resolver = Resolver()
+  let fetcher: Fetcher
+
+  init(loop: EventLoop) {
+    self.loop = loop
+    fetcher = Fetcher(loop: loop, resolver: resolver)
+  }
+}
+
+/// The exit status of every command.
+enum ExitStatus: Int32 {
+  /// Done.
+  case done = 0
+  /// Tried and failed; another try may succeed. An address in use is such a failure.
+  case failed = 1
+  /// The command line or the configuration is wrong; nothing was started, and another try cannot succeed.
+  case usage = 2
+  /// A person has to sign in or consent first.
+  case interactionRequired = 3
+}
+
+/// What a command says at its end, and its exit status.
+struct CommandAnswer: Equatable {
+  enum Stream: Equatable {
+    case output, error
+  }
+
+  var text: String
+  var status: ExitStatus
+  var stream: Stream
+
+  /// An answer on standard output where the command is done, else on standard error.
+  init(text: String, status: ExitStatus) {
+    self.init(text: text, status: status, stream: status == .done ? .output : .error)
+  }
+
+  /// An answer where a program reads it, whatever it says.
+  init(text: String, status: ExitStatus, stream: Stream) {
+    (self.text, self.status, self.stream) = (text, status, stream)
+  }
+
+  func write() {
+    switch stream {
+    case .output: writeOutput(text)
+    case .error: writeError(text)
+    }
+  }
+}
+
+/// Why a command ends without its result.
+enum CommandError: Error, Equatable {
+  /// Every mistake in its place.
+  case configuration(ConfigurationError)
+  /// The command line is wrong, or does not fit the configuration.
+  case usage(String)
+  /// A try that failed. The message may quote others; `advice` is a line of ours, or empty.
+  case failed(String, status: ExitStatus = .failed, advice: String = "")
+  /// The system gives no event loop.
+  case noEventLoop(SystemError)
+
+  var answer: CommandAnswer {
+    switch self {
+    case .configuration(let error): CommandAnswer(text: "\(error)\n", status: error.mayPass ? .failed : .usage)
+    case .usage(let message): CommandAnswer(text: "bearer-proxy: error: \(message)\n", status: .usage)
+    case .failed(let message, let status, let advice):
+      CommandAnswer(text: "bearer-proxy: error: \(message.printable(limit: 4000))\n\(advice)", status: status)
+    case .noEventLoop(let error):
+      CommandAnswer(
+        text: "bearer-proxy: error: the system gives no event loop: \(error.description)\n\(error.loopAdvice)\n",
+        status: .failed)
+    }
+  }
+}
+
+extension SystemError {
+  /// What to do where no event loop can be had.
+  fileprivate var loopAdvice: String {
+    isExhaustion
+      ? "No file descriptor is left. Raise the limit (ulimit -n, or LimitNOFILE= of the service) and try again."
+      : "The kernel has to offer epoll and eventfd to this process: look at the limits and filters it runs under."
+  }
+}
+
+/// Writes text to standard output.
+func writeOutput(_ text: String) {
+  write(text, to: STDOUT_FILENO)
+}
+
+/// Writes text to standard error.
+func writeError(_ text: String) {
+  write(text, to: STDERR_FILENO)
+}
+
+/// Writes everything, or as much as there is a reader for.
+private func write(_ text: String, to descriptor: Int32) {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count > 0 {
+      bytes = bytes.dropFirst(count)
+    } else if errno != EINTR {
+      return
+    }
+  }
+}

@@ -1,0 +1,185 @@
+// Owns the text of a first configuration: what `init` asked, put where it belongs, with a comment on each part; and the
+// making of its files. Who is asked stands in InitCommand.
+
+import Configuration
+import Glibc
+import HTTP
+import Network
+import Tokens
+
+/// Answers, as far as they are given, and the file that follows from them.
+struct FirstConfiguration: Equatable {
+  /// What is asked, in this order.
+  enum Question: CaseIterable {
+    case authority, clientID, secret, upstream, path, scopes
+  }
+
+  var authority: String?
+  var clientID: String?
+  /// Whether the application has a secret, and so tokens of its own. Without one, people sign in.
+  var hasSecret = false
+  var upstream: String?
+  var path: String?
+  var scopes: [String]?
+  /// The file that holds the secret, as the configuration names it.
+  let secretFile: String
+
+  /// Answers that any rule accepts, for what has not been answered yet.
+  private static let placeholder = "https://placeholder.example/"
+
+  /// The name of the first route: the last word of its path.
+  var routeName: String {
+    let word = (path ?? "").split(separator: "/").last ?? "all"
+    return String(
+      word.unicodeScalars.prefix(64).map { scalar in
+        switch scalar {
+        case "0"..."9", "A"..."Z", "a"..."z", "-", ".", "_": Character(scalar)
+        default: "-"
+        }
+      })
+  }
+
+  /// A path that suits the upstream: the first word of its host that says something.
+  var suggestedPath: String {
+    guard let upstream, let url = readURL(upstream) else { return "/api/" }
+    let word = url.host.split(separator: ".").map(String.init).first { !["www", "api"].contains($0) }
+    guard let word, word.first?.isLetter == true, word != "localhost" else { return "/api/" }
+    return "/\(word)/"
+  }
+
+  private func readURL(_ text: String) -> HTTPURL? {
+    do throws(HTTPURLError) {
+      return try HTTPURL(text)
+    } catch {
+      return nil
+    }
+  }
+
+  /// What is wrong with the answers so far, by the rules of the configuration; `nil` where nothing is.
+  func problem() -> String? {
+    do throws(ConfigurationError) {
+      // The secret is not in its file yet, and every variable that an answer could name would be a mistake.
+      let files = FileAccess.system(pipes: .refused)
+      _ = try Settings.decode(
+        yaml: Array(yaml(isDraft: true).utf8), file: "answers", environment: [:], readFile: files.read)
+      return nil
+    } catch {
+      return error.issues.map { issue in
+        // Keys mean little to somebody who has not seen the file: `routes[0].upstream: 'ftp://…' begins …`.
+        issue.message.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? issue.message
+      }.joined(separator: "\n")
+    }
+  }
+
+  /// The file.
+  func yaml() -> String { yaml(isDraft: false) }
+
+  private func yaml(isDraft: Bool) -> String {
+    let secret =
+      isDraft
+      ? "client_secret: placeholder"
+      : "# In a file of its own, which nobody else may read.\n    client_secret_file: \(scalar(secretFile))"
+    let credential =
+      hasSecret ? secret : "# No client secret: a public client. People sign in with 'bearer-proxy login'."
+    return """
+      # A first configuration for bearer-proxy, written by 'bearer-proxy init'. It is yours to change; afterwards,
+      # 'bearer-proxy check -c FILE' reports every mistake in its place.
+
+      # Where the app connects. Loopback: nobody else reaches it.
+      listeners:
+        - address: 127.0.0.1:8080
+
+      # curl http://127.0.0.1:9901/readyz says whether there are tokens, and /metrics counts.
+      admin:
+        address: 127.0.0.1:9901
+
+      # Where tokens are kept. The file may be shared with other programs of the MSAL family.
+      cache:
+        file: msal_token_cache.json
+
+      # The application as it is registered with its identity provider.
+      applications:
+        app:
+          authority: \(scalar(authority ?? Self.placeholder))
+          client_id: \(scalar(clientID ?? "placeholder"))
+          \(credential)
+
+      # Which requests go where, with which token. \(path ?? "/")… becomes \(upstream ?? Self.placeholder)…
+      routes:
+        - name: \(scalar(routeName))
+          path: \(scalar(path ?? "/"))
+          upstream: \(scalar(upstream ?? Self.placeholder))
+      \(token)
+
+      """
+  }
+
+  private var token: String {
+    // One that every kind of provider accepts, until the question is answered.
+    let words = (scopes ?? ["\(Self.placeholder).default"]).map(scalar).joined(separator: ", ")
+    let list = words.isEmpty ? "" : "scopes: [\(words)]"
+    let (comment, subject) =
+      hasSecret
+      ? ("A token for the application itself (client credentials).", "application")
+      : ("A token for the person who is signed in.", "account")
+    return """
+          application: app
+          # \(comment)
+          token: {as: \(subject)\(list.isEmpty ? "" : ", \(list)")}
+      """
+  }
+
+  /// A double-quoted YAML scalar, in which `$` stands for itself.
+  private func scalar(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "$": quoted += "$$"
+      case "\u{0}"..."\u{1F}", "\u{7F}": quoted += "?"
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}
+
+/// Why a new file was not made.
+struct NewFileError: Error, Equatable {
+  let path: String
+  /// The system's error number.
+  let number: Int32
+
+  /// The reason in words.
+  var reason: String { String(cString: strerror(number)) }
+}
+
+/// Whether anything has this name, a link that leads nowhere included.
+func exists(_ path: String) -> Bool {
+  var status = stat()
+  return lstat(path, &status) == 0
+}
+
+/// Makes a file of these bytes; one that is there stays as it is. What was written of a file that could not be finished is removed.
+func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(NewFileError) {
+  let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+  guard descriptor >= 0 else { throw NewFileError(path: path, number: errno) }
+  var failure: Int32 = 0
+  bytes.withUnsafeBytes { bytes in
+    var rest = bytes[...]
+    while !rest.isEmpty, failure == 0 {
+      let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        failure = errno
+      }
+    }
+  }
+  if failure == 0, fsync(descriptor) != 0 { failure = errno }
+  close(descriptor)
+  guard failure == 0 else {
+    unlink(path)
+    throw NewFileError(path: path, number: failure)
+  }
+}

@@ -1,0 +1,183 @@
+// Owns `login`: one sign-in, from the configuration to the cache's file, and what is said on the way. How a person
+// signs in is Identity's.
+
+import Configuration
+import HTTPClient
+import Identity
+import Network
+import Tokens
+
+/// Signs a person in.
+struct LoginCommand {
+  let options: LoginOptions
+
+  /// The same; an interrupt ends it in good order.
+  func answerUntilInterrupted(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    ProcessSignal.ignoreBrokenPipes()
+    let work = Task { () async -> Result<CommandAnswer, CommandError> in
+      do throws(CommandError) {
+        return .success(try await self.answer(in: context))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let handlers = [ProcessSignal.Name.interrupt, .terminate].map { name in ProcessSignal(name) { work.cancel() } }
+    let answer = await work.value
+    withExtendedLifetime(handlers) {}
+    return try answer.get()
+  }
+
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let configuration = try context.configuration(options.configuration)
+    let settings = configuration.settings
+    let plan: LoginPlan
+    do throws(LoginPlan.Problem) {
+      plan = try LoginPlan(options, routes: settings.routes, applications: settings.applications.map(\.name))
+    } catch {
+      throw .usage("\(options.configuration): \(error.message)")
+    }
+    guard let application = settings.application(named: plan.application) else {
+      preconditionFailure("the plan's application is one of the settings'")
+    }
+    guard let path = configuration.cache.place else {
+      throw .usage(
+        "\(options.configuration) keeps tokens in memory, which ends with this command; set cache: {file: PATH}")
+    }
+    let network = try context.network()
+    var request = SignInRequest(
+      application: Application(application, fetch: context.providers(configuration, network)(application)),
+      scopes: plan.scopes, extraScopes: plan.extraScopes)
+    request.claims = options.claims
+    let store = await context.open(configuration.cache, network)
+    if let reason = await unwritable(store) {
+      throw .failed("the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))")
+    }
+    let people = await SignedInAccounts(request.application, store: store).accounts().map(\.account)
+    let expectation = LoginExpectation(
+      named: plan.account, hint: options.hint, prompt: options.prompt, people: people)
+    request.expectedAccount = expectation.account
+    request.loginHint = expectation.hint
+    request.prompt = expectation.prompt
+    if expectation.isOpen { request.confirmation = confirmation(plan, people, at: context.terminal) }
+    let remembered = await RememberedNeed(
+      options.target, plan, request.application, configuration.cache, store, now: context.now)
+    if let remembered {
+      remembered.add(to: &request)
+      context.writeProgress(remembered.words)
+    }
+    do throws(SignInError) {
+      let result = try await signIn(request, plan, store, network.loop, context)
+      await remembered?.isMet()
+      return CommandAnswer(
+        text: LoginReport(
+          result: result, plan: plan, authority: request.application.authority, path: path, people: people
+        ).text, status: .done)
+    } catch {
+      throw .failed(
+        "nobody is signed in to '\(plan.application)': \(error.message(cachePath: path))",
+        status: error.isInteractionRequired ? .interactionRequired : .failed,
+        advice: error.cure(
+          application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))
+    }
+  }
+
+  private func signIn(
+    _ request: SignInRequest, _ plan: LoginPlan, _ store: any TokenCacheStore, _ loop: EventLoop,
+    _ context: CommandContext
+  ) async throws(SignInError) -> AuthenticationResult {
+    let writeProgress = context.writeProgress
+    switch options.way {
+    case .deviceCode:
+      let countdown = CountdownLine(now: context.now, write: writeProgress)
+      defer { countdown.end() }
+      var request = request
+      if case .program(let keeps) = request.confirmation {
+        request.confirmation = .program { account in
+          countdown.end()
+          return await keeps(account)
+        }
+      }
+      return try await DeviceCodeSignIn(request, store: store, now: context.now, sleep: context.sleep).acquireToken {
+        codes in
+        writeProgress(Self.instructions(codes))
+        countdown.begin(until: context.now() + codes.expiresIn)
+      }
+    case .browser:
+      let (name, browser) = (plan.application, Browser(environment: context.environment, isRoot: isRoot()))
+      // The address stands in the browser's arguments then, where every user of the machine can read it.
+      let users = browser == nil ? nil : browserUsers(context.environment)
+      return try await InteractiveSignIn(
+        request, store: store, loop: loop, redirect: redirect(request.application), timeout: .seconds(options.timeout),
+        users: users, now: context.now
+      ).acquireToken { address in
+        let isOpen = browser?.open(address) ?? false
+        writeProgress(
+          (isOpen
+            ? "A browser is opened for the sign-in to '\(name)'. If it does not show the page, go there on this machine:"
+            : "To sign in to '\(name)', go there with a browser on this machine (--device-code: on any):")
+            + "\n\n  \(address)\n\nThe address works once.\n")
+      }
+    }
+  }
+
+  /// Why nothing could be kept; nil where it could.
+  private func unwritable(_ store: any TokenCacheStore) async -> CacheStoreError? {
+    if let reason = store.blindness { return reason }
+    do throws(CacheStoreError) {
+      try await store.tryLock()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// How the person confirms the sign-in: at the terminal, or by the page where there is none.
+  private func confirmation(
+    _ plan: LoginPlan, _ people: [CachedAccount], at terminal: Terminal
+  ) -> SignInConfirmation {
+    guard terminal.isInteractive else { return .page }
+    let name = plan.application
+    return .program { account in
+      let others = people.filter { $0.homeAccountID != account.homeAccountID }.map { $0.name.printable(limit: 100) }
+      let note =
+        others.isEmpty
+        ? ""
+        : "\(others.joined(separator: ", ")) \(others.count == 1 ? "is" : "are") signed in already: "
+          + "routes without 'account' are refused until they name one.\n"
+      return await terminal.confirm(
+        "\(account.name.printable(limit: 300)) signed in to '\(name)'.\n\(note)Keep this sign-in? [y/N] ")
+    }
+  }
+
+  private func redirect(_ application: Application) -> LoopbackRedirect {
+    switch options.redirect {
+    case .uri(let redirect): redirect
+    case .port(let port): LoopbackRedirect(application.callback, port: port)
+    case nil: LoopbackRedirect(application.callback)
+    }
+  }
+
+  private static func instructions(_ codes: DeviceAuthorizationReply) -> String {
+    let shortcut = codes.completeURI.map { "\nOr go to \($0) and confirm the code.\n" } ?? ""
+    return """
+      To sign in, go to this address with any browser, and type in the code:
+
+        address: \(codes.verificationURI)
+        code:    \(codes.userCode)
+      \(shortcut)
+
+      """
+  }
+}
+
+extension LoginOptions {
+  /// What the provider is asked to show; device codes have no such choice.
+  fileprivate var prompt: Prompt? {
+    if case .browser(let prompt, _) = way { prompt } else { nil }
+  }
+
+  /// Whom the command line names.
+  fileprivate var hint: String? {
+    if case .browser(_, let hint) = way { hint } else { nil }
+  }
+}

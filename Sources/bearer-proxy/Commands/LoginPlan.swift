@@ -1,0 +1,157 @@
+// Owns what a sign-in asks for, worked out from the configuration: which application, which scopes, whom it expects.
+
+import Configuration
+import Identity
+import Tokens
+
+/// The settings' part of a sign-in.
+struct LoginPlan: Equatable {
+  /// Why there is none.
+  enum Problem: Error, Equatable {
+    case unknownApplication(String, suggestion: String?)
+    case unknownRoute(String, suggestion: String?)
+    /// The route's token is nobody's.
+    case routeWithoutAccount(String)
+
+    var message: String {
+      switch self {
+      case .unknownApplication(let name, let nearest):
+        "there is no application '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+      case .unknownRoute(let name, let nearest):
+        "there is no route '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+      case .routeWithoutAccount(let name): "route '\(name)' takes no token of a person: there is nobody to sign in"
+      }
+    }
+  }
+
+  /// The application's name.
+  var application: String
+  /// What the first token is for.
+  var scopes: ScopeSet
+  /// What is consented to beside that.
+  var extraScopes: ScopeSet
+  /// The account that the routes name.
+  var account: String?
+
+  /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several is
+  /// signed in to for the first one's account and scopes, and consented to for the account's other routes, but where a
+  /// `.default` stands, which takes no company.
+  init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(Problem) {
+    switch options.target {
+    case .route(let name):
+      guard let route = routes.first(where: { $0.name == name }) else {
+        throw .unknownRoute(name, suggestion: nearestWord(to: name, among: routes.map(\.name)))
+      }
+      guard case .account(let application, let account, let scopes) = route.token else {
+        throw .routeWithoutAccount(name)
+      }
+      self.init(application: application, scopes: scopes, extraScopes: options.extraScopes, account: account)
+    case .application(let name):
+      guard applications.contains(name) else {
+        throw .unknownApplication(name, suggestion: nearestWord(to: name, among: applications))
+      }
+      let wishes = routes.compactMap { route -> (account: String?, scopes: ScopeSet)? in
+        guard case .account(name, let account, let scopes) = route.token else { return nil }
+        return (account, scopes)
+      }
+      let first = wishes.first
+      let others = wishes.filter { $0.account == first?.account }.dropFirst().map(\.scopes)
+      let joined = others.reduce(ScopeSet.none) { $0.union($1) }
+      let all = joined.union(first?.scopes ?? .none)
+      let hasDefault = all.words.contains { $0.hasSuffix("/.default") }
+      self.init(
+        application: name, scopes: first?.scopes ?? .none,
+        extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined), account: first?.account)
+    }
+  }
+
+  private init(application: String, scopes: ScopeSet, extraScopes: ScopeSet, account: String?) {
+    self.application = application
+    self.scopes = scopes
+    self.extraScopes = extraScopes
+    self.account = account
+  }
+}
+
+/// Whom a sign-in is for.
+struct LoginExpectation: Equatable {
+  /// Whose tokens alone are kept: a user name or an id; nil is anybody's.
+  var account: String?
+  /// What the provider is told of it.
+  var hint: String?
+  /// What the provider shows.
+  var prompt: Prompt?
+
+  /// Whether it has to be asked if the right person signed in.
+  var isOpen: Bool { account == nil }
+
+  /// Works it out.
+  /// - Parameters:
+  ///   - named: the account that the configuration names.
+  ///   - hint: who the command line says is expected.
+  ///   - people: those who are signed in.
+  init(named: String?, hint: String?, prompt: Prompt?, people: [CachedAccount]) {
+    self.prompt = prompt
+    if let named {
+      account = named
+      let known = people.first { $0.isCalled(named) }
+      // An id says nothing to a provider's page.
+      self.hint = hint ?? known.flatMap(Self.hint) ?? (named.contains("@") ? named : nil)
+    } else if hint == nil, prompt != .selectAccount, people.count == 1 {
+      account = people[0].homeAccountID
+      self.hint = Self.hint(people[0])
+    } else {
+      // Somebody else is wanted, or it is open who.
+      self.hint = hint
+      if hint == nil, prompt == nil, !people.isEmpty { self.prompt = .selectAccount }
+    }
+  }
+
+  private static func hint(_ account: CachedAccount) -> String? {
+    account.username.isEmpty ? nil : account.username
+  }
+}
+
+/// What a route's API, or the provider, wants a sign-in to bring.
+struct RememberedNeed {
+  private let memory: ChallengeMemory
+  private let route: String
+  private let need: SignInNeed
+
+  /// The need of the route that is signed in for; nil where there is none.
+  init?(
+    _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, _ cache: CacheLocation,
+    _ store: any TokenCacheStore, now: @escaping @Sendable () -> UnixTime
+  ) async {
+    guard case .route(let name) = target else { return nil }
+    let wish = TokenSubscription(application: application, account: plan.account, scopes: plan.scopes)
+    guard let memory = ChallengeMemory(of: cache, store, subscriptions: [name: wish], now: now) else { return nil }
+    self.memory = memory
+    route = name
+    guard let need = await memory.need(of: name) else { return nil }
+    self.need = need
+  }
+
+  /// Asks for it. What the command line says counts where both say something.
+  func add(to request: inout SignInRequest) {
+    if let claims = need.claims { request.claims = request.claims.map { claims.merged(with: $0) } ?? claims }
+    // A `.default` takes no company in one token.
+    if request.scopes.words.contains(where: { $0.hasSuffix("/.default") }) {
+      request.extraScopes = request.extraScopes.union(need.scopes)
+    } else {
+      request.scopes = request.scopes.union(need.scopes)
+    }
+    request.authenticationContexts = need.authenticationContexts
+    request.maxAge = request.maxAge ?? need.maxAge
+  }
+
+  /// What the person is told.
+  var words: String {
+    "Requests to '\(route)' were refused for want of \(need.words): this sign-in asks for that.\n"
+  }
+
+  /// Has it forgotten, here and by the proxies that share the cache.
+  func isMet() async {
+    await memory.met(by: need, routes: [route])
+  }
+}

@@ -1,0 +1,102 @@
+// Owns `logout`: one person, out of every application of the configuration at one identity provider.
+
+import Configuration
+import Identity
+import Tokens
+
+/// Signs somebody out.
+struct LogoutCommand {
+  let options: LogoutOptions
+
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let (settings, cache) = try context.settingsAndCache(options.configuration)
+    let store = try await context.openReadable(cache, context.network())
+    var applications = settings.applications.map { Application(offline: $0) }
+    if let name = options.application {
+      guard let chosen = applications.first(where: { $0.name == name }) else {
+        let nearest = nearestWord(to: name, among: applications.map(\.name))
+        throw .usage(
+          "\(options.configuration): there is no application '\(name)'"
+            + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+      }
+      applications.removeAll { $0.authority.authorizationServer != chosen.authority.authorizationServer }
+    }
+    var matches: [LogoutMatch] = []
+    for application in applications {
+      for known in await SignedInAccounts(application, store: store).accounts()
+      where known.account.isCalled(options.account) {
+        LogoutMatch.add(known, of: application, to: &matches)
+      }
+    }
+    switch matches.count {
+    case 0: throw .failed("nobody called '\(options.account)' is signed in; 'bearer-proxy accounts' lists who is")
+    case 1: return try await remove(matches[0], applications, store, path: cache.place)
+    default:
+      guard let match = choice(among: matches, at: context.terminal) else {
+        throw .failed(
+          "'\(options.account)' is several people; say which with --application, or by the id:\n"
+            + matches.map { "  \($0.words)\n" }.joined())
+      }
+      return try await remove(match, applications, store, path: cache.place)
+    }
+  }
+
+  /// The one that the person at the terminal means.
+  private func choice(among matches: [LogoutMatch], at terminal: Terminal) -> LogoutMatch? {
+    guard terminal.isInteractive else { return nil }
+    let list = matches.enumerated().map { "  \($0 + 1)  \($1.words)\n" }.joined()
+    let question = "'\(options.account)' is several people:\n\(list)Which one is signed out? "
+    let number = terminal.ask(question, false).flatMap { Int($0) }
+    guard let number, matches.indices.contains(number - 1) else { return nil }
+    return matches[number - 1]
+  }
+
+  /// Every application of the provider is told, for each has refresh tokens of its own.
+  private func remove(
+    _ match: LogoutMatch, _ applications: [Application], _ store: any TokenCacheStore, path: String?
+  ) async throws(CommandError) -> CommandAnswer {
+    for application in applications where application.authority.authorizationServer == match.server {
+      do throws(CacheStoreError) {
+        try await SignedInAccounts(application, store: store).remove(account: match.account)
+      } catch {
+        throw .failed("the cache cannot be written: \(error.description(path: path ?? "cache"))")
+      }
+    }
+    return CommandAnswer(
+      text: "\(match.account.name.printable(limit: 300)) is signed out of \(match.applications)\n", status: .done)
+  }
+}
+
+/// A person of one identity provider whom a name may mean.
+private struct LogoutMatch {
+  let server: String
+  let account: CachedAccount
+  /// The applications that know the person, and those of them that hold tokens.
+  private var known: [String] = []
+  private var holders: [String] = []
+
+  /// Adds what an application knows.
+  static func add(_ found: SignedInAccount, of application: Application, to matches: inout [LogoutMatch]) {
+    let server = application.authority.authorizationServer
+    let holds = found.canRefresh || !found.tokens.isEmpty
+    let place = matches.firstIndex {
+      $0.server == server && $0.account.homeAccountID == found.account.homeAccountID
+    }
+    var match = place.map { matches[$0] } ?? LogoutMatch(server: server, account: found.account)
+    match.known.append(application.name)
+    if holds { match.holders.append(application.name) }
+    if let place { matches[place] = match } else { matches.append(match) }
+  }
+
+  private init(server: String, account: CachedAccount) {
+    self.server = server
+    self.account = account
+  }
+
+  /// Where the person was signed in. Another program's tokens go too; its applications are not named.
+  var applications: String { (holders.isEmpty ? known : holders).joined(separator: ", ") }
+
+  var words: String {
+    "\(account.name) of \(applications), \(server), id \(account.homeAccountID)".printable(limit: 1000)
+  }
+}

@@ -1,0 +1,133 @@
+// Owns `token`: what silent acquisition gives a route, shown to a person or a program. The token itself only on demand.
+
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Tokens
+
+/// Obtains a route's token as the proxy would and says what came of it.
+struct TokenCommand {
+  let options: TokenOptions
+
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let configuration = try context.configuration(options.configuration)
+    let settings = configuration.settings
+    guard let route = settings.routes.first(where: { $0.name == options.route }) else {
+      throw .usage(unknownRoute(in: settings))
+    }
+    let network = try context.network()
+    let subscription = settings.subscription(of: route, fetch: context.providers(configuration, network))
+    guard let subscription else { throw .usage("route '\(route.name)' adds no token") }
+    let store = await context.open(configuration.cache, network)
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
+    do throws(AcquisitionError) {
+      let report = TokenReport(
+        route: route.name, subscription: subscription, value: try await broker.bearer(for: subscription),
+        now: context.now(), reveal: options.reveal)
+      return CommandAnswer(text: options.form == .json ? report.json : report.text, status: .done)
+    } catch {
+      if options.form == .json {
+        let object = JSONValue.object(members(error, subscription)).canonicalText() + "\n"
+        return CommandAnswer(text: object, status: error.exitStatus, stream: .output)
+      }
+      throw .failed(
+        "no token for route '\(options.route)': \(error.reason): \(error.detail)", status: error.exitStatus,
+        advice: advice(about: error))
+    }
+  }
+
+  private func unknownRoute(in settings: Settings) -> String {
+    let nearest = nearestWord(to: options.route, among: settings.routes.map(\.name))
+    return "\(options.configuration) has no route '\(options.route)'"
+      + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+  }
+
+  /// What to do, where a person can.
+  private func advice(about error: AcquisitionError) -> String {
+    guard case .interactionRequired(let required) = error else { return "" }
+    if required.reason == .accountAmbiguous {
+      return "Name one of those that 'bearer-proxy accounts' lists under the route's token, as 'account'.\n"
+    }
+    return "Sign in with: bearer-proxy login -c \(options.configuration) --route \(options.route)\n"
+  }
+
+  private func members(_ error: AcquisitionError, _ subscription: TokenSubscription) -> [String: JSONValue] {
+    var members: [String: JSONValue] = [
+      "route": .string(options.route), "application": .string(subscription.application.name),
+      "authority": .string(subscription.key.authority.description), "error": .string(error.reason),
+      "detail": .string(error.detail), "retry_after": .integer(error.retryAfter),
+    ]
+    if case .interactionRequired(let required) = error {
+      members["reason"] = .string(required.reason.rawValue)
+      members["scopes"] = .array(required.scopes.words.map(JSONValue.string))
+      members["claims"] = required.claims.map { .string($0.text) }
+      members["account"] = required.accountName.map(JSONValue.string)
+    }
+    return members
+  }
+}
+
+extension AcquisitionError {
+  /// How a command ends that met this.
+  var exitStatus: ExitStatus {
+    isInteractionRequired ? .interactionRequired : .failed
+  }
+}
+
+/// A token's description, with the token itself where that was asked for.
+struct TokenReport {
+  let route: String
+  let subscription: TokenSubscription
+  let value: BearerValue
+  let now: UnixTime
+  let reveal: Bool
+
+  private var origin: TokenOrigin { value.origin }
+
+  private var expiresIn: Int64 { value.lifetime.expiresAt - now }
+
+  private var expiryDate: String {
+    var buffer = ByteBuffer(capacity: HTTPDate.byteCount)
+    HTTPDate.write(value.lifetime.expiresAt.seconds, into: &buffer)
+    return String(decoding: buffer.bytes.withUnsafeBufferPointer { Array($0) }, as: UTF8.self)
+  }
+
+  /// One JSON object on a line.
+  var json: String {
+    var members: [String: JSONValue] = [
+      "route": .string(route), "application": .string(subscription.application.name),
+      "authority": .string(subscription.key.authority.description), "token_type": .string("Bearer"),
+      "scopes": .array(value.scopes.words.map(JSONValue.string)),
+      "expires_on": .integer(value.lifetime.expiresAt.seconds), "expires_in": .integer(expiresIn),
+      "token_source": .string(origin.source.rawValue),
+    ]
+    members["tenant"] = origin.tenant.map(JSONValue.string)
+    members["account"] = origin.account.map { account in
+      .object([
+        "username": .string(account.username), "home_account_id": .string(account.homeAccountID),
+        "environment": .string(account.environment),
+      ])
+    }
+    if reveal { members["access_token"] = .string(value.revealedToken()) }
+    return JSONValue.object(members).canonicalText() + "\n"
+  }
+
+  /// A line for each fact.
+  var text: String {
+    var rows = [
+      ("route", route), ("application", subscription.application.name),
+      ("authority", subscription.key.authority.description),
+    ]
+    if let tenant = origin.tenant { rows.append(("tenant", tenant)) }
+    if let account = origin.account { rows.append(("account", account.name)) }
+    rows.append(("scopes", value.scopes.isEmpty ? "(none stated)" : value.scopes.description))
+    rows.append(("expires", "\(expiryDate) (in \(words(seconds: expiresIn)))"))
+    rows.append(("source", origin.source == .cache ? "cache" : "identity provider"))
+    if reveal { rows.append(("token", value.revealedToken())) }
+    return rows.map { name, fact in
+      name + ":" + String(repeating: " ", count: 12 - name.count) + fact.printable(limit: 65_536) + "\n"
+    }.joined()
+  }
+}

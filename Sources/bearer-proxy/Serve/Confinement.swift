@@ -1,0 +1,59 @@
+// Owns which directories a serving process may still write to, and what is said of its confinement.
+
+import Configuration
+import Network
+import Telemetry
+
+extension Settings {
+  /// The directories in which `run` makes, replaces or removes files: the cache's, the access log's, and those of unix sockets.
+  var writableDirectories: [String] {
+    var files: [String] = []
+    if let cache = cache.path { files.append(cache) }
+    if log.access, let file = log.accessFile { files.append(file.value) }
+    for address in listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? []) {
+      if case .unix(let path) = address { files.append(path) }
+    }
+    return Set(files.map(directory)).sorted()
+  }
+}
+
+extension Settings {
+  /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may work in a directory of
+  /// another user, and the one for low ports where a listener has one. A user of its own needs none of the former.
+  func neededCapabilities(isRoot: Bool) -> Set<Machine.Capability> {
+    var needed: Set<Machine.Capability> = []
+    if isRoot { needed = [.changeOwner, .overrideModes, .readAnything, .actAsOwner] }
+    let addresses = listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? [])
+    let hasLowPort = addresses.contains { if case .tcp(_, 1..<1024) = $0 { true } else { false } }
+    if hasLowPort { needed.insert(.listenAtLowPorts) }
+    return needed
+  }
+}
+
+/// The directory a file is in.
+func directory(of file: String) -> String {
+  file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+}
+
+extension Log {
+  /// Warns of rights that no proxy needs.
+  func warnOfRoot(isRoot: Bool, dropping failure: SystemError?) {
+    if let failure { warning("capabilities not dropped", ["reason": .string(failure.description)]) }
+    guard isRoot else { return }
+    warning("running as root", ["advice": .string("give the proxy a user of its own")])
+  }
+}
+
+extension Machine.Confinement {
+  /// Whether the process is kept from making files elsewhere.
+  var isFull: Bool { if case .full = self { true } else { false } }
+
+  /// Writes a record: an operator who reviews a deployment looks for it.
+  func write(to log: Log) {
+    switch self {
+    case .full(let version): log.info("confined", ["landlock": .integer(version)])
+    case .withoutLandlock: log.info("confined without Landlock, which this kernel does not offer")
+    case .none(let error): log.warning("not confined", ["reason": .string(error.description)])
+    }
+  }
+}

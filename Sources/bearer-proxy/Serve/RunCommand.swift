@@ -1,0 +1,73 @@
+// Owns `run`: read, bind, serve, read again when told to, and end in good order when told to.
+
+import Configuration
+import Network
+import Telemetry
+
+/// Serves until it is told to end.
+struct RunCommand {
+  let options: RunOptions
+
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    ProcessSignal.ignoreBrokenPipes()
+    Machine.raiseDescriptorLimit()
+    let source = ConfigurationSource(file: options.configuration, environment: context.environment)
+    let configuration: LoadedConfiguration
+    let (read, state) = source.read()
+    do throws(ConfigurationError) { configuration = try read.get() } catch { throw .configuration(error) }
+    // Now there is one thread, and what it may not do none of its successors may.
+    let directories = configuration.settings.writableDirectories
+    let confinement = Machine.confine(writableDirectories: directories)
+    let capabilityFailure = dropCapabilities(configuration.settings)
+    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
+    // who wait for a restart could take the last before that, so it comes before anybody is accepted.
+    await Task.yield()
+    let machinery: Machinery
+    do throws(SystemError) {
+      machinery = try Machinery(
+        options, loops: options.loops ?? configuration.settings.loops ?? Machine.processorCount,
+        environment: context.environment, confinedTo: confinement.isFull ? Set(directories) : nil)
+    } catch {
+      throw .noEventLoop(error)
+    }
+    var inherited = InheritedSockets(environment: context.environment)
+    let held: HeldResources
+    do throws(ConfigurationError) {
+      held = try HeldResources(configuration, machinery, inherited: &inherited, succeeding: nil)
+    } catch {
+      throw .configuration(error)
+    }
+    let composition = await Composition(configuration, machinery)
+    confinement.write(to: composition.log)
+    composition.log.warnOfRoot(isRoot: Machine.isRoot, dropping: capabilityFailure)
+    inherited.reportLeft(to: composition.log)
+    machinery.tracing.write(to: composition.log)
+    let generation = composition.generation(configuration, held, succeeding: nil)
+    let notifier = ServiceNotifier(environment: context.environment)
+    await Serving(composition, generation, source, state, notifier).run()
+    return CommandAnswer(text: "", status: .done)
+  }
+
+  /// Why capabilities that are not needed could not be dropped; nil where they were.
+  private func dropCapabilities(_ settings: Settings) -> SystemError? {
+    do throws(SystemError) {
+      _ = try Machine.keepCapabilities(settings.neededCapabilities(isRoot: Machine.isRoot))
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension InheritedSockets {
+  /// Says which sockets no listener of the configuration wants: whoever connects to them waits for nothing.
+  fileprivate func reportLeft(to log: Log) {
+    for entry in left {
+      log.warning(
+        "an inherited socket is no listener of the configuration",
+        ["name": .string(entry.name), "address": .string(entry.socket.address.description)])
+      entry.socket.close()
+    }
+    for name in unusable { log.warning("an inherited descriptor is no listening socket", ["name": .string(name)]) }
+  }
+}

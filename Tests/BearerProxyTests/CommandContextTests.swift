@@ -1,0 +1,95 @@
+// What commands say where the system gives them too little, or a file changes under them.
+
+import Configuration
+import Identity
+import Network
+import TestSupport
+import Testing
+import Tokens
+
+@testable import bearer_proxy
+
+@Suite struct CommandContextTests {
+  private static func configuration(_ directory: TemporaryDirectory, cache: String) throws -> String {
+    try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      admin: {address: "127.0.0.1:9"}
+      cache: \(cache)
+      applications:
+        desk: {authority: "https://login.microsoftonline.com/contoso.example", client_id: c}
+      routes:
+        - name: mail
+          path: /mail/
+          upstream: https://mail.example/
+          application: desk
+          token: {scopes: ["User.Read"]}
+      """, to: "proxy.yaml")
+  }
+
+  /// Every command that needs an event loop.
+  private static let commands: [@Sendable (_ file: String) -> Command] = [
+    { .token(TokenOptions(configuration: $0, route: "mail", form: .text, reveal: false)) },
+    { .login(LoginOptions(configuration: $0, target: .route("mail"))) },
+    { .accounts(configuration: $0, .json) },
+    { .logout(LogoutOptions(configuration: $0, account: "alice", application: nil)) },
+    { .status(StatusOptions(configuration: $0, form: .json, wait: nil)) },
+    { .checkLive(LiveCheckOptions(configuration: $0, route: nil, probe: nil, form: .json)) },
+  ]
+
+  @Test(arguments: commands.indices)
+  func `without a descriptor for an event loop a command says what to do`(index: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let file = try Self.configuration(directory, cache: "{file: cache.json}")
+    var context = CommandContext(environment: [:])
+    context.openLoop = { () throws(SystemError) in throw SystemError("epoll_create1", 24) }
+    let answer = await Self.commands[index](file).answer(in: context)
+    let expected = """
+      bearer-proxy: error: the system gives no event loop: epoll_create1: Too many open files
+      No file descriptor is left. Raise the limit (ulimit -n, or LimitNOFILE= of the service) and try again.
+
+      """
+    #expect(answer == CommandAnswer(text: expected, status: .failed))
+  }
+
+  @Test func `a cause other than descriptors has its own advice`() {
+    let answer = CommandError.noEventLoop(SystemError("eventfd", 1)).answer
+    #expect(answer.status == .failed)
+    let first = "bearer-proxy: error: the system gives no event loop: eventfd: Operation not permitted\n"
+    #expect(answer.text.hasPrefix(first))
+    #expect(answer.text.contains("epoll and eventfd"))
+  }
+
+  @Test func `serving ends with the same words where descriptors do not suffice for its loops`() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      loops: 200
+      listeners: [{address: "127.0.0.1:0"}]
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:1/", token: none}]
+      """, to: "proxy.yaml")
+    let run = try await TestSupport.run(["sh", "-c", "ulimit -n 64; exec '\(try binary())' run -c '\(file)'"])
+    #expect(run.status == ExitStatus.failed.rawValue)
+    #expect(run.errors.hasPrefix("bearer-proxy: error: the system gives no event loop: "))
+    #expect(run.errors.contains(": Too many open files\nNo file descriptor is left. Raise the limit"))
+  }
+
+  @Test func `a certificate that changes after it was loaded keeps no command from opening the cache`() async throws {
+    let directory = try TemporaryDirectory()
+    _ = try await TestSupport.CertificateAuthority(in: directory)
+    let trust = try directory.write(directory.read("ca.pem"), to: "trust.pem")
+    let file = try Self.configuration(
+      directory, cache: "{redis: \"rediss://127.0.0.1:1/0\", tls: {ca_file: trust.pem}}")
+    let context = CommandContext(environment: [:])
+    let (_, cache) = try context.settingsAndCache(file)
+    _ = try directory.write("no certificate\n", to: "trust.pem")
+    let store = await context.open(cache, try context.network())
+    // Nothing listens there; what counts is that there is a store which says so.
+    #expect(store.blindness != nil)
+    // The next command meets the file as it is now, and names its place.
+    let answer = await Command.accounts(configuration: file, .text).answer(in: context)
+    #expect(answer.status == .usage)
+    #expect(answer.text.contains("proxy.yaml:3:"))
+    #expect(answer.text.contains("cache.tls.ca_file: \(trust) holds no usable certification authorities"))
+  }
+}
