@@ -113,8 +113,12 @@ struct FileCacheStoreTests {
     var took = Duration.seconds(60)
     for _ in 0..<50 where took >= .milliseconds(150) {
       try directory.write("", to: "cache.json")
-      let store = await open()
-      failures.withLock { $0 = [] }
+      // Its own list: the stores of slower attempts report later.
+      let failed = Locked<[CacheStoreError]>([])
+      let store = await FileCacheStore.open(path: path) { event in
+        if case .failed(let error, _, _) = event { failed.withLock { $0.append(error) } }
+      }
+      failed.withLock { $0 = [] }
       let began = ContinuousClock.now
       try directory.write(String(whole.prefix(30)), to: "cache.json")
       try await Task.sleep(for: .milliseconds(60))
@@ -122,9 +126,9 @@ struct FileCacheStoreTests {
       took = ContinuousClock.now - began
       #expect(
         try await eventually { await !store.snapshot().accounts(environments: [SignedInPerson.environment]).isEmpty })
+      if took < .milliseconds(150) { #expect(failed.withLock { $0.isEmpty }) }
     }
     #expect(took < .milliseconds(150))
-    #expect(failures.withLock { $0.isEmpty })
   }
 
   @Test func `a file emptied before it is written again signs nobody out meanwhile`() async throws {
