@@ -18,7 +18,7 @@ let strictAndSafe: [SwiftSetting] = strict + [.strictMemorySafety()]
 let package = Package(
   name: "bearer-proxy",
   products: [
-    // For other Swift programs that need tokens: README, "Embedding".
+    // For other Swift programs that need tokens: Sources/Identity/README.md.
     .library(name: "Identity", targets: ["Identity"]),
     .library(name: "Tokens", targets: ["Tokens"]),
     .executable(name: "bearer-proxy", targets: ["bearer-proxy"]),
@@ -89,6 +89,11 @@ let package = Package(
       swiftSettings: strict),
   ]
 )
+
+// Pages for the readers of two modules stand beside their source.
+for target in package.targets where ["Identity", "DemoProvider"].contains(target.name) {
+  target.exclude.append("README.md")
+}
 
 // Compiling every test takes longer than compiling the program: `Tests/run --filter` names the test targets that it needs.
 if let chosen = Context.environment["BEARER_PROXY_TESTS"]?.split(separator: ",") {

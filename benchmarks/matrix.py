@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--sizes", default="1k,64k,1m")
     parser.add_argument("--connections", default="1,64")
     parser.add_argument("--upstreams", default="plain,tls")
-    parser.add_argument("--write", action="store_true", help="put the results into benchmarks/README.md")
+    parser.add_argument("--write", action="store_true", help="put the results into benchmarks/README.md and README.md")
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.rounds, arguments.seconds = 1, 1
@@ -91,8 +91,8 @@ def main():
     text = report.document(ordered, versions(peers), arguments.rounds, arguments.seconds, load)
     print("\n" + text)
     if arguments.write:
-        report.write(HERE / "README.md", text)
-        print("written to benchmarks/README.md")
+        report.write(text)
+        print("written to benchmarks/README.md and README.md")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,16 @@
 
 import datetime
 import os
+import pathlib
 import platform
 import re
+import textwrap
 from statistics import median
 
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+HERE = pathlib.Path(__file__).resolve().parent
+RESULTS, COUNTERS, NUMBERS = "results", "counters", "numbers"
+# The table that the repository's README repeats, and which of its columns.
+SHOWN, COLUMNS = "### 1 KiB, 64 connections, plain upstream", ["peer", "CPU µs/request", "× nginx", "p50"]
 UPSTREAMS = {"plain": "plain upstream", "tls": "TLS upstream"}
 SIZES = {"1k": "1 KiB", "64k": "64 KiB", "1m": "1 MiB"}
 
@@ -59,19 +64,45 @@ def document(results, versions, rounds, seconds, load):
     """The whole results section; `results` maps a cell to a table's `peers`, `load` is the load
     average before the run."""
     today = datetime.date.today().isoformat()
-    parts = [
+    measured = (
         f"Measured {today} on {machine()}; load generator, origin and proxy share the cores. "
         f"Medians of {rounds} interleaved round{'s' if rounds > 1 else ''} of {seconds} s; ratios are of CPU per request, "
         f"taken round by round. Load average of the machine before the run: {load:.1f}"
-        f"{' (other work was going on: latencies and rates suffer most)' if load > 1 else ''}.\n",
-        "Versions: " + ", ".join(versions) + ".\n",
-    ]
+        f"{' (other work was going on: latencies and rates suffer most)' if load > 1 else ''}."
+    )
+    parts = [textwrap.fill(measured, 120) + "\n", "Versions: " + ", ".join(versions) + ".\n"]
     return "\n".join(parts + [table(cell, peers) for cell, peers in results.items()])
 
 
-def write(path, text):
-    """Replaces what stands between the markers of the README."""
-    page = path.read_text()
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    path.write_text(before + BEGIN + "\n" + text + END + after)
+def section(text, name):
+    """What stands between the markers of a page: the text before it, it, and the text after it."""
+    before, rest = text.split(f"<!-- {name}: begin -->\n")
+    found, after = rest.split(f"<!-- {name}: end -->")
+    return before + f"<!-- {name}: begin -->\n", found, f"<!-- {name}: end -->" + after
+
+
+def replace(path, name, text):
+    before, _, after = section(path.read_text(), name)
+    path.write_text(before + text + after)
+
+
+def numbers(page):
+    """The numbers that the repository's README repeats from this directory's."""
+    results = section(page, RESULTS)[1]
+    date = re.search(r"Measured (\S+)", results)[1]
+    rows = []
+    for line in results.split(SHOWN + "\n", 1)[1].strip().splitlines():
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    shown = [[row[rows[0].index(name)] for name in COLUMNS] for row in rows if row[0] != "floor"]
+    return "\n".join([
+        f"{SHOWN[4:]}, each proxy with one thread, measured {date}:", "",
+        *("| " + " | ".join(row) + " |" for row in shown), "",
+        section(page, COUNTERS)[1]])
+
+
+def write(text):
+    """Replaces the results in this directory's README, and the numbers that the repository's README repeats."""
+    replace(HERE / "README.md", RESULTS, text)
+    replace(HERE.parent / "README.md", NUMBERS, numbers((HERE / "README.md").read_text()))

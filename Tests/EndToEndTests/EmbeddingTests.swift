@@ -1,5 +1,5 @@
 // A program of another package that embeds Identity and Tokens, against the demonstration's provider. The program is
-// Tests/EmbeddingExample, whose text the README shows.
+// Tests/EmbeddingExample, whose text Sources/Identity/README.md shows.
 
 import DemoProvider
 import FoundationEssentials
@@ -62,9 +62,9 @@ struct EmbeddingTests {
     await services.stop()
   }
 
-  @Test func `the README shows the program as it is`() throws {
+  @Test func `the library's page shows the program as it is`() throws {
     let program = textOfFile(testsDirectory + "/EmbeddingExample/Sources/Example.swift")
     #expect(program.split(separator: "\n").count < 40)
-    #expect(textOfFile(testsDirectory + "/../README.md").contains(program))
+    #expect(textOfFile(testsDirectory + "/../Sources/Identity/README.md").contains(program))
   }
 }

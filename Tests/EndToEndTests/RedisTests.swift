@@ -137,8 +137,8 @@ struct RedisTests {
         "--tls-port", "PORT", "--tls-cert-file", certificate.certificateFile, "--tls-key-file", certificate.keyFile,
         "--tls-ca-cert-file", authority.file, "--tls-auth-clients", "no",
       ], user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
-    let readme = textOfFile(testsDirectory + "/../README.md")
-    #expect(readme.replacing("\n", with: " ").contains(RedisPeer.commands))
+    let page = textOfFile(testsDirectory + "/../config/cache.md")
+    #expect(page.replacing("\n", with: " ").contains(RedisPeer.commands))
     ProxyLedger.current?.add(secret: "kept-s3cret")
     let password = try scene.directory.write("kept-s3cret\n", to: "redis-password")
     try await succeed(["chmod", "600", password])

@@ -11,7 +11,7 @@ public struct RedisPeer: Sendable {
   /// The process.
   public private(set) var process: ChildProcess
 
-  /// What a user's rules have to allow, as README.md says it.
+  /// What a user's rules have to allow, as config/cache.md says it.
   public static let commands =
     "+select +get +mget +set +del +hget +hset +hmget +zadd +zrem +zrangebyscore +pexpire +eval"
 

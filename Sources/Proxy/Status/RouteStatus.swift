@@ -75,7 +75,7 @@ struct RouteStatus {
     return "\(failure.error.detail); next attempt in \(words(seconds: failure.retryAt - now))"
   }
 
-  /// The same for programs; `README.md` describes it.
+  /// The same for programs; deploy/operations.md describes it.
   var json: JSONValue {
     var members: [String: JSONValue] = [
       "name": .string(route.name), "state": .string(condition.word), "line": .string(line),

@@ -118,7 +118,7 @@ extension CheckAdvice {
     case .lock: "The directory of the cache has to be one that this user may write."
     case .server(.credentials): "Check 'user' and 'password' of the cache against the server's access control list."
     case .server(.refused):
-      "The server's user needs the commands that README.md lists, on keys that begin with 'key_prefix'; a replica takes no writes."
+      "The server's user needs the commands that config/cache.md lists, on keys that begin with 'key_prefix'; a replica takes no writes."
     case .server(.damaged): "Look at that key with HGETALL; delete it, and whoever it belongs to signs in again."
     case .server(.unreachable(let error)): cacheAdvice(error)
     case .server:

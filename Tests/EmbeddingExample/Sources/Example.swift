@@ -1,4 +1,4 @@
-// Calls for orders in the name of whoever is signed in, and has somebody sign in where that is needed.
+// Gets a token for orders as the signed-in person, and signs a person in if there is none.
 // embedding-example CLIENT-ID AUTHORITY CA-FILE CACHE-FILE SCOPE [sign-out]
 
 import Identity
@@ -14,7 +14,7 @@ struct Example {
       for account in await application.accounts() { try await application.remove(account: account) }
     }
     let result = try await token(for: words[5], application)
-    print("\(result.account?.name ?? "nobody"): \(result.scopes), from the \(result.tokenSource)")
+    print("\(result.account?.name ?? "no account"): \(result.scopes), from the \(result.tokenSource)")
     // urlRequest.setValue("Bearer \(result.accessToken.revealed())", forHTTPHeaderField: "Authorization")
   }
 
