@@ -9,7 +9,7 @@ internal import Tokens
 struct TokenAcquisition: Sendable {
   let subscription: TokenSubscription
   let directory: ProviderDirectory
-  let store: any TokenCacheStore
+  let store: CacheStore
   let now: @Sendable () -> UnixTime
   /// Draws 0 up to 1.
   let jitter: @Sendable () -> Double
@@ -282,6 +282,26 @@ extension TokenAcquisition {
     } catch {
       return nil
     }
+  }
+}
+
+extension CacheStore {
+  /// `withRefreshLock` for work that uses up no refresh token.
+  package func withRefreshLock<Result: Sendable>(
+    _ key: String, _ body: @Sendable () async -> Result
+  ) async -> Result {
+    await withRefreshLock(key, within: TokenAcquisition.lockWait, body)
+  }
+
+  /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
+  func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CachedRights {
+    // First: what is read in between makes the answer better, not worse.
+    let isBlind = blindness != nil
+    var rights = await snapshot().rights(for: key, realm: realm, now: now, family: family)
+    if isBlind, case .nothing(let reason) = rights.means, reason == .noAccount || reason == .noTokens {
+      rights.means = .unknown
+    }
+    return rights
   }
 }
 

@@ -47,7 +47,7 @@ public actor TokenBroker {
   }
 
   let surroundings: Surroundings
-  let store: any TokenCacheStore
+  let store: CacheStore
   let directory: ProviderDirectory
   var slots: [AcquisitionKey: TokenSlot] = [:]
   /// The requests in flight that answer complaints.
@@ -57,7 +57,7 @@ public actor TokenBroker {
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
   /// A broker that keeps what it obtains in `store` and serves what it finds there.
-  public init(_ surroundings: Surroundings, store: any TokenCacheStore = MemoryCacheStore()) {
+  public init(_ surroundings: Surroundings, store: CacheStore = CacheStore.memory()) {
     self.surroundings = surroundings
     self.store = store
     directory = ProviderDirectory(now: surroundings.now, tenants: store.tenants)

@@ -23,7 +23,7 @@ struct CacheWriter {
       say("usage: cache-writer refresh|add|flight|measure PATH NAME COUNT")
       exit(2)
     }
-    let store = await FileCacheStore.open(path: arguments[1], lockWait: .seconds(60)) { event in
+    let store = await CacheStore.file(path: arguments[1], lockWait: .seconds(60)) { event in
       if case .failed(let error, _, _) = event { say("trouble \(error.description(path: arguments[1]))") }
     }
     let count = Int(arguments[3]) ?? 1
@@ -47,7 +47,7 @@ struct CacheWriter {
 
   private static var now: UnixTime { UnixTime(WallClock.now.seconds) }
 
-  private static func refresh(_ person: SignedInPerson, _ count: Int, in store: FileCacheStore) async throws {
+  private static func refresh(_ person: SignedInPerson, _ count: Int, in store: CacheStore) async throws {
     var generation = person.generation(in: await store.snapshot()) ?? -1
     if generation < 0 {
       let first = try person.issued(generation: 0, now: now)
@@ -70,7 +70,7 @@ struct CacheWriter {
 
   private struct Lost: Error {}
 
-  private static func add(_ prefix: String, _ count: Int, to store: FileCacheStore) async throws {
+  private static func add(_ prefix: String, _ count: Int, to store: CacheStore) async throws {
     for index in 0..<count {
       let issued = try SignedInPerson("\(prefix)\(index)").issued(generation: 0, now: now)
       try await store.modify { document in _ = document.add(issued, now: now) }
@@ -78,7 +78,7 @@ struct CacheWriter {
   }
 
   /// Renews once, unless the cache has the generation by now.
-  private static func fly(_ person: SignedInPerson, to generation: Int, in store: FileCacheStore) async throws {
+  private static func fly(_ person: SignedInPerson, to generation: Int, in store: CacheStore) async throws {
     let next = try person.issued(generation: generation, now: now)
     let error = await store.withRefreshLock(person.home) { () -> (any Error)? in
       if person.generation(in: await store.snapshot()) == generation { return nil }
@@ -95,7 +95,7 @@ struct CacheWriter {
     if let error { throw error }
   }
 
-  private static func measure(_ prefix: String, _ count: Int, at path: String, in store: FileCacheStore) async throws {
+  private static func measure(_ prefix: String, _ count: Int, at path: String, in store: CacheStore) async throws {
     // Entra's tokens have about as many bytes; an environment variable says otherwise.
     let padding = ProcessInfo.processInfo.environment["PADDING"].flatMap { Int($0) } ?? 1500
     let issued = try (0..<count).map {
@@ -105,13 +105,13 @@ struct CacheWriter {
     let clock = ContinuousClock()
     for _ in 0..<5 {
       let (began, used) = (clock.now, processorTime)
-      let other = await FileCacheStore.open(path: path) { _ in }
+      let other = await CacheStore.file(path: path) { _ in }
       say("read_ms \(milliseconds(clock.now - began))")
       say("read_processor_ms \(milliseconds(processorTime - used))")
       withExtendedLifetime(other) {}
     }
     // What a process has that read the file, not made it.
-    let reader = await FileCacheStore.open(path: path) { _ in }
+    let reader = await CacheStore.file(path: path) { _ in }
     let person = SignedInPerson("\(prefix)\(count / 2)")
     let scopes = try ScopeSet(["User.Read"])
     try await measure("look_up_ns", 100_000) {

@@ -29,7 +29,7 @@ struct AccountBench {
 
   let clock = ManualClock()
   let provider = ScriptedProvider(metadata: metadata, endpoint: "\(authority)/oauth2/v2.0/token")
-  let store: MemoryCacheStore
+  let store: CacheStore
   let broker: TokenBroker
   let events: AsyncStream<TokenEvent>
   let published = Published()
@@ -40,7 +40,7 @@ struct AccountBench {
     _ document: CacheDocument = CacheDocument(),
     patience: @escaping @Sendable () async -> Void = TokenBroker.endlessPatience
   ) {
-    store = MemoryCacheStore(document)
+    store = CacheStore.memory(document)
     let (events, continuation) = AsyncStream<TokenEvent>.makeStream()
     self.events = events
     broker = TokenBroker(

@@ -36,8 +36,8 @@ import Tokens
   {
     let directory = try TemporaryDirectory()
     let (ours, theirs) = (
-      await FileCacheStore.open(path: directory.file("cache.json")) { _ in },
-      await FileCacheStore.open(path: directory.file("cache.json")) { _ in }
+      await CacheStore.file(path: directory.file("cache.json")) { _ in },
+      await CacheStore.file(path: directory.file("cache.json")) { _ in }
     )
     let bench = Bench()
     let broker = TokenBroker(TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }), store: ours)

@@ -25,8 +25,8 @@ struct FileCacheStoreTests {
     path = directory.file("cache.json")
   }
 
-  private func open(lockWait: TimeSpan = .milliseconds(500)) async -> FileCacheStore {
-    await FileCacheStore.open(path: path, lockWait: lockWait) { [failures, recoveries, waits] event in
+  private func open(lockWait: TimeSpan = .milliseconds(500)) async -> CacheStore {
+    await CacheStore.file(path: path, lockWait: lockWait) { [failures, recoveries, waits] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
       case .recovered: recoveries.withLock { $0 += 1 }
@@ -36,14 +36,14 @@ struct FileCacheStoreTests {
     }
   }
 
-  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: FileCacheStore) async throws {
+  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: CacheStore) async throws {
     let issued = try person.issued(generation: generation, now: Self.now)
     try await store.modify { document in _ = document.add(issued, now: Self.now) }
   }
 
   @Test func `what happens to the file is told as the work of the request that waits for it`() async throws {
     let heard = Locked<[String]>([])
-    let store = await FileCacheStore.open(path: path) { event in
+    let store = await CacheStore.file(path: path) { event in
       if case .written = event { heard.withLock { $0.append(RequestScope.current?.request.requestID ?? "nobody") } }
     }
     try await add(alice, to: store)
@@ -115,7 +115,7 @@ struct FileCacheStoreTests {
       try directory.write("", to: "cache.json")
       // Its own list: the stores of slower attempts report later.
       let failed = Locked<[CacheStoreError]>([])
-      let store = await FileCacheStore.open(path: path) { event in
+      let store = await CacheStore.file(path: path) { event in
         if case .failed(let error, _, _) = event { failed.withLock { $0.append(error) } }
       }
       failed.withLock { $0 = [] }
@@ -171,14 +171,14 @@ struct FileCacheStoreTests {
   @Test func `a directory that comes back is watched again`() async throws {
     let inner = directory.file("inner")
     mkdir(inner, 0o700)
-    let store = await FileCacheStore.open(path: inner + "/cache.json") { _ in }
+    let store = await CacheStore.file(path: inner + "/cache.json") { _ in }
     try await add(alice, to: store)
     // At once, as a mount goes away: the people in it are still served. Removed file by file, they would have been signed out first.
     #expect(rename(inner, directory.file("away")) == 0)
     #expect(try await eventually { store.trouble == .file(.noDirectory) })
     #expect(alice.generation(in: await store.snapshot()) == 0)
     mkdir(inner, 0o700)
-    let other = await FileCacheStore.open(path: inner + "/cache.json") { _ in }
+    let other = await CacheStore.file(path: inner + "/cache.json") { _ in }
     try await add(bob, to: other)
     #expect(try await eventually { bob.generation(in: await store.snapshot()) == 0 })
   }
@@ -198,7 +198,7 @@ struct FileCacheStoreTests {
 
   @Test func `changes that come together are written together`() async throws {
     let written = Locked<[Int]>([])
-    let store = await FileCacheStore.open(path: path) { event in
+    let store = await CacheStore.file(path: path) { event in
       if case .written(let changes, _, _) = event { written.withLock { $0.append(changes) } }
     }
     try await withThrowingTaskGroup { group in
@@ -251,7 +251,7 @@ struct FileCacheStoreTests {
   }
 
   @Test func `a directory that is not there costs nothing but the file`() async throws {
-    let store = await FileCacheStore.open(path: directory.file("later/cache.json")) { _ in }
+    let store = await CacheStore.file(path: directory.file("later/cache.json")) { _ in }
     await #expect(throws: CacheStoreError.self) { try await add(alice, to: store) }
     #expect(alice.generation(in: await store.snapshot()) == 0)
     mkdir(directory.file("later"), 0o700)

@@ -14,7 +14,7 @@ import Tokens
     let path = directory.file("cache.json")
     let bench = try AccountBench.signedIn()
     // Held for longer than the test may last, unless it is given back.
-    let store = await FileCacheStore.open(path: path, lockWait: .seconds(600))
+    let store = await CacheStore.file(path: path, lockWait: .seconds(600)) { _ in }
     let document = try CacheDocument.ofAlice()
     try await store.modify { $0 = document }
     let broker = TokenBroker(
@@ -40,7 +40,7 @@ import Tokens
   @Test func `without patience a caller has its token when it is filed`() async throws {
     let directory = try TemporaryDirectory()
     let bench = try AccountBench.signedIn()
-    let store = await FileCacheStore.open(path: directory.file("cache.json"))
+    let store = await CacheStore.file(path: directory.file("cache.json"))
     let document = try CacheDocument.ofAlice()
     try await store.modify { $0 = document }
     let broker = TokenBroker(

@@ -24,7 +24,7 @@ import Tokens
       scopes: try ScopeSet(["api://orders/.default"]))
   }
 
-  private func broker(_ store: any TokenCacheStore) -> TokenBroker {
+  private func broker(_ store: CacheStore) -> TokenBroker {
     TokenBroker(TokenBroker.Surroundings(now: { [clock] in clock.now }, jitter: { 0 }), store: store)
   }
 
@@ -38,7 +38,7 @@ import Tokens
   private static let down: Fetch = { request throws(FetchError) in throw .malformed(host: request.url.host) }
 
   /// Obtains a token, ends, starts again while the provider is down, and asks for the same.
-  private func restart(_ authority: Authority, open: () async -> any TokenCacheStore) async throws {
+  private func restart(_ authority: Authority, open: () async -> CacheStore) async throws {
     let store = await open()
     let provider = Self.provider(of: authority)
     let first = broker(store)
@@ -62,15 +62,15 @@ import Tokens
     let path = directory.file("cache.json")
     if authority.kind == .issuer {
       // An issuer's tokens name it; nothing has to be remembered.
-      let store = await FileCacheStore.open(path: path)
+      let store = await CacheStore.file(path: path)
       let value = try await broker(store).bearer(for: subscription(authority, ScriptedProvider().fetch))
-      let served = try await broker(await FileCacheStore.open(path: path)).bearer(
+      let served = try await broker(await CacheStore.file(path: path)).bearer(
         for: subscription(authority, Self.down))
       #expect(served.token == value.token)
       #expect(!FileManager.default.fileExists(atPath: path + ".providers"))
       return
     }
-    try await restart(authority) { await FileCacheStore.open(path: path) }
+    try await restart(authority) { await CacheStore.file(path: path) }
     let text = directory.read("cache.json.providers")
     if authority.knownRealm == nil {
       #expect(text == #"{"tenants":{"\#(authority)":"\#(Self.tenant)"}}"# + "\n")
@@ -83,7 +83,7 @@ import Tokens
     let redis = try await RedisPeer(in: directory)
     let loop = try EventLoop()
     try await restart(try Authority("https://login.microsoftonline.com/contoso.onmicrosoft.com")) {
-      await RedisCacheStore.open(
+      await CacheStore.redis(
         RedisServer(
           host: "127.0.0.1", port: UInt16(redis.port), tls: nil, user: nil, password: nil, database: 1, keyPrefix: "bp:"
         ),
@@ -94,11 +94,11 @@ import Tokens
   @Test func `without what was remembered, or with what is no such text, the provider is asked`() async throws {
     let authority = try Authority("https://login.microsoftonline.com/contoso.onmicrosoft.com")
     let path = directory.file("cache.json")
-    try await restart(authority) { await FileCacheStore.open(path: path) }
+    try await restart(authority) { await CacheStore.file(path: path) }
     for text in ["", "{", #"{"tenants": 3}"#, #"{"tenants": {"https://elsewhere.example/x": "y"}}"#] {
       try directory.write(text, to: "cache.json.providers")
       let provider = Self.provider(of: authority)
-      let store = await FileCacheStore.open(path: path)
+      let store = await CacheStore.file(path: path)
       _ = try await broker(store).bearer(for: subscription(authority, provider.fetch))
       let (metadata, forms) = (await provider.metadataRequests, await provider.forms)
       #expect(metadata == 1 && forms.isEmpty, "\(text)")

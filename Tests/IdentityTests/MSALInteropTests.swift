@@ -21,7 +21,7 @@ private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirect
   init() throws { directory = try TemporaryDirectory() }
 
   private func application(
-    _ tenant: String, client: String, store: FileCacheStore, now: @escaping @Sendable () -> UnixTime,
+    _ tenant: String, client: String, store: CacheStore, now: @escaping @Sendable () -> UnixTime,
     fetch: @escaping Fetch
   ) throws -> PublicClientApplication {
     PublicClientApplication(
@@ -46,7 +46,7 @@ private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirect
     let provider = ScriptedProvider(
       metadata: #"{"issuer": "\#(Self.entra)/\#(issuer)/v2.0", "token_endpoint": "\#(endpoint)"}"#, endpoint: endpoint)
     let clock = ManualClock()
-    let store = await FileCacheStore.open(path: path)
+    let store = await CacheStore.file(path: path)
     let application = try application(
       tenant, client: AzureCLICache.client, store: store, now: { clock.now }, fetch: provider.fetch)
     let account = try #require(await application.accounts().first)
@@ -113,7 +113,7 @@ private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirect
     let loop = try EventLoop()
     let real = Fetcher(loop: loop, resolver: Resolver()).bound(
       tls: try TLSContext.client(trustPath: settings.authorityPath))
-    let store = await FileCacheStore.open(path: path)
+    let store = await CacheStore.file(path: path)
     let application = try application(
       DemoDirectory.Sample.tenant, client: DemoDirectory.Sample.desk, store: store,
       now: { UnixTime(WallClock.now.seconds) },

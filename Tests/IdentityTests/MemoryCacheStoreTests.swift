@@ -7,7 +7,7 @@ import Tokens
 
 @Suite struct MemoryCacheStoreTests {
   @Test func `a change is seen by whoever asks next, and told to whoever waits`() async throws {
-    let store = MemoryCacheStore()
+    let store = CacheStore.memory()
     var changes = store.changes.makeAsyncIterator()
     let alice = SignedInPerson("alice")
     let issued = try alice.issued(generation: 3, now: UnixTime(1_700_000_000))

@@ -39,7 +39,7 @@ struct SharedCacheTests {
     return Set(accounts.map { String($0.homeAccountID.prefix { $0 != "." }) })
   }
 
-  private func add(_ person: SignedInPerson, _ generation: Int, to store: FileCacheStore) async throws {
+  private func add(_ person: SignedInPerson, _ generation: Int, to store: CacheStore) async throws {
     let now = UnixTime(WallClock.now.seconds)
     let issued = try person.issued(generation: generation, now: now)
     try await store.modify { document in _ = document.add(issued, now: now) }
@@ -48,7 +48,7 @@ struct SharedCacheTests {
   @Test("lock-contention: four processes write, a fifth reads, and nothing is lost")
   func contention() async throws {
     let troubles = Locked<[CacheStoreError]>([])
-    let store = await FileCacheStore.open(path: path) { event in
+    let store = await CacheStore.file(path: path) { event in
       if case .failed(let error, _, _) = event { troubles.withLock { $0.append(error) } }
     }
     let writers = try (0..<4).map { try writer("writer-\($0)", ["add", path, "p\($0)x", "15"]) }
@@ -91,7 +91,7 @@ struct SharedCacheTests {
   @Test("what msal-extensions writes is found here, and what is written here, there", .enabled(if: hasPython, noPython))
   func bothWays() async throws {
     _ = try await peer(["add", path, "python", "2"])
-    let store = await FileCacheStore.open(path: path) { _ in }
+    let store = await CacheStore.file(path: path) { _ in }
     let python = SignedInPerson("python1")
     #expect(python.generation(in: await store.snapshot()) == 0)
     try await add(SignedInPerson("swift"), 4, to: store)
@@ -108,7 +108,7 @@ struct SharedCacheTests {
 
   @Test("external-sign-in: who signs in with msal is served by the running store", .enabled(if: hasPython, noPython))
   func externalSignIn() async throws {
-    let store = await FileCacheStore.open(path: path) { _ in }
+    let store = await CacheStore.file(path: path) { _ in }
     try await add(SignedInPerson("swift"), 0, to: store)
     _ = try await peer(["--plain", "add", path, "late", "1"])
     #expect(
@@ -121,7 +121,7 @@ struct SharedCacheTests {
     "rename-mtime: a reader of msal-extensions that is overtaken finds the new contents next time",
     .enabled(if: hasPython, noPython), arguments: 1...3)
   func renameMtime(round: Int) async throws {
-    let store = await FileCacheStore.open(path: path) { _ in }
+    let store = await CacheStore.file(path: path) { _ in }
     let alice = SignedInPerson("alice")
     try await add(alice, 0, to: store)
     // Past the moment for which the file is dated ahead.

@@ -30,24 +30,19 @@ public final class ChallengeMemory: Sendable {
     place = nil
   }
 
-  /// A memory that is shared with every process that uses the same cache file.
+  /// A memory that is shared with every process that shares the cache.
   /// - Parameter subscriptions: what the routes want, by route.
-  public init(
-    beside cachePath: String, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
+  public convenience init(
+    beside store: CacheStore, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
-    self.now = now
-    place = ChallengeStore(text: SideFile(path: cachePath + ".challenges"))
-    follow(subscriptions)
+    self.init(in: store.text(.challenges), subscriptions: subscriptions, now: now)
   }
 
-  /// A memory that is shared with every replica that uses the same cache on a server.
-  /// - Parameter subscriptions: what the routes want, by route.
-  public init(
-    on store: RedisCacheStore, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
+  init(
+    in text: (any SharedText)?, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
     self.now = now
-    place = ChallengeStore(
-      text: SideKey(client: store.client, key: store.keys.challenges, lifetime: SignInNeed.lifetime))
+    place = text.map(ChallengeStore.init)
     follow(subscriptions)
   }
 

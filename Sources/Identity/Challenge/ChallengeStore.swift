@@ -4,7 +4,7 @@ internal import Tokens
 
 /// Where processes tell one another what sign-ins have to bring, by subject. Losing it loses a convenience.
 struct ChallengeStore: Sendable {
-  let text: any SideText
+  let text: any SharedText
 
   /// What stands there now; nil where it cannot be read, or not soon.
   func read() async -> [String: SignInNeed]? {

@@ -9,13 +9,12 @@ internal import Tokens
 /// The parts behind a `PublicClientApplication` or a `ConfidentialClientApplication`.
 public struct ClientApplicationBase: Sendable {
   let application: Application
-  let cache: any TokenCacheStore
+  let cache: CacheStore
   let surroundings: TokenBroker.Surroundings
   let broker: TokenBroker
   let loop: EventLoop
 
-  init(_ application: Application, cache: any TokenCacheStore, surroundings: TokenBroker.Surroundings, loop: EventLoop)
-  {
+  init(_ application: Application, cache: CacheStore, surroundings: TokenBroker.Surroundings, loop: EventLoop) {
     self.application = application
     self.cache = cache
     self.surroundings = surroundings
@@ -25,7 +24,7 @@ public struct ClientApplicationBase: Sendable {
 
   init(
     clientID: String, credential: ClientCredential?, authority text: String, capabilities: [String], caFile: String?,
-    cache: any TokenCacheStore
+    cache: CacheStore
   ) throws(ClientApplicationError) {
     let authority = try Self.authority(text)
     let loop = try Self.loop()

@@ -13,10 +13,10 @@ public struct ConfidentialClientApplication: ClientApplication {
   ///   - authority: the provider: an Entra tenant's URL, or any OpenID Connect issuer's.
   ///   - clientCapabilities: what the program can handle, such as `cp1` (claims challenges).
   ///   - caFile: PEM certificates to trust the authority by, instead of the system's.
-  ///   - cache: where accounts and tokens are kept: `FileCacheStore.open(path:)` shares them with every MSAL.
+  ///   - cache: where accounts and tokens are kept: `CacheStore.file(path:)` shares them with every MSAL.
   public init(
     clientID: String, credential: ClientCredential, authority: String, clientCapabilities: [String] = [],
-    caFile: String? = nil, cache: any TokenCacheStore = MemoryCacheStore()
+    caFile: String? = nil, cache: CacheStore = CacheStore.memory()
   ) throws(ClientApplicationError) {
     base = try ClientApplicationBase(
       clientID: clientID, credential: credential, authority: authority, capabilities: clientCapabilities,

@@ -18,7 +18,7 @@ public struct BrowserSignIn: Sendable {
 
   /// Begins a sign-in whose answer comes to `redirectURI`, in its query.
   public static func begin(
-    _ request: SignInRequest, redirectURI: String, store: any TokenCacheStore, now: @escaping @Sendable () -> UnixTime
+    _ request: SignInRequest, redirectURI: String, store: CacheStore, now: @escaping @Sendable () -> UnixTime
   ) async throws(SignInError) -> BrowserSignIn {
     let exchange = SignInExchange(request: request, store: store, now: now)
     return try BrowserSignIn(exchange, try await exchange.metadata(), redirectURI: redirectURI, takesForms: false)

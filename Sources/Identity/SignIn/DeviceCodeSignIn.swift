@@ -15,7 +15,7 @@ public struct DeviceCodeSignIn: Sendable {
   ///   - now: the wall clock.
   ///   - sleep: waits for seconds, or until the task is cancelled.
   public init(
-    _ request: SignInRequest, store: any TokenCacheStore, now: @escaping @Sendable () -> UnixTime,
+    _ request: SignInRequest, store: CacheStore, now: @escaping @Sendable () -> UnixTime,
     sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep
   ) {
     self.request = request

@@ -21,7 +21,7 @@ public struct InteractiveSignIn: Sendable {
   ///   - users: the users of this machine whose browsers may open the address and bring the answer; nil is every user.
   ///   - now: the wall clock.
   public init(
-    _ request: SignInRequest, store: any TokenCacheStore, loop: EventLoop, redirect: LoopbackRedirect? = nil,
+    _ request: SignInRequest, store: CacheStore, loop: EventLoop, redirect: LoopbackRedirect? = nil,
     timeout: TimeSpan = .seconds(300), users: Set<UInt32>? = nil, now: @escaping @Sendable () -> UnixTime
   ) {
     self.loop = loop

@@ -7,7 +7,7 @@ internal import Tokens
 /// The requests of one sign-in.
 struct SignInExchange {
   let request: SignInRequest
-  let store: any TokenCacheStore
+  let store: CacheStore
   let now: @Sendable () -> UnixTime
 
   private var application: Application { request.application }

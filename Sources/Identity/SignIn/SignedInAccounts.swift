@@ -5,10 +5,10 @@ public import Tokens
 /// The people signed in at one application's authority.
 public struct SignedInAccounts: Sendable {
   private let application: Application
-  private let store: any TokenCacheStore
+  private let store: CacheStore
 
   /// The people whose tokens are in `store`.
-  public init(_ application: Application, store: any TokenCacheStore) {
+  public init(_ application: Application, store: CacheStore) {
     self.application = application
     self.store = store
   }

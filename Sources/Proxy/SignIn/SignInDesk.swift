@@ -12,7 +12,7 @@ public final class SignInDesk: Sendable {
   /// What the desk needs from outside.
   public struct Surroundings: Sendable {
     /// Where tokens are filed.
-    public var store: any TokenCacheStore
+    public var store: CacheStore
     /// Whose next token tells whether a route can be used.
     public var broker: TokenBroker
     /// The wall clock.
@@ -24,7 +24,7 @@ public final class SignInDesk: Sendable {
 
     /// Surroundings of these parts.
     public init(
-      store: any TokenCacheStore, broker: TokenBroker, now: @escaping @Sendable () -> UnixTime,
+      store: CacheStore, broker: TokenBroker, now: @escaping @Sendable () -> UnixTime,
       log: Log, lifetime: Int64
     ) {
       self.store = store

@@ -23,7 +23,7 @@ enum CacheLocation: Sendable {
       do throws(SharedFileError) {
         let file = SharedFile(path: path.value)
         _ = try file.identity()
-        try file.checkNeighbours(FileCacheStore.neighbours)
+        try file.checkNeighbours(CacheStore.fileNeighbours)
       } catch {
         throw ConfigurationError([path.issue("\(path.value) \(error.sentence)")])
       }
@@ -40,12 +40,11 @@ enum CacheLocation: Sendable {
   /// lives on `loop`.
   func open(
     loop: EventLoop, resolver: Resolver, observe: @escaping @Sendable (CacheStoreEvent) -> Void
-  ) async -> any TokenCacheStore {
+  ) async -> CacheStore {
     switch self {
-    case .memory: MemoryCacheStore()
-    case .file(let path): await FileCacheStore.open(path: path, observe: observe)
-    case .redis(let server, _):
-      await RedisCacheStore.open(server, loop: loop, resolver: resolver, observe: observe)
+    case .memory: .memory()
+    case .file(let path): await .file(path: path, observe: observe)
+    case .redis(let server, _): await .redis(server, loop: loop, resolver: resolver, observe: observe)
     }
   }
 
@@ -65,22 +64,6 @@ enum CacheLocation: Sendable {
     case .memory: .memory
     case .file: .file
     case .redis: .redis
-    }
-  }
-}
-
-extension ChallengeMemory {
-  /// The memory that is shared as the cache is; nil where the cache is not.
-  convenience init?(
-    of cache: CacheLocation, _ store: any TokenCacheStore, subscriptions: [String: TokenSubscription],
-    now: @escaping @Sendable () -> UnixTime
-  ) {
-    if case .file(let path) = cache {
-      self.init(beside: path, subscriptions: subscriptions, now: now)
-    } else if let server = store as? RedisCacheStore {
-      self.init(on: server, subscriptions: subscriptions, now: now)
-    } else {
-      return nil
     }
   }
 }

@@ -88,7 +88,7 @@ struct Generation {
 struct Composition {
   let machinery: Machinery
   let process: ServiceProcess
-  let store: any TokenCacheStore
+  let store: CacheStore
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
   let reloads: ReloadHistory
@@ -128,8 +128,7 @@ struct Composition {
       metrics.cache?.count(event, in: metrics.registry.shared)
     }
     let publications = Publications()
-    let challengeMemory =
-      ChallengeMemory(of: cache, store, subscriptions: [:], now: { .now }) ?? ChallengeMemory(now: { .now })
+    let challengeMemory = ChallengeMemory(beside: store, subscriptions: [:], now: { .now })
     let broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { .now }, filingPatience: .milliseconds(100),

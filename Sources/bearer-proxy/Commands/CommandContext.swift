@@ -67,7 +67,7 @@ struct CommandContext: Sendable {
 
   /// Opens the cache. What is wrong with a file that is there is written at once, for the command then shows less than
   /// there may be.
-  func open(_ cache: CacheLocation, _ network: CommandNetwork) async -> any TokenCacheStore {
+  func open(_ cache: CacheLocation, _ network: CommandNetwork) async -> CacheStore {
     await cache.open(loop: network.loop, resolver: network.resolver) { [writeProgress] event in
       guard case .failed(let error, _, isNews: true) = event, let place = cache.place else { return }
       writeProgress("bearer-proxy: warning: \(error.description(path: place))\n")
@@ -77,7 +77,7 @@ struct CommandContext: Sendable {
   /// The same for a command that is of no use without what the cache holds.
   func openReadable(
     _ cache: CacheLocation, _ network: CommandNetwork
-  ) async throws(CommandError) -> any TokenCacheStore {
+  ) async throws(CommandError) -> CacheStore {
     let store = await open(cache, network)
     if store.blindness == nil { return store }
     throw .failed("the token cache cannot be read, so who is signed in is not known")

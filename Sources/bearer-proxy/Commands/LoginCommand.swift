@@ -59,8 +59,7 @@ struct LoginCommand {
     request.loginHint = expectation.hint
     request.prompt = expectation.prompt
     if expectation.isOpen { request.confirmation = confirmation(plan, people, at: context.terminal) }
-    let remembered = await RememberedNeed(
-      options.target, plan, request.application, configuration.cache, store, now: context.now)
+    let remembered = await RememberedNeed(options.target, plan, request.application, store, now: context.now)
     if let remembered {
       remembered.add(to: &request)
       context.writeProgress(remembered.words)
@@ -82,7 +81,7 @@ struct LoginCommand {
   }
 
   private func signIn(
-    _ request: SignInRequest, _ plan: LoginPlan, _ store: any TokenCacheStore, _ loop: EventLoop,
+    _ request: SignInRequest, _ plan: LoginPlan, _ store: CacheStore, _ loop: EventLoop,
     _ context: CommandContext
   ) async throws(SignInError) -> AuthenticationResult {
     let writeProgress = context.writeProgress
@@ -121,7 +120,7 @@ struct LoginCommand {
   }
 
   /// Why nothing could be kept; nil where it could.
-  private func unwritable(_ store: any TokenCacheStore) async -> CacheStoreError? {
+  private func unwritable(_ store: CacheStore) async -> CacheStoreError? {
     if let reason = store.blindness { return reason }
     do throws(CacheStoreError) {
       try await store.tryLock()

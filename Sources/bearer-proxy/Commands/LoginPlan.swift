@@ -120,13 +120,12 @@ struct RememberedNeed {
 
   /// The need of the route that is signed in for; nil where there is none.
   init?(
-    _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, _ cache: CacheLocation,
-    _ store: any TokenCacheStore, now: @escaping @Sendable () -> UnixTime
+    _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, _ store: CacheStore,
+    now: @escaping @Sendable () -> UnixTime
   ) async {
     guard case .route(let name) = target else { return nil }
     let wish = TokenSubscription(application: application, account: plan.account, scopes: plan.scopes)
-    guard let memory = ChallengeMemory(of: cache, store, subscriptions: [name: wish], now: now) else { return nil }
-    self.memory = memory
+    memory = ChallengeMemory(beside: store, subscriptions: [name: wish], now: now)
     route = name
     guard let need = await memory.need(of: name) else { return nil }
     self.need = need

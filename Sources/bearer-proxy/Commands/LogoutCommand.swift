@@ -53,7 +53,7 @@ struct LogoutCommand {
 
   /// Every application of the provider is told, for each has refresh tokens of its own.
   private func remove(
-    _ match: LogoutMatch, _ applications: [Application], _ store: any TokenCacheStore, path: String?
+    _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, path: String?
   ) async throws(CommandError) -> CommandAnswer {
     for application in applications where application.authority.authorizationServer == match.server {
       do throws(CacheStoreError) {

@@ -13,7 +13,7 @@ struct CacheCheck {
   let resolver: Resolver
 
   /// Opens the cache on the way; what keeps it from being read is among the steps.
-  func check() async -> (steps: [CheckStep], store: any TokenCacheStore) {
+  func check() async -> (steps: [CheckStep], store: CacheStore) {
     var steps = await way()
     let began = MonotonicTime.now
     let store = await cache.open(loop: loop, resolver: resolver) { _ in }

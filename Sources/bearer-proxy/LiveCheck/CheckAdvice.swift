@@ -114,6 +114,7 @@ extension CheckAdvice {
     case .damaged:
       "Nothing overwrites the file. Mend it, or move it away: the cache is empty then, and everybody signs in again."
     case .file: "Look at owner and mode of the file and its directory: they have to be this user's alone."
+    case .contended: "Fewer processes may have to share this cache: look at how often each of them writes it."
     case .locked: "If the process that holds the lock is gone, remove the lock file."
     case .lock: "The directory of the cache has to be one that this user may write."
     case .server(.credentials): "Check 'user' and 'password' of the cache against the server's access control list."

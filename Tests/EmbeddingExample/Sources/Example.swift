@@ -9,7 +9,7 @@ struct Example {
   static func main() async throws {
     let words = CommandLine.arguments
     let application = try PublicClientApplication(
-      clientID: words[1], authority: words[2], caFile: words[3], cache: await FileCacheStore.open(path: words[4]))
+      clientID: words[1], authority: words[2], caFile: words[3], cache: await .file(path: words[4]))
     if words.last == "sign-out" {
       for account in await application.accounts() { try await application.remove(account: account) }
     }

@@ -18,7 +18,8 @@ struct ChallengeMemoryTests {
     let wish = TokenSubscription(
       application: try bench.application(clientID: client), account: account, scopes: try ScopeSet(["A"]))
     return ChallengeMemory(
-      beside: directory.file("cache.json"), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
+      in: FileText(path: directory.file("cache.json.challenges")), subscriptions: ["r": wish, "s": wish],
+      now: { [clock] in clock.now })
   }
 
   private func need(_ number: Int = 1) throws -> SignInNeed {
@@ -119,7 +120,8 @@ struct ChallengeMemoryTests {
     let wish = TokenSubscription(
       application: try bench.application(), account: nil, scopes: try ScopeSet(["A"]))
     let memory = ChallengeMemory(
-      beside: "/nowhere/at/all/cache.json", subscriptions: ["r": wish], now: { [clock] in clock.now })
+      in: FileText(path: "/nowhere/at/all/cache.json.challenges"), subscriptions: ["r": wish],
+      now: { [clock] in clock.now })
     memory.remember(try need(), route: "r")
     #expect(await memory.need(of: "r") == (try need()))
   }
@@ -175,12 +177,14 @@ struct ChallengeMemoryTests {
       wishes["r\(number)"] = TokenSubscription(
         application: try bench.application(), account: "person\(number)", scopes: try ScopeSet(["A"]))
     }
-    let memory = ChallengeMemory(beside: directory.file("cache.json"), subscriptions: wishes, now: { clock.now })
+    let memory = ChallengeMemory(
+      in: FileText(path: directory.file("cache.json.challenges")), subscriptions: wishes, now: { clock.now })
     for number in 0..<300 {
       clock.advance(1)
       memory.remember(SignInNeed(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
     }
-    let other = ChallengeMemory(beside: directory.file("cache.json"), subscriptions: wishes, now: { clock.now })
+    let other = ChallengeMemory(
+      in: FileText(path: directory.file("cache.json.challenges")), subscriptions: wishes, now: { clock.now })
     while !directory.read("cache.json.challenges").contains(" r299\"") { try await Task.sleep(for: .milliseconds(50)) }
     let kept = await other.needs()
     #expect((200...ChallengeText.entryLimit).contains(kept.count), "\(kept.count)")

@@ -202,7 +202,7 @@ import Tokens
     let provider = SignInProvider()
     let application = PublicClientApplication(
       ClientApplicationBase(
-        try await provider.application(), cache: MemoryCacheStore(),
+        try await provider.application(), cache: CacheStore.memory(),
         surroundings: TokenBroker.Surroundings(now: { SignInProvider.now }, sleep: { _ in }), loop: try EventLoop()))
     let scopes = ["api://orders/read"]
     let device = try await application.acquireTokenByDeviceCode(scopes: scopes) { #expect($0.userCode == "AB-CD") }

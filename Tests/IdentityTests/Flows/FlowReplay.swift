@@ -35,7 +35,7 @@ final class FlowReplay {
   let recording: FlowRecording
   private let clock = ManualClock()
   private let provider: ReplayingProvider
-  private var store = MemoryCacheStore()
+  private var store = CacheStore.memory()
   private var broker: TokenBroker
 
   init(_ name: String) throws {
@@ -48,7 +48,7 @@ final class FlowReplay {
 
   /// Starts over with this cache: everything held in memory is forgotten.
   func restart(from cache: JSONValue) throws {
-    store = MemoryCacheStore(try CacheDocument(text: Array(cache.canonicalText().utf8)))
+    store = CacheStore.memory(try CacheDocument(text: Array(cache.canonicalText().utf8)))
     broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { [clock] in clock.now }, jitter: { 0 }, sleep: { _ in },

@@ -26,12 +26,12 @@ struct RedisCacheStoreTests {
 
   private func open(
     _ port: Int, tls: TLSContext? = nil, user: String? = nil, password: String? = nil, prefix: String = "bp:",
-    leasePause: @escaping RedisCacheStore.Pause = RedisCacheStore.sleep
-  ) async -> RedisCacheStore {
+    leasePause: @escaping CacheStore.Pause = CacheStore.sleep
+  ) async -> CacheStore {
     let server = RedisServer(
       host: "127.0.0.1", port: UInt16(port), tls: tls, user: user, password: password.map { Secret($0) }, database: 1,
       keyPrefix: prefix)
-    return await RedisCacheStore.open(server, loop: loop, resolver: Resolver(), leasePause: leasePause) {
+    return await CacheStore.redis(server, loop: loop, resolver: Resolver(), leasePause: leasePause) {
       [failures, recoveries] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
@@ -41,12 +41,12 @@ struct RedisCacheStoreTests {
     }
   }
 
-  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: RedisCacheStore) async throws {
+  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: CacheStore) async throws {
     let issued = try person.issued(generation: generation, now: Self.now)
     try await store.modify { document in _ = document.add(issued, now: Self.now) }
   }
 
-  private func rotate(_ person: SignedInPerson, to generation: Int, in store: RedisCacheStore) async throws {
+  private func rotate(_ person: SignedInPerson, to generation: Int, in store: CacheStore) async throws {
     let issued = try person.issued(generation: generation, isSignIn: false, now: Self.now)
     try await store.modify { document in
       guard document.add(issued, now: Self.now), let held = document.refreshTokens(person.query).first,
@@ -263,11 +263,11 @@ struct RedisCacheStoreTests {
     let wish = TokenSubscription(
       application: try bench.application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"]))
     var memories: [ChallengeMemory] = []
-    var stores: [RedisCacheStore] = []
+    var stores: [CacheStore] = []
     for _ in 0..<2 {
       stores.append(await open(redis.port))
       memories.append(
-        ChallengeMemory(on: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
+        ChallengeMemory(beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
     }
     let needs = try (1...2).map { SignInNeed(claims: try Claims(json: #"{"n\#($0)":1}"#), since: Self.now) }
     // Both at once, of different routes and of the same.

@@ -10,7 +10,7 @@ import Tokens
 
 @Suite struct DeviceCodeSignInTests {
   private let provider = SignInProvider()
-  private let store = MemoryCacheStore()
+  private let store = CacheStore.memory()
   private let waits = Locked<[Int64]>([])
 
   private func signIn(

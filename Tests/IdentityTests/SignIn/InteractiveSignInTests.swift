@@ -12,10 +12,10 @@ import Tokens
 
 @Suite struct InteractiveSignInTests {
   private let provider = SignInProvider()
-  private let store = MemoryCacheStore()
+  private let store = CacheStore.memory()
 
   private func signIn(
-    timeout: TimeSpan = .seconds(20), store: (any TokenCacheStore)? = nil,
+    timeout: TimeSpan = .seconds(20), store: CacheStore? = nil,
     _ change: (inout SignInRequest) throws -> Void = { _ in },
     browser: @escaping @Sendable (BrowserAtLoopback) async throws -> Void
   ) async throws -> AuthenticationResult {
@@ -433,7 +433,9 @@ import Tokens
 
   @Test func `a cache that cannot be written is said to be so`() async throws {
     let error = await #expect(throws: SignInError.store(.locked(nil))) {
-      try await signIn(store: LockedStore()) { try await $0.bring("code=C&state=\($0.state)") }
+      try await signIn(store: await CacheStore.open(LockedBackend()) { _ in }) {
+        try await $0.bring("code=C&state=\($0.state)")
+      }
     }
     #expect(error?.message(cachePath: "/c.json").contains("/c.json.lockfile: held by another process") == true)
   }
@@ -446,26 +448,23 @@ import Tokens
   }
 }
 
-/// A store that nobody can write.
-private struct LockedStore: TokenCacheStore {
-  let tenants = KnownTenants()
-  var blindness: CacheStoreError? { nil }
+/// A place that cannot be written, because another process holds the lock.
+private struct LockedBackend: CacheBackend {
+  let retryPause = Duration.seconds(600)
+  let isPaused = false
 
+  func watch(_ look: @escaping @Sendable () async -> Bool) {}
+  func read() async throws(CacheStoreError) -> CacheDocument? { nil }
+  func replace(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Void
+  ) async throws(CacheStoreError) -> CacheReplacement? { throw .locked(nil) }
+  func lock() async throws(CacheStoreError) -> CacheLease? { throw .locked(nil) }
   func tryLock() async throws(CacheStoreError) { throw .locked(nil) }
+  func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { nil }
+  func text(_ name: SharedTextName) -> any SharedText { NoText() }
 
-  func look() async {}
-
-  func snapshot() async -> CacheDocument { CacheDocument() }
-
-  func modify<Result: Sendable>(
-    _ change: @escaping @Sendable (inout CacheDocument) -> Result
-  ) async throws(CacheStoreError) -> Result { throw .locked(nil) }
-
-  func withRefreshLock<Result: Sendable>(
-    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
-  ) async -> Result {
-    await body()
+  private struct NoText: SharedText {
+    func read() async -> [UInt8]? { nil }
+    func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool { false }
   }
-
-  var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
 }

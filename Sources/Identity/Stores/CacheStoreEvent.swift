@@ -1,10 +1,33 @@
-// Owns what log and metrics say about the cache's file.
+// What a store tells of the place that holds the cache: facts, never its content; and what log and metrics say of them.
 
 internal import Network
-public import Telemetry
+package import Telemetry
 
-/// The counters of a cache's file.
-public struct CacheMetrics: Sendable {
+/// Something that happened between a store and its place.
+package enum CacheStoreEvent: Sendable {
+  /// Others had changed the cache, and it was read.
+  case read(duration: Duration)
+  /// Changes were written, several together where they came together.
+  case written(changes: Int, bytes: Int, duration: Duration)
+  /// The place could not be read or written; `kept` changes wait in memory. Reported for each attempt; `isNews` where
+  /// the reason is not that of the attempt before.
+  case failed(CacheStoreError, kept: Int, isNews: Bool)
+  /// The place can be used again, and holds everything.
+  case recovered
+  /// A lock was waited for, until it was taken or the time was over.
+  case waited(CacheLock, Duration)
+}
+
+/// What processes that share a cache take turns at.
+package enum CacheLock: String, Sendable, Hashable, CaseIterable {
+  /// Writing the file.
+  case file
+  /// Asking a provider with one person's refresh tokens.
+  case refresh
+}
+
+/// The metrics of a shared cache.
+package struct CacheMetrics: Sendable {
   private let reads: Counter
   private let writes: Counter
   private let failures: [String: Counter]
@@ -12,7 +35,7 @@ public struct CacheMetrics: Sendable {
   private let waits: DurationHistogramTable
 
   /// Adds the metrics to a process's catalogue.
-  public init(_ catalog: inout MetricsCatalog) {
+  package init(_ catalog: inout MetricsCatalog) {
     reads = catalog.counter(
       "bearer_proxy_cache_reads_total", help: "Readings of the token cache after others had changed it.")
     writes = catalog.counter(
@@ -34,7 +57,7 @@ public struct CacheMetrics: Sendable {
   }
 
   /// Counts an event.
-  public func count(_ event: CacheStoreEvent, in writer: SharedMetricsWriter) {
+  package func count(_ event: CacheStoreEvent, in writer: SharedMetricsWriter) {
     switch event {
     case .read: writer.add(reads)
     case .written(_, bytes: 0, _): writer.set(unwritten, 0)
@@ -53,9 +76,9 @@ public struct CacheMetrics: Sendable {
 }
 
 extension CacheStoreEvent {
-  /// Writes a record. A failure is told once, however often it comes; its end, too.
-  /// - Parameter path: the cache's file.
-  public func write(to log: Log, path: String) {
+  /// Writes a record. A failure is logged once, however often it repeats, and its end once.
+  /// - Parameter path: the cache's file or server.
+  package func write(to log: Log, path: String) {
     switch self {
     case .read(let duration):
       log.debug("token cache read", ["file": .string(path), "duration_ms": .milliseconds(duration)])

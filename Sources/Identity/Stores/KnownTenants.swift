@@ -1,26 +1,19 @@
-// Owns what is remembered of providers from one start to the next, so that what the cache holds is found while a provider is down: under
-// which tenant an authority's tokens stand, which a domain name does not tell.
-
 internal import Network
 internal import Tokens
 
-/// The tenants of authorities, as their metadata said.
-public final class KnownTenants: Sendable {
+/// The tenants of authorities, as their metadata said, remembered from one start to the next: a domain name does not tell
+/// under which tenant the cache holds an authority's tokens, and they are to be found also while the provider is down.
+package final class KnownTenants: Sendable {
   private struct State {
     var tenants: [String: String] = [:]
     var isRead = false
   }
 
   private let state = Locked(State())
-  private let text: (any SideText)?
+  private let text: (any SharedText)?
 
-  /// What is known ends with the process.
-  public init() {
-    text = nil
-  }
-
-  /// What is known is kept in a text.
-  init(text: any SideText) {
+  /// What is known is kept in a text; without one it ends with the process.
+  init(text: (any SharedText)? = nil) {
     self.text = text
   }
 

@@ -1,10 +1,7 @@
-// Owns what is known at any moment of how a store and its file get on, for `/status`. It hears the store's events; the log and
-// the counters hear the same ones.
-
 internal import Network
 public import Tokens
 
-/// How the cache's file or server stands. Any thread may ask.
+/// The state of the cache's file or server, for `/status`: what the store's events say. Any thread may ask.
 public final class CacheCondition: Sendable {
   /// What kind of place it is.
   public enum Kind: String, Sendable, Hashable {
@@ -16,13 +13,13 @@ public final class CacheCondition: Sendable {
     case redis
   }
 
-  /// What there is to say.
+  /// What `/status` says of it.
   public struct Report: Sendable, Hashable {
     /// What kind of place it is.
     public var kind: Kind
     /// The file or server; nil where tokens are kept in memory.
     public var path: String?
-    /// What keeps the store from its file, in a sentence with the place; nil where nothing does.
+    /// What keeps the store from its place, in a sentence with the place; nil where nothing does.
     public var trouble: String?
     /// Since when.
     public var troubleSince: UnixTime?
@@ -39,17 +36,16 @@ public final class CacheCondition: Sendable {
   private let state: Locked<Report>
   private let now: @Sendable () -> UnixTime
 
-  /// The condition of a cache that nothing has been heard of.
+  /// The condition of a cache before its first event.
   public init(path: String?, kind: Kind? = nil, now: @escaping @Sendable () -> UnixTime) {
     state = Locked(Report(path: path, kind: kind))
     self.now = now
   }
 
-  /// How things stand.
+  /// The state now.
   public var report: Report { state.withLock { $0 } }
 
-  /// Takes in what a store said.
-  public func take(_ event: CacheStoreEvent) {
+  package func take(_ event: CacheStoreEvent) {
     let now = now()
     state.withLock { report in
       switch event {

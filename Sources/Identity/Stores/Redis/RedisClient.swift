@@ -1,9 +1,8 @@
-// Owns the way to one Redis server: one connection, used by one piece of work at a time, made again after a failure, but not at once.
-
 internal import HTTPClient
 internal import Network
 
-/// Performs commands, and connects where there is no connection.
+/// Performs commands on one Redis server, over one connection that one piece of work uses at a time. It connects where
+/// there is no connection, after a failure not at once.
 final class RedisClient: Sendable {
   /// What commands brought.
   struct Answer: Sendable {
@@ -98,5 +97,28 @@ final class RedisClient: Sendable {
       return state.connection
     }
     connection?.value.close()
+  }
+}
+
+/// How long a server that cannot be used is left alone: 100 ms, doubled after each failure up to 2 s, and up to a quarter
+/// less so that replicas do not come back in step.
+struct RedisPause: Sendable {
+  private var failures = 0
+  private var end = MonotonicTime(nanoseconds: 0)
+
+  static let first = TimeSpan.milliseconds(100)
+  static let longest = TimeSpan.seconds(2)
+
+  func isOn(at now: MonotonicTime) -> Bool { now < end }
+
+  /// Begins a pause. `jitter` is 0 up to 1.
+  mutating func failed(at now: MonotonicTime, jitter: Double) {
+    let whole = min(Self.first.nanoseconds << UInt64(min(failures, 10)), Self.longest.nanoseconds)
+    failures += 1
+    end = now + TimeSpan(nanoseconds: whole - UInt64(Double(whole) * 0.25 * jitter))
+  }
+
+  mutating func succeeded() {
+    self = RedisPause()
   }
 }

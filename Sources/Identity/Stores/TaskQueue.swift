@@ -1,8 +1,6 @@
-// Owns that pieces of asynchronous work come one after another, in the order in which they were asked for.
-
 internal import Network
 
-/// A queue of asynchronous work. Cancelling whoever waits does not end the work.
+/// Runs asynchronous work one after another, in the order in which it was asked for. Cancelling a caller ends no work.
 final class TaskQueue: Sendable {
   private let last = Locked<Task<Void, Never>?>(nil)
 

@@ -1,0 +1,371 @@
+package import Network
+internal import Telemetry
+package import Tokens
+
+/// The unified token cache: in memory, in a file that every MSAL may use too, or on a Redis server.
+///
+/// The document is held in memory as well, so that reading waits for no disk and no server, and tokens are served while
+/// the place cannot be used. Any thread may use it; copies of the reference are one cache.
+public final class CacheStore: Sendable {
+  typealias Change = @Sendable (inout CacheDocument) -> Void
+
+  private typealias Troubles = (reading: CacheStoreError?, writing: CacheStoreError?)
+
+  /// A change, and the caller that waits for it to be written.
+  fileprivate struct Job {
+    var change: Change
+    var done: CheckedContinuation<CacheStoreError?, Never>
+    let scope = RequestScope.current
+  }
+
+  fileprivate struct State {
+    /// What is served: the place's document, with the changes that are not written yet.
+    var document: CacheDocument
+    var unwritten: [Change] = []
+    var waiting: [Job] = []
+    var isWriting = false
+    var isRetryScheduled = false
+    /// The reading that everyone shares who asks before it has begun.
+    var look: Task<Void, Never>?
+    var readTrouble: CacheStoreError?
+    var writeTrouble: CacheStoreError?
+    var listeners: [AsyncStream<Void>.Continuation] = []
+  }
+
+  /// Changes kept for a place that cannot be written. The oldest go first: their tokens have been renewed since.
+  private static let unwrittenLimit = 10_000
+  /// How often other writers may be faster.
+  private static let attempts = 30
+
+  private let state: Locked<State>
+  private let backend: (any CacheBackend)?
+  private let observe: @Sendable (CacheStoreEvent) -> Void
+  /// Readings and writings, one after another.
+  private let turns = TaskQueue()
+  /// What is remembered of providers beside the document.
+  package let tenants: KnownTenants
+
+  private init(
+    _ document: CacheDocument, _ backend: (any CacheBackend)?, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) {
+    state = Locked(State(document: document))
+    self.backend = backend
+    self.observe = observe
+    tenants = KnownTenants(text: backend?.text(.providers))
+  }
+
+  /// A cache that ends with the process and is seen by no other.
+  public static func memory() -> CacheStore { memory(CacheDocument()) }
+
+  /// A cache in memory that holds `document` at first.
+  package static func memory(_ document: CacheDocument) -> CacheStore { CacheStore(document, nil) { _ in } }
+
+  /// A cache in a place that others use too; it has been read, and its changes are followed.
+  static func open(
+    _ backend: any CacheBackend, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) async -> CacheStore {
+    let store = CacheStore(CacheDocument(), backend, observe: observe)
+    // First the watch, so that no change between the two is missed.
+    backend.watch { [weak store] in
+      await store?.look()
+      return store != nil
+    }
+    await store.look()
+    return store
+  }
+
+  /// The document as last seen. Waits for no disk, server or lock.
+  package func snapshot() async -> CacheDocument {
+    state.withLock { $0.document }
+  }
+
+  /// What keeps the store from its place; nil where nothing does.
+  package var trouble: CacheStoreError? {
+    state.withLock { $0.readTrouble ?? $0.writeTrouble }
+  }
+
+  /// Why the last look failed; nil where it did not. Then the document may not be what others have written.
+  package var blindness: CacheStoreError? {
+    state.withLock { $0.readTrouble }
+  }
+
+  /// A new stream that yields after each change of the document, ours and others'. Several changes may be one element.
+  package var changes: AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    state.withLock { $0.listeners.append(continuation) }
+    return stream
+  }
+
+  /// A text beside the document that the same processes share; nil where the cache is this process's alone.
+  func text(_ name: SharedTextName) -> (any SharedText)? { backend?.text(name) }
+
+  /// Takes the lock that writers take and gives it back, to see whether that can be done. Nothing is written.
+  package func tryLock() async throws(CacheStoreError) {
+    try await backend?.tryLock()
+  }
+
+  /// Runs `body` while no other process that shares the cache runs one for `key`, and after a look at what they left:
+  /// `body` asks `snapshot()` first whether its work is still to be done.
+  ///
+  /// After `limit`, and where there is no such lock, `body` runs without one: two token requests are better than none.
+  package func withRefreshLock<Result: Sendable>(
+    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
+  ) async -> Result {
+    guard let backend else { return await body() }
+    let began = MonotonicTime.now
+    let lease = await backend.lease(key, within: limit)
+    observe(.waited(.refresh, Duration(MonotonicTime.now - began)))
+    await look()
+    let result = await body()
+    await lease?.end()
+    return result
+  }
+}
+
+// MARK: Reading
+
+extension CacheStore {
+  /// Looks now whether others have changed the document, instead of waiting to hear of it. For callers that would
+  /// otherwise refuse a person who has just signed in.
+  package func look() async {
+    guard let backend, !backend.isPaused else { return }
+    let look = state.withLock { state in
+      if let look = state.look { return look }
+      let look = Task { [self] in
+        await turns.run { [self] in
+          // What is asked for from now on may be newer than what this reading finds.
+          self.state.withLock { $0.look = nil }
+          await self.lookNow(backend)
+        }
+      }
+      state.look = look
+      return look
+    }
+    await look.value
+  }
+
+  private func lookNow(_ backend: any CacheBackend) async {
+    let before = troubles
+    do throws(CacheStoreError) {
+      try await pull(backend)
+    } catch {
+      return report(error, after: before)
+    }
+    if before.reading == nil { return }
+    // What could not be written while the place could not be read, can be now.
+    let isAllWritten = state.withLock { $0.unwritten.isEmpty && $0.writeTrouble == nil }
+    if isAllWritten { observe(.recovered) } else { startWriting() }
+  }
+
+  /// In turn: serves what the place holds now.
+  private func pull(_ backend: any CacheBackend) async throws(CacheStoreError) {
+    let began = MonotonicTime.now
+    let document: CacheDocument?
+    do throws(CacheStoreError) {
+      document = try await backend.read()
+    } catch {
+      state.withLock { $0.readTrouble = error }
+      throw error
+    }
+    // Released at the end of this function: wiping a big document must not happen under the lock.
+    let former = state.withLock { $0.document }
+    defer { withExtendedLifetime(former) {} }
+    state.withLock { state in
+      state.readTrouble = nil
+      if let document { state.serve(document) }
+    }
+    if document != nil { observe(.read(duration: Duration(MonotonicTime.now - began))) }
+  }
+
+  private var troubles: Troubles {
+    state.withLock { ($0.readTrouble, $0.writeTrouble) }
+  }
+
+  /// Reports a failed attempt, as news unless reading or writing failed in the same way before.
+  private func report(
+    _ error: CacheStoreError, after before: Troubles
+  ) {
+    let isKnown = before.reading?.isSimilar(to: error) == true || before.writing?.isSimilar(to: error) == true
+    observe(.failed(error, kept: state.withLock { $0.unwritten.count }, isNews: !isKnown))
+  }
+}
+
+extension CacheStore.State {
+  /// Serves a document of the place.
+  fileprivate mutating func serve(_ document: CacheDocument) {
+    self.document = document
+    for change in unwritten { change(&self.document) }
+    tellListeners()
+  }
+
+  /// Tells the listeners of a change, and forgets those whose streams are gone.
+  fileprivate mutating func tellListeners() {
+    listeners.removeAll { listener in
+      if case .terminated = listener.yield() { true } else { false }
+    }
+  }
+}
+
+// MARK: Writing
+
+extension CacheStore {
+  /// Applies `change` to what the place holds now and writes the result; changes that come together are written
+  /// together. Returns what `change` returned.
+  ///
+  /// `change` must be a function of the document alone: it may be applied more than once. Where the place cannot be
+  /// written, it is applied in memory, applied again to what is there at the next chance, and the reason is thrown:
+  /// nothing is lost then as long as the process lives.
+  package func modify<Result: Sendable>(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Result
+  ) async throws(CacheStoreError) -> Result {
+    guard backend != nil else {
+      return state.withLock { state in
+        defer { state.tellListeners() }
+        return change(&state.document)
+      }
+    }
+    let result = Locked<Result?>(nil)
+    let error = await withCheckedContinuation { continuation in
+      let job = Job(
+        change: { document in
+          let value = change(&document)
+          result.withLock { $0 = value }
+        }, done: continuation)
+      state.withLock { $0.waiting.append(job) }
+      startWriting()
+    }
+    if let error { throw error }
+    guard let value = result.withLock({ $0 }) else { preconditionFailure("a change was written and not applied") }
+    return value
+  }
+
+  /// Writes the changes that wait, unless that is being done.
+  private func startWriting() {
+    guard let backend else { return }
+    let mustStart = state.withLock { state in
+      guard !state.isWriting, !state.waiting.isEmpty || !state.unwritten.isEmpty else { return false }
+      state.isWriting = true
+      return true
+    }
+    if mustStart { Task { await writeAll(backend) } }
+  }
+
+  private func writeAll(_ backend: any CacheBackend) async {
+    repeat {
+      // What is logged is about the request that waits for the first of the changes, if one does.
+      await RequestScope.around(state.withLock { $0.waiting.first?.scope }) { await writeBatch(backend) }
+    } while state.withLock { state in
+      state.isWriting = !state.waiting.isEmpty
+      return state.isWriting
+    }
+  }
+
+  private func writeBatch(_ backend: any CacheBackend) async {
+    let lease: CacheLease?
+    do throws(CacheStoreError) {
+      // Further changes gather meanwhile.
+      lease = try await lock(backend)
+    } catch {
+      return keep(takeBatch(), because: error, after: troubles)
+    }
+    let (batch, before, error) = await turns.run { [self] in
+      let (batch, before) = (takeBatch(), troubles)
+      do throws(CacheStoreError) {
+        try await write(batch, backend)
+        return (batch, before, CacheStoreError?.none)
+      } catch {
+        return (batch, before, error)
+      }
+    }
+    await lease?.end()
+    if let error { keep(batch, because: error, after: before) } else { settle(batch, after: before) }
+  }
+
+  private func lock(_ backend: any CacheBackend) async throws(CacheStoreError) -> CacheLease? {
+    let began = MonotonicTime.now
+    let wait = { [observe] in observe(.waited(.file, Duration(MonotonicTime.now - began))) }
+    do throws(CacheStoreError) {
+      guard let lease = try await backend.lock() else { return nil }
+      wait()
+      return lease
+    } catch {
+      wait()
+      throw error
+    }
+  }
+
+  private func takeBatch() -> [Job] {
+    state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+
+  /// In turn: applies everything to what the place holds now. Where others wrote meanwhile, again, to what they left.
+  private func write(_ batch: [Job], _ backend: any CacheBackend) async throws(CacheStoreError) {
+    let began = MonotonicTime.now
+    for attempt in 0..<Self.attempts {
+      try await pull(backend)
+      let unwritten = state.withLock { $0.unwritten }
+      let replacement = try await backend.replace { document in
+        for change in unwritten { change(&document) }
+        for job in batch { job.change(&document) }
+      }
+      guard let replacement else {
+        // Lets the others come to an end, too.
+        let pause = Double.random(in: 0...1) * Double(min(attempt, 8)) * 5
+        do { try await Task.sleep(for: .milliseconds(pause)) } catch {}
+        continue
+      }
+      let former = state.withLock { $0.document }
+      defer { withExtendedLifetime(former) {} }
+      state.withLock { state in
+        state.unwritten = []
+        state.serve(replacement.document)
+      }
+      observe(
+        .written(
+          changes: unwritten.count + batch.count, bytes: replacement.bytes,
+          duration: Duration(MonotonicTime.now - began)))
+      return
+    }
+    throw .contended
+  }
+
+  private func settle(_ batch: [Job], after before: Troubles) {
+    state.withLock { $0.writeTrouble = nil }
+    if before.reading != nil || before.writing != nil { observe(.recovered) }
+    for job in batch { job.done.resume(returning: nil) }
+  }
+
+  /// Applies changes in memory, where they stay until they are written.
+  private func keep(
+    _ batch: [Job], because error: CacheStoreError,
+    after before: Troubles
+  ) {
+    state.withLock { state in
+      for job in batch { job.change(&state.document) }
+      state.unwritten += batch.map(\.change)
+      state.unwritten.removeFirst(max(state.unwritten.count - Self.unwrittenLimit, 0))
+      if !batch.isEmpty { state.tellListeners() }
+      state.writeTrouble = error
+    }
+    report(error, after: before)
+    scheduleRetry()
+    for job in batch { job.done.resume(returning: error) }
+  }
+
+  private func scheduleRetry() {
+    guard let backend else { return }
+    let mustSchedule = state.withLock { state in
+      defer { state.isRetryScheduled = true }
+      return !state.isRetryScheduled
+    }
+    guard mustSchedule else { return }
+    Task { [weak self] in
+      repeat { do { try await Task.sleep(for: backend.retryPause) } catch {} } while backend.isPaused
+      self?.state.withLock { $0.isRetryScheduled = false }
+      self?.startWriting()
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// Why a cache's file or server could not be read or written, in words an operator can act on.
+
+public import HTTPClient
+public import Network
+public import Tokens
+
+/// Why a process cannot use the place of its cache. The document in memory is not affected.
+public enum CacheStoreError: Error, Sendable, Hashable {
+  /// The file is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
+  case damaged(CacheDocumentError)
+  /// The file, or its directory, must not be used, or cannot be.
+  case file(SharedFileError)
+  /// Another writer did not release the lock in time.
+  case locked(LockHolder?)
+  /// The lock cannot be taken at all: a read-only file system, say.
+  case lock(SystemError)
+  /// The Redis server cannot be used.
+  case server(RedisFailure)
+  /// Other processes changed the same entries again and again, faster than this one.
+  case contended
+}
+
+extension CacheStoreError {
+  /// Every value of `reason`.
+  static let reasons = ["damaged", "system", "changing", "refused", "locked", "unreachable", "credentials"]
+
+  /// The value of the metrics' label.
+  package var reason: String {
+    switch self {
+    case .damaged: "damaged"
+    case .file(.system), .lock: "system"
+    case .file(.changedWhileRead), .contended: "changing"
+    case .file: "refused"
+    case .locked: "locked"
+    case .server(let failure): failure.reason
+    }
+  }
+
+  /// Whether an operator who was told of one need not be told of the other. A server that goes away fails in many ways.
+  func isSimilar(to other: CacheStoreError) -> Bool {
+    if case .server = self, case .server = other { return reason == other.reason }
+    return self == other
+  }
+
+  /// A sentence about the file or server at `path`, with the line and column where there is one.
+  package func description(path: String) -> String {
+    switch self {
+    case .damaged(.text(let error)): "\(path):\(error.line):\(error.column): \(error.problem.words)"
+    case .damaged(.notAnObject): "\(path):1:1: not an object"
+    case .file(let error): "\(path): \(error.description)"
+    case .locked(let holder?): "\(path).lockfile: held by process \(holder.process) (\(holder.name))"
+    case .locked(nil): "\(path).lockfile: held by another process"
+    case .lock(let error): "\(path).lockfile: \(error.description)"
+    case .server(let failure): "\(path): \(failure.description)"
+    case .contended: "\(path): other processes keep changing the same entries"
+    }
+  }
+}
+
+/// Why a Redis server cannot be used. Of what the server said only the first word is kept: Redis quotes what it was sent.
+public enum RedisFailure: Error, Sendable, Hashable {
+  /// No connection.
+  case unreachable(UpstreamError)
+  /// The connection ended before the reply.
+  case closed
+  /// No answer within the time limit.
+  case timedOut
+  /// The answer is not Redis's protocol.
+  case malformed
+  /// User or password are wrong, or missing.
+  case credentials(code: String)
+  /// The server refuses a command: the word it gives for why (`NOPERM`, `READONLY`, `LOADING`, `OOM`, …).
+  case refused(command: String, code: String)
+  /// A shard is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
+  case damaged(shard: String, CacheDocumentError)
+}
+
+extension RedisFailure {
+  /// The value of the metrics' label.
+  fileprivate var reason: String {
+    switch self {
+    case .unreachable, .closed, .timedOut, .malformed: "unreachable"
+    case .credentials: "credentials"
+    case .refused: "refused"
+    case .damaged: "damaged"
+    }
+  }
+}
+
+extension RedisFailure: CustomStringConvertible {
+  /// A sentence's end, after the server's name.
+  public var description: String {
+    switch self {
+    case .unreachable(let error): error.reason
+    case .closed: "the connection was closed"
+    case .timedOut: "no answer within the time limit"
+    case .malformed: "the answer is not Redis's protocol"
+    case .credentials("NOAUTH"): "the server wants a password (NOAUTH)"
+    case .credentials(let code): "user or password are wrong (\(code))"
+    case .refused(let command, "NOPERM"): "the user may not use \(command) on these keys (NOPERM)"
+    case .refused(let command, let code): "the server refuses \(command) (\(code))"
+    case .damaged(let shard, _): "\(shard) is no token cache"
+    }
+  }
+}
+
+extension JSONTextError.Problem {
+  fileprivate var words: String {
+    switch self {
+    case .end: "the text ends too early"
+    case .byte(let byte): "0x\(String(byte, radix: 16)) cannot stand here"
+    case .encoding: "a string that is not UTF-8"
+    case .number: "a number beyond every range"
+    case .depth: "values inside values without end"
+    case .trailing: "text behind the document's end"
+    }
+  }
+}

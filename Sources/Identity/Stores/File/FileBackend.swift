@@ -1,0 +1,229 @@
+package import Network
+internal import Tokens
+
+extension CacheStore {
+  /// The ends of the names of files that are made beside the cache's.
+  package static let fileNeighbours = [".lockfile", ".refreshlock", ".challenges", ".challenges.lockfile"]
+  /// How long a writer waits for the others, as msal-extensions does.
+  package static let fileLockWait = TimeSpan.seconds(5)
+
+  /// The cache in the file at `path`, which every MSAL may write at the same time (msal-extensions' protocol). The file
+  /// and its locks are made when something is first written; its changes are followed as long as the store lives.
+  ///
+  /// A file that cannot be read, or that must not be used, is an empty cache until it can.
+  public static func file(path: String) async -> CacheStore { await file(path: path) { _ in } }
+
+  /// The same, with how long its lock is waited for and an observer of its troubles.
+  package static func file(
+    path: String, lockWait: TimeSpan = fileLockWait, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) async -> CacheStore {
+    await open(FileBackend(path: path, lockWait: lockWait), observe: observe)
+  }
+}
+
+/// A cache in a file: msal-extensions' protocol, with its gaps closed.
+final class FileBackend: CacheBackend {
+  private let path: String
+  private let file: Locked<CacheFile>
+  private let watch = Locked<DirectoryWatch?>(nil)
+  private let hints: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+  private let queue = FileQueue("cache")
+  private let writeLock: LockFile
+  private let lockWait: TimeSpan
+  private let refreshLocks: RegionLock
+
+  /// How often a text that may be half a write is looked at, and the pause between two looks.
+  private static let looks = 3
+  private static let pause = Duration.milliseconds(100)
+  /// How often the file is looked at where changes cannot be heard of: what others do is seen within a second.
+  private static let pollPause = Duration.milliseconds(700)
+  /// How long changes gather before the file is read: MSAL for Python writes up to five times for one sign-in.
+  private static let gatherPause = Duration.milliseconds(20)
+
+  let retryPause = Duration.seconds(10)
+  let isPaused = false
+
+  init(path: String, lockWait: TimeSpan) {
+    self.path = path
+    self.lockWait = lockWait
+    file = Locked(CacheFile(path: path))
+    hints = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    writeLock = LockFile(path: path + ".lockfile", name: "bearer-proxy", queue: queue)
+    // Another file than the lock above: that one stops every writer, and must not be held while a provider is asked.
+    refreshLocks = RegionLock(path: path + ".refreshlock", queue: queue)
+  }
+
+  deinit {
+    hints.continuation.finish()
+  }
+
+  func text(_ name: SharedTextName) -> any SharedText { FileText(path: "\(path).\(name.rawValue)") }
+
+  // MARK: Reading and writing
+
+  func read() async throws(CacheStoreError) -> CacheDocument? {
+    for look in 1...Self.looks {
+      let isLast = look == Self.looks
+      let result = await queue.run { [file] () -> Result<(CacheFileLook, CacheDocument), CacheStoreError> in
+        var known = file.withLock { $0 }
+        defer { file.withLock { [known] in $0 = known } }
+        do throws(CacheStoreError) {
+          return .success((try known.look(isLast: isLast), known.document))
+        } catch {
+          return .failure(error)
+        }
+      }
+      switch try result.get() {
+      case (.different, let document): return document
+      case (.same, _): return nil
+      case (.torn, _): do { try await Task.sleep(for: Self.pause) } catch { return nil }
+      }
+    }
+    return nil
+  }
+
+  func replace(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Void
+  ) async throws(CacheStoreError) -> CacheReplacement? {
+    let result = await queue.run { [file] () -> Result<CacheReplacement?, CacheStoreError> in
+      var known = file.withLock { $0 }
+      do throws(CacheStoreError) {
+        // Who does not know of the lock may have written since it was taken.
+        guard try known.look(isLast: true) == .same else { return .success(nil) }
+        var document = known.document
+        change(&document)
+        let bytes = try known.write(document)
+        file.withLock { [known] in $0 = known }
+        return .success(CacheReplacement(document: document, bytes: bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  // MARK: Locks
+
+  func lock() async throws(CacheStoreError) -> CacheLease? {
+    let held: HeldLockFile
+    do throws(LockFileError) {
+      held = try await writeLock.take(within: lockWait)
+    } catch {
+      switch error {
+      case .held(let holder): throw .locked(holder)
+      case .obstructed(let name, let owner): throw .file(.obstructed(name: name, owner: owner))
+      case .system(let error): throw .lock(error)
+      }
+    }
+    return CacheLease { [queue] in await queue.run { held.release() } }
+  }
+
+  func tryLock() async throws(CacheStoreError) {
+    await (try await lock())?.end()
+  }
+
+  func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
+    do throws(SystemError) {
+      guard let held = try await refreshLocks.take(LeaseDigest(key).value, within: limit) else { return nil }
+      return CacheLease { withExtendedLifetime(held) {} }
+    } catch {
+      // A read-only file system, say. The processes do not know of one another's results there anyway.
+      return nil
+    }
+  }
+
+  // MARK: Watching
+
+  func watch(_ look: @escaping @Sendable () async -> Bool) {
+    startWatching()
+    Task { [stream = hints.stream] in
+      for await _ in stream {
+        do { try await Task.sleep(for: Self.gatherPause) } catch {}
+        guard await look() else { return }
+      }
+    }
+  }
+
+  /// Hears of changes from the system, or where it does not tell, by looking.
+  private func startWatching() {
+    if !startWatch() { Task { [weak self] in await Self.poll { self } } }
+  }
+
+  private func startWatch() -> Bool {
+    do throws(SystemError) {
+      let watch = try DirectoryWatch(path: path) { [weak self] event in
+        switch event {
+        case .changed: self?.hints.continuation.yield()
+        case .lost: self?.lose()
+        }
+      }
+      self.watch.withLock { $0 = watch }
+      return true
+    } catch {
+      // No directory yet, a file system on another machine, or too many watches: looking works always.
+      return false
+    }
+  }
+
+  /// The directory is gone. Another may come.
+  private func lose() {
+    watch.withLock { $0 = nil }
+    hints.continuation.yield()
+    startWatching()
+  }
+
+  private static func poll(_ backend: () -> FileBackend?) async {
+    while true {
+      do { try await Task.sleep(for: pollPause) } catch { return }
+      guard let backend = backend() else { return }
+      let isWatching = backend.startWatch()
+      backend.hints.continuation.yield()
+      if isWatching { return }
+    }
+  }
+}
+
+/// A text in a file of its own. It is written as the cache is: under a lock, replaced whole, readable for its owner only.
+struct FileText: SharedText {
+  private let file: SharedFile
+  private let queue = FileQueue("text")
+  private let lock: LockFile
+
+  init(path: String) {
+    file = SharedFile(path: path)
+    lock = LockFile(path: path + ".lockfile", name: "bearer-proxy", queue: queue)
+  }
+
+  func read() async -> [UInt8]? {
+    await queue.run { contents()?.text }
+  }
+
+  func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
+    let held: HeldLockFile
+    do throws(LockFileError) {
+      held = try await lock.take()
+    } catch {
+      return false
+    }
+    return await queue.run { () -> Bool in
+      defer { held.release() }
+      guard let (old, text) = contents() else { return false }
+      guard let next = change(text), next != text else { return true }
+      do throws(SharedFileError) {
+        _ = try file.replace(with: next, old: old)
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
+  private func contents() -> (identity: FileIdentity?, text: [UInt8])? {
+    do throws(SharedFileError) {
+      guard let contents = try file.read() else { return (nil, []) }
+      return (contents.identity, contents.bytes)
+    } catch {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import Network
+internal import Tokens
+
+/// A key on the Redis server that holds the cache. The server removes it when it was not written for its lifetime.
+struct RedisText: SharedText {
+  let client: RedisClient
+  let key: String
+  /// Seconds.
+  let lifetime: Int64
+
+  /// How long a reader waits: probes are among them, and a server that hangs must not fail them.
+  private static let patience = Duration.milliseconds(500)
+  /// How often others may be faster.
+  private static let attempts = 10
+
+  func read() async -> [UInt8]? {
+    await withCheckedContinuation { continuation in
+      let waiting = Locked<CheckedContinuation<[UInt8]?, Never>?>(continuation)
+      let answer: @Sendable ([UInt8]?) -> Void = { text in
+        waiting.withLock { waiting in
+          defer { waiting = nil }
+          return waiting
+        }?.resume(returning: text)
+      }
+      let limit = Task {
+        do { try await Task.sleep(for: Self.patience) } catch { return }
+        answer(nil)
+      }
+      Task {
+        answer(await text())
+        limit.cancel()
+      }
+    }
+  }
+
+  func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
+    for _ in 0..<Self.attempts {
+      guard let text = await text() else { return false }
+      guard let next = change(text), next != text else { return true }
+      let command = RedisCommand.script(
+        RedisCommand.replace, keys: [key], arguments: [text, next, Array("\(lifetime * 1000)".utf8)])
+      do throws(RedisFailure) {
+        if try await client.perform(command).number == 1 { return true }
+      } catch {
+        return false
+      }
+    }
+    return false
+  }
+
+  /// What the key holds, empty where it is not there; nil where that cannot be told. What keeps the server from
+  /// answering is the cache's to report.
+  private func text() async -> [UInt8]? {
+    do throws(RedisFailure) {
+      if case .text(let text) = try await client.perform(RedisCommand("GET", key)) { return text }
+      return []
+    } catch {
+      return nil
+    }
+  }
+}
