@@ -169,7 +169,7 @@ public final class AdminServer: Sendable {
   private func readinessReport(_ now: UnixTime) async -> ReadinessReport {
     let service = service
     let report = ReadinessReport(
-      await service.broker.statuses(of: service.subscriptions), needs: await service.challengeMemory.needs(),
+      await service.broker.statuses(of: service.subscriptions), needs: await service.signInRequirements.needs(),
       expected: Set(service.subscriptions.map(\.key)).count, now: now,
       isOwed: service.readiness == .tokens && !hasBeenReady.load(ordering: .relaxed))
     if report.isReady { hasBeenReady.store(true, ordering: .relaxed) }

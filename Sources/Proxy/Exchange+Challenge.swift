@@ -102,7 +102,7 @@ extension Exchange {
     if reader == .person { returnTo = scratch.requestInput.withBytes { Self.target(scratch.requestParser.head, $0) } }
     state.metrics.add(state.service.metrics.challenges[ChallengeRecord.row(nil), ChallengeOutcome.answered.rawValue])
     guard let claims = required.claims else { return }
-    state.service.challengeMemory.remember(
+    state.service.signInRequirements.remember(
       SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
   }
 
@@ -143,7 +143,7 @@ extension Exchange {
     // Only what the route may ask for.
     if refused.kind == .insufficientScope { need.scopes = bearer.scopes }
     if need.isEmpty { return }
-    state.service.challengeMemory.remember(need, route: route.name)
+    state.service.signInRequirements.remember(need, route: route.name)
     state.service.log.warning(
       "an upstream wants more than can be had without a person",
       [

@@ -1,4 +1,4 @@
-// Owns how a request to the sign-in pages is read and answered on a caller's connection. What is answered is the SignInDesk's.
+// Owns how a request to the sign-in pages is read and answered on a caller's connection. What is answered is the SignInHandler's.
 
 internal import HTTP
 internal import HTTPClient
@@ -7,10 +7,10 @@ internal import Telemetry
 internal import Tokens
 
 extension Exchange {
-  /// The desk that a request is for, and its path's normal form in the scratch where that differs; nil where it is for a route.
-  func desk(_ connection: DownstreamConnection, _ scratch: Scratch) -> SignInDesk? {
-    guard let desk = connection.context.signIn, signInPath(scratch) == .pages else { return nil }
-    return desk
+  /// The handler that a request is for, and its path's normal form in the scratch where that differs; nil where it is for a route.
+  func signInHandler(_ connection: DownstreamConnection, _ scratch: Scratch) -> SignInHandler? {
+    guard let handler = connection.context.signIn, signInPath(scratch) == .pages else { return nil }
+    return handler
   }
 
   /// Where the path leads on a listener with sign-in pages.
@@ -23,16 +23,16 @@ extension Exchange {
 
   /// Serves a request to the sign-in pages. Whoever asks is a caller as any other, but that a browser may come from another site:
   /// from the application that showed the link, and from the identity provider.
-  mutating func signIn(_ desk: SignInDesk, _ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
-    let visit: SignInVisit
+  mutating func signIn(_ handler: SignInHandler, _ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
+    let visit: SignInPageRequest
     let count: UInt64
     do throws(ExchangeFailure) {
       if let refusal = connection.refusal { throw .caller(refusal) }
       (visit, count) = try Self.visit(
-        scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers, origin: desk.origin)
+        scratch.requestParser.head, scratch.requestInput, callers: connection.context.callers, origin: handler.origin)
       try await judgeCallerToken(connection, scratch)
-      guard count <= UInt64(SignInDesk.formLimit) else {
-        return await answer(desk.tooLarge(), connection, scratch, keepsConnection: false)
+      guard count <= UInt64(SignInHandler.formLimit) else {
+        return await answer(handler.tooLarge(), connection, scratch, keepsConnection: false)
       }
       var whole = visit
       if !scratch.path.isEmpty { whole.path = scratch.path.bytes.text }
@@ -40,7 +40,9 @@ extension Exchange {
       let keepsConnection =
         count == 0 && Persistence.after(request: scratch.requestParser.head) == .keepAlive
         && !connection.isEnding
-      let answer = await RequestScope.around(scratch.scope(spans: trace?.whole)) { [whole] in await desk.answer(whole) }
+      let answer = await RequestScope.around(scratch.scope(spans: trace?.whole)) { [whole] in
+        await handler.answer(whole)
+      }
       scratch.requestInput.consume(headBytes + Int(count))
       return await self.answer(answer, connection, scratch, keepsConnection: keepsConnection)
     } catch {
@@ -51,7 +53,7 @@ extension Exchange {
   /// Reads the head, and the length of what follows.
   private static func visit(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, origin: SignInOrigin
-  ) throws(ExchangeFailure) -> (SignInVisit, UInt64) {
+  ) throws(ExchangeFailure) -> (SignInPageRequest, UInt64) {
     let bytes = input.bytes
     if !callers.isNamed(head, bytes) { throw .caller(.unknownHost) }
     if let refusal = callers.rules.judgeHeader(head, bytes) { throw .caller(refusal) }
@@ -61,7 +63,7 @@ extension Exchange {
     } catch {
       throw .framing(error)
     }
-    let visit = SignInVisit(head, bytes, origin: origin)
+    let visit = SignInPageRequest(head, bytes, origin: origin)
     switch framing {
     case .none: return (visit, 0)
     case .fixed(let count): return (visit, count)

@@ -33,7 +33,7 @@ struct Exchange {
   mutating func run(_ connection: DownstreamConnection, _ scratch: Scratch) async -> Bool {
     let state = connection.state
     identify(connection, scratch)
-    if let desk = desk(connection, scratch) { return await signIn(desk, connection, scratch) }
+    if let handler = signInHandler(connection, scratch) { return await signIn(handler, connection, scratch) }
     let goesOn: Bool
     do throws(ExchangeFailure) {
       let admission = try admit(connection, scratch)

@@ -48,7 +48,7 @@ struct ListenerContext: Sendable {
   /// Changes whenever the authorities of callers' certificates do.
   var callerTrust: [UInt8]?
   /// The listener's sign-in pages; nil where it has none.
-  var signIn: SignInDesk?
+  var signIn: SignInHandler?
 
   /// Whether a connection that was let in under these rules has shown enough for others.
   func suffices(for other: ListenerContext) -> Bool {
@@ -91,9 +91,9 @@ public struct ServerListener: Sendable {
   }
 
   /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
-  public func signingIn(at desk: SignInDesk) -> ServerListener {
+  public func signingIn(at handler: SignInHandler) -> ServerListener {
     var listener = self
-    listener.context.signIn = desk
+    listener.context.signIn = handler
     return listener
   }
 

@@ -95,7 +95,7 @@ package struct ServiceProcess: Sendable {
   package var resolver: Resolver
   package var log: Log
   /// What routes need a person for.
-  package var challengeMemory: ChallengeMemory
+  package var signInRequirements: SignInRequirements
   /// What traces requests; nil where none are.
   package var tracer: Tracer?
   /// The downstream connections of the process.
@@ -104,13 +104,13 @@ package struct ServiceProcess: Sendable {
   package var pseudonym: Pseudonym
 
   package init(
-    broker: TokenBroker, resolver: Resolver, log: Log, challengeMemory: ChallengeMemory, tracer: Tracer? = nil,
+    broker: TokenBroker, resolver: Resolver, log: Log, signInRequirements: SignInRequirements, tracer: Tracer? = nil,
     connections: ConnectionCount = ConnectionCount(), pseudonym: Pseudonym = Pseudonym()
   ) {
     self.broker = broker
     self.resolver = resolver
     self.log = log
-    self.challengeMemory = challengeMemory
+    self.signInRequirements = signInRequirements
     self.tracer = tracer
     self.connections = connections
     self.pseudonym = pseudonym
@@ -156,7 +156,7 @@ public final class Service: Sendable {
   let accessLog: OutputFile?
   let accessFormat: LogFormat
   /// What routes need a person for.
-  public let challengeMemory: ChallengeMemory
+  public let signInRequirements: SignInRequirements
   /// Where a person signs in for a route: a path of the listener, or a URL; nil where there are no pages.
   let signInLink: SignInLink
   /// What is told of the process.
@@ -189,7 +189,7 @@ public final class Service: Sendable {
     broker = process.broker
     resolver = process.resolver
     log = process.log
-    challengeMemory = process.challengeMemory
+    signInRequirements = process.signInRequirements
     tracer = process.tracer
     connections = process.connections
     pseudonym = process.pseudonym

@@ -184,7 +184,7 @@ extension TokenBroker {
   ) throws -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let request = flight(for: subscription)
     let rights = document.rights(for: subscription.key, realm: AccountBench.tenant, now: now)
-    guard case .adopted = slots[subscription.key]?.take(rights, now: now, jitter: { 0 }) else {
+    guard case .adopted = states[subscription.key]?.take(rights, now: now, jitter: { 0 }) else {
       throw AcquisitionError.cacheUnavailable(retryAfter: 0)
     }
     return request

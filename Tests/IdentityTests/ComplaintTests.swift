@@ -121,7 +121,7 @@ import Tokens
 
   @Test func `the tokens that answered complaints are few, and the newest`() throws {
     let bench = AccountBench()
-    var answers = ComplaintAnswers()
+    var answers = ReplacementTokens()
     let now = bench.clock.now
     func value(_ number: Int) throws -> BearerValue {
       BearerValue(

@@ -64,7 +64,7 @@ struct ProxyFixture {
     service = Service(
       ServiceProcess(
         broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
-        log: log, challengeMemory: ChallengeMemory(now: clock)),
+        log: log, signInRequirements: SignInRequirements(now: clock)),
       ServiceRoutes(
         routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())],
         subscriptions: tokens.map { [$0.subscription] } ?? []), limits: limits,

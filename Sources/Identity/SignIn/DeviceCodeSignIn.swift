@@ -1,6 +1,5 @@
 // Owns the sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
 
-internal import HTTPClient
 public import Tokens
 
 /// Signs somebody in by a device code.
@@ -41,36 +40,11 @@ public struct DeviceCodeSignIn: Sendable {
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
     guard metadata.deviceAuthorizationEndpoint != nil else { throw .unsupported(.deviceCode) }
-    let application = request.application
     do throws(AcquisitionFailure) {
-      let credential = try await application.proof()
-      return try await application.authenticated(by: credential, metadata) { placement throws(AcquisitionFailure) in
-        let asked = DeviceAuthorizationRequest(
-          metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
-          scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
-        guard let asked else { throw .document(.missing(member: "device_authorization_endpoint")) }
-        return try await send(asked)
-      }
+      return try await exchange.requests(metadata).deviceCode(
+        scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
     } catch {
       throw exchange.failure(error)
-    }
-  }
-
-  private func send(
-    _ asked: DeviceAuthorizationRequest
-  ) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
-    let response: FetchResponse
-    do throws(FetchError) {
-      response = try await exchange.post(asked.body) { FetchRequest($0, asked.endpoint, fields: asked.fields) }
-    } catch {
-      throw .unreached(error)
-    }
-    do throws(TokenFailure) {
-      return try DeviceAuthorizationReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        sent: asked.sentSecrets, now: exchange.now())
-    } catch {
-      throw .token(error)
     }
   }
 

@@ -52,3 +52,79 @@ public enum SignInError: Error, Sendable, Hashable {
   /// Somebody signed in, but that could not be written down.
   case store(CacheStoreError)
 }
+
+extension SignInError {
+  /// Whether a person can do something about it by signing in again, differently or more fully. The rest is trouble of machines,
+  /// settings or time.
+  public var isInteractionRequired: Bool {
+    switch self {
+    case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
+    case .declined, .otherAccount, .notConfirmed: true
+    case .provider, .unsupported, .answer, .timedOut, .codeExpired, .cancelled, .idToken, .withoutAccount, .listener,
+      .crypto, .store:
+      false
+    }
+  }
+
+  /// A sentence without a full stop. `cachePath` names the cache's file where there is one.
+  public func message(cachePath: String? = nil) -> String {
+    switch self {
+    case .provider(let error): "\(error.reason): \(error.detail)"
+    case .unsupported(.browser): "the identity provider's metadata names no authorization_endpoint to sign in at"
+    case .unsupported(.deviceCode): "the identity provider's metadata names no device_authorization_endpoint"
+    case .refused(let reply): "the identity provider refuses the sign-in: \(reply.detail)"
+    case .declined(let reply): "the sign-in was declined: \(reply.detail)"
+    case .answer(.state):
+      "the answer that came was not to this sign-in (its state is another one); nothing was used of it"
+    case .answer(.issuer): "the answer that came names another issuer than the one asked; nothing was used of it"
+    case .answer(.issuerMissing):
+      "the answer that came does not name its issuer, as this provider's always do; nothing was used of it"
+    case .answer(.malformed): "the answer that came cannot be read"
+    case .answer(.withoutCode): "the answer that came has neither a code nor an error"
+    case .answer(.refused(let reply)): "the identity provider refuses the sign-in: \(reply.detail)"
+    case .timedOut(let seconds): "nobody came back from the browser within \(seconds) s"
+    case .codeExpired: "the code was not confirmed in time and is no longer good"
+    case .cancelled: "the sign-in was given up"
+    case .idToken(let problem): "the identity provider's ID token is not believed: \(problem.detail)"
+    case .withoutAccount: "the identity provider does not say who signed in, so its tokens are not kept"
+    case .otherAccount(let name): "\(name) signed in, and somebody else was expected; nothing of it was kept"
+    case .notConfirmed(let name): "\(name) signed in, which was not confirmed; nothing of it was kept"
+    case .listener(let error, let port):
+      "cannot listen on \(port.map { "127.0.0.1:\($0)" } ?? "127.0.0.1") for the browser's answer: \(error.description)"
+    case .crypto(let error): "the cryptography library fails: \(error)"
+    case .store(let error):
+      "somebody signed in, but the cache cannot be written: \(error.description(path: cachePath ?? "cache"))"
+    }
+  }
+}
+
+extension SignInError.IDTokenProblem {
+  fileprivate var detail: String {
+    switch self {
+    case .absent: "there is none"
+    case .format: "it is not a signed JWT"
+    case .rejected(.nonce): "it was made for another sign-in (its nonce is another one)"
+    case .rejected(.authorizedParty): "it was asked for by another application"
+    case .rejected(.age(authenticatedAt: nil)):
+      "it does not say when the person signed in (it has no auth_time), and a recent sign-in was asked for"
+    case .rejected(.age): "the person signed in too long ago"
+    case .rejected(.token(let rejection)): rejection.detail
+    }
+  }
+}
+
+extension JWTRejection {
+  fileprivate var detail: String {
+    switch self {
+    case .algorithm(let name): "it is signed with '\(name.prefix(20))', not with RS256 or PS256"
+    case .criticalExtension: "its header demands an extension nobody here knows"
+    case .unknownKey: "the provider publishes no key that it could be signed with"
+    case .signature: "its signature is not the provider's"
+    case .issuer: "its issuer is not the provider"
+    case .audience: "it is meant for another application"
+    case .withoutExpiry: "it has no expiry"
+    case .expired: "it has expired; is this machine's clock right?"
+    case .notYetValid: "it is not valid yet; is this machine's clock right?"
+    }
+  }
+}

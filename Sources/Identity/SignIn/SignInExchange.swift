@@ -1,7 +1,6 @@
 // Owns what both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID token
 // that is believed, and everything filed in the cache.
 
-internal import HTTPClient
 internal import Tokens
 
 /// The requests of one sign-in.
@@ -21,40 +20,15 @@ struct SignInExchange {
     }
   }
 
-  /// Posts a form to the provider.
-  func post(
-    _ body: [UInt8], to fetchRequest: (FetchRequest.Method) -> FetchRequest
-  ) async throws(FetchError) -> FetchResponse {
-    try await application.fetch(fetchRequest(.post(contentType: TokenRequest.contentType, body: body)))
-  }
-
   /// Asks for tokens, once: whether a request of unknown fate used the grant up, nobody can tell.
   func redeem(
     _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    let credential = try await application.proof()
-    return try await application.authenticated(by: credential, metadata) { placement throws(AcquisitionFailure) in
-      try await send(
-        TokenRequest(
-          metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
-          grant: grant, scopes: scopes, claims: request.mergedClaims))
-    }
+    try await requests(metadata).tokens(for: grant, scopes: scopes, claims: request.mergedClaims)
   }
 
-  private func send(_ token: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
-    let response: FetchResponse
-    do throws(FetchError) {
-      response = try await post(token.body) { FetchRequest($0, token.endpoint, fields: token.fields) }
-    } catch {
-      throw .unreached(error)
-    }
-    do throws(TokenFailure) {
-      return try TokenReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        sent: token.sentSecrets, now: now())
-    } catch {
-      throw .token(error)
-    }
+  func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
+    ProviderRequests(application: application, metadata: metadata, now: now)
   }
 
   /// Believes the ID token. Nothing is kept yet, and nothing ever of a person who is not expected.
@@ -147,5 +121,40 @@ struct SignInExchange {
     }
     let own = TokenSubscription(application: application, scopes: .none).key
     return .provider(failure.error(for: own, retryAfter: failure.retryAfter ?? 1))
+  }
+}
+
+/// Who signed in, and what is to be filed.
+struct ProvenSignIn: Sendable {
+  let account: CachedAccount
+  let claims: JWTClaims
+  let filing: SignInFiling
+  /// Where it was.
+  let metadata: ProviderMetadata
+}
+
+/// What a sign-in leaves in the cache.
+struct SignInFiling: Sendable {
+  let reply: TokenReply
+  /// The account's id.
+  let home: String
+  let application: Application
+  let realm: String
+  let grantType: String
+  let requested: ScopeSet
+  /// What the person agreed to, where the provider takes scopes strictly.
+  let authorized: ScopeSet?
+  /// When the reply came.
+  let arrival: UnixTime
+
+  /// Adds it to a document; whose it is, or nil where nothing can be filed.
+  func add(to document: inout CacheDocument) -> CachedAccount? {
+    let authority = application.authority
+    let issued = IssuedTokens(
+      reply, clientID: application.clientID, environment: document.environment(ofAccount: home, at: authority),
+      realm: realm, authority: authority.accountAuthority, grantType: grantType, requested: requested,
+      isolation: authority.isolation, authorized: authorized)
+    guard document.add(issued, now: arrival) else { return nil }
+    return document.accounts(authority: authority, clientID: application.clientID).first { $0.homeAccountID == home }
   }
 }

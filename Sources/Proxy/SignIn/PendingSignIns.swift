@@ -11,7 +11,7 @@ struct PendingSignIns {
     /// The browser it was begun in, by its cookie.
     var browser: Secret
     var form: SignInForm
-    var demand: SignInDemand
+    var requirement: RouteSignInRequirement
     /// What the route wanted then.
     var wanted: AcquisitionKey
     var begunAt: UnixTime

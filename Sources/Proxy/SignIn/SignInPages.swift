@@ -1,4 +1,4 @@
-// Owns the pages that a person sees: what is asked for, and how it ended. What is shown when is the desk's.
+// Owns the pages that a person sees: what is asked for, and how it ended. What is shown when is the handler's.
 
 internal import HTTP
 internal import Identity
@@ -13,7 +13,7 @@ struct SignInPages: Sendable {
 
   /// What the page with the button knows.
   struct Question {
-    var words: SignInWords
+    var words: SignInText
     var application: String
     var route: String
     /// Whose account it has to be, where that is settled.

@@ -6,7 +6,7 @@ internal import Tokens
 extension Service {
   /// How every route stands. No provider is asked; the cache and the file of needs are looked at.
   func routeStatuses(at now: UnixTime) async -> [RouteStatus] {
-    let needs = await challengeMemory.needs()
+    let needs = await signInRequirements.needs()
     var statuses: [RouteStatus] = []
     for route in routes {
       var token: TokenStatus?

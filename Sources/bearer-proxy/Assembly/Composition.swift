@@ -71,13 +71,15 @@ struct Generation {
   let credentials: CredentialVersions
   let service: Service
   /// The sign-in pages of each traffic listener, where it has any.
-  let desks: [SignInDesk?]
+  let signInHandlers: [SignInHandler?]
 
   var settings: Settings { configuration.settings }
 
   /// The traffic listeners with their pages.
   var traffic: [ServerListener] {
-    zip(held.listeners.traffic, desks).map { listener, desk in desk.map(listener.signingIn) ?? listener }
+    zip(held.listeners.traffic, signInHandlers).map { listener, signInHandler in
+      signInHandler.map(listener.signingIn) ?? listener
+    }
   }
 
   /// What its routes request.
@@ -128,7 +130,7 @@ struct Composition {
       metrics.cache?.count(event, in: metrics.registry.shared)
     }
     let publications = Publications()
-    let challengeMemory = ChallengeMemory(beside: store, subscriptions: [:], now: { .now })
+    let signInRequirements = SignInRequirements(beside: store, subscriptions: [:], now: { .now })
     let broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { .now }, filingPatience: .milliseconds(100),
@@ -139,10 +141,10 @@ struct Composition {
         },
         publish: { key, value in
           publications.publish(value, key)
-          if let value { challengeMemory.take(value, for: key) }
+          if let value { signInRequirements.take(value, for: key) }
         }), store: store)
     process = ServiceProcess(
-      broker: broker, resolver: machinery.resolver, log: log, challengeMemory: challengeMemory, tracer: tracer)
+      broker: broker, resolver: machinery.resolver, log: log, signInRequirements: signInRequirements, tracer: tracer)
     self.machinery = machinery
     self.publications = publications
     self.store = store
@@ -163,7 +165,7 @@ struct Composition {
     credentials.follow(settings.applications)
     let plan = routePlan(configuration, credentials)
     let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
-    process.challengeMemory.follow(Dictionary(uniqueKeysWithValues: requested))
+    process.signInRequirements.follow(Dictionary(uniqueKeysWithValues: requested))
     let metrics = metrics.withLock { metrics in
       if former != nil {
         metrics = ProcessMetrics(
@@ -183,11 +185,12 @@ struct Composition {
       description: ServiceDescription(settings, since: first, machinery, cache: cacheCondition),
       readiness: settings.readyWhen == .started ? .started : .tokens,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
-    let desks = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
-      signInDesk(settings, listener, service, succeeding: former?.desks ?? [])
+    let signInHandlers = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
+      signInHandler(settings, listener, service, succeeding: former?.signInHandlers ?? [])
     }
     return Generation(
-      configuration: configuration, first: first, held: held, credentials: credentials, service: service, desks: desks)
+      configuration: configuration, first: first, held: held, credentials: credentials, service: service,
+      signInHandlers: signInHandlers)
   }
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {

@@ -9,22 +9,22 @@ import Tokens
 
 extension Composition {
   /// The sign-in pages of a listener, where it has any. Sign-ins that are under way at one of `former` of the same address go on.
-  func signInDesk(
-    _ settings: ListenerSettings, _ listener: ServerListener, _ service: Service, succeeding former: [SignInDesk?]
-  ) -> SignInDesk? {
+  func signInHandler(
+    _ settings: ListenerSettings, _ listener: ServerListener, _ service: Service, succeeding former: [SignInHandler?]
+  ) -> SignInHandler? {
     guard let signIn = settings.signIn, let origin = SignInOrigin(settings, listener) else { return nil }
     let predecessor = former.compactMap(\.self).first { $0.origin == origin }
     do throws(CryptoError) {
-      let desk = try SignInDesk(
+      let signInHandler = try SignInHandler(
         origin, hasOneName: signIn.publicURL == nil, service: service,
-        SignInDesk.Surroundings(
+        SignInHandler.Surroundings(
           store: store, broker: broker, now: { .now }, log: log, lifetime: signIn.limit.components.seconds),
         succeeding: predecessor)
-      let uris = desk.redirectURIs
+      let uris = signInHandler.redirectURIs
       if predecessor?.redirectURIs != uris {
         for uri in uris { log.info("sign-in pages", ["redirect_uri": .string(uri)]) }
       }
-      return desk
+      return signInHandler
     } catch {
       log.error("no sign-in pages: the cryptography library fails", ["reason": .string("\(error)")])
       return nil

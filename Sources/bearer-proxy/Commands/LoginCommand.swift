@@ -59,7 +59,7 @@ struct LoginCommand {
     request.loginHint = expectation.hint
     request.prompt = expectation.prompt
     if expectation.isOpen { request.confirmation = confirmation(plan, people, at: context.terminal) }
-    let remembered = await RememberedNeed(options.target, plan, request.application, store, now: context.now)
+    let remembered = await RememberedRequirement(options.target, plan, request.application, store, now: context.now)
     if let remembered {
       remembered.add(to: &request)
       context.writeProgress(remembered.words)

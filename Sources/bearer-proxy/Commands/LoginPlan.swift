@@ -113,8 +113,8 @@ struct LoginExpectation: Equatable {
 }
 
 /// What a route's API, or the provider, wants a sign-in to bring.
-struct RememberedNeed {
-  private let memory: ChallengeMemory
+struct RememberedRequirement {
+  private let memory: SignInRequirements
   private let route: String
   private let need: SignInNeed
 
@@ -125,7 +125,7 @@ struct RememberedNeed {
   ) async {
     guard case .route(let name) = target else { return nil }
     let wish = TokenSubscription(application: application, account: plan.account, scopes: plan.scopes)
-    memory = ChallengeMemory(beside: store, subscriptions: [name: wish], now: now)
+    memory = SignInRequirements(beside: store, subscriptions: [name: wish], now: now)
     route = name
     guard let need = await memory.need(of: name) else { return nil }
     self.need = need

@@ -262,12 +262,12 @@ struct RedisCacheStoreTests {
     let bench = AccountBench()
     let wish = TokenSubscription(
       application: try bench.application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"]))
-    var memories: [ChallengeMemory] = []
+    var memories: [SignInRequirements] = []
     var stores: [CacheStore] = []
     for _ in 0..<2 {
       stores.append(await open(redis.port))
       memories.append(
-        ChallengeMemory(beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
+        SignInRequirements(beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
     }
     let needs = try (1...2).map { SignInNeed(claims: try Claims(json: #"{"n\#($0)":1}"#), since: Self.now) }
     // Both at once, of different routes and of the same.

@@ -39,12 +39,12 @@ import Tokens
   }
 
   @Test(arguments: [
-    (nil, nil, SignInVisit.Source.unsaid), ("same-origin", nil, .ownPage), ("same-origin", "null", .ownPage),
+    (nil, nil, SignInPageRequest.Source.unsaid), ("same-origin", nil, .ownPage), ("same-origin", "null", .ownPage),
     ("same-site", nil, .otherPage), ("cross-site", "http://localhost:8080", .otherPage), ("none", nil, .noPage),
     (nil, "null", .unsaid), (nil, "http://localhost:8080", .ownPage), (nil, "http://localhost:8081", .otherPage),
     (nil, "https://localhost:8080", .otherPage),
-  ]) func `a browser tells where a form comes from`(site: String?, from: String?, source: SignInVisit.Source) {
-    #expect(SignInVisit.source(site: site, from: from, own: "http://localhost:8080") == source)
+  ]) func `a browser tells where a form comes from`(site: String?, from: String?, source: SignInPageRequest.Source) {
+    #expect(SignInPageRequest.source(site: site, from: from, own: "http://localhost:8080") == source)
   }
 
   @Test(arguments: [
@@ -163,18 +163,18 @@ import Tokens
       claims: try row.claims.map { try Claims(json: $0) }, scopes: try ScopeSet(row.scopes),
       authenticationContexts: row.acrValues, maxAge: row.maxAge, since: Self.now)
     let configured = try ScopeSet(["api://orders/Orders.Read"])
-    let demand = SignInDemand(need, configured: configured, now: Self.now)
-    let words = SignInWords(
-      demand, configured: configured, isSignedIn: row.isSignedIn)
+    let requirement = RouteSignInRequirement(need, configured: configured, now: Self.now)
+    let words = SignInText(
+      requirement, configured: configured, isSignedIn: row.isSignedIn)
     #expect(words.heading == row.heading)
     #expect(words.conditions == row.conditions)
   }
 
   @Test func `what is demanded comes beside the route's scopes, but for those that take no company`() throws {
     let need = SignInNeed(scopes: try ScopeSet(["api://orders/Orders.Write"]), since: Self.now)
-    let some = SignInDemand(need, configured: try ScopeSet(["api://orders/Orders.Read"]), now: Self.now)
+    let some = RouteSignInRequirement(need, configured: try ScopeSet(["api://orders/Orders.Read"]), now: Self.now)
     #expect(some.scopes.description == "api://orders/Orders.Read api://orders/Orders.Write")
-    let all = SignInDemand(need, configured: try ScopeSet(["api://orders/.default"]), now: Self.now)
+    let all = RouteSignInRequirement(need, configured: try ScopeSet(["api://orders/.default"]), now: Self.now)
     #expect(all.scopes.description == "api://orders/.default")
     #expect(need.isMet(by: some.met) && need.isMet(by: all.met))
   }
@@ -183,15 +183,15 @@ import Tokens
     ("User.Read", "User.Read", nil), ("api://orders/Orders.Read", "Orders.Read", "api://orders"),
     ("https://vault.example//.default", "Everything it is registered for", "https://vault.example/"),
   ]) func `a scope is a permission at an API`(word: String, permission: String, resource: String?) {
-    #expect(SignInWords.scope(word) == (permission, resource))
+    #expect(SignInText.scope(word) == (permission, resource))
   }
 
   @Test func `everything that a page shows is escaped`() throws {
     let evil = "\"><script>alert(1)</script>&'"
     let page = try SignInPages().question(
       SignInPages.Question(
-        words: SignInWords(
-          SignInDemand(
+        words: SignInText(
+          RouteSignInRequirement(
             SignInNeed(scopes: try ScopeSet(["api://<b>/x"]), authenticationContexts: [evil], since: Self.now),
             configured: .none,
             now: Self.now), configured: .none, isSignedIn: true),

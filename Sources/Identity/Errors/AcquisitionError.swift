@@ -1,6 +1,7 @@
 // Owns why there is no token. One file of the proxy turns this into answers.
 
 public import HTTPClient
+public import Network
 public import Tokens
 
 /// Why a token could not be had.
@@ -71,4 +72,12 @@ public enum MetadataTrouble: Sendable, Hashable {
   case status(Int, TokenErrorReply?)
   /// A document that is not believed.
   case document(ProviderMetadataError)
+}
+
+/// Why there is no proof.
+public enum ClientAssertionError: Error, Sendable, Hashable {
+  /// The file cannot be read.
+  case unreadable(path: String, FileReadError)
+  /// What stands in the file is no JWT: nothing of it is sent.
+  case notSigned(path: String)
 }

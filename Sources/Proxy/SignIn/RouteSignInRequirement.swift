@@ -3,7 +3,7 @@
 internal import Tokens
 
 /// What a sign-in has to bring for a route.
-struct SignInDemand: Sendable, Hashable {
+struct RouteSignInRequirement: Sendable, Hashable {
   /// What the token is for: the route's scopes, and those that were asked for since.
   var scopes: ScopeSet
   /// What else, as it was asked for.

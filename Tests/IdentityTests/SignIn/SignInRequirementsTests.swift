@@ -8,16 +8,16 @@ import Tokens
 @testable import Identity
 
 @Suite(.timeLimit(.minutes(5)))
-struct ChallengeMemoryTests {
+struct SignInRequirementsTests {
   private let clock = ManualClock()
 
   private func memory(_ directory: TemporaryDirectory, client: String = "client", account: String? = nil) throws
-    -> ChallengeMemory
+    -> SignInRequirements
   {
     let bench = AccountBench()
     let wish = TokenSubscription(
       application: try bench.application(clientID: client), account: account, scopes: try ScopeSet(["A"]))
-    return ChallengeMemory(
+    return SignInRequirements(
       in: FileText(path: directory.file("cache.json.challenges")), subscriptions: ["r": wish, "s": wish],
       now: { [clock] in clock.now })
   }
@@ -27,7 +27,7 @@ struct ChallengeMemoryTests {
   }
 
   @Test func `needs of a route join, and are over after a day`() async throws {
-    let memory = ChallengeMemory(now: { [clock] in clock.now })
+    let memory = SignInRequirements(now: { [clock] in clock.now })
     memory.remember(try need(1), route: "r")
     memory.remember(try need(2), route: "r")
     #expect(await memory.need(of: "r")?.claims?.text == #"{"n1":1,"n2":1}"#)
@@ -42,7 +42,7 @@ struct ChallengeMemoryTests {
       TokenSubscription(
         application: try bench.application(clientID: "client"), account: account, scopes: try ScopeSet(["A"]))
     }
-    let memory = ChallengeMemory(now: { [clock] in clock.now })
+    let memory = SignInRequirements(now: { [clock] in clock.now })
     memory.follow(["gone": try wish(nil), "others": try wish("alice"), "stays": try wish(nil)])
     for route in ["gone", "others", "stays"] { memory.remember(try need(), route: route) }
     memory.follow(["others": try wish("bob"), "stays": try wish(nil)])
@@ -50,7 +50,7 @@ struct ChallengeMemoryTests {
   }
 
   @Test func `a sign-in ends what it met, and nothing else`() async throws {
-    let memory = ChallengeMemory(now: { [clock] in clock.now })
+    let memory = SignInRequirements(now: { [clock] in clock.now })
     memory.remember(try need(1), route: "r")
     memory.remember(try need(2), route: "s")
     await memory.met(by: try need(1), routes: ["r", "s"])
@@ -119,7 +119,7 @@ struct ChallengeMemoryTests {
     let bench = AccountBench()
     let wish = TokenSubscription(
       application: try bench.application(), account: nil, scopes: try ScopeSet(["A"]))
-    let memory = ChallengeMemory(
+    let memory = SignInRequirements(
       in: FileText(path: "/nowhere/at/all/cache.json.challenges"), subscriptions: ["r": wish],
       now: { [clock] in clock.now })
     memory.remember(try need(), route: "r")
@@ -146,7 +146,7 @@ struct ChallengeMemoryTests {
 
   @Test func `a route keeps one need, however many different things are asked for, and the last is in it`() async throws
   {
-    let memory = ChallengeMemory(now: { [clock] in clock.now })
+    let memory = SignInRequirements(now: { [clock] in clock.now })
     let much = String(repeating: "x", count: 500)
     for number in 0..<100 {
       memory.remember(
@@ -177,18 +177,18 @@ struct ChallengeMemoryTests {
       wishes["r\(number)"] = TokenSubscription(
         application: try bench.application(), account: "person\(number)", scopes: try ScopeSet(["A"]))
     }
-    let memory = ChallengeMemory(
+    let memory = SignInRequirements(
       in: FileText(path: directory.file("cache.json.challenges")), subscriptions: wishes, now: { clock.now })
     for number in 0..<300 {
       clock.advance(1)
       memory.remember(SignInNeed(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
     }
-    let other = ChallengeMemory(
+    let other = SignInRequirements(
       in: FileText(path: directory.file("cache.json.challenges")), subscriptions: wishes, now: { clock.now })
     while !directory.read("cache.json.challenges").contains(" r299\"") { try await Task.sleep(for: .milliseconds(50)) }
     let kept = await other.needs()
-    #expect((200...ChallengeText.entryLimit).contains(kept.count), "\(kept.count)")
-    #expect(directory.read("cache.json.challenges").utf8.count <= ChallengeText.sizeLimit)
+    #expect((200...RequirementsText.entryLimit).contains(kept.count), "\(kept.count)")
+    #expect(directory.read("cache.json.challenges").utf8.count <= RequirementsText.sizeLimit)
     #expect(Set(kept.keys) == Set((300 - kept.count..<300).map { "r\($0)" }))
     #expect(kept["r299"]?.claims == (try hostileClaims(299)))
   }

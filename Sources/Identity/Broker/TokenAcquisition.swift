@@ -1,7 +1,6 @@
 // Owns one acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their repetition.
 // Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
 
-internal import HTTPClient
 internal import Network
 internal import Tokens
 
@@ -32,9 +31,6 @@ struct TokenAcquisition: Sendable {
     var wasSent = false
   }
 
-  /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so it is waited
-  /// for longer than any caller waits.
-  static let answerLimit = TimeSpan.seconds(90)
   /// How long one process waits for another's request before it makes its own.
   static let lockWait = TimeSpan.seconds(15)
   /// The same where the other's request may use up a refresh token that is ours too: longer than the other waits for its answer.
@@ -65,7 +61,7 @@ struct TokenAcquisition: Sendable {
     if let reason = rights.means.reason { throw .interaction(reason) }
     if case .unknown = rights.means { throw .cacheUnread }
     report.wasSent = true
-    let metadata = try await repeated { () async throws(AcquisitionFailure) in
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
       try await directory.metadata(for: subscription.application)
     }
     rights = await self.rights(realm: metadata.realm, &report)
@@ -148,48 +144,9 @@ struct TokenAcquisition: Sendable {
   private func reply(
     to grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    let application = subscription.application
-    let credential = try await application.proof()
-    return try await application.authenticated(by: credential, metadata) { placement throws(AcquisitionFailure) in
-      let request = TokenRequest(
-        metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
-        scopes: scopes, claims: key.claims)
-      return try await repeated { () async throws(AcquisitionFailure) in try await send(request) }
-    }
-  }
-
-  private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
-    var post = FetchRequest(
-      .post(contentType: TokenRequest.contentType, body: request.body), request.endpoint, fields: request.fields)
-    if case .refreshToken = request.grant { post.answerLimit = Self.answerLimit }
-    let response: FetchResponse
-    do throws(FetchError) {
-      response = try await subscription.application.fetch(post)
-    } catch {
-      throw .unreached(error)
-    }
-    do throws(TokenFailure) {
-      return try TokenReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        sent: request.sentSecrets, now: now())
-    } catch {
-      var failure = error
-      if case .refreshToken = request.grant { failure = failure.ofRefresh(isEmpty: response.body.isEmpty) }
-      throw .token(failure)
-    }
-  }
-
-  /// Does something, and once more where that is worth it. Every grant of silence may be sent twice (`TokenGrant.isRepeatable`).
-  private func repeated<Answer: Sendable>(
-    _ body: () async throws(AcquisitionFailure) -> Answer
-  ) async throws(AcquisitionFailure) -> Answer {
-    do throws(AcquisitionFailure) {
-      return try await body()
-    } catch {
-      guard let wait = error.repetition else { throw error }
-      if wait > 0 { await sleep(wait) }
-      return try await body()
-    }
+    let requests = ProviderRequests(
+      application: subscription.application, metadata: metadata, now: now, sleep: sleep)
+    return try await requests.tokens(for: grant, scopes: scopes, claims: key.claims)
   }
 }
 

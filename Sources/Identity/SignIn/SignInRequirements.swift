@@ -1,11 +1,9 @@
-// Owns what the routes of a process still need a person for, from the refusal to the sign-in that meets it. It holds no token. Where
-// it is shared with other processes, the place is a ChallengeStore's.
-
 internal import Network
 public import Tokens
 
-/// What each route needs a sign-in to bring. Any thread may tell it; telling waits for nothing.
-public final class ChallengeMemory: Sendable {
+/// What each route needs a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token. Any thread
+/// may tell it; telling waits for nothing.
+public final class SignInRequirements: Sendable {
   private struct State {
     var needs: [String: SignInNeed] = [:]
     /// Routes whose need is not in the place yet.
@@ -19,7 +17,7 @@ public final class ChallengeMemory: Sendable {
 
   private let state = Locked(State())
   private let now: @Sendable () -> UnixTime
-  private let place: ChallengeStore?
+  private let place: SharedRequirements?
 
   /// How long nothing is written after something was: what upstreams say must keep neither disk nor server busy.
   private static let pause = Duration.seconds(1)
@@ -42,7 +40,7 @@ public final class ChallengeMemory: Sendable {
     in text: (any SharedText)?, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
     self.now = now
-    place = text.map(ChallengeStore.init)
+    place = text.map(SharedRequirements.init)
     follow(subscriptions)
   }
 
@@ -169,5 +167,54 @@ public final class ChallengeMemory: Sendable {
       }
       if isDone { return }
     }
+  }
+}
+
+/// Where processes tell one another what sign-ins have to bring, by subject. Losing it loses a convenience.
+struct SharedRequirements: Sendable {
+  let text: any SharedText
+
+  /// What stands there now; nil where it cannot be read, or not soon.
+  func read() async -> [String: SignInNeed]? {
+    await text.read().map(RequirementsText.needs)
+  }
+
+  /// Changes it; whether that worked. `change` may be applied more than once. A text that is something else is replaced.
+  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInNeed]) -> Void) async -> Bool {
+    await text.change { old in
+      let known = RequirementsText.needs(old).filter { !$0.value.isOver(at: now) }
+      var needs = known
+      change(&needs)
+      if needs == known { return nil }
+      return needs.isEmpty ? [] : RequirementsText.bytes(needs)
+    }
+  }
+}
+
+/// The text of a place: one JSON object.
+enum RequirementsText {
+  /// Entries kept, the newest first.
+  static let entryLimit = 256
+  /// Bytes of the longest text that is read, and written.
+  static let sizeLimit = 8 << 20
+
+  /// What a text says; nothing where it is something else.
+  static func needs(_ text: [UInt8]) -> [String: SignInNeed] {
+    guard text.count <= sizeLimit else { return [:] }
+    let entries = JSONValue(json: text)?.members?["needs"]?.members ?? [:]
+    return entries.compactMapValues { SignInNeed($0) }
+  }
+
+  /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out everything.
+  static func bytes(_ needs: [String: SignInNeed]) -> [UInt8] {
+    var members: [String: JSONValue] = [:]
+    var room = sizeLimit - 64
+    for (subject, need) in needs.sorted(by: { $0.value.since > $1.value.since }).prefix(entryLimit) {
+      let entry = JSONValue.object([subject: need.json])
+      room -= entry.canonicalText().utf8.count
+      if room < 0 { break }
+      members[subject] = need.json
+    }
+    return Array((JSONValue.object(["needs": .object(members)]).canonicalText() + "\n").utf8)
   }
 }

@@ -3,7 +3,7 @@
 internal import Tokens
 
 /// A need in words.
-struct SignInWords {
+struct SignInText {
   /// The page's heading.
   var heading: String
   /// What is asked for: a permission, and whose, where that is said.
@@ -11,10 +11,10 @@ struct SignInWords {
   /// What the sign-in has to be, beyond an ordinary one.
   var conditions: [String]
 
-  /// The words for a demand. `configured`: what the route asks for anyway; `isSignedIn`: whether its account is.
-  init(_ demand: SignInDemand, configured: ScopeSet, isSignedIn: Bool) {
-    scopes = demand.scopes.words.map(Self.scope)
-    let need = demand.need
+  /// The words for a requirement. `configured`: what the route asks for anyway; `isSignedIn`: whether its account is.
+  init(_ requirement: RouteSignInRequirement, configured: ScopeSet, isSignedIn: Bool) {
+    scopes = requirement.scopes.words.map(Self.scope)
+    let need = requirement.need
     let asked = need.claims.map { Self.claimNames($0) } ?? []
     var conditions: [String] = []
     let levels = need.authenticationContexts + (need.claims.map { Self.contexts($0) } ?? [])
@@ -29,7 +29,7 @@ struct SignInWords {
     }
     if !asked.subtracting(["acrs", "nbf"]).isEmpty { conditions.append("what a policy of your organisation asks for") }
     self.conditions = conditions
-    let isMore = !Set(demand.scopes.words.map { $0.lowercased() }).isSubset(
+    let isMore = !Set(requirement.scopes.words.map { $0.lowercased() }).isSubset(
       of: configured.words.map { $0.lowercased() })
     heading =
       if isStepUp || need.maxAge != nil || !asked.subtracting(["nbf"]).isEmpty {

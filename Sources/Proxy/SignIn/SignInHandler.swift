@@ -1,15 +1,12 @@
-// Owns the sign-in pages of one listener: from a request to its answer, with the sign-ins that are under way between two of them.
-// Which request is which, what may be believed and how pages look are the rules beside it.
-
 internal import HTTP
 public import Identity
 public import Network
 public import Telemetry
 public import Tokens
 
-/// Signs people in for a listener's routes.
-public final class SignInDesk: Sendable {
-  /// What the desk needs from outside.
+/// Answers requests to a listener's sign-in pages, and holds the sign-ins that are under way between two of them.
+public final class SignInHandler: Sendable {
+  /// What the handler needs from outside.
   public struct Surroundings: Sendable {
     /// Where tokens are filed.
     public var store: CacheStore
@@ -36,7 +33,7 @@ public final class SignInDesk: Sendable {
   }
 
   /// A route that somebody can sign in for.
-  private struct Desired {
+  private struct SignInRoute {
     var name: String
     var subscription: TokenSubscription
     /// The account that the configuration names.
@@ -47,25 +44,25 @@ public final class SignInDesk: Sendable {
   public let origin: SignInOrigin
   /// Whether requests by another name of the listener are sent to this one first; not where somebody in front may have changed it.
   private let hasOneName: Bool
-  private let routes: [String: Desired]
+  private let routes: [String: SignInRoute]
   private let surroundings: Surroundings
   private let pages: SignInPages
   private let seal: SignInSeal
-  private let memory: ChallengeMemory
+  private let requirements: SignInRequirements
   private let pending: Locked<PendingSignIns>
 
   /// The most bytes of a form.
   static let formLimit = 16 * 1024
 
-  /// A desk for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here too.
+  /// A handler for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here too.
   public init(
     _ origin: SignInOrigin, hasOneName: Bool, service: Service, _ surroundings: Surroundings,
-    succeeding former: SignInDesk? = nil
+    succeeding former: SignInHandler? = nil
   ) throws(CryptoError) {
     self.origin = origin
     self.hasOneName = hasOneName
     self.surroundings = surroundings
-    memory = service.challengeMemory
+    requirements = service.signInRequirements
     pages = try SignInPages()
     let lifetime = surroundings.lifetime
     if let former {
@@ -74,12 +71,12 @@ public final class SignInDesk: Sendable {
       seal = try SignInSeal(lifetime: lifetime)
     }
     pending = former?.pending ?? Locked(PendingSignIns())
-    var routes: [String: Desired] = [:]
+    var routes: [String: SignInRoute] = [:]
     for route in service.routes {
       guard let slot = route.bearerSlot, case .account(let account) = service.subscriptions[slot].key.subject else {
         continue
       }
-      routes[route.name] = Desired(
+      routes[route.name] = SignInRoute(
         name: route.name, subscription: service.subscriptions[slot], account: account)
     }
     self.routes = routes
@@ -91,16 +88,18 @@ public final class SignInDesk: Sendable {
   }
 
   /// Answers a request below `/.bearer/`.
-  func answer(_ visit: SignInVisit) async -> SignInAnswer {
-    let endpoint = SignInEndpoint(method: visit.method, path: visit.path)
+  func answer(_ request: SignInPageRequest) async -> SignInAnswer {
+    let endpoint = SignInEndpoint(method: request.method, path: request.path)
     do throws(CryptoError) {
-      return try await answer(visit, endpoint)
+      return try await answer(request, endpoint)
     } catch {
       return pages.failure(.busy)
     }
   }
 
-  private func answer(_ visit: SignInVisit, _ endpoint: SignInEndpoint) async throws(CryptoError) -> SignInAnswer {
+  private func answer(_ request: SignInPageRequest, _ endpoint: SignInEndpoint) async throws(CryptoError)
+    -> SignInAnswer
+  {
     switch endpoint {
     case .nothing: return pages.failure(.nothingHere)
     case .otherMethod(let allow):
@@ -108,12 +107,12 @@ public final class SignInDesk: Sendable {
       answer.fields.append(("Allow", allow))
       return answer
     case .form:
-      if hasOneName, visit.authority.lowercased() != origin.authority {
-        return .seeOther("\(origin.text)\(visit.path)?\(String(decoding: visit.query, as: UTF8.self))")
+      if hasOneName, request.authority.lowercased() != origin.authority {
+        return .seeOther("\(origin.text)\(request.path)?\(String(decoding: request.query, as: UTF8.self))")
       }
-      return try await form(visit)
-    case .begin: return try await begin(visit)
-    case .callback: return await callback(visit)
+      return try await form(request)
+    case .begin: return try await begin(request)
+    case .callback: return await callback(request)
     }
   }
 
@@ -122,26 +121,26 @@ public final class SignInDesk: Sendable {
 
   // MARK: The page with the button
 
-  private func form(_ visit: SignInVisit) async throws(CryptoError) -> SignInAnswer {
-    var asked: (form: SignInForm, route: Desired)
-    switch read(visit.query) {
+  private func form(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
+    var asked: (form: SignInForm, route: SignInRoute)
+    switch read(request.query) {
     case .success(let read):
       asked = (read.form, read.route)
-      if visit.source == .otherPage { asked.form.asksBeforeReturn = true }
+      if request.source == .otherPage { asked.form.asksBeforeReturn = true }
     case .failure(let failure): return pages.failure(failure.page)
     }
     let route = asked.route
     let application = route.subscription.application
     let people = await people(for: route)
-    let demand = await demand(of: route)
+    let requirement = await requirement(of: route)
     let browser: String
-    if let known = origin.cookie.browsers(in: visit.cookies).first {
+    if let known = origin.cookie.browsers(in: request.cookies).first {
       browser = known
     } else {
       browser = try Base64URL.encode(RandomBytes.make(32))
     }
     var question = SignInPages.Question(
-      words: SignInWords(demand, configured: route.subscription.key.scopes, isSignedIn: !people.isEmpty),
+      words: SignInText(requirement, configured: route.subscription.key.scopes, isSignedIn: !people.isEmpty),
       application: application.name, route: route.name, account: route.account, authority: application.authority.url,
       form: asked.form, seal: try seal.seal(browser, asked.form, now: surroundings.now()))
     if route.account == nil {
@@ -156,7 +155,7 @@ public final class SignInDesk: Sendable {
     var page: SignInPageFailure
   }
 
-  private func read(_ text: [UInt8]) -> Result<(form: SignInForm, route: Desired, fields: ReplyForm), Unreadable> {
+  private func read(_ text: [UInt8]) -> Result<(form: SignInForm, route: SignInRoute, fields: ReplyForm), Unreadable> {
     let fields: ReplyForm
     do throws(ReplyForm.Problem) {
       fields = try ReplyForm(text)
@@ -174,29 +173,29 @@ public final class SignInDesk: Sendable {
   }
 
   /// Who is signed in to the route's application, and may be meant by the route.
-  private func people(for route: Desired) async -> [CachedAccount] {
+  private func people(for route: SignInRoute) async -> [CachedAccount] {
     // Somebody may have signed in elsewhere a moment ago.
     await surroundings.store.look()
     let accounts = await SignedInAccounts(route.subscription.application, store: surroundings.store).accounts()
     return accounts.map(\.account).filter { account in route.account.map(account.isCalled) ?? true }
   }
 
-  private func demand(of route: Desired) async -> SignInDemand {
-    SignInDemand(
-      await memory.need(of: route.name), configured: route.subscription.key.scopes, now: surroundings.now())
+  private func requirement(of route: SignInRoute) async -> RouteSignInRequirement {
+    RouteSignInRequirement(
+      await requirements.need(of: route.name), configured: route.subscription.key.scopes, now: surroundings.now())
   }
 
   // MARK: Its button
 
-  private func begin(_ visit: SignInVisit) async throws(CryptoError) -> SignInAnswer {
-    if visit.source == .otherPage || visit.source == .noPage { return pages.failure(.crossSite) }
-    let form: SignInForm, route: Desired, fields: ReplyForm
-    switch read(visit.body) {
+  private func begin(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
+    if request.source == .otherPage || request.source == .noPage { return pages.failure(.crossSite) }
+    let form: SignInForm, route: SignInRoute, fields: ReplyForm
+    switch read(request.body) {
     case .success(let read): (form, route, fields) = read
     case .failure(let failure): return pages.failure(failure.page)
     }
     let retry = link(form)
-    let browsers = origin.cookie.browsers(in: visit.cookies)
+    let browsers = origin.cookie.browsers(in: request.cookies)
     if browsers.isEmpty { return pages.failure(.noCookie, retry: retry) }
     let now = surroundings.now()
     let browser: String
@@ -205,26 +204,26 @@ public final class SignInDesk: Sendable {
     case .expired: return pages.failure(.expiredForm, retry: retry)
     case .forged: return pages.failure(.forged, retry: retry)
     }
-    let demand = await demand(of: route)
+    let requirement = await requirement(of: route)
     let people = await people(for: route)
-    var request = SignInRequest(application: route.subscription.application, scopes: demand.scopes)
-    request.claims = demand.need.claims
-    request.authenticationContexts = demand.need.authenticationContexts
-    request.maxAge = demand.need.maxAge
+    var wanted = SignInRequest(application: route.subscription.application, scopes: requirement.scopes)
+    wanted.claims = requirement.need.claims
+    wanted.authenticationContexts = requirement.need.authenticationContexts
+    wanted.maxAge = requirement.need.maxAge
     let meant =
       route.account != nil || people.count == 1 ? people.first : people.first { $0.homeAccountID == fields["account"] }
-    request.expectedAccount = route.account ?? meant?.homeAccountID
+    wanted.expectedAccount = route.account ?? meant?.homeAccountID
     // An id says nothing to a provider's page.
-    request.loginHint = meant?.username ?? route.account.flatMap { $0.contains("@") ? $0 : nil }
-    if request.loginHint == nil, !people.isEmpty { request.prompt = .selectAccount }
+    wanted.loginHint = meant?.username ?? route.account.flatMap { $0.contains("@") ? $0 : nil }
+    if wanted.loginHint == nil, !people.isEmpty { wanted.prompt = .selectAccount }
     do throws(SignInError) {
       let signIn = try await BrowserSignIn.begin(
-        request, redirectURI: origin.redirectURI(request.application.callback), store: surroundings.store,
+        wanted, redirectURI: origin.redirectURI(wanted.application.callback), store: surroundings.store,
         now: surroundings.now)
       pending.withLock {
         $0.begin(
           PendingSignIns.Entry(
-            signIn: signIn, browser: Secret(browser), form: form, demand: demand,
+            signIn: signIn, browser: Secret(browser), form: form, requirement: requirement,
             wanted: route.subscription.key, begunAt: now))
       }
       var answer = SignInAnswer.seeOther(signIn.address)
@@ -238,15 +237,15 @@ public final class SignInDesk: Sendable {
 
   // MARK: Back from the identity provider
 
-  private func callback(_ visit: SignInVisit) async -> SignInAnswer {
+  private func callback(_ request: SignInPageRequest) async -> SignInAnswer {
     let state: String?
     do throws(ReplyForm.Problem) {
-      state = try ReplyForm(visit.query)["state"]
+      state = try ReplyForm(request.query)["state"]
     } catch {
       return pages.failure(.malformed)
     }
     guard let state else { return pages.failure(.unknownState) }
-    let browsers = origin.cookie.browsers(in: visit.cookies)
+    let browsers = origin.cookie.browsers(in: request.cookies)
     let now = surroundings.now()
     let entry: PendingSignIns.Entry
     switch pending.withLock({ $0.take(state: state, browsers: browsers, now: now, lifetime: surroundings.lifetime) }) {
@@ -257,7 +256,7 @@ public final class SignInDesk: Sendable {
     case .otherBrowser: return pages.failure(.otherBrowser)
     }
     // Another application's answer would hand its code to this one's provider (RFC 9700 §4.4.2).
-    guard origin.text + visit.path == entry.signIn.redirectURI else {
+    guard origin.text + request.path == entry.signIn.redirectURI else {
       surroundings.log.warning(
         "sign-in answered at another application's address",
         ["route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI)])
@@ -268,11 +267,11 @@ public final class SignInDesk: Sendable {
       return pages.failure(.unknownRoute)
     }
     do throws(SignInError) {
-      let result = try await entry.signIn.finish(query: visit.query)
-      await memory.met(by: entry.demand.met, routes: related(to: route))
+      let result = try await entry.signIn.finish(query: request.query)
+      await requirements.met(by: entry.requirement.met, routes: related(to: route))
       surroundings.log.info(
         "signed in", ["route": .string(route.name), "application": .string(route.subscription.application.name)])
-      return await end(entry.form, route, result.account, visit.source)
+      return await end(entry.form, route, result.account, request.source)
     } catch {
       record(error, route)
       return pages.failure(SignInPageFailure(error), retry: link(entry.form))
@@ -280,7 +279,9 @@ public final class SignInDesk: Sendable {
   }
 
   /// Back to where the browser was, if the route can be used now.
-  private func end(_ form: SignInForm, _ route: Desired, _ account: CachedAccount?, _ source: SignInVisit.Source) async
+  private func end(
+    _ form: SignInForm, _ route: SignInRoute, _ account: CachedAccount?, _ source: SignInPageRequest.Source
+  ) async
     -> SignInAnswer
   {
     do throws(AcquisitionError) {
@@ -300,7 +301,7 @@ public final class SignInDesk: Sendable {
   }
 
   /// The routes that a sign-in for one of them serves: the application's, for the same account.
-  private func related(to route: Desired) -> [String] {
+  private func related(to route: SignInRoute) -> [String] {
     let key = route.subscription.key
     return routes.values.filter { Self.areServedByOneSignIn($0.subscription.key, key) }.map(\.name)
   }
@@ -318,7 +319,7 @@ public final class SignInDesk: Sendable {
     SignInEndpoint.link(form)
   }
 
-  private func record(_ error: SignInError, _ route: Desired) {
+  private func record(_ error: SignInError, _ route: SignInRoute) {
     surroundings.log.warning(
       "nobody signed in", ["route": .string(route.name), "reason": .string(error.message())])
   }

@@ -64,10 +64,10 @@ extension TokenBroker {
     var handovers: [CredentialHandover] = []
     let subscriptions = Dictionary(next.map { ($0.key, $0) }) { first, _ in first }
     for (key, formerKey) in CredentialHandover.predecessors(of: next, among: former) {
-      guard let subscription = subscriptions[key], let held = slots[formerKey]?.value, held.isUsable(at: now) else {
+      guard let subscription = subscriptions[key], let held = states[formerKey]?.value, held.isUsable(at: now) else {
         continue
       }
-      slots[key, default: TokenSlot(subscription: subscription)].inherit(held.dueNow)
+      states[key, default: TokenState(subscription: subscription)].inherit(held.dueNow)
       handovers.append(
         CredentialHandover(
           application: subscription.application.name, scopes: key.scopes, servedUntil: held.lifetime.expiresAt))

@@ -4,7 +4,7 @@
 internal import Tokens
 
 /// The newest token for each complaint.
-struct ComplaintAnswers {
+struct ReplacementTokens {
   private var entries: [(complaint: Complaint, value: BearerValue)] = []
 
   /// How many there are.

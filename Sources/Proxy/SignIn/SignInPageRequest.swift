@@ -3,7 +3,7 @@
 internal import HTTP
 
 /// A request, small and whole.
-struct SignInVisit: Sendable {
+struct SignInPageRequest: Sendable {
   /// Where a browser says that a request comes from (Fetch Metadata §2.3).
   enum Source: Sendable, Hashable {
     /// A page of this origin.

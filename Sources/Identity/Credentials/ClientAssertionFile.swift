@@ -1,18 +1,10 @@
 // Owns reading an application's proof from a file that another program keeps fresh: a pod's projected service-account token. It is read for
 // each request, for it lives an hour and is replaced without notice.
 
-public import Network
+internal import Network
 internal import Tokens
 
-/// Why there is no proof.
-public enum ClientAssertionError: Error, Sendable, Hashable {
-  /// The file cannot be read.
-  case unreadable(path: String, FileReadError)
-  /// What stands in the file is no JWT: nothing of it is sent.
-  case notSigned(path: String)
-}
-
-/// The file.
+/// A file with an application's proof.
 struct ClientAssertionFile: Sendable {
   let path: String
 

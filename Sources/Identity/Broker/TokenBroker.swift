@@ -49,9 +49,9 @@ public actor TokenBroker {
   let surroundings: Surroundings
   let store: CacheStore
   let directory: ProviderDirectory
-  var slots: [AcquisitionKey: TokenSlot] = [:]
-  /// The requests in flight that answer complaints.
-  var answers: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
+  var states: [AcquisitionKey: TokenState] = [:]
+  /// The requests in flight for tokens in the place of refused ones.
+  var replacementFlights: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
   private(set) var turns: [String: Task<Void, Never>] = [:]
   /// The first request that waits for what is in flight: the record of it says so, whoever began it.
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
@@ -78,30 +78,30 @@ public actor TokenBroker {
   /// provider is slow: the request goes on then, and what it brings is kept. Cancelling a caller does not end it either.
   public func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let key = subscription.key
-    if let value = slots[key]?.value, value.isUsable(at: surroundings.now()) {
+    if let value = states[key]?.value, value.isUsable(at: surroundings.now()) {
       guard value.lifetime.freshness(at: surroundings.now()) == .aging else { return value }
-    } else if let slot = slots[key], let flight = slot.flight, slot.throttle.pause(at: surroundings.now()) == nil {
+    } else if let state = states[key], let flight = state.flight, state.throttle.pause(at: surroundings.now()) == nil {
       return try await awaited(flight, subscription)
     }
-    var slot = await look(subscription)
-    switch slot.plan(at: surroundings.now()) {
+    var state = await look(subscription)
+    switch state.plan(at: surroundings.now()) {
     case .interactionRequired, .cacheUnavailable:
       // Whoever has just signed in is not told to sign in.
       await store.look()
-      slot = await look(subscription)
+      state = await look(subscription)
     case .useCached, .useCachedAndRefreshBehind, .request, .fail: break
     }
     let now = surroundings.now()
-    switch slot.plan(at: now) {
+    switch state.plan(at: now) {
     case .useCached:
-      if let value = slot.value { return value }
+      if let value = state.value { return value }
     case .useCachedAndRefreshBehind:
-      if let value = slot.value {
+      if let value = state.value {
         if value.claimsRefresh(at: now) { _ = flight(for: subscription) }
         return value
       }
     case .fail(let until):
-      if let failure = slot.failure { throw failure.error.retrying(after: max(until - now, 1)) }
+      if let failure = state.failure { throw failure.error.retrying(after: max(until - now, 1)) }
     case .interactionRequired(let reason):
       throw .interactionRequired(InteractionRequired(reason, key))
     case .cacheUnavailable:
@@ -126,11 +126,11 @@ public actor TokenBroker {
   /// A token from the provider, whatever is held (MSAL's `force_refresh`). Callers at the same time share one request, and where
   /// the provider wants to be left alone, that is respected.
   public func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
-    let slot = await look(subscription)
+    let state = await look(subscription)
     let now = surroundings.now()
-    if let reason = slot.means.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
-    if case .unknown = slot.means { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
-    if let until = slot.throttle.pause(at: now), let failure = slot.failure {
+    if let reason = state.means.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
+    if case .unknown = state.means { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
+    if let until = state.throttle.pause(at: now), let failure = state.failure {
       throw failure.error.retrying(after: max(until - now, 1))
     }
     return try await result(of: flight(for: subscription), subscription)
@@ -161,21 +161,21 @@ public actor TokenBroker {
   }
 
   private func lookAtAll() async {
-    for subscription in slots.values.map(\.subscription) { await look(subscription) }
+    for subscription in states.values.map(\.subscription) { await look(subscription) }
   }
 
   /// How every key stands that was ever asked for, by application and scopes.
   public func statuses() -> [TokenStatus] { statuses { _ in true } }
 
   private func statuses(where isWanted: (AcquisitionKey) -> Bool) -> [TokenStatus] {
-    slots.values.filter { isWanted($0.subscription.key) }.map(\.status)
+    states.values.filter { isWanted($0.subscription.key) }.map(\.status)
       .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
 
   /// How one subscription stands. What nobody has asked for yet is looked up in the cache; no provider is asked.
   public func status(of subscription: TokenSubscription) async -> TokenStatus {
     if subscription.key.subject != .application { return await look(subscription).status }
-    return (slots[subscription.key] ?? TokenSlot(subscription: subscription)).status
+    return (states[subscription.key] ?? TokenState(subscription: subscription)).status
   }
 
   /// How the keys of these subscriptions stand. What nobody has asked for yet is looked up in the cache; no provider is asked.
@@ -189,35 +189,44 @@ public actor TokenBroker {
   /// forgotten. Requests in flight go on.
   public func follow(_ subscriptions: [TokenSubscription]) {
     let wanted = Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
-    for (key, slot) in slots where slot.flight == nil || wanted[key] != nil {
+    for (key, state) in states where state.flight == nil || wanted[key] != nil {
       if let subscription = wanted[key] {
-        slots[key]?.subscription = subscription
+        states[key]?.subscription = subscription
       } else {
-        slots[key] = nil
+        states[key] = nil
       }
     }
-    for (key, slot) in slots where slot.isOfFormerCredential { surroundings.publish(key, slot.value) }
+    for (key, state) in states where state.isOfFormerCredential { surroundings.publish(key, state.value) }
+  }
+
+  /// What the provider of a subscription says of itself, asked once and kept as for token requests.
+  public func discover(for subscription: TokenSubscription) async throws(AcquisitionError) -> ProviderMetadata {
+    do throws(AcquisitionFailure) {
+      return try await directory.metadata(for: subscription.application)
+    } catch {
+      throw error.error(for: subscription.key, retryAfter: 1)
+    }
   }
 
   // MARK: The cache
 
-  /// Brings a slot up to what the cache holds, and tells the loops what changed for them.
+  /// Brings a state up to what the cache holds, and tells the loops what changed for them.
   @discardableResult
-  func look(_ subscription: TokenSubscription) async -> TokenSlot {
+  func look(_ subscription: TokenSubscription) async -> TokenState {
     let key = subscription.key
     let realm = await directory.knownRealm(for: subscription.application)
     let rights = await store.rights(
       for: key, realm: realm, now: surroundings.now(), family: subscription.application.family)
     // No suspension from here on: what was read is written.
-    var slot = slots[key] ?? TokenSlot(subscription: subscription)
-    let change = slot.take(rights, now: surroundings.now(), jitter: surroundings.jitter)
-    slots[key] = slot
+    var state = states[key] ?? TokenState(subscription: subscription)
+    let change = state.take(rights, now: surroundings.now(), jitter: surroundings.jitter)
+    states[key] = state
     switch change {
     case .none: break
     case .adopted(let value): surroundings.publish(key, value)
     case .withdrawn: surroundings.publish(key, nil)
     }
-    return slot
+    return state
   }
 
   // MARK: Requests
@@ -227,48 +236,79 @@ public actor TokenBroker {
     for subscription: TokenSubscription
   ) -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let key = subscription.key
-    if let flight = slots[key]?.flight { return flight }
+    if let flight = states[key]?.flight { return flight }
     // Taken now: another process's token may be adopted before the task begins, and is the answer then.
-    let held = slots[key]?.value?.lifetime
-    let flight = Task { await self.acquire(subscription, replacing: held) }
-    slots[key, default: TokenSlot(subscription: subscription)].flight = flight
+    let held = states[key]?.value?.lifetime
+    let flight = Task { await self.acquire(subscription, for: .supply(replacing: held)) }
+    states[key, default: TokenState(subscription: subscription)].flight = flight
     return flight
   }
 
-  private func acquire(
-    _ subscription: TokenSubscription, replacing held: TokenLifetime?
+  /// What a token is requested for.
+  enum Purpose: Sendable {
+    /// For everybody, in the place of the held token with this lifetime, if there is one.
+    case supply(replacing: TokenLifetime?)
+    /// For those whose token an API refused.
+    case replacement(Complaint)
+  }
+
+  /// One request from lock to filed token: what it brings is kept, published and reported.
+  func acquire(
+    _ subscription: TokenSubscription, for purpose: Purpose
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
+    var (complaint, held): (Complaint?, TokenLifetime?)
+    switch purpose {
+    case .supply(let lifetime): held = lifetime
+    case .replacement(let asked): complaint = asked
+    }
+    let wanted = complaint.map(subscription.answering) ?? subscription
     // Asked now: once the new token is filed, a look into the cache may take it before this does.
-    let isOfChangedCredential = slots[key]?.isOfFormerCredential ?? false
-    let turn = key.turn(of: slots[key]?.account)
+    let isOfChangedCredential = complaint == nil && states[key]?.isOfFormerCredential ?? false
+    let turn = wanted.key.turn(of: states[key]?.account)
     let acquisition = TokenAcquisition(
-      subscription: subscription, directory: directory, store: store, now: surroundings.now,
-      jitter: surroundings.jitter, sleep: surroundings.sleep, held: held)
+      subscription: wanted, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
+      sleep: surroundings.sleep, held: held)
     let report = await report(of: acquisition, turn)
-    var slot = slots[key] ?? TokenSlot(subscription: subscription)
+    // No suspension until the state is written back. A reload may have dropped one that only a replacement is for.
+    var state = states[key] ?? (complaint == nil ? TokenState(subscription: subscription) : nil)
+    let now = surroundings.now()
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
     switch report.result {
     case .success(let value):
-      slot.take(value)
-      surroundings.publish(key, value)
+      if let complaint { state?.replacements.keep(value, for: complaint, now: now) }
+      // A provider that gave the added scopes alone has not given what the subscription's other requests need.
+      if complaint == nil || key.scopes.isCovered(by: value.scopes) {
+        state?.take(value)
+        surroundings.publish(key, value)
+      }
       outcome = .obtained(value.lifetime, granted: value.scopes)
       result = .success(value)
-    case .failure(let error):
-      let now = surroundings.now()
-      let told = slot.take(error, offered: report.offered, now: now)
-      let held = slot.value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }
-      outcome = .failed(told, error.errorClass, servedUntil: held)
+    case .failure(let failure):
+      let servedUntil = state?.value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }
+      var told = failure.error(for: wanted.key, retryAfter: 1)
+      // A provider that is down is down for everything; what a person has to bring, this part of the API alone requires.
+      if complaint == nil || failure.errorClass == .transient,
+        let taken = state?.take(failure, offered: report.offered, now: now)
+      {
+        told = taken
+      }
+      outcome = .failed(told, failure.errorClass, servedUntil: servedUntil)
       result = .failure(told)
     }
-    slot.flight = nil
-    slots[key] = slot
-    let scope = waiting.removeValue(forKey: key) ?? RequestScope.current
+    var scope = RequestScope.current
+    if complaint == nil {
+      state?.flight = nil
+      scope = waiting.removeValue(forKey: key) ?? scope
+    } else {
+      replacementFlights[wanted.key] = nil
+    }
+    states[key] = state
     if report.wasSent {
       let event = TokenEvent(
-        application: subscription.application.name, authority: key.authority, scopes: key.scopes,
+        application: subscription.application.name, authority: key.authority, scopes: wanted.key.scopes,
         grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome,
         isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }
@@ -329,11 +369,11 @@ public actor TokenBroker {
       _ = await flight(for: subscription).value
     case .useCached, .fail, .interactionRequired, .cacheUnavailable:
       // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the claim goes back.
-      slots[key]?.letRefreshBeClaimed()
+      states[key]?.letRefreshBeClaimed()
     }
     let now = surroundings.now()
-    guard let slot = slots[key] else { return now }
-    return slot.throttle.pause(at: now) ?? slot.value?.lifetime.refreshAt ?? now
+    guard let state = states[key] else { return now }
+    return state.throttle.pause(at: now) ?? state.value?.lifetime.refreshAt ?? now
   }
 
   private nonisolated func keepReady(_ subscription: TokenSubscription) async {

@@ -3,7 +3,7 @@
 internal import Tokens
 
 /// One key's memory.
-struct TokenSlot {
+struct TokenState {
   /// Who wants it. The application may be replaced by another of the same key, which is reached in another way.
   var subscription: TokenSubscription
   /// The held token, expired or not.
@@ -23,7 +23,7 @@ struct TokenSlot {
   /// The complaints about its tokens that were answered lately.
   var complaints = ComplaintMemory()
   /// What they were answered with.
-  var answers = ComplaintAnswers()
+  var replacements = ReplacementTokens()
   /// The request in flight.
   var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
 
@@ -72,7 +72,7 @@ struct TokenSlot {
       isOfFormerCredential = false
       change = .withdrawn
     }
-    if subscription.key.subject != .application { answers.withdraw(notOf: rights.account?.homeAccountID) }
+    if subscription.key.subject != .application { replacements.withdraw(notOf: rights.account?.homeAccountID) }
     if subscription.readsCache, let found = rights.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now) {

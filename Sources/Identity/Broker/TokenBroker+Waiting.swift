@@ -34,15 +34,15 @@ extension TokenBroker {
     if let result = await first(of: flight) { return try result.get() }
     // It may have ended while this caller came back here.
     let now = surroundings.now()
-    if let value = slots[key]?.value, value.isUsable(at: now) { return value }
+    if let value = states[key]?.value, value.isUsable(at: now) { return value }
     let failure = AcquisitionFailure.unreached(.timedOut(host: key.authority.url.host))
-    guard let slot = slots[key], slot.throttle.pause(at: now) == nil else {
-      let pause = slots[key]?.throttle.pause(at: now)
+    guard let state = states[key], state.throttle.pause(at: now) == nil else {
+      let pause = states[key]?.throttle.pause(at: now)
       throw failure.error(for: key, retryAfter: max((pause ?? now) - now, 1))
     }
-    var failed = slot
-    let told = failed.take(failure, offered: slot.means.refreshTokens.map(\.secret), now: now)
-    slots[key] = failed
+    var failed = state
+    let told = failed.take(failure, offered: state.means.refreshTokens.map(\.secret), now: now)
+    states[key] = failed
     throw told
   }
 
@@ -73,9 +73,9 @@ extension TokenBroker {
   /// Whether a request is in flight whose answer may replace a refresh token, or is not filed yet: whoever ends the process now loses
   /// that.
   public var mayBringRefreshToken: Bool {
-    !answers.isEmpty
-      || slots.contains { key, slot in
-        key.subject != .application && (slot.flight != nil || turns[key.turn(of: slot.account)] != nil)
+    !replacementFlights.isEmpty
+      || states.contains { key, state in
+        key.subject != .application && (state.flight != nil || turns[key.turn(of: state.account)] != nil)
       }
   }
 }

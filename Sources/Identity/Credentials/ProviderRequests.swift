@@ -1,0 +1,160 @@
+internal import HTTP
+internal import HTTPClient
+internal import Network
+internal import Tokens
+
+/// The requests that an application sends to its provider's endpoints, proven as the provider accepts it.
+struct ProviderRequests: Sendable {
+  let application: Application
+  let metadata: ProviderMetadata
+  let now: @Sendable () -> UnixTime
+  /// Waits for seconds before a repetition.
+  var sleep: @Sendable (Int64) async -> Void = { seconds in do { try await Task.sleep(for: .seconds(seconds)) } catch {}
+  }
+
+  /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so it
+  /// is waited for longer than any caller waits.
+  static let answerLimit = TimeSpan.seconds(90)
+
+  /// Requests tokens for a grant; once more where that is worth it and the grant may be sent twice.
+  func tokens(
+    for grant: TokenGrant, scopes: ScopeSet, claims: Claims?
+  ) async throws(AcquisitionFailure) -> TokenReply {
+    try await proven { credential, placement throws(AcquisitionFailure) in
+      let request = TokenRequest(
+        metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
+        scopes: scopes, claims: claims)
+      guard grant.isRepeatable else { return try await send(request) }
+      return try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in try await send(request) }
+    }
+  }
+
+  /// Requests a device code.
+  func deviceCode(scopes: ScopeSet, claims: Claims?) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
+    try await proven { credential, placement throws(AcquisitionFailure) in
+      let request = DeviceAuthorizationRequest(
+        metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
+        scopes: scopes, claims: claims)
+      guard let request else { throw .document(.missing(member: "device_authorization_endpoint")) }
+      let response = try await post(request.body, to: request.endpoint, request.fields)
+      do throws(TokenFailure) {
+        return try DeviceAuthorizationReply(
+          status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+          sent: request.sentSecrets, now: now())
+      } catch {
+        throw .token(error)
+      }
+    }
+  }
+
+  private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
+    var (isRefresh, limit): (Bool, TimeSpan?) = (false, nil)
+    if case .refreshToken = request.grant { (isRefresh, limit) = (true, Self.answerLimit) }
+    let response = try await post(request.body, to: request.endpoint, request.fields, answerLimit: limit)
+    do throws(TokenFailure) {
+      return try TokenReply(
+        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+        sent: request.sentSecrets, now: now())
+    } catch {
+      throw .token(isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error)
+    }
+  }
+
+  private func post(
+    _ form: [UInt8], to endpoint: HTTPURL, _ fields: [(name: String, value: String)], answerLimit: TimeSpan? = nil
+  ) async throws(AcquisitionFailure) -> FetchResponse {
+    var post = FetchRequest(.post(contentType: TokenRequest.contentType, body: form), endpoint, fields: fields)
+    post.answerLimit = answerLimit
+    do throws(FetchError) {
+      return try await application.fetch(post)
+    } catch {
+      throw .unreached(error)
+    }
+  }
+
+  /// Sends a request that proves the application; once more with the other placement of the secret where the provider
+  /// does not accept the first (`ClientSecretPlacement.order`).
+  ///
+  /// A grant that is good for one use may be sent again: a provider authenticates the application before it looks at the
+  /// grant.
+  private func proven<Reply>(
+    _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
+  ) async throws(AcquisitionFailure) -> Reply {
+    let credential = try await application.proof()
+    let memory = application.authentication
+    let order = ClientSecretPlacement.order(
+      configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)
+    guard case .secret = credential, order.count > 1 else { return try await send(credential, order[0]) }
+    let refusal: AcquisitionFailure
+    do throws(AcquisitionFailure) {
+      return try await send(credential, order[0])
+    } catch {
+      guard error.isAboutClient else { throw error }
+      refusal = error
+    }
+    do throws(AcquisitionFailure) {
+      let reply = try await send(credential, order[1])
+      memory[application] = order[1]
+      return reply
+    } catch {
+      // The secret itself is wrong: what the first placement met is reported.
+      if error.isAboutClient { throw refusal }
+      // Refused for another reason, so the application was believed.
+      if error.isRefusal { memory[application] = order[1] }
+      throw error
+    }
+  }
+}
+
+/// Does something, and once more where that is worth it (`AcquisitionFailure.repetition`).
+func repeatedOnce<Answer: Sendable>(
+  _ sleep: (Int64) async -> Void, _ body: () async throws(AcquisitionFailure) -> Answer
+) async throws(AcquisitionFailure) -> Answer {
+  do throws(AcquisitionFailure) {
+    return try await body()
+  } catch {
+    guard let wait = error.repetition else { throw error }
+    if wait > 0 { await sleep(wait) }
+    return try await body()
+  }
+}
+
+/// Which placement of its secret a provider has accepted from an application. Shared by all requests of a process.
+public final class ClientAuthenticationMemory: Sendable {
+  private struct Name: Hashable {
+    var authority: Authority
+    var clientID: String
+  }
+
+  private let accepted = Locked<[Name: ClientSecretPlacement]>([:])
+
+  /// Nothing known yet.
+  public init() {}
+
+  subscript(_ application: Application) -> ClientSecretPlacement? {
+    get { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] } }
+    set { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] = newValue } }
+  }
+}
+
+extension AcquisitionFailure {
+  /// Whether the provider may not believe who the application is: `invalid_client` and 401 (RFC 6749 §5.2), and what some providers
+  /// answer instead, another word or none at all (glewlwyd).
+  fileprivate var isAboutClient: Bool {
+    guard case .token(let failure) = self else { return false }
+    return switch failure.cause {
+    case .refused(let reply):
+      failure.status == 401 || reply.error == "invalid_client" || reply.error == "unauthorized_client"
+    case .unintelligible: [400, 401, 403].contains(failure.status)
+    case .noAccessToken, .tokenType, .unusableToken, .lifetime: false
+    }
+  }
+
+  fileprivate var isRefusal: Bool {
+    if case .token(let failure) = self, case .refused = failure.cause {
+      failure.errorClass != .transient
+    } else {
+      false
+    }
+  }
+}
