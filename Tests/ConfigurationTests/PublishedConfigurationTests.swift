@@ -27,6 +27,20 @@ import Tokens
     #expect(!settings.routes.isEmpty)
   }
 
+  @Test(arguments: ["../README.md", "cache.md"])
+  func `the configurations that a page shows have no issues`(page: String) throws {
+    let text = String(decoding: try contents(page), as: UTF8.self)
+    let blocks = text.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "\n```").first }
+    let whole = blocks.filter { $0.contains("listeners:") && $0.contains("routes:") }
+    #expect(!whole.isEmpty)
+    for block in whole {
+      let settings = try Settings.decode(
+        yaml: Array(block.utf8), file: "/etc/bearer-proxy/proxy.yaml", environment: ["HOME": "/home/alice"],
+        readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+      #expect(!settings.routes.isEmpty)
+    }
+  }
+
   /// A Redis server takes the place of a file.
   private let redisKeys =
     SectionShape.cache.keys.map(\.key).filter { ![.file, .memory].contains($0) }
