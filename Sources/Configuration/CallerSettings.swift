@@ -4,7 +4,7 @@ public import Tokens
 
 /// Who may call. Every rule that is given must hold; where none is, processes of this machine may call.
 public struct CallerSettings: Sendable, Equatable {
-  /// `anyone: true`: whoever can connect.
+  /// `anyone: true`: every caller that can connect.
   public var isOpen = false
   /// Processes at the other end of a unix socket.
   public var peers: PeerRule?
@@ -20,7 +20,7 @@ public struct CallerSettings: Sendable, Equatable {
   /// No rule.
   public static let none = CallerSettings()
 
-  /// Whether a rule tells callers of other machines apart, or says that nobody need be told apart.
+  /// Whether a rule tells callers of other machines apart, or admits all of them.
   public var admitsOtherMachines: Bool { isOpen || header != nil || certificate != nil || bearer != nil }
 
   /// Users and groups, by number; the caller's process must run as one of either.
@@ -43,8 +43,8 @@ public struct CallerSettings: Sendable, Equatable {
   public struct CertificateRule: Sendable, Equatable {
     /// PEM: the certification authorities.
     public let caFile: Located<String>
-    /// Subjects (RFC 2253) and subject alternative names (`DNS:`, `URI:`, `email:`), one of which the certificate must have;
-    /// none: every certificate of the authorities.
+    /// Subjects (RFC 2253) and subject alternative names (`DNS:`, `URI:`, `email:`), one of which the certificate must
+    /// have; none: every certificate of the authorities.
     public let subjects: Set<String>
   }
 

@@ -10,7 +10,7 @@ public enum ValueSource: Sendable, Hashable {
   case option(String)
   /// What `defaults` says, or is there by default.
   case inherited(String)
-  /// Nobody says anything.
+  /// The built-in default.
   case standard
 }
 

@@ -25,7 +25,7 @@ public enum FileReadError: Error, Equatable, Sendable {
 /// How files are read: from disk, or in a test from a table.
 public typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(FileReadError) -> [UInt8]
 
-/// Finds the mode of a file that everybody can read; nil for one that not everybody can, or that is not there.
+/// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
 public typealias FindExposure = @Sendable (_ path: String) -> UInt32?
 
 /// The files that settings are made of.
@@ -34,7 +34,7 @@ public struct FileAccess: Sendable {
   public let readConfiguration: ReadFile
   /// Reads a file that the configuration names.
   public let read: ReadFile
-  /// Whether everybody can read a file.
+  /// Whether every user can read a file.
   public let findExposure: FindExposure
 
   /// Ways to files.

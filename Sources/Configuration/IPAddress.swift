@@ -49,8 +49,8 @@ enum IPAddress: Hashable {
   }
 }
 
-/// Whether a host, name or literal, is where a cloud hands out a machine's own credentials. Names are judged as written;
-/// what they resolve to can only be judged where they are resolved.
+/// Whether a host, name or literal, is where a cloud hands out a machine's own credentials. Names are judged as
+/// written; what they resolve to can only be judged where they are resolved.
 func isMetadataService(host: String) -> Bool {
   if let address = IPAddress(host) { return MetadataService.mayBe(at: address.bytes) }
   return MetadataService.isNamed(host)

@@ -1,4 +1,4 @@
-// Owns a setting's value together with where it was written, so that whoever finds out later that it cannot be used
+// Owns a setting's value together with where it was written, so that code which finds out later that it cannot be used
 // (a certificate that does not match its key, an address in use) reports it like any other mistake in the file.
 
 /// A value from the configuration file, with its key and place.
@@ -17,14 +17,15 @@ public struct Located<Value: Sendable>: Sendable {
     self.key = key
   }
 
-  /// A mistake that shows only when the value is used; `reason` reads on after the key. `mayPass`: another try may succeed.
+  /// A mistake that shows only when the value is used; `reason` reads on after the key. `mayPass`: another try may
+  /// succeed.
   public func issue(_ reason: String, mayPass: Bool = false) -> ConfigurationIssue {
     ConfigurationIssue(place, "\(key): \(reason)", mayPass: mayPass)
   }
 }
 
 extension Located {
-  /// A file with secrets at `path`, which the value names, that everybody on the machine can read.
+  /// A file with secrets at `path`, which the value names, that every user of the machine can read.
   public func exposed(_ path: String, mode: UInt32) -> ConfigurationIssue {
     issue(
       "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "

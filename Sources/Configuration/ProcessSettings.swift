@@ -22,8 +22,8 @@ public struct LogSettings: Sendable, Hashable {
 public enum CacheSettings: Sendable, Hashable {
   /// In this process, until it ends.
   case memory
-  /// In a file that every MSAL on this machine may share, an absolute path or one relative to the working directory. Whether it
-  /// can be used is found out by who opens it.
+  /// In a file that every MSAL on this machine may share, an absolute path or one relative to the working directory.
+  /// Whether it can be used is found out by who opens it.
   case file(Located<String>)
   /// On a Redis server that replicas on several machines have in common.
   case redis(RedisSettings)
@@ -76,8 +76,8 @@ public struct Limits: Sendable, Hashable {
 public struct ShutdownSettings: Sendable, Hashable {
   /// How long the process may go on after the signal, `delay` included.
   public var limit: Duration = .seconds(30)
-  /// How long connections are accepted after the signal, while `/readyz` says already that the process is ending: load balancers
-  /// have to notice first.
+  /// How long connections are accepted after the signal, while `/readyz` says already that the process is ending: load
+  /// balancers have to notice first.
   public var delay: Duration = .zero
   /// How long a connection that waits for a request is kept after the delay, for a request that is already on its way.
   public var grace: Duration = .seconds(1)

@@ -1,4 +1,5 @@
-// Owns through which proxy a URL is reached: the one that the configuration names, or the environment's, by the rules that curl and Go share.
+// Owns through which proxy a URL is reached: the one that the configuration names, or the environment's, by the rules
+// that curl and Go share.
 
 public import HTTP
 
@@ -30,7 +31,8 @@ public struct ProxyEnvironment: Sendable, Hashable {
 
   /// A host that is reached directly.
   fileprivate enum Exception: Hashable {
-    /// This domain, and what is below it unless only the other is meant: `example.com` is both, `.example.com` only what is below.
+    /// This domain, and what is below it unless only the other is meant: `example.com` is both, `.example.com` only
+    /// what is below.
     case domain(String, includesItself: Bool, port: UInt16?)
     /// Addresses whose first bits are these.
     case network([UInt8], bits: Int, port: UInt16?)
@@ -52,7 +54,8 @@ public struct ProxyEnvironment: Sendable, Hashable {
       }
     }
     https = read(["https_proxy", "HTTPS_PROXY"])
-    // A web server hands a request's field "Proxy" to a CGI program as HTTP_PROXY: what a caller says, not what the operator does.
+    // A web server hands a request's field "Proxy" to a CGI program as HTTP_PROXY: what a caller says, not what the
+    // operator does.
     http = read(environment["REQUEST_METHOD"] == nil ? ["http_proxy", "HTTP_PROXY"] : ["http_proxy"])
     let list = environment["no_proxy"].flatMap { $0.isEmpty ? nil : $0 } ?? environment["NO_PROXY"] ?? ""
     for word in list.split(whereSeparator: { $0 == "," || $0 == " " }).map({ $0.lowercased() }) {

@@ -9,8 +9,8 @@ public enum RouteToken: Sendable, Hashable {
   case none
   /// A token for the application itself (client credentials, RFC 6749 §4.4).
   case application(name: String, scopes: ScopeSet)
-  /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is the only
-  /// one who is signed in.
+  /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
+  /// the only one who is signed in.
   case account(application: String, account: String?, scopes: ScopeSet)
 }
 

@@ -1,11 +1,11 @@
-// Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file, and the
-// defaults of everything else.
+// Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file,
+// and the defaults of everything else.
 
 internal import Telemetry
 internal import Tokens
 
 extension Settings {
-  /// Every value in force: those of the file in its order, then those that nobody gave.
+  /// Every value in force: those of the file in its order, then the defaults.
   /// - Parameter above: what the command line and the environment say instead of the file.
   public func effectiveValues(above: [ConfiguredValue] = []) -> [ConfiguredValue] {
     let overridden = Dictionary(above.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })

@@ -19,7 +19,7 @@ public struct Settings: Sendable {
   public let limits: Limits
   /// How the process ends.
   public let shutdown: ShutdownSettings
-  /// Whether secrets may stand where everybody can read them.
+  /// Whether secrets may stand where every user can read them.
   public let allowsReadableSecrets: Bool
   /// What the process must have to be ready.
   public let readyWhen: ReadyWhen
@@ -53,8 +53,8 @@ public struct Settings: Sendable {
     return result
   }
 
-  /// Reads and checks a file, the secret files it names included, by way of `files`. `environment` is what `${NAME}` refers to. Adds every
-  /// file that was looked at to `read`, also where the settings are wrong.
+  /// Reads and checks a file, the secret files it names included, by way of `files`. `environment` is what `${NAME}`
+  /// refers to. Adds every file that was looked at to `read`, also where the settings are wrong.
   ///
   /// Relative paths in the file are relative to the file's own directory.
   public static func load(
@@ -73,8 +73,8 @@ public struct Settings: Sendable {
       read: &read)
   }
 
-  /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative paths begin. Files
-  /// are the caller's: a table in tests, none at all where texts are random.
+  /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
+  /// paths begin. Files are the caller's: a table in tests, none at all where texts are random.
   public static func decode(
     yaml: [UInt8], file: String, environment: [String: String],
     readFile: @escaping ReadFile = { (_, _) throws(FileReadError) in throw .system("absent") },

@@ -20,7 +20,7 @@ extension SettingsDecoder {
     return settings
   }
 
-  /// Whoever may be anyone need not be somebody.
+  /// `anyone` and a rule that tells callers apart contradict each other.
   private mutating func reportContradiction(_ callers: Section, _ settings: CallerSettings) {
     guard settings.isOpen, let anyone = callers.members[.anyone] else { return }
     let others = [Key.unix, .header, .certificate, .bearer].filter { callers.members[$0] != nil }

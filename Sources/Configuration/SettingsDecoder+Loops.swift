@@ -1,5 +1,5 @@
-// Owns the question whether a route leads back to a listener of the same process. Such a request never reaches an API: the process
-// refuses what has passed it before.
+// Owns the question whether a route leads back to a listener of the same process. Such a request never reaches an API:
+// the process refuses what has passed it before.
 
 internal import HTTP
 
@@ -18,8 +18,8 @@ extension SettingsDecoder {
 }
 
 extension ListenerSettings {
-  /// Whether a connection to a host and port arrives here, as far as the configuration tells. What a name resolves to, and which
-  /// addresses the machine has beside loopback, is known at run time only.
+  /// Whether a connection to a host and port arrives here, as far as the configuration tells. What a name resolves to,
+  /// and which addresses the machine has beside loopback, is known at run time only.
   fileprivate func answers(host: String, port: UInt16) -> Bool {
     guard case .tcp(let own, port) = address.value, let listening = IPAddress(own) else { return false }
     if case .names(let names) = hosts, names.contains(host) { return true }

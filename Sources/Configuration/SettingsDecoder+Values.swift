@@ -186,13 +186,13 @@ extension SettingsDecoder {
     return Secret(bytes[..<end])
   }
 
-  /// Reports a file with a secret that everybody on the machine can read.
+  /// Reports a file with a secret that every user of the machine can read.
   mutating func reportExposure(of path: String, _ value: Located<String>) {
     guard !allowsReadableSecrets, let mode = findExposure(path) else { return }
     issues.append(value.exposed(path, mode: mode))
   }
 
-  /// Reports a secret that stands in a configuration that everybody on the machine can read.
+  /// Reports a secret in a configuration that every user of the machine can read.
   private mutating func reportExposedText(_ scalar: Scalar, insteadOf fileKey: Key) {
     guard !allowsReadableSecrets, let mode = findExposure(file) else { return }
     report(

@@ -44,7 +44,7 @@ struct SettingsDecoder {
     issues.append(ConfigurationIssue(place, message, suggestion: suggestion))
   }
 
-  /// Keeps a value for whoever asks what is in force.
+  /// Keeps a value for `/config`.
   mutating func note(_ value: ConfiguredValue) {
     given[value.key] = value
   }

@@ -1,5 +1,6 @@
-// Owns what OpenTelemetry's environment variables mean here ("Environment Variable Specification" and "OTLP Exporter Configuration" of
-// its specification): what is spoken, what is refused, and that a mistake never keeps the proxy from serving.
+// Owns what OpenTelemetry's environment variables mean here ("Environment Variable Specification" and "OTLP Exporter
+// Configuration" of its specification): what is spoken, what is refused, and that a mistake never keeps the proxy from
+// serving.
 
 internal import HTTP
 internal import Tokens

@@ -1,5 +1,5 @@
-// Owns what is known of the collector of traces and of what is to be sent there. It comes from the environment alone, from the variables
-// that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
+// Owns what is known of the collector of traces and of what is to be sent there. It comes from the environment alone,
+// from the variables that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
 
 public import HTTP
 public import Tokens

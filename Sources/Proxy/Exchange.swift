@@ -177,7 +177,7 @@ struct Exchange {
   mutating func answer(
     _ failure: ExchangeFailure, _ connection: DownstreamConnection, _ scratch: Scratch, keepsConnection: Bool = false
   ) async -> Bool {
-    trace?.failure = failure
+    trace?.problem = ProblemDocument(failure).kind
     write(failure, connection, scratch, keepsConnection: keepsConnection)
     let isDelivered = await flush(connection, scratch)
     finish(connection.state, scratch, connection)

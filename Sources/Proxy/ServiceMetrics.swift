@@ -80,7 +80,7 @@ public struct ServiceMetrics: Sendable {
       by: named)
     states = catalog.gauges(
       "bearer_proxy_route_state", help: "1 for the state that a route is in, as /status says it, 0 for the others.",
-      by: named, and: MetricLabel("state", RouteCondition.words))
+      by: named, and: MetricLabel("state", RouteState.allCases.map(\.rawValue)))
     loopDelays = catalog.durations(
       "bearer_proxy_loop_delay_seconds",
       help: "How long event loops were busy with a batch of events: so long the next ones waited.",
@@ -109,4 +109,15 @@ public struct ServiceMetrics: Sendable {
     default: 0
     }
   }
+}
+
+/// How a route stands, in the words of metrics and `/status`.
+enum RouteState: String, CaseIterable {
+  case ready
+  case refreshing
+  case signInNeeded = "sign_in_needed"
+  case cacheUnavailable = "cache_unavailable"
+  case providerDown = "provider_down"
+  case providerRefuses = "provider_refuses"
+  case upstreamFailing = "upstream_failing"
 }

@@ -93,7 +93,7 @@ final class Demonstration: Sendable {
     } catch {
       throw .folder(path)
     }
-    // Whoever signed in at an earlier demonstration did so with a provider that is gone.
+    // Accounts of an earlier demonstration belong to a provider that is gone.
     for name in ["msal_token_cache.json", "browser-cookies"]
     where FileManager.default.fileExists(atPath: "\(path)/\(name)") {
       do {
@@ -116,7 +116,7 @@ final class Demonstration: Sendable {
     }
   }
 
-  /// `preferred`, or any other where somebody listens there.
+  /// `preferred`, or any other where that port is taken.
   private static func freePort(_ preferred: UInt16) throws(DemonstrationError) -> UInt16 {
     let loopback: UInt32 = 0x7F00_0001
     for port in [preferred, 0] {

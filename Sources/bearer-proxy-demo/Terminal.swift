@@ -17,7 +17,7 @@ struct Terminal: Sendable {
 
   private let isColourful: Bool
 
-  /// Colours where standard output is a terminal that has them and nobody asked for none (no-color.org).
+  /// Colours where standard output is a terminal that has them and NO_COLOR is not set (no-color.org).
   init(environment: [String: String]) {
     isColourful =
       isatty(STDOUT_FILENO) == 1 && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty

@@ -1,4 +1,5 @@
-// Owns the part of the tour in which an API asks for more than the token it got: once healed in silence, once by the person.
+// Owns the part of the tour in which an API asks for more than the token it got: once healed in silence, once by the
+// person.
 
 import DemoProvider
 

@@ -1,4 +1,5 @@
-// Owns the part of the tour in which a person signs in: what they do at the browser, and what the proxy does from then on.
+// Owns the part of the tour in which a person signs in: what they do at the browser, and what the proxy does from then
+// on.
 
 import DemoProvider
 import Network

@@ -6,8 +6,8 @@ let programVersion = "0.1.0"
 /// The commit that the program was built from; nil where `deploy/release`, which writes it here, did not build it.
 let programCommit: String? = nil
 
-/// The version, for people or for programs. It needs no escaping: a version has digits, letters, dots and hyphens, and a
-/// commit letters and digits.
+/// The version, for people or for programs. It needs no escaping: a version has digits, letters, dots and hyphens, and
+/// a commit letters and digits.
 func versionText(_ form: OutputForm, commit: String? = programCommit) -> String {
   switch form {
   case .text:

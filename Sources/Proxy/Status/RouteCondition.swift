@@ -3,11 +3,11 @@
 internal import Identity
 internal import Tokens
 
-/// What can be said of a route, in the order in which it matters to whoever looks.
+/// What can be said of a route, the most important first.
 enum RouteCondition: Hashable {
   /// A person has to sign in. Held tokens may still serve.
   case signInNeeded(InteractionReason)
-  /// Somebody is signed in, but an API or the provider has asked for more than that sign-in proved.
+  /// An account is signed in, but an API or the provider has asked for more than that sign-in proved.
   case moreProofNeeded(SignInNeed)
   /// The cache cannot be read, so who is signed in is not known.
   case cacheUnavailable(since: UnixTime)
@@ -46,22 +46,16 @@ enum RouteCondition: Hashable {
     }
   }
 
-  /// Every word.
-  static let words = [
-    "ready", "refreshing", "sign_in_needed", "cache_unavailable", "provider_down", "provider_refuses",
-    "upstream_failing",
-  ]
-
-  /// The word for programs.
-  var word: String {
+  /// The same for programs.
+  var state: RouteState {
     switch self {
-    case .signInNeeded, .moreProofNeeded: "sign_in_needed"
-    case .cacheUnavailable: "cache_unavailable"
-    case .providerDown: "provider_down"
-    case .providerRefuses: "provider_refuses"
-    case .upstreamFailing: "upstream_failing"
-    case .refreshing: "refreshing"
-    case .ready: "ready"
+    case .signInNeeded, .moreProofNeeded: .signInNeeded
+    case .cacheUnavailable: .cacheUnavailable
+    case .providerDown: .providerDown
+    case .providerRefuses: .providerRefuses
+    case .upstreamFailing: .upstreamFailing
+    case .refreshing: .refreshing
+    case .ready: .ready
     }
   }
 }

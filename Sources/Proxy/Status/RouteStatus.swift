@@ -62,7 +62,7 @@ struct RouteStatus {
 
   private var person: String { accountName.map { " of \($0)" } ?? "" }
 
-  /// Who is meant: as written in the route, or whoever is signed in.
+  /// The account: as written in the route, or the one that is signed in.
   private var accountName: String? {
     guard let token, case .account(let written) = token.subject else { return nil }
     return written ?? token.account.map { $0.name }
@@ -78,7 +78,7 @@ struct RouteStatus {
   /// The same for programs; deploy/operations.md describes it.
   var json: JSONValue {
     var members: [String: JSONValue] = [
-      "name": .string(route.name), "state": .string(condition.word), "line": .string(line),
+      "name": .string(route.name), "state": .string(condition.state.rawValue), "line": .string(line),
     ]
     if let token {
       members["application"] = .string(token.application)

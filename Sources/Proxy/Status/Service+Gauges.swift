@@ -1,4 +1,4 @@
-// Owns the metrics that are looked up when somebody asks, instead of counted while requests run.
+// Owns the metrics that are looked up at the scrape instead of counted while requests run.
 
 internal import Identity
 internal import Network
@@ -14,8 +14,8 @@ extension Service {
       let held = status.token?.expiresAt.map { $0 - now } ?? 0
       writer.set(metrics.expiry[row], held > 0 ? held : Gauge.absent)
       writer.set(metrics.formerCredentials[row], status.isOfFormerCredential ? 1 : 0)
-      for (column, word) in RouteCondition.words.enumerated() {
-        writer.set(metrics.states[row, column], status.condition.word == word ? 1 : 0)
+      for (column, state) in RouteState.allCases.enumerated() {
+        writer.set(metrics.states[row, column], status.condition.state == state ? 1 : 0)
       }
     }
     writer.set(metrics.signInNeeds, Int64(signInRequirements.knownNeeds.count))

@@ -1,5 +1,5 @@
-// Owns the spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for. Requests that are not
-// traced have none of these, and do none of this.
+// Owns the spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for.
+// Requests that are not traced have none of these, and do none of this.
 
 internal import HTTP
 internal import HTTPClient
@@ -7,8 +7,8 @@ internal import Identity
 internal import Network
 internal import Telemetry
 
-/// The spans of a request under way. Confined to its loop. Nothing of it is inlined: what it needs has no place in the frames of requests
-/// that are not traced.
+/// The spans of a request under way. Confined to its loop. Nothing of it is inlined: what it needs has no place in the
+/// frames of requests that are not traced.
 final class ExchangeTrace {
   private let trace: RequestTrace
   private let tracer: Tracer
@@ -22,8 +22,8 @@ final class ExchangeTrace {
   private var spans: [SpanRecord] = []
   private var attempt: Attempt?
   private var attempts = 0
-  /// Why the proxy answered in its own name.
-  var failure: ExchangeFailure?
+  /// The kind of the problem that the proxy answered in its own name.
+  var problem: String?
 
   private struct Attempt {
     var context: SpanContext
@@ -31,33 +31,28 @@ final class ExchangeTrace {
     var path = ""
   }
 
-  /// Begins with a request whose head is in the scratch.
+  /// Begins with a request.
   @inline(never)
   init(
-    _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ scratch: Scratch,
-    start: MonotonicTime
+    _ trace: RequestTrace, of request: TracedRequest, _ tracer: Tracer, start: MonotonicTime, epoch: UInt64,
+    random: @escaping () -> UInt64
   ) {
-    let state = connection.state
-    let clock = state.clock
     self.trace = trace
     self.tracer = tracer
     self.start = start
-    random = { clock.nextRandom() }
-    epoch = state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds
-    method = scratch.requestParser.head.method.name
-    let texts = scratch.requestInput.withBytes { HeadTexts(scratch.requestParser.head, $0) }
-    traceState = trace.caller == nil ? nil : TraceState(texts.traceStates)?.text
+    self.random = random
+    self.epoch = epoch
+    method = request.method.name
+    traceState = trace.caller == nil ? nil : TraceState(request.traceStates)?.text
     var attributes: [(StaticString, SpanValue)] = [
-      ("http.request.method", .string(method)), ("url.path", .string(texts.path)),
-      ("url.scheme", .string(connection.ingress.isTLS ? "https" : "http")),
-      ("network.protocol.version", .string(scratch.requestParser.head.version == .http10 ? "1.0" : "1.1")),
-      ("bearer_proxy.request_id", .string(scratch.logRequest.requestID)),
+      ("http.request.method", .string(method)), ("url.path", .string(request.path)),
+      ("url.scheme", .string(request.isTLS ? "https" : "http")),
+      ("network.protocol.version", .string(request.isHTTP10 ? "1.0" : "1.1")),
+      ("bearer_proxy.request_id", .string(request.requestID)),
     ]
-    if !texts.host.isEmpty { attributes.append(("server.address", .string(texts.host))) }
-    if let port = texts.port { attributes.append(("server.port", .integer(Int64(port)))) }
-    if !connection.ingress.peer.isEmpty {
-      attributes.append(("client.address", .string(String(decoding: connection.ingress.peer, as: UTF8.self))))
-    }
+    if !request.host.isEmpty { attributes.append(("server.address", .string(request.host))) }
+    if let port = request.port { attributes.append(("server.port", .integer(Int64(port)))) }
+    if !request.peer.isEmpty { attributes.append(("client.address", .string(request.peer))) }
     self.attributes = attributes
   }
 
@@ -99,18 +94,18 @@ final class ExchangeTrace {
 
   // MARK: Attempts
 
-  /// Begins an attempt at the upstream, whose request is to name this span as its parent.
+  /// Begins an attempt at the upstream. The result is the span that its request names as its parent.
   @inline(never)
-  func beginAttempt(_ scratch: Scratch, now: MonotonicTime) {
+  func beginAttempt(now: MonotonicTime) -> (trace: TraceParent, span: UInt64) {
     let attempt = Attempt(context: context.sibling(random()), start: now)
     self.attempt = attempt
-    RequestIdentity.replace(parent: attempt.context.span, of: trace.own, in: &scratch.identity)
+    return (trace.own, attempt.context.span)
   }
 
   /// Reads from the head that is about to be sent where it goes.
   @inline(never)
-  func sends(_ scratch: Scratch) {
-    attempt?.path = scratch.requestOutput.withBytes { Self.path(ofRequest: $0) }
+  func sends(_ head: Span<UInt8>) {
+    attempt?.path = Self.path(ofRequest: head)
   }
 
   /// Ends the attempt. `status`: of the answer; 0 where there is none.
@@ -170,7 +165,7 @@ final class ExchangeTrace {
       span.attributes.append(("bearer_proxy.route", .string(route.name)))
     }
     if record.status > 0 { span.attributes.append(("http.response.status_code", .integer(Int64(record.status)))) }
-    if let type = Self.errorType(record, failure) {
+    if let type = errorType(record) {
       span.attributes.append(("error.type", .string(type)))
       // What a caller did wrong is no error of the server's.
       span.isError = record.status >= 500 || record.outcome != .answeredByProxy
@@ -179,29 +174,34 @@ final class ExchangeTrace {
     tracer.add(spans)
   }
 
-  private static func errorType(_ record: AccessRecord, _ failure: ExchangeFailure?) -> String? {
+  private func errorType(_ record: AccessRecord) -> String? {
     if record.outcome == .abortedByDownstream { return record.outcome.errorType }
-    return failure.map { ProblemDocument($0).kind } ?? record.outcome.errorType
-      ?? (record.status >= 500 ? "\(record.status)" : nil)
+    return problem ?? record.outcome.errorType ?? (record.status >= 500 ? "\(record.status)" : nil)
   }
 }
 
-/// What is told of a head.
-private struct HeadTexts {
+/// What is told of a request whose spans are recorded.
+struct TracedRequest {
+  var method: RequestMethod
   var path: String
   var host: String
   var port: Int?
   var traceStates: [String] = []
+  var isHTTP10: Bool
+  var isTLS: Bool
+  var requestID: String
+  /// The caller's address; empty where it has none.
+  var peer: String
+}
 
-  init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
-    path = bytes.extracting(head.target.path).text
-    host = bytes.extracting(head.authority).text
-    if let colon = host.lastIndex(of: ":"), let number = UInt16(host[host.index(after: colon)...]) {
-      port = Int(number)
-      host = String(host[..<colon])
-    }
-    for index in 0..<head.fields.count where head.fields[index].known == .tracestate {
-      traceStates.append(bytes.extracting(head.fields[index].value).text)
+extension RequestOutcome {
+  /// What was wrong with an exchange that was not answered by the proxy itself; nil where its status tells.
+  var errorType: String? {
+    switch self {
+    case .completed, .answeredByProxy: nil
+    case .abortedByDownstream: "aborted_by_downstream"
+    case .upstreamFailed: "upstream_failed"
+    case .timedOut: "timed_out"
     }
   }
 }

@@ -1,4 +1,5 @@
-// Owns what a collector's answer means (OTLP specification, "OTLP/HTTP Response"), and how long is waited before the next attempt.
+// Owns what a collector's answer means (OTLP specification, "OTLP/HTTP Response"), and how long is waited before the
+// next attempt.
 
 internal import HTTPClient
 internal import Tokens
@@ -35,7 +36,8 @@ enum ExportVerdict: Hashable {
 
 /// The pauses between the attempts for one batch.
 enum ExportPause {
-  /// Before attempt `number` (1 is the first repetition): what the collector asks for, else 1, 2, 4 … 16 seconds less up to a half.
+  /// Before attempt `number` (1 is the first repetition): what the collector asks for, else 1, 2, 4 … 16 seconds less
+  /// up to a half.
   /// - Parameter jitter: 0 up to 1, so that proxies that lost their collector together do not come back together.
   static func before(_ number: Int, asked: Int64?, jitter: Double) -> Duration {
     if let asked { return .seconds(asked) }

@@ -1,5 +1,5 @@
-// Owns the way of spans to the collector: a batch after the other, each until it is there or not worth more time. No request waits for it:
-// what cannot be sent in time is dropped and counted.
+// Owns the way of spans to the collector: a batch after the other, each until it is there or not worth more time. No
+// request waits for it: what cannot be sent in time is dropped and counted.
 
 public import HTTP
 public import HTTPClient

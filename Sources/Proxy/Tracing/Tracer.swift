@@ -1,5 +1,5 @@
-// Owns the way of spans from where they end to the exporter. A request's spans come together, when it is over: that is one lock for a
-// traced request, and none for any other.
+// Owns the way of spans from where they end to the exporter. A request's spans come together, when it is over: that is
+// one lock for a traced request, and none for any other.
 
 internal import HTTP
 public import HTTPClient
@@ -27,7 +27,7 @@ public final class Tracer: Sendable {
     if queue.withLock({ $0.add(spans) }) { wake.yield() }
   }
 
-  /// Has whoever waits for batches look at what there is.
+  /// Wakes the exporter.
   func tell() { wake.yield() }
 
   /// No batch follows.
@@ -42,7 +42,8 @@ public final class Tracer: Sendable {
   /// Spans that wait.
   var count: Int { queue.withLock { $0.count } }
 
-  /// A fetch whose requests are spans of the request that waits for them, if that is traced. The provider hears nothing of the trace.
+  /// A fetch whose requests are spans of the request that waits for them, if that is traced. The provider hears nothing
+  /// of the trace.
   public func tracing(_ fetch: @escaping Fetch) -> Fetch {
     { [self] (request) async throws(FetchError) in
       guard let scope = RequestScope.current?.spans else { return try await fetch(request) }

@@ -25,7 +25,8 @@ struct RequestTrace: Hashable {
   /// Whether spans are recorded.
   var isRecorded = false
 
-  /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is passed on.
+  /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is
+  /// passed on.
   init(sent: TraceParent?, _ rules: TracingRules?, random: () -> UInt64) {
     let continued = rules?.propagates == false ? nil : sent
     if let continued {

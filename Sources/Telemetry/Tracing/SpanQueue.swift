@@ -1,4 +1,5 @@
-// Owns the spans on their way out: how many are kept, which are lost when there are too many, and when there are enough to be sent.
+// Owns the spans on their way out: how many are kept, which are lost when there are too many, and when there are enough
+// to be sent.
 
 /// Spans that wait to be exported. One thread at a time uses it.
 public struct SpanQueue: Sendable {
@@ -18,7 +19,8 @@ public struct SpanQueue: Sendable {
   /// How many wait.
   public var count: Int { spans.count }
 
-  /// Adds spans as far as there is room: the newest are dropped, as OpenTelemetry has it. Whether a whole batch waits since now.
+  /// Adds spans as far as there is room: the newest are dropped, as OpenTelemetry has it. Whether a whole batch waits
+  /// since now.
   public mutating func add(_ new: [SpanRecord]) -> Bool {
     let room = capacity - spans.count
     let before = spans.count

@@ -1,5 +1,6 @@
-// Owns how spans are written for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which is not quite the one that
-// proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf Encoding").
+// Owns how spans are written for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which is not quite
+// the one that proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf
+// Encoding").
 
 /// Renders batches of spans of one process.
 public struct TracesDocument: Sendable {

@@ -1,5 +1,5 @@
-// Owns where the access records of a configuration go: standard output, a file, or nowhere; and keeping the file through
-// reloads.
+// Owns where the access records of a configuration go: standard output, a file, or nowhere; and keeping the file
+// through reloads.
 
 import Configuration
 import Network

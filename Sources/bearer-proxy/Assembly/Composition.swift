@@ -1,4 +1,5 @@
-// The composition root: from a configuration to the parts that run. The start and every reload take the same three steps.
+// The composition root: from a configuration to the parts that run. The start and every reload take the same three
+// steps.
 //
 //   1. ConfigurationSource.read   files        → LoadedConfiguration: settings, certificates, where tokens are kept
 //   2. HeldResources.init         the system   → access log, listeners, judges of callers' tokens
@@ -45,7 +46,8 @@ struct HeldResources {
   let checks: CallerTokenChecks
   let listeners: BoundListeners
 
-  /// Obtains them. What `former` holds and need not be new stays. Listeners are last: nothing fails after they are bound.
+  /// Obtains them. What `former` holds and need not be new stays. Listeners are last: nothing fails after they are
+  /// bound.
   /// - Parameter inherited: the sockets that the process was started with.
   init(
     _ configuration: LoadedConfiguration, _ machinery: Machinery, inherited: inout InheritedSockets,
@@ -273,7 +275,8 @@ extension Settings {
     return names
   }
 
-  /// The files that would be made in other directories than these, the only ones in which the process may still make some.
+  /// The files that would be made in other directories than these, the only ones in which the process may still make
+  /// some.
   func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
     log.filesOutside(directories)
       + listeners.compactMap { listener in

@@ -1,4 +1,5 @@
-// Owns where settings come from, and noticing that they may have changed there: the file itself, and every file it names.
+// Owns where settings come from, and noticing that they may have changed there: the file itself, and every file it
+// names.
 
 import Configuration
 import Network
@@ -89,8 +90,8 @@ struct ConfigurationSource: Sendable {
     }
   }
 
-  /// Reads and checks the settings. Which files to look at is known only when they have been read, so that is done again
-  /// where there are others than `known`.
+  /// Reads and checks the settings. Which files to look at is known only when they have been read, so that is done
+  /// again where there are others than `known`.
   private func readSettings(known: Set<String>) -> (Result<Settings, ConfigurationError>, State) {
     var files = known.union([file])
     var result: Result<Settings, ConfigurationError>

@@ -91,7 +91,7 @@ extension SocketAddress {
   }
 }
 
-/// The hosts a listener answers to: the configured ones, its own address, and for loopback the name everybody uses.
+/// The hosts a listener answers to: the configured ones, its own address, and for loopback `localhost`.
 private func acceptedNames(_ hosts: AcceptedHosts, _ address: ListenerAddress) -> [String]? {
   guard case .names(var names) = hosts else { return nil }
   switch address {

@@ -8,7 +8,8 @@ import Telemetry
 import Tokens
 
 extension Composition {
-  /// The sign-in pages of a listener, where it has any. Sign-ins that are under way at one of `former` of the same address go on.
+  /// The sign-in pages of a listener, where it has any. Sign-ins that are under way at one of `former` of the same
+  /// address go on.
   func signInHandler(
     _ settings: ListenerSettings, _ listener: ServerListener, _ service: Service, succeeding former: [SignInHandler?]
   ) -> SignInHandler? {
@@ -43,8 +44,8 @@ extension SignInOrigin {
     }
   }
 
-  /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where the name
-  /// may mean another one.
+  /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where
+  /// the name may mean another one.
   fileprivate init?(_ settings: ListenerSettings, port: UInt16?) {
     guard case .tcp(let host, _) = settings.address.value, let port else { return nil }
     let name = host == "127.0.0.1" || host == "::1" ? "localhost" : host

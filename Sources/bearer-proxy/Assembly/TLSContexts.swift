@@ -19,8 +19,8 @@ struct TLSContexts {
   /// What files each context was made of.
   fileprivate let made: [MadeOf: TLSContext]
 
-  /// Loads every file once. Routes and applications with the same settings share a context, also with those of `former` where the
-  /// files still hold the same: connections made with them are as good as new ones.
+  /// Loads every file once. Routes and applications with the same settings share a context, also with those of `former`
+  /// where the files still hold the same: connections made with them are as good as new ones.
   init(_ settings: Settings, reusing former: TLSContexts? = nil) throws(ConfigurationError) {
     var loader = TLSContextLoader(former: former?.made ?? [:])
     listeners = settings.listeners.map { listener in

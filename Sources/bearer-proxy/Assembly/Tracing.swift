@@ -1,5 +1,5 @@
-// Owns the step from OpenTelemetry's variables to what traces requests and sends the spans. It lasts as long as the process: variables do
-// not change.
+// Owns the step from OpenTelemetry's variables to what traces requests and sends the spans. It lasts as long as the
+// process: variables do not change.
 
 import Configuration
 import FoundationEssentials
@@ -77,7 +77,7 @@ struct Tracing {
       })
   }
 
-  /// What is told of the process, with what nobody has to say because it is known.
+  /// The attributes of the process: those that are given, and those that are known without being given.
   private static func resource(_ given: [(key: String, value: String)]) -> [(key: String, value: String)] {
     let known = [
       ("service.version", programVersion), ("service.instance.id", UUID().uuidString.lowercased()),
@@ -100,7 +100,7 @@ struct Tracing {
       ["host": .string(settings.endpoint.host), "sampler": .string(settings.sampler.description)])
   }
 
-  /// What `check` says; nothing where nobody mentions traces.
+  /// What `check` says; empty where no variable mentions traces.
   var report: String {
     let warnings = issues.map { "warning: \($0)\n" }.joined()
     return settings == nil && issues.isEmpty ? "" : configurationText(values) + warnings

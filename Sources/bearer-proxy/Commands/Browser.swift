@@ -1,4 +1,5 @@
-// Owns which program opens a browser, and its start. It gets an address and nothing else; how it fares is not waited for.
+// Owns which program opens a browser, and its start. It gets an address and nothing else; how it fares is not waited
+// for.
 
 import Glibc
 
@@ -20,9 +21,9 @@ struct Browser: Equatable, Sendable {
   /// Stands for the address.
   static let address = "%s"
 
-  /// The command for these surroundings; nil where a browser would not be seen, or must not run. `$BROWSER` names one, or several
-  /// between colons, of which the first is taken. A browser as root and without a screen is a mistake or a text browser in the
-  /// middle of the terminal.
+  /// The command for these surroundings; nil where a browser would not be seen, or must not run. `$BROWSER` names one,
+  /// or several between colons, of which the first is taken. A browser as root and without a screen is a mistake or a
+  /// text browser in the middle of the terminal.
   init?(environment: [String: String], isRoot: Bool) {
     let hasScreen = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
     if isRoot, !hasScreen { return nil }
@@ -40,8 +41,8 @@ struct Browser: Equatable, Sendable {
   /// `POSIX_SPAWN_SETSID`, which glibc's headers show to GNU sources only.
   private static let newSession: Int16 = 0x80
 
-  /// Starts the command in a session of its own, so that an interrupt of ours does not close the browser, and without a terminal.
-  /// False where it cannot be started.
+  /// Starts the command in a session of its own, so that an interrupt of ours does not close the browser, and without a
+  /// terminal. False where it cannot be started.
   func open(_ url: String) -> Bool {
     let arguments = words.map { $0 == Self.address ? url : $0 }
     var attributes = posix_spawnattr_t()

@@ -13,11 +13,11 @@ enum Command: Equatable {
   case check(configuration: String)
   /// Try what the configuration says.
   case checkLive(LiveCheckOptions)
-  /// Have somebody sign in.
+  /// Sign a person in.
   case login(LoginOptions)
   /// List who is signed in.
   case accounts(configuration: String, OutputForm)
-  /// Sign somebody out.
+  /// Sign a person out.
   case logout(LogoutOptions)
   /// Show what silent acquisition gives a route.
   case token(TokenOptions)
@@ -88,7 +88,7 @@ struct LogoutOptions: Equatable {
   var configuration: String
   /// Who: a user name or an id.
   var account: String
-  /// One of the applications that they are signed in to, where several identity providers know somebody of that name.
+  /// One of the applications that they are signed in to, where several identity providers know a person of that name.
   var application: String?
 }
 

@@ -65,7 +65,7 @@ struct FirstConfiguration: Equatable {
       return nil
     } catch {
       return error.issues.map { issue in
-        // Keys mean little to somebody who has not seen the file: `routes[0].upstream: 'ftp://…' begins …`.
+        // Keys mean little before the file exists: `routes[0].upstream: 'ftp://…' begins …`.
         issue.message.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? issue.message
       }.joined(separator: "\n")
     }
@@ -78,14 +78,14 @@ struct FirstConfiguration: Equatable {
     let secret =
       isDraft
       ? "client_secret: placeholder"
-      : "# In a file of its own, which nobody else may read.\n    client_secret_file: \(scalar(secretFile))"
+      : "# In a file of its own, which no other user may read.\n    client_secret_file: \(scalar(secretFile))"
     let credential =
       hasSecret ? secret : "# No client secret: a public client. People sign in with 'bearer-proxy login'."
     return """
       # A first configuration for bearer-proxy, written by 'bearer-proxy init'. It is yours to change; afterwards,
       # 'bearer-proxy check -c FILE' reports every mistake in its place.
 
-      # Where the app connects. Loopback: nobody else reaches it.
+      # Where the app connects. Loopback: no other machine reaches it.
       listeners:
         - address: 127.0.0.1:8080
 
@@ -160,7 +160,8 @@ func exists(_ path: String) -> Bool {
   return lstat(path, &status) == 0
 }
 
-/// Makes a file of these bytes; one that is there stays as it is. What was written of a file that could not be finished is removed.
+/// Makes a file of these bytes; one that is there stays as it is. What was written of a file that could not be finished
+/// is removed.
 func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(NewFileError) {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
   guard descriptor >= 0 else { throw NewFileError(path: path, number: errno) }

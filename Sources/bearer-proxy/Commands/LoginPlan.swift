@@ -10,7 +10,7 @@ struct LoginPlan: Equatable {
   enum Problem: Error, Equatable {
     case unknownApplication(String, suggestion: String?)
     case unknownRoute(String, suggestion: String?)
-    /// The route's token is nobody's.
+    /// The route's token belongs to no account.
     case routeWithoutAccount(String)
 
     var message: String {
@@ -33,9 +33,9 @@ struct LoginPlan: Equatable {
   /// The account that the routes name.
   var account: String?
 
-  /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several is
-  /// signed in to for the first one's account and scopes, and consented to for the account's other routes, but where a
-  /// `.default` stands, which takes no company.
+  /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
+  /// is signed in to for the first one's account and scopes, and consented to for the account's other routes, but where
+  /// a `.default` stands, which takes no company.
   init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(Problem) {
     switch options.target {
     case .route(let name):
@@ -75,7 +75,7 @@ struct LoginPlan: Equatable {
 
 /// Whom a sign-in is for.
 struct LoginExpectation: Equatable {
-  /// Whose tokens alone are kept: a user name or an id; nil is anybody's.
+  /// Whose tokens alone are kept: a user name or an id; nil: any account's.
   var account: String?
   /// What the provider is told of it.
   var hint: String?
@@ -101,7 +101,7 @@ struct LoginExpectation: Equatable {
       account = people[0].homeAccountID
       self.hint = Self.hint(people[0])
     } else {
-      // Somebody else is wanted, or it is open who.
+      // Another person is wanted, or any.
       self.hint = hint
       if hint == nil, prompt == nil, !people.isEmpty { self.prompt = .selectAccount }
     }

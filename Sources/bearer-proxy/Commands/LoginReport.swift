@@ -25,13 +25,14 @@ struct LoginReport {
     let others = people.filter { $0.homeAccountID != result.account?.homeAccountID }
     if plan.account == nil, !others.isEmpty {
       lines.append(
-        "note:    \(others.map(\.name).joined(separator: ", ")) signed in before: routes without 'account' are refused until "
-          + "they name one")
+        "note:    \(others.map(\.name).joined(separator: ", ")) signed in before: routes without 'account' are refused "
+          + "until they name one")
     }
     return lines.map { $0.printable(limit: 4000) + "\n" }.joined()
   }
 
-  /// Whether a scope was granted. Providers answer with full names for short ones and with the API's own for `.default`.
+  /// Whether a scope was granted. Providers answer with full names for short ones and with the API's own for
+  /// `.default`.
   private func isCovered(_ word: String) -> Bool {
     if word.hasSuffix("/.default") { return true }
     let name = word.lowercased()
@@ -40,7 +41,8 @@ struct LoginReport {
 }
 
 extension SignInError {
-  /// What to do, with its line's end; nothing where the sentence itself says it, or nobody at this command can do anything.
+  /// What to do, with its line's end; nothing where the sentence itself says it, or nobody at this command can do
+  /// anything.
   /// - Parameter application: the one that was signed in to, as `configuration` has it.
   /// - Parameter redirect: where the browser was to bring the answer.
   func cure(

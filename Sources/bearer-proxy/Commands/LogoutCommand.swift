@@ -4,7 +4,7 @@ import Configuration
 import Identity
 import Tokens
 
-/// Signs somebody out.
+/// Signs a person out.
 struct LogoutCommand {
   let options: LogoutOptions
 

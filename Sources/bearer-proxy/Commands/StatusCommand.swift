@@ -89,7 +89,7 @@ private struct AdminDoor {
   init?(_ settings: AdminSettings) {
     let address = settings.address.value
     self.address = address
-    // At an address of this machine every process may ask; a secret would only show itself to whoever took the port.
+    // At an address of this machine every process may ask; a secret would be disclosed to a process that took the port.
     secret = address.isOfThisMachine || address.isEverywhere ? nil : settings.callers.header
     var place = "localhost"
     switch address {

@@ -46,9 +46,9 @@ extension CommandName {
     switch self {
     case .run: "Serve. The default command."
     case .check: "Validate a configuration, and try what it says with --live. Starts nothing."
-    case .login: "Have somebody sign in, so that routes get tokens in their name."
+    case .login: "Sign a person in, so that routes get tokens in their name."
     case .accounts: "List who is signed in, and how their tokens stand."
-    case .logout: "Sign somebody out."
+    case .logout: "Sign a person out."
     case .token: "Show what silent acquisition gives a route."
     case .status: "Ask the running instance how it and each of its routes stand."
     case .initialise: "Ask a few questions and write a first configuration."
@@ -99,7 +99,7 @@ extension CommandName {
     case .logout:
       """
       Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: where several know
-      somebody of that name, it asks, or takes --application. A proxy that runs notices within a second.
+      a person of that name, it asks, or takes --application. A running proxy notices within a second.
       The sign-in of the person's browser at the provider is another one and stays.
       """
     case .token:
@@ -112,7 +112,7 @@ extension CommandName {
     case .initialise:
       """
       Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret goes into
-      a file of its own, which nobody else may read.
+      a file of its own, which no other user may read.
       """
     case .completion:
       """
@@ -167,7 +167,7 @@ extension Option {
     case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
-    case .reveal: "Show the token itself. Whoever sees it can use it."
+    case .reveal: "Show the token itself. Everyone who sees it can use it."
     case .help: "Show this."
     }
   }

@@ -90,7 +90,8 @@ private func variables() -> String {
   }.joined(separator: "\n")
 }
 
-/// Text as roff prints it: backslashes doubled, hyphens that stay hyphens when copied, and no line that begins a request.
+/// Text as roff prints it: backslashes doubled, hyphens that stay hyphens when copied, and no line that begins a
+/// request.
 func roff(_ text: String) -> String {
   text.replacing("\\", with: "\\e").replacing("-", with: "\\-").split(separator: "\n", omittingEmptySubsequences: false)
     .map { $0.hasPrefix(".") || $0.hasPrefix("'") ? "\\&" + $0 : String($0) }.joined(separator: "\n")

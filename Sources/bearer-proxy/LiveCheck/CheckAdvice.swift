@@ -24,8 +24,9 @@ struct CheckAdvice {
     case .providerUnavailable(.assertion, _):
       "Look at the file that 'client_assertion_file' of \(section) names: it has to hold a JWT that this user may read."
     case .unusableMetadata:
-      "Check 'authority' of \(section): it is where /.well-known/openid-configuration stands below, and has to be the issuer."
-    case .cacheUnavailable: "See what is said about the cache above: nobody can be found in it before that is mended."
+      "Check 'authority' of \(section): it is the issuer, below which /.well-known/openid-configuration stands."
+    case .cacheUnavailable:
+      "See what is said about the cache above: no account can be found in it until it is repaired."
     case .interactionRequired(let required) where required.reason == .accountAmbiguous:
       "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
     case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"
@@ -51,8 +52,8 @@ struct CheckAdvice {
     case .unresolved: "Is the host in 'authority' of \(section) spelt right, and does this machine's resolver know it?"
     case .unreachable, .timedOut: "Does a firewall stand between this machine and the provider?"
     case .tls:
-      "Name the authority that issued the provider's certificate in 'tls: {ca_file: …}' of \(section); something in between may "
-        + "show one of its own."
+      "Name the authority that issued the provider's certificate in 'tls: {ca_file: …}' of \(section); a device in "
+        + "between may show one of its own."
     case .proxy: Self.proxyAdvice
     case .closed, .malformed, .tooLarge:
       "Is 'authority' of \(section) the provider's address, and not some other service's?"
@@ -60,7 +61,8 @@ struct CheckAdvice {
   }
 
   private static let proxyAdvice =
-    "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' goes past it, and NO_PROXY names hosts that are near."
+    "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that are "
+    + "reached directly."
 
   /// About the way to the upstream.
   func advice(_ error: UpstreamError) -> String {
@@ -72,7 +74,8 @@ struct CheckAdvice {
       "Does a firewall drop what goes there? 'timeouts: {connect: …}' says how long is waited."
     case .proxyUnreachable, .proxy: Self.proxyAdvice
     case .connect(.handshake), .tls:
-      "Name the authority that issued the upstream's certificate in 'tls: {ca_file: …}', or the name in it in 'server_name'."
+      "Name the authority that issued the upstream's certificate in 'tls: {ca_file: …}', or the certificate's name in "
+        + "'server_name'."
     }
   }
 
@@ -103,8 +106,8 @@ extension CheckAdvice {
       "Does the server speak TLS at that port? 'redis:' is without."
     case .connect(.timedOut), .timedOut: "Does a firewall drop what goes there?"
     case .connect(.handshake), .tls:
-      "Name the authority that issued the server's certificate in 'tls: {ca_file: …}' of the cache; a server that asks for ours wants "
-        + "'certificate_file' and 'key_file' there."
+      "Name the authority that issued the server's certificate in 'tls: {ca_file: …}' of the cache; a server that asks "
+        + "for a client certificate needs 'certificate_file' and 'key_file' there."
     }
   }
 
@@ -112,15 +115,16 @@ extension CheckAdvice {
   static func cacheAdvice(_ error: CacheStoreError) -> String {
     switch error {
     case .damaged:
-      "Nothing overwrites the file. Mend it, or move it away: the cache is empty then, and everybody signs in again."
+      "Nothing overwrites the file. Repair it, or move it away: the cache is then empty, and every person signs in again."
     case .file: "Look at owner and mode of the file and its directory: they have to be this user's alone."
     case .contended: "Fewer processes may have to share this cache: look at how often each of them writes it."
     case .locked: "If the process that holds the lock is gone, remove the lock file."
     case .lock: "The directory of the cache has to be one that this user may write."
     case .server(.credentials): "Check 'user' and 'password' of the cache against the server's access control list."
     case .server(.refused):
-      "The server's user needs the commands that config/cache.md lists, on keys that begin with 'key_prefix'; a replica takes no writes."
-    case .server(.damaged): "Look at that key with HGETALL; delete it, and whoever it belongs to signs in again."
+      "The server's user needs the commands that config/cache.md lists, on keys that begin with 'key_prefix'; a replica takes "
+        + "no writes."
+    case .server(.damaged): "Look at that key with HGETALL. Delete it, and the person it belongs to signs in again."
     case .server(.unreachable(let error)): cacheAdvice(error)
     case .server:
       "Is it a Redis server that listens there, with TLS where 'rediss:' says so, and has it room to answer?"

@@ -1,5 +1,5 @@
-// Owns `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was found is said by
-// CheckAdvice and CheckStep.
+// Owns `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was
+// found is said by CheckAdvice and CheckStep.
 
 import Configuration
 import HTTP
@@ -41,7 +41,7 @@ struct LiveCheck {
   ) async -> LiveCheckReport {
     let settings = configuration.settings
     let fetch = context.providers(configuration, network)
-    // Together with the way to the cache: whoever finds nobody there is to know why.
+    // Together with the way to the cache, which explains why no account is found.
     let (cache, store) = await CacheCheck(
       cache: configuration.cache, loop: network.loop, resolver: network.resolver
     ).check()

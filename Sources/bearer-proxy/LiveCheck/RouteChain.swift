@@ -69,8 +69,8 @@ struct RouteChain: Sendable {
       let owner = value.origin.account.map { " of \($0.name)" } ?? ""
       let source = value.origin.source == .cache ? "the cache" : "the identity provider"
       let detail =
-        "a token\(owner) for \(value.scopes.isEmpty ? "no stated scope" : value.scopes.description) from \(source), good for "
-        + words(seconds: value.lifetime.expiresAt - UnixTime.now)
+        "a token\(owner) for \(value.scopes.isEmpty ? "no stated scope" : value.scopes.description) from \(source), "
+        + "good for \(words(seconds: value.lifetime.expiresAt - UnixTime.now))"
       return (
         CheckStep(name: .token, verdict: .ok, milliseconds: Self.since(began), detail: detail), value
       )

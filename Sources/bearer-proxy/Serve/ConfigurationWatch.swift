@@ -1,5 +1,5 @@
-// Owns when the configuration's files are looked at: a moment after something happened beside them, or every few seconds where that
-// cannot be heard.
+// Owns when the configuration's files are looked at: a moment after something happened beside them, or every few
+// seconds where that cannot be heard.
 
 import Network
 import Telemetry

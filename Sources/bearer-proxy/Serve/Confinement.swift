@@ -5,7 +5,8 @@ import Network
 import Telemetry
 
 extension Settings {
-  /// The directories in which `run` makes, replaces or removes files: the cache's, the access log's, and those of unix sockets.
+  /// The directories in which `run` makes, replaces or removes files: the cache's, the access log's, and those of unix
+  /// sockets.
   var writableDirectories: [String] {
     var files: [String] = []
     if let cache = cache.path { files.append(cache) }
@@ -18,8 +19,9 @@ extension Settings {
 }
 
 extension Settings {
-  /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may work in a directory of
-  /// another user, and the one for low ports where a listener has one. A user of its own needs none of the former.
+  /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may
+  /// work in a directory of another user, and the one for low ports where a listener has one. A user of its own needs
+  /// none of the former.
   func neededCapabilities(isRoot: Bool) -> Set<Machine.Capability> {
     var needed: Set<Machine.Capability> = []
     if isRoot { needed = [.changeOwner, .overrideModes, .readAnything, .actAsOwner] }

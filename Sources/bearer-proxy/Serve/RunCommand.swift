@@ -19,8 +19,8 @@ struct RunCommand {
     let directories = configuration.settings.writableDirectories
     let confinement = Machine.confine(writableDirectories: directories)
     let capabilityFailure = dropCapabilities(configuration.settings)
-    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one. Callers
-    // who wait for a restart could take the last before that, so it comes before anybody is accepted.
+    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one.
+    // Callers who wait for a restart could take the last before that, so it comes before any connection is accepted.
     await Task.yield()
     let machinery: Machinery
     do throws(SystemError) {
@@ -60,7 +60,7 @@ struct RunCommand {
 }
 
 extension InheritedSockets {
-  /// Says which sockets no listener of the configuration wants: whoever connects to them waits for nothing.
+  /// Reports and closes inherited sockets that no listener of the configuration uses.
   fileprivate func reportLeft(to log: Log) {
     for entry in left {
       log.warning(

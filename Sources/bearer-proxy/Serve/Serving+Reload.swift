@@ -10,13 +10,14 @@ import Tokens
 /// Whether the configuration is being read. One reading goes on at a time.
 enum Reading {
   case idle
-  /// `isAnnounced`: whether the service manager has heard of it. `again`: whether it has to be read again afterwards, and why.
+  /// `isAnnounced`: whether the service manager has heard of it. `again`: whether it has to be read again afterwards,
+  /// and why.
   case running(isAnnounced: Bool, again: ReadingReason?)
 }
 
 extension Serving {
-  /// Reads the configuration, and every file that it names, beside everything else: a disk that does not answer stops no
-  /// loop, and no signal from being obeyed. `take` hears of the result.
+  /// Reads the configuration, and every file that it names, beside everything else: a disk that does not answer stops
+  /// no loop, and no signal from being obeyed. `take` hears of the result.
   func startReading(_ reason: ReadingReason) {
     if case .running(let isAnnounced, let again) = reading {
       reading = .running(isAnnounced: isAnnounced, again: again == .always ? .always : reason)

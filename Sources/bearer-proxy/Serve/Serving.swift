@@ -57,7 +57,7 @@ final class Serving {
     (events, tell) = AsyncStream.makeStream(of: Event.self)
   }
 
-  /// Serves until somebody ends it.
+  /// Serves until it is told to end.
   func run() async {
     let tell = tell
     let handlers = [

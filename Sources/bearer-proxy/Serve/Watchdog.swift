@@ -3,8 +3,8 @@
 import Network
 
 extension ServiceNotifier {
-  /// Gives signs of life until the task is cancelled, twice as often as they are waited for. A loop that is stuck ends that, and the
-  /// service manager starts the process anew.
+  /// Gives signs of life until the task is cancelled, twice as often as they are waited for. A loop that is stuck ends
+  /// that, and the service manager starts the process anew.
   func proveLife(of loops: [EventLoop]) async {
     guard let watchdog else { return }
     while !Task.isCancelled {

@@ -124,7 +124,7 @@ import Tokens
 
   @Test func `each state has its word and its line`() throws {
     for (status, word, line) in try Self.rows() {
-      #expect(status.condition.word == word, "\(line)")
+      #expect(status.condition.state.rawValue == word, "\(line)")
       #expect(status.line == line)
       let members = try #require(status.json.members)
       #expect(members["state"] == .string(word) && members["line"] == .string(line))

@@ -1,4 +1,5 @@
-// Owns what a process says of itself as every Prometheus client library does: memory, descriptors, processor time, start.
+// Owns what a process says of itself as every Prometheus client library does: memory, descriptors, processor time,
+// start.
 
 internal import Network
 internal import Telemetry

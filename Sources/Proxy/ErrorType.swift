@@ -25,15 +25,3 @@ extension Relay.End {
     }
   }
 }
-
-extension RequestOutcome {
-  /// What was wrong with an exchange that was not answered by the proxy itself; nil where its status tells.
-  var errorType: String? {
-    switch self {
-    case .completed, .answeredByProxy: nil
-    case .abortedByDownstream: "aborted_by_downstream"
-    case .upstreamFailed: "upstream_failed"
-    case .timedOut: "timed_out"
-    }
-  }
-}

@@ -1,5 +1,5 @@
-// Owns what is known of the way to each route's upstream: since when it fails, and how. One for all loops. An answer costs a request
-// the load of a byte that nobody writes while all is well.
+// Owns what is known of the way to each route's upstream: since when it fails, and how. One for all loops. An answer
+// costs a request the load of a byte that nobody writes while all is well.
 
 internal import Network
 internal import Synchronization
