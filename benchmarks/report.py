@@ -103,6 +103,8 @@ def numbers(page):
 
 
 def write(text):
-    """Replaces the results in this directory's README, and the numbers that the repository's README repeats."""
+    """Replaces the results in this directory's README, and the numbers that the repository's README repeats if they were
+    measured."""
     replace(HERE / "README.md", RESULTS, text)
-    replace(HERE.parent / "README.md", NUMBERS, numbers((HERE / "README.md").read_text()))
+    if SHOWN in text:
+        replace(HERE.parent / "README.md", NUMBERS, numbers((HERE / "README.md").read_text()))
