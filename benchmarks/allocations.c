@@ -1,6 +1,6 @@
-// Counts heap allocations of the process it is preloaded into. The count lies in the file that ALLOCATIONS names (8 bytes
-// of count, 8 bytes that a reader sets non-zero to have each allocation's call stack written to standard error), so a
-// script reads it at any moment without the process taking part.
+// Counts heap allocations of the process it is preloaded into. The count lies in the file that ALLOCATIONS names (8
+// bytes of count, 8 bytes that a reader sets non-zero to have each allocation's call stack written to standard error),
+// so a script reads it at any moment without the process taking part.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <execinfo.h>

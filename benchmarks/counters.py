@@ -1,5 +1,5 @@
-"""benchmarks/counters: what does not flake (allocations, system calls) and what barely does (start, memory, size, a cache of
-many people), each against its threshold. Exits 1 when one is exceeded."""
+"""benchmarks/counters: numbers that do not vary (allocations, system calls) and numbers that vary little (start,
+memory, size, a cache of many people), each compared with its threshold. Exits with 1 if one is exceeded."""
 
 import argparse
 import json
@@ -65,7 +65,8 @@ def system_calls(scene):
         with Connections(port, connections, "/plain/1k") as traffic:
             traffic.rounds(WARM)
             tool, counts, requests = syscalls.during(process.child.pid, lambda: traffic.rounds(COUNTED // connections))
-        names = ", ".join(f"{name} {count / requests:.2f}" for name, count in sorted(counts.items(), key=lambda c: -c[1])[:6])
+        frequent = sorted(counts.items(), key=lambda c: -c[1])[:6]
+        names = ", ".join(f"{name} {count / requests:.2f}" for name, count in frequent)
         print(f"system calls per request, {connections} connections, by {tool}: {names}")
         if not counts:
             fail(f"{tool} counted no system call")

@@ -22,7 +22,7 @@ def processor_time(process):
 
 
 def first_answer(scene, path, configuration):
-    """Starts bearer-proxy; the process, and milliseconds from exec to the whole first answer: wall time, processor time."""
+    """Starts bearer-proxy. The process, and milliseconds from exec to the whole first response: wall and CPU time."""
     began = time.monotonic()
     process, port = scene.start_bearer_proxy(wait=False, configuration=configuration)
     while True:

@@ -65,7 +65,8 @@ static void watch(int set, struct side *side) {
 
 int main(int argc, char **argv) {
   if (argc != 2) { fprintf(stderr, "usage: floor UPSTREAM-PORT\n"); return 2; }
-  struct sockaddr_in upstream = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in upstream = {
+    .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -101,7 +102,8 @@ int main(int argc, char **argv) {
       int broken = 0;
       unsigned ended = ready[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
       if (ended || ready[i].events & EPOLLIN) broken = move(side, ended != 0);
-      if (!broken && (ready[i].events & EPOLLOUT) && side->other->start < side->other->end) broken = move(side->other, 1);
+      if (!broken && (ready[i].events & EPOLLOUT) && side->other->start < side->other->end)
+        broken = move(side->other, 1);
       if (broken) {
         side->gone = side->other->gone = 1;
         dead[gone++] = side;

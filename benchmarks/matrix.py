@@ -43,7 +43,8 @@ def path(peer, upstream, size):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="benchmarks/run", description="CPU, rate, latency and memory beside other proxies.")
+    parser = argparse.ArgumentParser(
+        prog="benchmarks/run", description="CPU, rate, latency and memory beside other proxies.")
     parser.add_argument("--quick", action="store_true", help="one short round at 1 KiB and 64 KiB, 64 connections")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2, help="of each measured burst")
@@ -78,7 +79,7 @@ def main():
         for turn in range(arguments.rounds):
             for cell in cells:
                 upstream, size, connections = cell
-                # Who goes first changes with the round: a neighbour's burst of work then does not always meet the same peer.
+                # The order changes with the round: a burst of other work then does not always affect the same peer.
                 for name in peers[turn % len(peers):] + peers[:turn % len(peers)]:
                     if name == "floor" and upstream != "plain":
                         continue

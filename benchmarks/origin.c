@@ -28,7 +28,9 @@ struct connection {
 
 static void render(struct answer *a, const char *status, size_t body) {
   char head[256];
-  int n = snprintf(head, sizeof head, "HTTP/1.1 %s\r\nContent-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n", status, body);
+  int n = snprintf(
+    head, sizeof head, "HTTP/1.1 %s\r\nContent-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n", status,
+    body);
   a->length = (size_t)n + body;
   a->bytes = malloc(a->length);
   memcpy(a->bytes, head, (size_t)n);

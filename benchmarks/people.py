@@ -1,5 +1,5 @@
-"""A cache of one person and of ten thousand: what a silent hit costs, what the start costs, and what a thousand callers cost the
-provider when a token is over."""
+"""A cache of one person and of ten thousand: the cost of a silent hit, of the start, and of a thousand callers
+while the token expires."""
 
 import base64
 import http.server
@@ -69,7 +69,8 @@ class TokenEndpoint(http.server.ThreadingHTTPServer):
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         issuer = self.server.issuer
-        self.answer({"issuer": issuer, "authorization_endpoint": f"{issuer}/authorize", "token_endpoint": f"{issuer}/token",
+        self.answer({"issuer": issuer, "authorization_endpoint": f"{issuer}/authorize",
+                     "token_endpoint": f"{issuer}/token",
                      "jwks_uri": f"{issuer}/keys", "response_types_supported": ["code"]})
 
     def do_POST(self):
@@ -77,7 +78,8 @@ class Answer(http.server.BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests += 1
         time.sleep(0.2)
-        self.answer({"token_type": "Bearer", "access_token": "new" * 400, "expires_in": 3600, "refresh_token": "next" * 300})
+        self.answer({
+            "token_type": "Bearer", "access_token": "new" * 400, "expires_in": 3600, "refresh_token": "next" * 300})
 
     def answer(self, value):
         body = json.dumps(value).encode()

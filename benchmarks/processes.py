@@ -1,4 +1,4 @@
-"""Child processes of a benchmark: starting, waiting until they listen, reading their CPU time and memory, ending them."""
+"""Child processes of a benchmark: start, wait until they listen, read CPU time and memory, end."""
 
 import ctypes
 import os

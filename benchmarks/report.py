@@ -1,4 +1,4 @@
-"""Turns measured bursts into Markdown: per answer size, connection count and upstream one table, ratios beside values."""
+"""Turns measured bursts into Markdown: one table per response size, connection count and upstream, with ratios."""
 
 import datetime
 import os
@@ -66,8 +66,8 @@ def document(results, versions, rounds, seconds, load):
     today = datetime.date.today().isoformat()
     measured = (
         f"Measured {today} on {machine()}; load generator, origin and proxy share the cores. "
-        f"Medians of {rounds} interleaved round{'s' if rounds > 1 else ''} of {seconds} s; ratios are of CPU per request, "
-        f"taken round by round. Load average of the machine before the run: {load:.1f}"
+        f"Medians of {rounds} interleaved round{'s' if rounds > 1 else ''} of {seconds} s; "
+        f"ratios are of CPU per request, taken round by round. Load average of the machine before the run: {load:.1f}"
         f"{' (other work was going on: latencies and rates suffer most)' if load > 1 else ''}."
     )
     parts = [textwrap.fill(measured, 120) + "\n", "Versions: " + ", ".join(versions) + ".\n"]
@@ -103,8 +103,7 @@ def numbers(page):
 
 
 def write(text):
-    """Replaces the results in this directory's README, and the numbers that the repository's README repeats if they were
-    measured."""
+    """Replaces the results in this directory's README and, if they were measured, the numbers in the repository's."""
     replace(HERE / "README.md", RESULTS, text)
     if SHOWN in text:
         replace(HERE.parent / "README.md", NUMBERS, numbers((HERE / "README.md").read_text()))

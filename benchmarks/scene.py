@@ -82,9 +82,12 @@ class Scene:
 
     def start_provider(self):
         python = ROOT / ".venv/bin/python"
-        provider = self.spawn("provider", [python, ROOT / "Tests/peers/openid_provider.py", "--client", f"benchmark:{SECRET}"])
+        provider = self.spawn(
+            "provider", [python, ROOT / "Tests/peers/openid_provider.py", "--client", f"benchmark:{SECRET}"])
         self.values["ISSUER"] = f"http://127.0.0.1:{provider.port()}"
-        form = {"grant_type": "client_credentials", "client_id": "benchmark", "client_secret": SECRET, "scope": "orders.read"}
+        form = {
+            "grant_type": "client_credentials", "client_id": "benchmark", "client_secret": SECRET,
+            "scope": "orders.read"}
         with urllib.request.urlopen(self.values["ISSUER"] + "/token", urllib.parse.urlencode(form).encode()) as answer:
             self.values["TOKEN"] = json.load(answer)["access_token"]
 

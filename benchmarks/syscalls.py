@@ -1,4 +1,4 @@
-"""System calls of a running process between two moments, by name: `perf trace` where the kernel lets us, else `strace`."""
+"""System calls of a running process between two moments, by name: with `perf trace` if possible, or with `strace`."""
 
 import re
 import shutil
@@ -18,7 +18,9 @@ def command(process):
 def parse(text, tool):
     """Counts by name out of either tool's summary."""
     # perf: `   epoll_wait   123   0   …`, one table per thread; strace: `%time seconds usecs calls [errors] name`.
-    pattern = r"^ +([a-z_0-9]+) +(\d+) +\d+ +[\d.]+ " if tool == "perf" else r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?([a-z_0-9]+)$"
+    of_perf = r"^ +([a-z_0-9]+) +(\d+) +\d+ +[\d.]+ "
+    of_strace = r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?([a-z_0-9]+)$"
+    pattern = of_perf if tool == "perf" else of_strace
     counts = {}
     for found in re.finditer(pattern, text, re.M):
         name, number = found.groups() if tool == "perf" else reversed(found.groups())

@@ -1,4 +1,4 @@
-"""An exact number of keep-alive requests over a fixed number of connections: what counting needs and wrk cannot give."""
+"""An exact number of keep-alive requests over a fixed number of connections, which wrk cannot send."""
 
 import socket
 
