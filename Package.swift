@@ -34,19 +34,21 @@ let package = Package(
     .target(name: "Tokens", dependencies: ["HTTP"], swiftSettings: strictAndSafe),
     .target(name: "Network", dependencies: ["CSystem", "COpenSSL", "Telemetry"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
+    .target(name: "HTTPServer", dependencies: ["Network", "HTTP"], swiftSettings: strict),
     .target(
-      name: "Identity", dependencies: ["HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
+      name: "Identity", dependencies: ["HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry"],
+      swiftSettings: strict),
     .target(
       name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
     .target(
       name: "Proxy",
-      dependencies: ["Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry"],
+      dependencies: ["Identity", "HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry"],
       swiftSettings: strict),
     .executableTarget(
       name: "bearer-proxy",
       dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Configuration", "Tokens", "HTTP", "Telemetry"],
       swiftSettings: strict),
-    .target(name: "DemoProvider", dependencies: ["Network", "HTTP", "Tokens"], swiftSettings: strict),
+    .target(name: "DemoProvider", dependencies: ["HTTPServer", "Network", "HTTP", "Tokens"], swiftSettings: strict),
     .executableTarget(name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Network"], swiftSettings: strict),
 
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
@@ -55,7 +57,7 @@ let package = Package(
     .testTarget(
       name: "IdentityTests",
       dependencies: [
-        "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "DemoProvider", "TestSupport",
+        "Identity", "HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry", "DemoProvider", "TestSupport",
         "cache-writer",
       ],
       swiftSettings: strict),
@@ -63,8 +65,12 @@ let package = Package(
     .testTarget(
       name: "HTTPClientTests", dependencies: ["HTTPClient", "Network", "HTTP", "TestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "HTTPServerTests", dependencies: ["HTTPServer", "Network", "HTTP", "TestSupport"], swiftSettings: strict),
+    .testTarget(
       name: "ProxyTests",
-      dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport"],
+      dependencies: [
+        "Proxy", "Identity", "HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport",
+      ],
       swiftSettings: strict),
     .target(
       name: "TestSupport", dependencies: ["Network", "Tokens"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -82,7 +88,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests",
-      dependencies: ["DemoProvider", "bearer-proxy-demo", "bearer-proxy", "Network", "HTTP", "Tokens", "TestSupport"],
+      dependencies: [
+        "DemoProvider", "bearer-proxy-demo", "bearer-proxy", "HTTPServer", "Network", "HTTP", "Tokens", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy", "DemoProvider", "Network"],

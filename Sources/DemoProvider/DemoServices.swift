@@ -1,11 +1,11 @@
 // Owns the demonstration's two services put together: a certificate authority of their own, keys, files, servers.
 
 internal import FoundationEssentials
-public import Network
-public import Tokens
+package import Network
+package import Tokens
 
 /// Why the demonstration's services cannot start.
-public enum DemoError: Error, Sendable {
+package enum DemoError: Error, Sendable {
   /// A key or a certificate could not be made.
   case crypto(CryptoError)
   /// A file could not be written.
@@ -19,46 +19,46 @@ public enum DemoError: Error, Sendable {
 }
 
 /// What may be chosen about the services.
-public struct DemoSettings: Sendable {
+package struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
-  public var directory: String
+  package var directory: String
   /// The identity provider's port on 127.0.0.1, or another one where somebody listens there; 0: any.
-  public var providerPort: UInt16 = 0
+  package var providerPort: UInt16 = 0
   /// The sample API's port on 127.0.0.1, or another one where somebody listens there; 0: any.
-  public var apiPort: UInt16 = 0
+  package var apiPort: UInt16 = 0
   /// Lifetimes and habits of the provider at its start.
-  public var behaviour = ProviderBehaviour()
+  package var behaviour = ProviderBehaviour()
   /// Whose tokens prove the sample portal in the place of the secret.
-  public var federated: [FederatedCredential] = []
+  package var federated: [FederatedCredential] = []
 
   /// Any ports, tokens for an hour.
-  public init(directory: String) {
+  package init(directory: String) {
     self.directory = directory
   }
 
   /// The root certificate that both services' certificates lead to: written at every start.
-  public var authorityPath: String { "\(directory)/demo-ca.pem" }
+  package var authorityPath: String { "\(directory)/demo-ca.pem" }
   /// The sample applications' secret, mode 0600.
-  public var secretPath: String { "\(directory)/client-secret" }
+  package var secretPath: String { "\(directory)/client-secret" }
   var certificatePath: String { "\(directory)/demo-server.pem" }
   var keyPath: String { "\(directory)/demo-server.key" }
 }
 
 /// A running identity provider and the running sample APIs, over TLS on loopback.
-public final class DemoServices: Sendable {
+package final class DemoServices: Sendable {
   /// Such as `https://localhost:8443`.
-  public let providerOrigin: String
+  package let providerOrigin: String
   /// Such as `https://localhost:8444`: the orders API under `/api`, the ledger API under `/ledger`.
-  public let apiOrigin: String
+  package let apiOrigin: String
   private let loop: EventLoop
   private let servers: [DemoServer]
 
   /// The issuer of the sample tenant's tokens.
-  public var issuer: String { DiscoveryDocument.issuer(origin: providerOrigin, tenant: DemoDirectory.Sample.tenant) }
+  package var issuer: String { DiscoveryDocument.issuer(origin: providerOrigin, tenant: DemoDirectory.Sample.tenant) }
 
   /// Makes keys, certificates and a client secret, writes the files that `settings` name, and starts both services.
   /// `clock` tells the services' time; `log` hears of every exchange.
-  public init(
+  package init(
     _ settings: DemoSettings, clock: @escaping @Sendable () -> UnixTime = DemoServices.systemTime,
     log: @escaping @Sendable (DemoExchange) -> Void = { _ in }
   ) throws(DemoError) {
@@ -102,13 +102,13 @@ public final class DemoServices: Sendable {
   }
 
   /// Stops both services.
-  public func stop() async {
+  package func stop() async {
     for server in servers { await server.stop() }
     loop.shutDown()
   }
 
   /// The machine's wall clock.
-  public static let systemTime: @Sendable () -> UnixTime = {
+  package static let systemTime: @Sendable () -> UnixTime = {
     UnixTime(Int64(Date().timeIntervalSince1970.rounded(.down)))
   }
 

@@ -2,6 +2,7 @@
 // redirect where the route wants one. Status and challenge are the same for document and page.
 
 internal import HTTP
+internal import HTTPServer
 internal import Identity
 
 /// Who reads an answer.
@@ -64,9 +65,10 @@ struct AnswerForm {
         return
       }
       let page = InteractionPage(
-        title: problem.title, interaction: interaction, route: route?.name ?? "", signIn: signIn, requestID: requestID)
+        title: problem.title, interaction: interaction, route: route?.name ?? "", signIn: signIn, requestID: requestID
+      ).page
       body = page.html
-      fields = InteractionPage.fields
+      fields = page.fields
       return
     }
     contentType = "application/problem+json"

@@ -1,6 +1,7 @@
 // What codes and refresh tokens are worth: tokens of one API, and every refusal.
 
 import FoundationEssentials
+import HTTPServer
 import Testing
 import Tokens
 

@@ -1,6 +1,7 @@
 // One provider, one API and one clock for this folder's tests. Making an RSA key takes a tenth of a second, so once.
 
 import FoundationEssentials
+import HTTPServer
 import Network
 import TestSupport
 import Testing

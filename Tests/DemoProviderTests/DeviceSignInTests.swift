@@ -1,6 +1,7 @@
 // Signing in a device that has no browser: its polls, and the page where its code is typed.
 
 import FoundationEssentials
+import HTTPServer
 import Testing
 import Tokens
 

@@ -1,6 +1,7 @@
 // A person at a browser, without sockets: hands requests to the provider, keeps its cookie, fills in its forms.
 
 import FoundationEssentials
+import HTTPServer
 import Network
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Who gets into the sample API, and what the others are told.
 
+import HTTPServer
 import Network
 import Testing
 import Tokens

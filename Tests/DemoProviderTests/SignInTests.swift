@@ -1,6 +1,7 @@
 // Signing in: which page follows which, for every prompt, and what nobody gets past.
 
 import FoundationEssentials
+import HTTPServer
 import Testing
 import Tokens
 

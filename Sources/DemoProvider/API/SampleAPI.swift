@@ -1,13 +1,14 @@
 // Owns the sample APIs: from a parsed request to its answer. Who gets in is `AccessDecision`'s.
 
+internal import HTTPServer
 internal import FoundationEssentials
-public import Network
-public import Tokens
+package import Network
+package import Tokens
 
 /// An API that believes only tokens of its issuers, for itself, signed by keys it was given.
-public struct SampleAPI: Sendable {
+package struct SampleAPI: Sendable {
   /// Which API it is.
-  public enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     case orders, ledger
   }
 
@@ -22,7 +23,7 @@ public struct SampleAPI: Sendable {
 
   /// An API that trusts `issuers` and the keys they publish. `leeway` is how many seconds clocks may differ; `countFrom`
   /// tells since when tokens about somebody count, where they do not all.
-  public init(
+  package init(
     _ kind: Kind, issuers: [String], keySet: JWKSet, authorizationURI: String, leeway: Int64 = 60,
     countFrom: @escaping @Sendable (_ object: String) -> UnixTime? = { _ in nil }
   ) throws(CryptoError) {
@@ -49,7 +50,7 @@ public struct SampleAPI: Sendable {
   }
 
   /// The answer to a request at `now`.
-  public func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
+  package func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     guard let endpoint = APIEndpoint(method: request.method, path: local(request.path)) else {
       return unknown(request)
     }

@@ -1,14 +1,14 @@
 // Owns the whole in-memory directory: what is found in it by which name.
 
 /// Every tenant the identity provider knows.
-public struct DemoDirectory: Sendable {
+package struct DemoDirectory: Sendable {
   /// The tenants.
-  public var tenants: [Tenant]
+  package var tenants: [Tenant]
   /// What the sign-in page tells everybody: who may sign in to a directory of samples. Nil: nothing.
-  public var signInHint: String?
+  package var signInHint: String?
 
   /// A directory.
-  public init(tenants: [Tenant], signInHint: String? = nil) {
+  package init(tenants: [Tenant], signInHint: String? = nil) {
     self.tenants = tenants
     self.signInHint = signInHint
   }

@@ -1,24 +1,24 @@
 // Owns whom an application lets speak for it (Entra's federated identity credentials), and whether an assertion is that one's.
 
 internal import Network
-public import Tokens
+package import Tokens
 
 /// Somebody else's tokens that prove an application.
-public struct FederatedCredential: Sendable {
+package struct FederatedCredential: Sendable {
   /// The one issuer.
-  public var issuer: String
+  package var issuer: String
   /// The one subject, such as `system:serviceaccount:orders:legacy-app`.
-  public var subject: String
+  package var subject: String
   /// What the tokens must be meant for.
-  public var audience: String
+  package var audience: String
   /// The issuer's public keys. A provider on the network would fetch them.
-  public var keys: JWKSet
+  package var keys: JWKSet
 
   /// The audience that Entra wants.
-  public static let exchange = "api://AzureADTokenExchange"
+  package static let exchange = "api://AzureADTokenExchange"
 
   /// A credential.
-  public init(issuer: String, subject: String, audience: String = exchange, keys: JWKSet) {
+  package init(issuer: String, subject: String, audience: String = exchange, keys: JWKSet) {
     self.issuer = issuer
     self.subject = subject
     self.audience = audience

@@ -1,32 +1,32 @@
 // Owns one API registration: the names by which scopes and audiences mean it, and the delegated scopes it offers.
 
 /// An API that tokens can be for.
-public struct RegisteredAPI: Sendable {
+package struct RegisteredAPI: Sendable {
   /// A permission that a user can give to an application.
-  public struct Scope: Sendable, Hashable {
+  package struct Scope: Sendable, Hashable {
     /// The word in `scp`, such as `Orders.Read`.
-    public var name: String
+    package var name: String
     /// What the consent page says about it.
-    public var description: String
+    package var description: String
 
     /// A scope.
-    public init(_ name: String, _ description: String) {
+    package init(_ name: String, _ description: String) {
       self.name = name
       self.description = description
     }
   }
 
   /// The API's own client identifier, a GUID: the audience of its tokens.
-  public var clientIdentifier: String
+  package var clientIdentifier: String
   /// The name that scopes begin with, such as `api://orders`, without a slash at the end.
-  public var identifierURI: String
+  package var identifierURI: String
   /// The name that the consent page shows.
-  public var displayName: String
+  package var displayName: String
   /// The scopes that users can consent to.
-  public var scopes: [Scope]
+  package var scopes: [Scope]
 
   /// An API.
-  public init(clientIdentifier: String, identifierURI: String, displayName: String, scopes: [Scope]) {
+  package init(clientIdentifier: String, identifierURI: String, displayName: String, scopes: [Scope]) {
     self.clientIdentifier = clientIdentifier
     self.identifierURI = identifierURI
     self.displayName = displayName

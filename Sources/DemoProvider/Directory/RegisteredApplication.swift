@@ -1,26 +1,26 @@
 // Owns one application registration: how it proves itself, where sign-ins may return to, and what it was granted.
 
-public import Tokens
+package import Tokens
 
 /// An application.
-public struct RegisteredApplication: Sendable {
+package struct RegisteredApplication: Sendable {
   /// `client_id`, a GUID in lower case.
-  public var clientIdentifier: String
+  package var clientIdentifier: String
   /// `oid`: the service principal's object in the tenant.
-  public var object: String
+  package var object: String
   /// The name shown in logs and on the consent page.
-  public var displayName: String
+  package var displayName: String
   /// Secrets that prove it, more than one while one is being replaced; a public application has none.
-  public var secrets: [Secret]
+  package var secrets: [Secret]
   /// Those whose tokens prove it in the place of a secret.
-  public var federatedCredentials: [FederatedCredential]
+  package var federatedCredentials: [FederatedCredential]
   /// App roles granted with an administrator's consent, per API's client identifier.
-  public var grantedRoles: [String: [String]]
+  package var grantedRoles: [String: [String]]
   /// Where sign-ins may return to. `http://localhost` and `http://127.0.0.1` stand for every port.
-  public var redirectURIs: [String]
+  package var redirectURIs: [String]
 
   /// An application.
-  public init(
+  package init(
     clientIdentifier: String, object: String, displayName: String, secrets: [Secret] = [],
     federatedCredentials: [FederatedCredential] = [], grantedRoles: [String: [String]] = [:],
     redirectURIs: [String] = []

@@ -1,41 +1,41 @@
 // Owns the sample directory that the demonstration and the tests start with.
 
-public import Tokens
+package import Tokens
 
 extension DemoDirectory {
   /// The sample directory's names: two tenants, three people, two APIs, three applications.
-  public enum Sample {
+  package enum Sample {
     /// Contoso's GUID: the tenant of everything below that says nothing else.
-    public static let tenant = "c0a7050d-0000-4000-8000-000000000001"
+    package static let tenant = "c0a7050d-0000-4000-8000-000000000001"
     /// Fabrikam's GUID.
-    public static let fabrikam = "fab71ca0-0000-4000-8000-000000000001"
+    package static let fabrikam = "fab71ca0-0000-4000-8000-000000000001"
     /// The `client_id` of the confidential application that was granted `Orders.Read` and `Orders.Write`.
-    public static let portal = "c0a7050d-0000-4000-8000-0000000000a1"
+    package static let portal = "c0a7050d-0000-4000-8000-0000000000a1"
     /// The `client_id` of the confidential application that was granted nothing.
-    public static let visitor = "c0a7050d-0000-4000-8000-0000000000a2"
+    package static let visitor = "c0a7050d-0000-4000-8000-0000000000a2"
     /// The `client_id` of the public application, known in both tenants, that signs people in.
-    public static let desk = "c0a7050d-0000-4000-8000-0000000000a3"
+    package static let desk = "c0a7050d-0000-4000-8000-0000000000a3"
     /// The orders API's own `client_id`.
-    public static let ordersAPI = "c0a7050d-0000-4000-8000-0000000000b1"
+    package static let ordersAPI = "c0a7050d-0000-4000-8000-0000000000b1"
     /// The orders API's identifier URI. Its scopes: `Orders.Read`, `Orders.Write`, `Orders.Approve`.
-    public static let ordersURI = "api://orders"
+    package static let ordersURI = "api://orders"
     /// The ledger API's own `client_id`.
-    public static let ledgerAPI = "c0a7050d-0000-4000-8000-0000000000b2"
+    package static let ledgerAPI = "c0a7050d-0000-4000-8000-0000000000b2"
     /// The ledger API's identifier URI. Its scopes: `Ledger.Read`, `Ledger.Post`.
-    public static let ledgerURI = "api://ledger"
+    package static let ledgerURI = "api://ledger"
     /// A user of Contoso.
-    public static let alice = "alice@contoso.example"
+    package static let alice = "alice@contoso.example"
     /// Another user of Contoso.
-    public static let bob = "bob@contoso.example"
+    package static let bob = "bob@contoso.example"
     /// A user of Fabrikam who is a guest of Contoso.
-    public static let fay = "fay@fabrikam.example"
+    package static let fay = "fay@fabrikam.example"
     /// The password of all three: it opens samples, on loopback alone.
-    public static let password = "tulip-anchor-42"
+    package static let password = "tulip-anchor-42"
   }
 
   /// The sample directory, in which the confidential applications prove themselves with `secret`; the portal also with tokens of those
   /// whom `federated` names.
-  public static func sample(secret: Secret, federated: [FederatedCredential] = []) -> DemoDirectory {
+  package static func sample(secret: Secret, federated: [FederatedCredential] = []) -> DemoDirectory {
     let contoso = Tenant(
       identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
       applications: [portal(secret, federated), visitor(secret), desk("c0a7050d-0000-4000-8000-0000000000c3")],

@@ -1,24 +1,24 @@
 // Owns what one tenant of the demonstration's directory knows: its people, its applications, the APIs they may call.
 
 /// A tenant, and everything registered in it.
-public struct Tenant: Sendable {
+package struct Tenant: Sendable {
   /// The tenant's GUID: `tid`, and the path of its issuer.
-  public var identifier: String
+  package var identifier: String
   /// The name shown on pages and in error messages.
-  public var displayName: String
+  package var displayName: String
   /// Verified domains, which stand for the GUID in a request's path.
-  public var domains: [String]
+  package var domains: [String]
   /// Applications that may ask for tokens.
-  public var applications: [RegisteredApplication]
+  package var applications: [RegisteredApplication]
   /// APIs that tokens can be for.
-  public var apis: [RegisteredAPI]
+  package var apis: [RegisteredAPI]
   /// People at home here.
-  public var users: [RegisteredUser]
+  package var users: [RegisteredUser]
   /// People from elsewhere: their `oid` here by their `oid` at home.
-  public var guests: [String: String]
+  package var guests: [String: String]
 
   /// A tenant.
-  public init(
+  package init(
     identifier: String, displayName: String, domains: [String], applications: [RegisteredApplication],
     apis: [RegisteredAPI], users: [RegisteredUser] = [], guests: [String: String] = [:]
   ) {

@@ -1,5 +1,6 @@
 // Owns the device authorization endpoint, the page where people type a device's code, and the end of sessions.
 
+internal import HTTPServer
 internal import Tokens
 
 /// What a device is given (RFC 8628 §3.2, with Entra's `message`).

@@ -1,8 +1,9 @@
 // Owns what demonstrations and tests may do to the provider from outside. It listens on loopback alone; web pages on
 // this machine are kept out here.
 
+internal import HTTPServer
 internal import FoundationEssentials
-public import Tokens
+package import Tokens
 
 /// Whom a task is about.
 private struct TestingSubject: Decodable {
@@ -37,7 +38,7 @@ extension IdentityProvider {
   }
 
   /// Since when the access tokens about `object` count; nil: since ever. This is what an API learns of critical events.
-  public func tokensCountFrom(object: String) -> UnixTime? { withState { $0.tokensCountFrom[object] } }
+  package func tokensCountFrom(object: String) -> UnixTime? { withState { $0.tokensCountFrom[object] } }
 
   private func person(_ request: DemoRequest) throws(ProviderError) -> String { try known(request).user.object }
 

@@ -1,5 +1,6 @@
 // Owns the token endpoint: from a request to its tokens.
 
+internal import HTTPServer
 internal import Network
 internal import Tokens
 

@@ -1,39 +1,39 @@
 // Owns the identity provider: from a parsed request to its answer. Rules are the grants' and the sign-in's, sockets are
 // the server's.
 
-public import Network
-public import Tokens
+package import Network
+package import Tokens
 
 /// A developer's identity provider, Entra-shaped (v2.0 endpoints).
-public final class IdentityProvider: Sendable {
+package final class IdentityProvider: Sendable {
   /// Scheme, host and port that its documents name.
-  public let origin: String
+  package let origin: String
   let directory: DemoDirectory
   let signer: TokenSigner
   let pages: Pages
   private let state: Locked<ProviderState>
 
   /// A provider that signs with `key`.
-  public init(
+  package init(
     origin: String, directory: DemoDirectory, key: RSAKey, behaviour: ProviderBehaviour = ProviderBehaviour()
   ) throws(CryptoError) {
     self.origin = origin
     self.directory = directory
     signer = try TokenSigner(key: key)
-    pages = try Pages()
+    pages = Pages()
     var state = ProviderState()
     state.behaviour = behaviour
     self.state = Locked(state)
   }
 
   /// The issuer of a tenant's tokens.
-  public func issuer(tenant: String) -> String { DiscoveryDocument.issuer(origin: origin, tenant: tenant) }
+  package func issuer(tenant: String) -> String { DiscoveryDocument.issuer(origin: origin, tenant: tenant) }
 
   /// The public keys as the provider publishes them.
-  public var keySet: JWKSet { JWKSet(keys: [signer.publicKey]) }
+  package var keySet: JWKSet { JWKSet(keys: [signer.publicKey]) }
 
   /// The answer to a request at `now`.
-  public func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
+  package func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     let identifiers = RequestIdentifiers(clientRequest: request["client-request-id"])
     let endpoint = ProviderEndpoint(path: request.path)
     var answer: DemoAnswer

@@ -1,46 +1,46 @@
 // Owns what may be changed about the provider while it runs: lifetimes, rotation, failures to order.
 
 /// How the provider behaves. Each member that a JSON document leaves out has its usual value.
-public struct ProviderBehaviour: Sendable, Hashable {
+package struct ProviderBehaviour: Sendable, Hashable {
   /// An answer of the token endpoint, instead of what it would say.
-  public struct Failure: Sendable, Hashable, Codable {
+  package struct Failure: Sendable, Hashable, Codable {
     /// How many requests are answered so.
-    public var times: Int
+    package var times: Int
     /// The HTTP status.
-    public var status: Int
+    package var status: Int
     /// The OAuth error.
-    public var error: String
+    package var error: String
     /// The number after `AADSTS`.
-    public var code: Int
+    package var code: Int
     /// Entra's second word.
-    public var suberror: String?
+    package var suberror: String?
     /// The claims that a sign-in would have to bring: JSON text.
-    public var claims: String?
+    package var claims: String?
     /// Seconds in `Retry-After`.
-    public var retry_after: Int?
+    package var retry_after: Int?
   }
 
   /// Seconds for which an access token is valid.
-  public var accessTokenLifetime: Int64 = 3600
+  package var accessTokenLifetime: Int64 = 3600
   /// Seconds after which an access token should be renewed, where the provider is to say so.
-  public var refreshIn: Int64?
+  package var refreshIn: Int64?
   /// Seconds for which a refresh token lives unused.
-  public var refreshTokenLifetime: Int64 = 90 * 86_400
+  package var refreshTokenLifetime: Int64 = 90 * 86_400
   /// Whether each use of a refresh token brings a new one.
-  public var rotatesRefreshTokens = true
+  package var rotatesRefreshTokens = true
   /// Whether a refresh token that has been replaced is refused and ends its family. Entra tolerates it.
-  public var refusesReplacedTokens = false
+  package var refusesReplacedTokens = false
   /// Seconds between two polls of a device.
-  public var deviceInterval: Int64 = 5
+  package var deviceInterval: Int64 = 5
   /// Seconds for which a device code is valid.
-  public var deviceCodeLifetime: Int64 = 900
+  package var deviceCodeLifetime: Int64 = 900
   /// User names of those who must type a one-time code, whatever they sign in to.
-  public var secondFactorUsers: [String] = []
+  package var secondFactorUsers: [String] = []
   /// What the token endpoint answers next.
-  public var failure: Failure?
+  package var failure: Failure?
 
   /// The usual behaviour.
-  public init() {}
+  package init() {}
 
   /// The failure of this request, counted.
   mutating func takeFailure() -> Failure? {
@@ -57,7 +57,7 @@ extension ProviderBehaviour: Decodable {
   }
 
   /// Reads a behaviour.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Name.self)
     func read<Value: Decodable>(_ name: Name, _ value: inout Value) throws {
       if let told = try members.decodeIfPresent(Value.self, forKey: name) { value = told }

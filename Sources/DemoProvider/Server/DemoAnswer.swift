@@ -1,11 +1,10 @@
-// Owns an answer as the rules of this module give it; the server sends it.
-
 internal import FoundationEssentials
+internal import HTTPServer
 
-/// An answer.
-public struct DemoAnswer: Sendable {
+/// An answer as the rules of this module give it; the server sends it.
+package struct DemoAnswer: Sendable {
   /// What follows the head.
-  public enum Body: Sendable, Hashable {
+  package enum Body: Sendable, Hashable {
     /// All of it.
     case whole([UInt8])
     /// Server-sent events, one after each pause.
@@ -13,13 +12,13 @@ public struct DemoAnswer: Sendable {
   }
 
   /// The status code.
-  public var status: Int
+  package var status: Int
   /// The fields, names in lower case; framing fields are the server's.
-  public var fields: [(name: String, value: String)]
+  package var fields: [(name: String, value: String)]
   /// The body.
-  public var body: Body
+  package var body: Body
   /// A few words for the demonstration's log: never a token or a secret.
-  public var note = ""
+  package var note = ""
 
   /// A JSON document.
   init(status: Int, json document: some Encodable) {
@@ -35,10 +34,10 @@ public struct DemoAnswer: Sendable {
   }
 
   /// A page.
-  init(status: Int, html: String) {
+  init(status: Int, html: [UInt8]) {
     self.status = status
-    fields = [("content-type", "text/html; charset=utf-8")]
-    body = .whole(Array(html.utf8))
+    fields = [("content-type", Page.contentType)]
+    body = .whole(html)
   }
 
   /// An event stream.
@@ -51,5 +50,16 @@ public struct DemoAnswer: Sendable {
   /// Event number `index` of an event stream.
   static func tick(_ index: Int) -> [UInt8] {
     Array("id: \(index)\ndata: {\"tick\": \(index)}\n\n".utf8)
+  }
+
+  /// The answer as it is sent.
+  var response: ServerResponse {
+    switch body {
+    case .whole(let bytes): ServerResponse(status: status, fields: fields, content: .whole(bytes))
+    case .ticks(let count, let pause):
+      ServerResponse(
+        status: status, fields: fields,
+        content: .paced(count: count, pause: pause) { Self.tick($0 + 1) })
+    }
   }
 }

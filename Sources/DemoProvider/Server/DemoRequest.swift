@@ -1,33 +1,23 @@
-// Owns a request as the rules of this module see it: whole, small, and without a socket.
+internal import HTTP
+package import HTTPServer
 
-/// What arrived of a request's body.
-public enum ReceivedBody: Sendable, Hashable {
-  /// Everything, because it is small.
-  case whole([UInt8])
-  /// Only its size and SHA-256, because it may be large.
-  case digest(byteCount: UInt64, sha256: [UInt8])
-
-  /// The bytes, where they were kept.
-  var bytes: [UInt8] { if case .whole(let bytes) = self { bytes } else { [] } }
-}
-
-/// A request with its body.
-public struct DemoRequest: Sendable {
+/// A request as the rules of this module see it: whole, small, and without a socket.
+package struct DemoRequest: Sendable {
   /// The method, as sent.
-  public var method: String
+  package var method: String
   /// The path, as sent.
-  public var path: String
+  package var path: String
   /// The query without its question mark; empty where there is none.
-  public var query: String
+  package var query: String
   /// The fields in order, names in lower case.
-  public var fields: [(name: String, value: String)]
+  package var fields: [(name: String, value: String)]
   /// The body.
-  public var body: ReceivedBody
+  package var body: ReceivedContent
 
   /// A request.
-  public init(
+  package init(
     method: String, path: String, query: String = "", fields: [(name: String, value: String)] = [],
-    body: ReceivedBody = .whole([])
+    body: ReceivedContent = .whole([])
   ) {
     self.method = method
     self.path = path
@@ -45,5 +35,24 @@ public struct DemoRequest: Sendable {
       return Int(pair.dropFirst(name.count + 1))
     }
     return nil
+  }
+}
+
+extension DemoRequest {
+  /// Reads a head.
+  init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
+    var fields: [(name: String, value: String)] = []
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      fields.append((Self.text(bytes.extracting(line.name)).lowercased(), Self.text(bytes.extracting(line.value))))
+    }
+    let path = Self.text(bytes.extracting(head.target.path))
+    self.init(
+      method: Self.text(bytes.extracting(head.methodName)), path: path.isEmpty ? "/" : path,
+      query: Self.text(bytes.extracting(head.target.query)), fields: fields)
+  }
+
+  private static func text(_ bytes: Span<UInt8>) -> String {
+    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -2,6 +2,7 @@
 // Opening the browser is the caller's.
 
 internal import HTTP
+internal import HTTPServer
 public import Network
 public import Tokens
 
@@ -53,11 +54,11 @@ public struct InteractiveSignIn: Sendable {
         }
       }.value
     } onCancel: {
-      let receiver = receiving.withLock { interest in
+      let server = receiving.withLock { interest in
         interest.hasEnded = true
-        return interest.receiver
+        return interest.server
       }
-      Task(executorPreference: loop) { receiver?.cancel() }
+      server?.stop()
     }
     switch outcome {
     case .success(.filed(let result)): return result
@@ -75,7 +76,7 @@ public struct InteractiveSignIn: Sendable {
   /// Whether the caller still wants the sign-in, and what waits for it.
   private struct Interest {
     var hasEnded = false
-    var receiver: LoopbackReceiver?
+    var server: SmallServer<LoopbackHandler>?
   }
 
   /// How far the browser brought it.
@@ -89,27 +90,36 @@ public struct InteractiveSignIn: Sendable {
     _ metadata: ProviderMetadata, _ present: @escaping @Sendable (String) async -> Void,
     _ receiving: Locked<Interest>
   ) async throws(SignInError) -> Stage {
-    let receiver = try LoopbackReceiver(loop: loop, port: redirect.port, timeout: timeout, users: users)
+    let loopback = try LoopbackListener(loop: loop, port: redirect.port)
+    let port = loopback.address.port
+    let requests: Requests
+    do throws(SignInError) {
+      requests = Requests(
+        signIn: try BrowserSignIn(
+          exchange, metadata, redirectURI: redirect.uri(port: port), takesForms: true),
+        rule: LoopbackRule(
+          start: try Self.secretPath(), callback: redirect.requestPath, decision: try Self.secretPath()),
+        confirmation: exchange.request.confirmation)
+    } catch {
+      loopback.listener.close()
+      throw error
+    }
+    let server = SmallServer(
+      LoopbackHandler(address: loopback.address, users: users) { await requests.verdict($0) }, loop: loop,
+      limits: LoopbackHandler.limits)
     let hasEnded = receiving.withLock { interest in
-      interest.receiver = receiver
+      interest.server = server
       return interest.hasEnded
     }
-    if hasEnded { receiver.cancel() }
-    let signIn = try BrowserSignIn(
-      exchange, metadata, redirectURI: redirect.uri(port: receiver.port), takesForms: true)
-    let desk = Desk(
-      signIn: signIn,
-      rule: LoopbackRule(
-        start: try Self.secretPath(), callback: redirect.requestPath, decision: try Self.secretPath()),
-      confirmation: exchange.request.confirmation)
+    if hasEnded { server.stop() }
     // By its address: of the name's two addresses, another user of this machine may listen at the one that is not ours.
-    let address = "http://127.0.0.1:\(receiver.port)\(desk.start)"
+    let address = "http://127.0.0.1:\(port)\(requests.start)"
     let showing = Task { await present(address) }
-    let ending = await receiver.receive { await desk.verdict($0) }
+    let ending = await server.serve(loopback.listener, until: .now + timeout, survivesExhaustion: false)
     showing.cancel()
-    if let outcome = desk.outcome { return try outcome.get() }
+    if let outcome = requests.outcome { return try outcome.get() }
     switch ending {
-    case .done, .cancelled: throw .cancelled
+    case .stopped: throw .cancelled
     case .timedOut: throw .timedOut(seconds: Int64(timeout.nanoseconds / 1_000_000_000))
     case .failed(let error): throw .listener(error, port: redirect.port)
     }
@@ -124,7 +134,7 @@ public struct InteractiveSignIn: Sendable {
   }
 
   /// What the listener's requests come to.
-  private final class Desk: Sendable {
+  private final class Requests: Sendable {
     private struct State {
       var rule: LoopbackRule
       var proven: ProvenSignIn?
@@ -145,7 +155,7 @@ public struct InteractiveSignIn: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    func verdict(_ request: LoopbackRequest) async -> LoopbackReceiver.Verdict {
+    func verdict(_ request: LoopbackRequest) async -> LoopbackHandler.Verdict {
       switch state.withLock({ $0.rule.action(for: request) }) {
       case .show(let page): return .show(page)
       case .begin: return .show(.begin(address: signIn.address))
@@ -155,7 +165,7 @@ public struct InteractiveSignIn: Sendable {
     }
 
     /// What is no answer to this sign-in changes nothing: anybody can send it.
-    private func answer(_ form: [UInt8]) async -> LoopbackReceiver.Verdict {
+    private func answer(_ form: [UInt8]) async -> LoopbackHandler.Verdict {
       let code: Secret
       do throws(AuthorizationReplyError) {
         code = try signIn.reply(form).code
@@ -187,13 +197,13 @@ public struct InteractiveSignIn: Sendable {
       }
     }
 
-    private func decide(_ keeps: Bool) async -> LoopbackReceiver.Verdict {
+    private func decide(_ keeps: Bool) async -> LoopbackHandler.Verdict {
       guard let proven = state.withLock({ $0.proven }) else { return .show(.nothingHere) }
       if !keeps { return end(.failure(.notConfirmed(proven.account.name)), .dropped) }
       return await file(proven)
     }
 
-    private func file(_ proven: ProvenSignIn) async -> LoopbackReceiver.Verdict {
+    private func file(_ proven: ProvenSignIn) async -> LoopbackHandler.Verdict {
       do throws(SignInError) {
         let result = try await signIn.file(proven)
         return end(
@@ -203,7 +213,7 @@ public struct InteractiveSignIn: Sendable {
       }
     }
 
-    private func end(_ outcome: Outcome, _ page: LoopbackPage) -> LoopbackReceiver.Verdict {
+    private func end(_ outcome: Outcome, _ page: LoopbackPage) -> LoopbackHandler.Verdict {
       state.withLock { state in
         if state.outcome == nil { state.outcome = outcome }
       }

@@ -1,9 +1,6 @@
-// Owns what a browser is shown at the loopback listener. Names are escaped; nothing else of a request or an answer is
-// in a page.
+internal import HTTPServer
 
-internal import HTTP
-
-/// A page of the loopback listener.
+/// A page of the loopback listener. Names are escaped; nothing else of a request or an answer is in a page.
 enum LoopbackPage: Sendable, Hashable {
   /// The person is signed in, and it is kept.
   case kept(name: String, application: String)
@@ -48,7 +45,7 @@ enum LoopbackPage: Sendable, Hashable {
     }
   }
 
-  private var content: (title: Markup, text: Markup) {
+  private var content: (title: String, text: Markup) {
     switch self {
     case .kept(let name, let application):
       ("You are signed in", "<p><b>\(name)</b> is signed in to <b>\(application)</b>. You can close this window.</p>")
@@ -63,8 +60,8 @@ enum LoopbackPage: Sendable, Hashable {
         """
         <p><b>\(name)</b> signed in to <b>\(application)</b>.</p>
         <form method="post" action="\(decision)">
-        <p><button name="keep" value="yes">Keep this sign-in</button>
-        <button name="keep" value="no">Discard it</button></p>
+        <div class="buttons"><button class="main" name="keep" value="yes">Keep this sign-in</button>
+        <button name="keep" value="no">Discard it</button></div>
         </form>
         """
       )
@@ -89,46 +86,15 @@ enum LoopbackPage: Sendable, Hashable {
     }
   }
 
-  /// Head and body. The policy lets the page load nothing, and do nothing but send its form here.
-  func rendered() -> ByteBuffer {
+  /// The page as an answer.
+  var response: ServerResponse {
     let (title, text) = content
-    let page: Markup = """
-      <!DOCTYPE html>
-      <html lang="en">
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width,initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <link rel="icon" href="data:,">
-      <title>\(title)</title>
-      <main>
-      <h1>\(title)</h1>
-      \(text)
-      </main>
-
-      """
-    let body = Array(page.text.utf8)
-    var output = ByteBuffer(capacity: 1024)
-    HeadWriter.statusLine(status, into: &output)
-    if case .begin(let address) = self { HeadWriter.field("Location", Array(address.utf8).span, into: &output) }
-    HeadWriter.field("Content-Type", "text/html; charset=utf-8", into: &output)
-    HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &output)
-    HeadWriter.field("Content-Security-Policy", policy, into: &output)
-    HeadWriter.field("X-Frame-Options", "DENY", into: &output)
-    HeadWriter.field("Cache-Control", "no-store", into: &output)
-    HeadWriter.field("Referrer-Policy", "no-referrer", into: &output)
-    HeadWriter.field("X-Content-Type-Options", "nosniff", into: &output)
-    HeadWriter.field("Connection", "close", into: &output)
-    HeadWriter.end(into: &output)
-    output.append(body)
-    return output
-  }
-
-  private var policy: StaticString {
-    switch self {
-    case .asked:
-      "default-src 'none'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-    default:
-      "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
-    }
+    var page = Page(title: title, content: "<h1>\(title)</h1>\n\(text)")
+    if case .asked = self { page.formAction = "'self'" }
+    var fields: [(name: String, value: String)] = []
+    if case .begin(let address) = self { fields.append(("Location", address)) }
+    fields += [("Content-Type", Page.contentType), ("Cache-Control", "no-store")]
+    fields += page.fields.map { ("\($0.name)", $0.value) }
+    return ServerResponse(status: status, fields: fields, content: .whole(page.html))
   }
 }

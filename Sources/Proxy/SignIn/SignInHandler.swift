@@ -63,7 +63,7 @@ public final class SignInHandler: Sendable {
     self.hasOneName = hasOneName
     self.surroundings = surroundings
     requirements = service.signInRequirements
-    pages = try SignInPages()
+    pages = SignInPages()
     let lifetime = surroundings.lifetime
     if let former {
       seal = SignInSeal(keeping: former.seal, lifetime: lifetime)

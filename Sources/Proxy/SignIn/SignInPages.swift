@@ -1,16 +1,12 @@
 // Owns the pages that a person sees: what is asked for, and how it ended. What is shown when is the handler's.
 
 internal import HTTP
+internal import HTTPServer
 internal import Identity
-internal import Network
 internal import Tokens
 
 /// Makes pages.
 struct SignInPages: Sendable {
-  let frame: PageFrame
-
-  init() throws(CryptoError) { frame = try PageFrame() }
-
   /// What the page with the button knows.
   struct Question {
     var words: SignInText
@@ -45,7 +41,7 @@ struct SignInPages: Sendable {
       } ?? ""
     let asks: Markup =
       question.form.asksBeforeReturn ? "<input type=\"hidden\" name=\"ask\" value=\"1\">\n" : ""
-    // Enter goes on, unless there is something to choose first.
+    // Enter continues, unless there is something to choose first.
     let focus: Markup = question.choice.isEmpty ? " autofocus" : ""
     let content: Markup = """
       <p><b>\(question.application)</b> wants to use <b>\(question.route)</b>\(whose).</p>
@@ -53,10 +49,10 @@ struct SignInPages: Sendable {
       <input type="hidden" name="route" value="\(question.form.route)">
       \(back)\(asks)<input type="hidden" name="seal" value="\(question.seal)">
       \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
-      <div class="buttons"><button\(focus)>Go on</button></div>
+      <div class="buttons"><button class="main"\(focus)>Go on</button></div>
       </form>
       """
-    return frame.page(200, words.heading, content, formAction: Self.formAction(question.authority))
+    return page(200, words.heading, content, formAction: Self.formAction(question.authority))
   }
 
   private func choice(_ accounts: [CachedAccount]) -> Markup {
@@ -64,14 +60,14 @@ struct SignInPages: Sendable {
     let options: [Markup] = accounts.enumerated().map { index, account in
       let checked: Markup = index == 0 ? " checked" : ""
       return """
-        <label><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \(account.name)</label>
+        <label class="choice"><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \(account.name)</label>
 
         """
     }
     return """
       <fieldset>
       <legend>Who signs in?</legend>
-      \(options)<label><input type="radio" name="account" value=""> Another account</label>
+      \(options)<label class="choice"><input type="radio" name="account" value=""> Another account</label>
       </fieldset>
 
       """
@@ -93,13 +89,13 @@ struct SignInPages: Sendable {
         <div class="buttons"><a class="button" href="\($0.text)">Go there</a></div>
         """
       } ?? "<p>You can close this page.</p>"
-    return frame.page(
+    return page(
       200, "You are signed in", "<p role=\"status\">\(who), and <b>\(route)</b> can be used.</p>\n\(next)")
   }
 
   /// How it ended well for a browser that goes on by itself: with a request that is this page's.
   func goingBack(to path: ReturnPath) -> SignInAnswer {
-    frame.page(
+    page(
       200, "You are signed in",
       """
       <p role="status">You are taken back to where you were.</p>
@@ -117,6 +113,18 @@ struct SignInPages: Sendable {
       \(detail)<p>\(failure.next)</p>
       \(again)
       """
-    return frame.page(failure.status, failure.heading, content)
+    return page(failure.status, failure.heading, content)
+  }
+
+  private func page(
+    _ status: Int, _ title: String, _ content: Markup, formAction: String = "'none'", refresh: ReturnPath? = nil
+  ) -> SignInAnswer {
+    var page = Page(title: title, content: "<h1>\(title)</h1>\n\(content)")
+    page.footer = "bearer-proxy"
+    page.formAction = formAction
+    page.refresh = refresh?.text
+    return SignInAnswer(
+      status: status,
+      fields: [("Content-Type", Page.contentType), ("Cache-Control", "no-store")] + page.fields, body: page.html)
   }
 }

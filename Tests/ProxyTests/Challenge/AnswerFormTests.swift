@@ -1,6 +1,7 @@
 // The form of the proxy's own 401: a document for programs, a page for people, and the same status and challenge in both.
 
 import HTTP
+import HTTPServer
 import Identity
 import TestSupport
 import Testing
@@ -71,7 +72,7 @@ struct AnswerFormTests {
       reason: .basicAction, scopes: try ScopeSet(["<b>", "a'&b"]), authority: try Authority("https://id.example/a"))
     let page = InteractionPage(
       title: "T<", interaction: required, route: "r", signIn: "/x?a=\"b\"", requestID: "<i>")
-    let text = String(decoding: page.html, as: UTF8.self)
+    let text = String(decoding: page.page.html, as: UTF8.self)
     for wrong in ["<b>", "'&b", "T<<", "\"b\"", "<i>"] { #expect(!text.contains(wrong), "\(wrong)") }
     #expect(text.contains("href=\"/x?a=&quot;b&quot;\""))
   }

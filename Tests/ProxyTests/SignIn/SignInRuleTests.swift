@@ -188,7 +188,7 @@ import Tokens
 
   @Test func `everything that a page shows is escaped`() throws {
     let evil = "\"><script>alert(1)</script>&'"
-    let page = try SignInPages().question(
+    let page = SignInPages().question(
       SignInPages.Question(
         words: SignInText(
           RouteSignInRequirement(
@@ -201,7 +201,7 @@ import Tokens
     #expect(!text.contains("<script"))
     #expect(!text.contains("<b>/x"))
     #expect(text.contains("value=\"/&quot;&gt;&lt;b&gt;\""))
-    let failure = try SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))), retry: "/\"x")
+    let failure = SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))), retry: "/\"x")
     #expect(!String(decoding: failure.body, as: UTF8.self).contains("<script"))
   }
 
@@ -218,7 +218,7 @@ import Tokens
   }
 
   @Test func `no page can be framed, run a script, load anything or be kept`() throws {
-    let pages = try SignInPages()
+    let pages = SignInPages()
     for page in [pages.failure(.expired), pages.done(nil, route: "orders")] {
       var fields: [String: String] = [:]
       for (name, value) in page.fields { fields["\(name)"] = value }

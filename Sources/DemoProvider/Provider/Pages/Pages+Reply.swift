@@ -1,6 +1,7 @@
 // Owns how the end of a sign-in reaches the application: a redirect, or a form that the browser posts.
 
 internal import HTTP
+internal import HTTPServer
 
 extension Pages {
   /// The answer that carries `parameters`, and the request's state, to the application.
@@ -10,7 +11,7 @@ extension Pages {
     case .query:
       let query = all.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
       let separator = address.redirectURI.contains("?") ? "&" : "?"
-      var answer = DemoAnswer(status: 303, html: "")
+      var answer = DemoAnswer(status: 303, html: [])
       answer.fields += [
         ("location", "\(address.redirectURI)\(separator)\(query)"), ("referrer-policy", "no-referrer"),
       ]

@@ -1,6 +1,7 @@
 // Owns the pages of a sign-in: who, with which password, for what.
 
 internal import HTTP
+internal import HTTPServer
 
 /// What every page of one sign-in knows.
 struct PageContext {

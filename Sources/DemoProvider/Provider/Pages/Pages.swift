@@ -1,8 +1,4 @@
-// Owns pages as answers: their frame and the fields that keep browsers from doing more with them than showing them.
-
-internal import FoundationEssentials
-internal import HTTP
-internal import Network
+internal import HTTPServer
 
 /// What a page that only tells something tells.
 struct PageMessage {
@@ -12,20 +8,8 @@ struct PageMessage {
   var detail: String?
 }
 
-/// Makes pages.
+/// Makes the provider's pages.
 struct Pages: Sendable {
-  private let styleDigest: String
-  private let scriptDigest: String
-
-  init() throws(CryptoError) {
-    styleDigest = try Self.digest(PageStyle.sheet)
-    scriptDigest = try Self.digest(PageStyle.script)
-  }
-
-  private static func digest(_ text: String) throws(CryptoError) -> String {
-    "'sha256-\(Data(try SHA256.digest(of: Array(text.utf8))).base64EncodedString())'"
-  }
-
   /// A page without a form.
   func message(_ message: PageMessage, status: Int) -> DemoAnswer {
     let detail: Markup = message.detail.map { "<p class=\"quiet\">\($0)</p>" } ?? ""
@@ -33,45 +17,20 @@ struct Pages: Sendable {
       message.heading, "<h1>\(message.heading)</h1>\n<p role=\"status\">\(message.text)</p>\n\(detail)", status: status)
   }
 
-  /// A page whose body is `content`. `formAction` lists where its forms may lead, redirects included: browsers check those
-  /// too.
+  /// A page whose body is `content`. `formAction` lists where its forms may lead, redirects included: browsers check
+  /// those too.
   func page(
     _ title: String, _ content: Markup, footer: String? = nil, status: Int = 200, formAction: String = "'none'",
     hasScript: Bool = false
   ) -> DemoAnswer {
-    let hint: Markup = footer.map { "<footer>\($0)</footer>\n" } ?? ""
-    // Named, as text that is HTML already: its digest would not survive escaping.
-    let style = Markup(stringLiteral: PageStyle.sheet)
-    let script = Markup(stringLiteral: hasScript ? "<script>\(PageStyle.script)</script>\n" : "")
-    let markup: Markup = """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <title>\(title) · demonstration provider</title>
-      <meta name="viewport" content="width=device-width,initial-scale=1">
-      <link rel="icon" href="data:,">
-      <style>\(style)</style>
-      </head>
-      <body>
-      <main>
-      \(content)
-      </main>
-      \(hint)\(script)</body>
-      </html>
-
-      """
-    let policy = [
-      "default-src 'none'", "style-src \(styleDigest)", "img-src data:", "base-uri 'none'", "frame-ancestors 'none'",
-      "form-action \(formAction)", hasScript ? "script-src \(scriptDigest)" : nil,
-    ]
-    var answer = DemoAnswer(status: status, html: markup.text)
-    // `same-origin`, not `no-referrer`: with that one, browsers would hide the origin of our own forms from us.
-    answer.fields += [
-      ("content-security-policy", policy.compactMap(\.self).joined(separator: "; ")), ("x-frame-options", "DENY"),
-      ("x-content-type-options", "nosniff"), ("referrer-policy", "same-origin"), ("cache-control", "no-store"),
-      ("cross-origin-opener-policy", "same-origin"),
-    ]
+    var page = Page(title: "\(title) · demonstration provider", content: content)
+    page.footer = footer.map { "\($0)" }
+    page.formAction = formAction
+    page.submitsItself = hasScript
+    // With `no-referrer`, browsers would hide the origin of our own forms from us.
+    page.referrerPolicy = "same-origin"
+    var answer = DemoAnswer(status: status, html: page.html)
+    answer.fields += page.fields.map { ("\($0.name)".lowercased(), $0.value) } + [("cache-control", "no-store")]
     return answer
   }
 }

@@ -1,6 +1,6 @@
 // What stands between tags stays text, whatever it is.
 
-import HTTP
+import HTTPServer
 import Testing
 
 @Suite struct MarkupTests {

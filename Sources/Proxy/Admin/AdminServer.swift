@@ -1,14 +1,13 @@
-// Owns the admin listener: health, readiness, metrics, status, configuration and the request to end, over the smallest HTTP that
-// serves a probe. It never sees a token, and no traffic passes through it.
-
 internal import HTTP
+internal import HTTPServer
 internal import Identity
 public import Network
 internal import Synchronization
 internal import Telemetry
 internal import Tokens
 
-/// Serves `/healthz`, `/readyz`, `/metrics`, `/status`, `/config` and `/log`, and takes `/quitquitquit`.
+/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/status`, `/config`, `/log` and `/quitquitquit`. It never sees
+/// a token, and no traffic passes through it.
 public final class AdminServer: Sendable {
   private let current: CurrentService
   private let loop: EventLoop
@@ -33,7 +32,16 @@ public final class AdminServer: Sendable {
 
   private var service: Service { current.value }
 
-  /// Begins to accept on `socket`.
+  private static var limits: ServerLimits {
+    var limits = ServerLimits()
+    limits.head = HeadLimits(headBytes: 8192, fieldCount: 64, targetBytes: 1024)
+    // A further one takes the place of the one that has been silent longest, so that probes and scrapes keep getting
+    // theirs.
+    limits.connections = 64
+    return limits
+  }
+
+  /// Begins to accept on `socket`. The admin listener stays to the end, so that probes see the drain.
   public func start(_ socket: BoundSocket) {
     let loop = loop
     Task(executorPreference: loop) {
@@ -44,15 +52,7 @@ public final class AdminServer: Sendable {
         self.service.log.error("cannot listen for admin requests", ["reason": .string(error.description)])
         return
       }
-      let waiter = Waiter(loop)
-      let connections = Confined(AdminConnections(), to: loop)
-      // The admin listener stays to the end, so that probes see the drain.
-      while true {
-        guard let (channel, address) = await listener.nextConnection(waiter) else { continue }
-        let credentials = PeerCredentials(of: channel)
-        let peer = AdminPeer(address: address, credentials: credentials, user: PeerCredentials.own.user)
-        Task(executorPreference: loop) { await self.serve(channel, peer, among: connections) }
-      }
+      _ = await SmallServer(AdminHandler(server: self), loop: loop, limits: Self.limits).serve(listener)
     }
   }
 
@@ -71,25 +71,26 @@ public final class AdminServer: Sendable {
     isDraining.store(true, ordering: .relaxed)
   }
 
-  private func serve(_ channel: Channel, _ peer: AdminPeer, among connections: Confined<AdminConnections>) async {
-    do throws(StreamError) {
-      let connection = try AdminConnection(channel, peer)
-      connections.value.add(connection)
-      while let request = await connection.nextRequest(callers.withLock({ $0 })) {
-        connections.value.heard(connection)
-        let answer = await answer(request)
-        guard await connection.send(answer, request) else { break }
-        // Whoever asks for one thing after the other leaves the loop to others in between.
-        await Task.yield()
-      }
-      connections.value.remove(connection)
-      connection.close()
-    } catch {
-      service.log.debug("cannot serve an admin connection")
+  /// What the small server's requests mean.
+  private struct AdminHandler: RequestHandler {
+    let server: AdminServer
+
+    func read(
+      _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: ServerPeer
+    ) -> RequestReading<AdminRequest> {
+      let peer = AdminPeer(
+        address: peer.address, credentials: peer.credentials, user: PeerCredentials.own.user)
+      return .accepted(AdminRequest(head, bytes, peer, server.callers.withLock { $0 }), .unread)
     }
+
+    func answer(_ request: AdminRequest, _ content: ReceivedContent) async -> ServerResponse {
+      await server.answer(request)
+    }
+
+    func refusal(_ status: Int) -> ServerResponse? { nil }
   }
 
-  private func answer(_ request: AdminRequest) async -> AdminAnswer {
+  private func answer(_ request: AdminRequest) async -> ServerResponse {
     let right: AdminRight
     switch request.caller {
     case .failure(.crossSite): return .text(403, "a page of another site may not call the admin listener\n")
@@ -110,8 +111,7 @@ public final class AdminServer: Sendable {
     case "/readyz": return await readiness(right)
     case "/metrics":
       await service.setGauges(at: UnixTime(WallClock.now.seconds), startedAt: startedAt)
-      return AdminAnswer(
-        status: 200, contentType: MetricsRegistry.mediaType, body: service.registry.prometheusText())
+      return .admin(200, MetricsRegistry.mediaType, service.registry.prometheusText())
     case "/status":
       let report = await status().json
       return request.form == .json ? .json(report.canonicalText() + "\n") : .text(200, statusText(report))
@@ -136,7 +136,7 @@ public final class AdminServer: Sendable {
   }
 
   /// Changes from which level on records are written, until the configuration is read again.
-  private func changeLevel(_ word: String?) -> AdminAnswer {
+  private func changeLevel(_ word: String?) -> ServerResponse {
     let log = service.log
     guard let level = word.flatMap(LogLevel.init(rawValue:)) else {
       return .text(400, "say ?level= with \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))\n")
@@ -158,7 +158,7 @@ public final class AdminServer: Sendable {
       routes: await service.routeStatuses(at: now), reload: reloads.report)
   }
 
-  private func readiness(_ right: AdminRight) async -> AdminAnswer {
+  private func readiness(_ right: AdminRight) async -> ServerResponse {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
     let report = await readinessReport(UnixTime(WallClock.now.seconds))
     // The first line alone, where the others are not for this caller: they name accounts.

@@ -1,0 +1,131 @@
+internal import FoundationEssentials
+internal import Network
+
+/// A page for a person: one frame and one style for all of them, and the fields that keep browsers from doing more with
+/// it than showing it.
+package struct Page: Sendable {
+  /// The document's title and, where `content` has none of its own, what the browser's tab shows.
+  package var title: String
+  /// What stands in the page's main element.
+  package var content: Markup
+  /// What stands below it.
+  package var footer: Markup?
+  /// Where the page's forms may lead, redirects included: browsers check those too.
+  package var formAction = "'none'"
+  /// Where the browser goes by itself at once.
+  package var refresh: String?
+  /// Whether the page's only form is sent by a script.
+  package var submitsItself = false
+  /// `same-origin` lets the server see that a form is one of its own; `no-referrer` keeps the page's address to itself.
+  package var referrerPolicy = "no-referrer"
+
+  package init(title: String, content: Markup) {
+    self.title = title
+    self.content = content
+  }
+
+  /// The page in UTF-8.
+  package var html: [UInt8] {
+    // As text that is HTML already: its digest would not survive escaping.
+    let style = Markup(stringLiteral: PageStyle.sheet)
+    let script = Markup(stringLiteral: submitsItself ? "<script>\(PageStyle.script)</script>\n" : "")
+    let next: Markup = refresh.map { "<meta http-equiv=\"refresh\" content=\"0;url=\($0)\">\n" } ?? ""
+    let below: Markup = footer.map { "<footer>\($0)</footer>\n" } ?? ""
+    let page: Markup = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <title>\(title)</title>
+      <meta name="viewport" content="width=device-width,initial-scale=1">
+      \(next)<link rel="icon" href="data:,">
+      <style>\(style)</style>
+      </head>
+      <body>
+      <main>
+      \(content)
+      </main>
+      \(below)\(script)</body>
+      </html>
+
+      """
+    return Array(page.text.utf8)
+  }
+
+  /// The fields of an answer with the page, without its content type.
+  package var fields: [(name: StaticString, value: String)] {
+    let script = submitsItself ? "; script-src \(PageStyle.scriptDigest)" : ""
+    let policy =
+      "default-src 'none'; style-src \(PageStyle.sheetDigest); img-src data:; base-uri 'none'; "
+      + "frame-ancestors 'none'; form-action \(formAction)\(script)"
+    return [
+      ("Content-Security-Policy", policy), ("X-Frame-Options", "DENY"), ("X-Content-Type-Options", "nosniff"),
+      ("Referrer-Policy", referrerPolicy), ("Cache-Control", "no-store"), ("Cross-Origin-Opener-Policy", "same-origin"),
+      ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+  }
+
+  /// The media type of `html`.
+  package static let contentType = "text/html; charset=utf-8"
+}
+
+/// How all pages look, and the one script there is. Both are constant, so that the content security policy can name them
+/// by digest.
+private enum PageStyle {
+  static let sheetDigest = digest(sheet)
+  static let scriptDigest = digest(script)
+
+  /// Without a digest there is no style and no script, and the page is as readable as before.
+  private static func digest(_ text: String) -> String {
+    do throws(CryptoError) {
+      return "'sha256-\(Data(try SHA256.digest(of: Array(text.utf8))).base64EncodedString())'"
+    } catch {
+      return "'none'"
+    }
+  }
+
+  /// Sends the only form of a page that is nothing but a form.
+  static let script = "document.forms[0].submit()"
+
+  /// System fonts, both colour schemes, visible focus, nothing from elsewhere.
+  static let sheet = """
+    :root{color-scheme:light dark;--ink:#16202a;--quiet:#566472;--page:#f2f4f6;--card:#fff;--line:#cfd6dd;\
+    --main:#0a5a52;--on-main:#fff;--note:#eef6f5;--bad:#9b1c1c;--bad-back:#fdf1f0}
+    @media (prefers-color-scheme:dark){:root{--ink:#e8edf1;--quiet:#a3b0bc;--page:#12171c;--card:#1b2229;--line:#3d4955;\
+    --main:#7fd6cb;--on-main:#06201d;--note:#16302e;--bad:#ffb4ab;--bad-back:#3a1c1b}}
+    *{box-sizing:border-box}
+    body{margin:0;padding:1rem;min-height:100vh;display:flex;flex-direction:column;align-items:center;\
+    justify-content:center;gap:1rem;background:var(--page);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+    main{width:100%;max-width:30rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;\
+    padding:2rem 1.75rem}
+    h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
+    h2{font-size:1rem;margin:1.5rem 0 .25rem}
+    p{margin:.25rem 0 .75rem}
+    p,li,b,label{overflow-wrap:anywhere}
+    ul{margin:0 0 1rem;padding-left:1.25rem}
+    li{margin:.25rem 0}
+    small,footer,.quiet{color:var(--quiet);font-size:.875rem}
+    footer{max-width:30rem;text-align:center}
+    fieldset{border:0;padding:0;margin:1.5rem 0 0}
+    legend{font-weight:600;padding:0;margin-bottom:.5rem}
+    label{display:block;font-weight:600;margin:.75rem 0 .25rem}
+    label.choice{display:flex;gap:.6rem;align-items:center;min-height:2.75rem;padding:.5rem .75rem;margin:.4rem 0;\
+    font-weight:400;border:1px solid var(--line);border-radius:.4rem;cursor:pointer}
+    input{width:100%;font:inherit;padding:.6rem .75rem;color:inherit;background:transparent;border:1px solid var(--quiet);\
+    border-radius:.4rem}
+    input[type=radio]{accent-color:var(--main);width:1.1rem;height:1.1rem;margin:0;flex:none}
+    input.code{font:600 1.5rem/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;text-transform:uppercase}
+    .note,.problem{border-radius:.4rem;padding:.6rem .75rem;margin:.75rem 0}
+    .note{background:var(--note)}
+    .problem{color:var(--bad);background:var(--bad-back)}
+    .usercode{font:600 1.25rem/1.4 ui-monospace,monospace;letter-spacing:.1em}
+    .buttons{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem}
+    button,a.button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1.25rem;border-radius:.4rem;\
+    cursor:pointer;border:1px solid var(--line);background:transparent;color:inherit;text-decoration:none;\
+    display:inline-flex;align-items:center}
+    button.main,a.button{border-color:var(--main);background:var(--main);color:var(--on-main)}
+    button.account{display:block;width:100%;text-align:left;margin:.5rem 0}
+    button.account small{display:block;font-weight:400}
+    :focus-visible{outline:3px solid var(--main);outline-offset:2px}
+    """
+}

@@ -1,0 +1,53 @@
+package import HTTP
+package import Network
+
+/// What a server's requests mean: one function reads a head, another answers the request when it is whole.
+package protocol RequestHandler: Sendable {
+  /// A request as the handler sees it.
+  associatedtype Request: Sendable
+
+  /// Reads a head while its bytes are at hand.
+  func read(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: ServerPeer) -> RequestReading<Request>
+
+  /// The answer to a request that has arrived with its content.
+  func answer(_ request: Request, _ content: ReceivedContent) async -> ServerResponse
+
+  /// The answer to a request that cannot be read; nil closes the connection without one.
+  func refusal(_ status: Int) -> ServerResponse?
+}
+
+/// What a handler makes of a head.
+package enum RequestReading<Request: Sendable>: Sendable {
+  /// Answered without its content; the connection is closed then.
+  case refused(ServerResponse)
+  /// Answered when it is whole.
+  case accepted(Request, ContentRule)
+}
+
+/// What becomes of a request's content.
+package enum ContentRule: Sendable, Hashable {
+  /// It is not read: a request that has some is answered, and its connection closed.
+  case unread
+  /// It is kept, up to so many bytes; more is refused with 413.
+  case kept(limit: Int)
+  /// It is digested as it arrives, and may be of any size.
+  case digested
+}
+
+/// What arrived of a request's content.
+package enum ReceivedContent: Sendable, Hashable {
+  /// Everything, because it is small.
+  case whole([UInt8])
+  /// Only its size and SHA-256, because it may be large.
+  case digest(byteCount: UInt64, sha256: [UInt8])
+
+  /// The bytes, where they were kept.
+  package var bytes: [UInt8] { if case .whole(let bytes) = self { bytes } else { [] } }
+}
+
+/// The other end of a connection.
+package struct ServerPeer: Sendable {
+  package let address: SocketAddress
+  /// Of a unix socket's peer.
+  package let credentials: PeerCredentials?
+}

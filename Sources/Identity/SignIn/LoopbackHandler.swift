@@ -1,0 +1,125 @@
+internal import HTTP
+internal import HTTPServer
+internal import Network
+
+/// The listener on 127.0.0.1 that a browser brings a sign-in's answer to.
+struct LoopbackListener {
+  let listener: Listener
+  let address: SocketAddress
+
+  /// - Parameter port: nil lets the kernel choose.
+  init(loop: EventLoop, port: UInt16?) throws(SignInError) {
+    do throws(SystemError) {
+      let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: port ?? 0)), count: 1)[0]
+      defer { socket.close() }
+      listener = try Listener(socket, loop: loop)
+      address = socket.address
+    } catch {
+      throw .listener(error, port: port)
+    }
+  }
+}
+
+/// Reads a browser's requests on loopback: one on each connection. What is no request to this listener is refused here;
+/// what the others mean is judged elsewhere.
+struct LoopbackHandler: RequestHandler {
+  /// What becomes of a request.
+  enum Verdict: Sendable {
+    /// The page, and the wait goes on.
+    case show(LoopbackPage)
+    /// The page, and the wait is over.
+    case end(LoopbackPage)
+  }
+
+  let address: SocketAddress
+  /// The users whose connections count; nil takes everybody's.
+  let users: Set<UInt32>?
+  let judge: @Sendable (LoopbackRequest) async -> Verdict
+
+  /// A browser opens a few connections, some of which it never uses.
+  static var limits: ServerLimits {
+    var limits = ServerLimits()
+    limits.head = HeadLimits(headBytes: 32 * 1024, fieldCount: 100, targetBytes: 16 * 1024)
+    limits.connections = 16
+    limits.keepsConnections = false
+    return limits
+  }
+
+  /// Bytes of a posted answer at most.
+  private static let formLimit = 64 * 1024
+
+  func read(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: ServerPeer
+  ) -> RequestReading<LoopbackRequest> {
+    let reading = read(head, bytes)
+    if case .accepted = reading, !isAllowed(peer.address) { return .refused(LoopbackPage.otherUser.response) }
+    return reading
+  }
+
+  /// Pages of other sites reach this listener too; those that had their own name resolve to loopback show it in `Host`.
+  private func read(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> RequestReading<LoopbackRequest> {
+    let authority = bytes.extracting(head.authority)
+    guard let host = HostName(authority), host.port == address.port,
+      host.names(Array("localhost".utf8), in: authority) || host.names(Array("127.0.0.1".utf8), in: authority)
+    else { return .refused(LoopbackPage.foreign.response) }
+    let path = Self.text(bytes.extracting(head.target.path))
+    let query = bytes.extracting(head.target.query).withUnsafeBufferPointer { Array($0) }
+    var request = LoopbackRequest(method: .get, path: path.isEmpty ? "/" : path, form: query)
+    request.isAhead =
+      head.fields.first(named: Array("sec-purpose".utf8), in: bytes) != nil
+      || head.fields.first(named: Array("purpose".utf8), in: bytes) != nil
+    if let site = head.fields.first(named: Array("sec-fetch-site".utf8), in: bytes) {
+      request.isFromOtherPage = Self.text(bytes.extracting(site.value)) != "same-origin"
+    }
+    switch head.method {
+    case .get: return .accepted(request, .unread)
+    case .post:
+      request.method = .post
+      if let refusal = Self.refusal(ofForm: head, bytes) { return .refused(refusal.response) }
+      return .accepted(request, .kept(limit: Self.formLimit))
+    default: return .refused(LoopbackPage.method.response)
+    }
+  }
+
+  private static func refusal(ofForm head: borrowing RequestHead, _ bytes: Span<UInt8>) -> LoopbackPage? {
+    let type = head.fields.first(.contentType).map { text(bytes.extracting($0.value)) } ?? ""
+    let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    guard media == "application/x-www-form-urlencoded" else { return .nothingHere }
+    do throws(FramingError) {
+      guard case .fixed(let count) = try BodyFraming.request(head, bytes), count <= UInt64(formLimit) else {
+        return .tooLarge
+      }
+      return nil
+    } catch {
+      return .nothingHere
+    }
+  }
+
+  private static func text(_ bytes: Span<UInt8>) -> String {
+    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func answer(_ request: LoopbackRequest, _ content: ReceivedContent) async -> ServerResponse {
+    var request = request
+    if request.method == .post { request.form = content.bytes }
+    switch await judge(request) {
+    case .show(let page): return page.response
+    case .end(let page):
+      var response = page.response
+      response.isLast = true
+      return response
+    }
+  }
+
+  func refusal(_ status: Int) -> ServerResponse? { LoopbackPage.nothingHere.response }
+
+  /// Whether a connection was made by a user whose connections count. Where the kernel does not tell, all count.
+  private func isAllowed(_ peer: SocketAddress) -> Bool {
+    guard let users else { return true }
+    switch LoopbackPeer(of: peer, to: address) {
+    case .user(let user): return users.contains(user)
+    case .unlisted: return false
+    case .unknown: return true
+    }
+  }
+}
