@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <malloc.h>
 #include <sched.h>
@@ -52,7 +53,14 @@ int csystem_accept(int listener, void *address, uint32_t *length) {
   return accepted;
 }
 
-int csystem_drop_connection_requests(int listener) {
+int csystem_refuse_connection_requests(int listener) {
+  // Bound to a network interface that does not exist, the listener matches no request for a connection, and the kernel refuses it.
+  // Handshakes under way go on: each has an entry of its own. A socket without an interface may be bound by anyone since Linux 5.7.
+  int nowhere = INT_MAX;
+  int refuses = setsockopt(listener, SOL_SOCKET, SO_BINDTOIFINDEX, &nowhere, sizeof nowhere) == 0;
+  // Among several listeners of one address the kernel may choose this one all the same. What it is chosen for is dropped then, and comes
+  // again a second later. Kernels that keep filters for the privileged leave that out.
+  //
   // The filter sees a segment from its TCP header on (tcp(7), packet(7)). Byte 13 holds the flags: a SYN without an ACK asks for a
   // connection. Everything else passes, the last step of handshakes under way too.
   struct sock_filter code[] = {
@@ -63,7 +71,8 @@ int csystem_drop_connection_requests(int listener) {
       BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
   };
   struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
-  return setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+  int drops = setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
+  return refuses || drops ? 0 : -1;
 }
 
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process) {

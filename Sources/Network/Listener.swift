@@ -100,7 +100,7 @@ public struct BoundSocket: Sendable {
   }
 
   /// Has the kernel queue no further connections, so that the queue can be emptied before the socket is closed: closing resets
-  /// what is queued. Callers that come now are refused once it is closed. An inherited socket stays as it is: what is queued
+  /// what is queued. Callers that come now are refused. An inherited socket stays as it is: what is queued
   /// there waits for whoever takes it next. Takes the file of a unix socket away.
   public func stopQueueing() {
     if isInherited { return }
@@ -109,7 +109,7 @@ public struct BoundSocket: Sendable {
       _ = Glibc.shutdown(descriptor, Int32(SHUT_RD))
     } else {
       // Where the kernel refuses that, connections that come between the last look and the end are lost.
-      _ = csystem_drop_connection_requests(descriptor)
+      _ = csystem_refuse_connection_requests(descriptor)
     }
   }
 

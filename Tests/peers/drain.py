@@ -129,13 +129,15 @@ def free_port():
         return each.getsockname()[1]
 
 
-def await_port(port):
+def await_port(port, process):
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return
         except OSError:
             time.sleep(0.02)
+        if process.poll() is not None:
+            raise SystemExit(f"error: {process.args[0]} ended with {process.returncode} at its start")
 
 
 class Stage:
@@ -148,7 +150,7 @@ class Stage:
             file.write(BODY)
         self.upstream = upstream
         self.nginx = self.serve("upstream", f"127.0.0.1:{upstream}")
-        await_port(upstream)
+        await_port(upstream, self.nginx)
 
     def serve(self, name, address):
         """Starts nginx, which answers everything with the body."""
@@ -165,8 +167,8 @@ class Stage:
     def start(self, shutdown, listener=None):
         with open(f"{self.directory}/proxy.yaml", "w") as file:
             file.write(
-                f'listeners: [{{address: "127.0.0.1:{self.port}"}}]\nadmin: {{address: "127.0.0.1:{self.admin}", callers: {{header: {{name: X-Key, value: soak}}}}}}\n'
-                f"log: {{access: false}}\nshutdown: {shutdown}\n"
+                f'listeners: [{{address: "127.0.0.1:{self.port}"}}]\nadmin: {{address: "127.0.0.1:{self.admin}", callers: {{header: {{name: X-Key, value: soak-drain-control}}}}}}\n'
+                f"log: {{access: false}}\nshutdown: {shutdown}\nallow_readable_secrets: true\n"
                 f'routes: [{{name: all, path: /, upstream: "http://127.0.0.1:{self.upstream}/", token: none}}]\n'
             )
         command = [self.binary, "run", "-c", f"{self.directory}/proxy.yaml"]
@@ -183,13 +185,13 @@ class Stage:
             process = subprocess.Popen(
                 command, stdout=log, stderr=log, env=environment, preexec_fn=prepare, close_fds=listener is None
             )
-        await_port(self.admin)
+        await_port(self.admin, process)
         return process
 
     def end(self, process, by_request):
         if by_request:
             address = f"http://127.0.0.1:{self.admin}/quitquitquit"
-            urllib.request.urlopen(urllib.request.Request(address, data=b"", headers={"X-Key": "soak"})).read()
+            urllib.request.urlopen(urllib.request.Request(address, data=b"", headers={"X-Key": "soak-drain-control"})).read()
         else:
             process.send_signal(signal.SIGTERM)
         if process.wait(40) != 0:

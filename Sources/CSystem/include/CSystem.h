@@ -31,9 +31,9 @@ int csystem_timerfd(void);
 int csystem_timerfd_set(int timer, uint64_t nanoseconds);
 /// Accepts a connection; the peer's address goes to `address`, at most `*length` bytes.
 int csystem_accept(int listener, void *address, uint32_t *length);
-/// Has the kernel drop requests for new TCP connections from now on; those that it has answered already still arrive in the queue.
-/// 0, or -1 with errno.
-int csystem_drop_connection_requests(int listener);
+/// Has the kernel refuse requests for new TCP connections from now on; those that it has answered already still arrive in the queue.
+/// 0, or -1 where the kernel has no means.
+int csystem_refuse_connection_requests(int listener);
 /// The process at the other end of a unix socket.
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
 /// Processors this process may run on; 0 where the system does not say.
