@@ -382,6 +382,7 @@ def main():
     parser.add_argument("--name-issuer", action="store_true", help="answers name the issuer (RFC 9207)")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")
+    parser.add_argument("--origin", metavar="URL", help="where others find it, if that is not where it listens")
     parser.add_argument("--certificate", metavar="FILE", help="serve https: with this certificate chain and --key")
     parser.add_argument("--key", metavar="FILE")
     parser.add_argument("--ca-file", metavar="FILE", help="what /api/whoami trusts when it fetches the keys")
@@ -397,7 +398,7 @@ def main():
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(arguments.certificate, arguments.key)
     server = make_server("127.0.0.1", arguments.port, None, threaded=True, request_handler=KeepAlive, ssl_context=context)
-    origin = f"http{'s' if context else ''}://{arguments.name}:{server.port}"
+    origin = arguments.origin or f"http{'s' if context else ''}://{arguments.name}:{server.port}"
     server.app = DispatcherMiddleware(provider(origin, arguments, arguments.ca_file), {
         "/realms/" + name: provider(origin + "/realms/" + name, arguments, arguments.ca_file) for name in arguments.realm})
     print("listening", server.port, flush=True)
