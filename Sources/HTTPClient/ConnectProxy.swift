@@ -1,5 +1,5 @@
-// Owns what is known of a proxy on the way to an origin: where it is, and the field by which it lets us through. That field goes to the proxy
-// alone, with the CONNECT, and never to an origin.
+// Owns what is known of a proxy on the way to an origin: where it is, and the field by which it lets us through. That
+// field goes to the proxy alone, with the CONNECT, and never to an origin.
 
 internal import FoundationEssentials
 

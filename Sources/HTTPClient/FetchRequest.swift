@@ -20,8 +20,8 @@ public struct FetchRequest: Sendable {
   public var method: Method
   /// Further fields, names in lower case. `host`, `content-length`, `content-type` and `connection` are the client's.
   public var fields: [(name: String, value: String)]
-  /// How long the answer is waited for, once the request has been sent, where that is longer than the `Fetch` waits: for a request
-  /// that uses something up which only its answer replaces.
+  /// How long the answer is waited for, once the request has been sent, where that is longer than the `Fetch` waits:
+  /// for a request that uses something up which only its answer replaces.
   public var answerLimit: TimeSpan?
 
   /// A request with `accept: application/json` unless other fields are given.
@@ -76,5 +76,6 @@ public enum FetchError: Error, Sendable, Hashable {
   case timedOut(host: String)
 }
 
-/// How the Identity module reaches an identity provider: bound by the assembly to a loop, a trust store and a time limit.
+/// How the Identity module reaches an identity provider: bound by the assembly to a loop, a trust store and a time
+/// limit.
 public typealias Fetch = @Sendable (FetchRequest) async throws(FetchError) -> FetchResponse

@@ -1,6 +1,6 @@
 // Owns small whole exchanges with identity providers: one request, one answer in memory, one connection each. A token
-// request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns out
-// to be dead would ask for just that: hence no pool here.
+// request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns
+// out to be dead would ask for just that: hence no pool here.
 
 public import HTTP
 public import Network
@@ -19,9 +19,9 @@ public final class Fetcher: Sendable {
     self.resolver = resolver
   }
 
-  /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are
-  /// refused), `serverName` the name in the certificate where it is not the host, `timeout` bounds the whole exchange, `proxy` says
-  /// through whom a URL is reached.
+  /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are refused), `serverName`
+  /// the name in the certificate where it is not the host, `timeout` bounds the whole exchange, `proxy` says through
+  /// whom a URL is reached.
   public func bound(
     tls: TLSContext?, serverName: String? = nil, timeout: TimeSpan = .seconds(10),
     proxy: @escaping @Sendable (HTTPURL) -> ConnectProxy? = { _ in nil }

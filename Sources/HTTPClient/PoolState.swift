@@ -1,5 +1,5 @@
-// Decides which connection carries the next exchange and what becomes of one when an exchange on it ends. A value without
-// sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
+// Decides which connection carries the next exchange and what becomes of one when an exchange on it ends. A value
+// without sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
 
 public import Network
 
@@ -19,9 +19,9 @@ public struct PoolLimits: Sendable, Hashable {
 
 /// The connections of one loop to one origin, as a state machine.
 ///
-/// A connection carries as many exchanges at once as its protocol allows: one for HTTP/1.1, its peer's limit of streams for
-/// HTTP/2. Events that close several connections return one action each and are repeated until they return `nil`, so that
-/// no list is allocated.
+/// A connection carries as many exchanges at once as its protocol allows: one for HTTP/1.1, its peer's limit of streams
+/// for HTTP/2. Events that close several connections return one action each and are repeated until they return `nil`,
+/// so that no list is allocated.
 package struct PoolState: Sendable {
   /// The number of a connection within its pool. It is used again after the connection is closed.
   package struct ID: Hashable, Sendable {
@@ -95,8 +95,8 @@ package struct PoolState: Sendable {
 
   // MARK: Lending
 
-  /// An exchange asks for a connection. `.close`: the connection at hand has been idle too long; ask again. `nil`: a new
-  /// connection is needed.
+  /// An exchange asks for a connection. `.close`: the connection at hand has been idle too long; ask again. `nil`: a
+  /// new connection is needed.
   package mutating func leaseRequested(at now: MonotonicTime) -> Action? {
     guard let index = open.last else { return nil }
     switch connections[index].use {

@@ -118,19 +118,19 @@ import Testing
     let text = (lines.prefix(1) + host + lines.dropFirst()).joined(separator: "\r\n") + "\r\n\r\n"
     let verdict = try? withRequest(text) { head, input in
       var path = ByteBuffer(capacity: 16)
-      var found: Route?
-      var reader = ByteBuffer(capacity: 16)
-      do throws(ExchangeFailure) {
-        let admission = try Admission(
-          head, input, callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
-          isTLS: row.isTLS, pseudonym: Pseudonym(named: "bearer-proxy-1"), table: table, bodyLimit: 10,
-          normalPath: &path, found: &found, reader: &reader)
-        #expect(found === admission.route)
-        return admission.route.name + (admission.usesNormalPath ? " " + path.text : "")
-          + (admission.isForProxy ? " for the proxy" : "")
-      } catch {
-        let document = ProblemDocument(error)
-        return "\(document.status) \(document.kind)" + (found.map { " " + $0.name } ?? "")
+      let admission = Admission(
+        head, input, callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
+        isTLS: row.isTLS, pseudonym: Pseudonym(named: "bearer-proxy-1"), table: table, bodyLimit: 10,
+        normalPath: &path)
+      switch admission.verdict {
+      case .forward(let admitted):
+        #expect(admitted.route === admission.route)
+        return admitted.route.name + (admitted.usesNormalPath ? " " + path.text : "")
+      case .options: return (admission.route?.name ?? "") + " for the proxy"
+      case .preflight: return "204 preflight"
+      case .refused(let failure):
+        let document = ProblemDocument(failure)
+        return "\(document.status) \(document.kind)" + (admission.route.map { " " + $0.name } ?? "")
       }
     }
     #expect(verdict ?? "unreadable" == row.expected)
@@ -145,16 +145,14 @@ import Testing
   private func admit(_ path: String, _ table: RouteTable) throws -> String {
     try withRequest("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") { head, input in
       var normal = ByteBuffer(capacity: 16)
-      var found: Route?
-      var reader = ByteBuffer(capacity: 16)
-      do throws(ExchangeFailure) {
-        let admission = try Admission(
-          head, input, callers: CallerCheck(names: ["localhost"]), isTLS: false, pseudonym: Pseudonym(), table: table,
-          bodyLimit: 10, normalPath: &normal, found: &found, reader: &reader)
-        return admission.route.name + " " + (admission.usesNormalPath ? normal.text : path)
-      } catch {
-        guard case .path(let reason) = error else { return "\(error)" }
-        return "\(reason)"
+      let admission = Admission(
+        head, input, callers: CallerCheck(names: ["localhost"]), isTLS: false, pseudonym: Pseudonym(), table: table,
+        bodyLimit: 10, normalPath: &normal)
+      switch admission.verdict {
+      case .forward(let admitted): return admitted.route.name + " " + (admitted.usesNormalPath ? normal.text : path)
+      case .refused(.path(let reason)): return "\(reason)"
+      case .refused(let failure): return "\(failure)"
+      case .options, .preflight: return "answered by the proxy"
       }
     }
   }

@@ -62,11 +62,11 @@ import Tokens
     Row(failure: .authorizationRefused, status: 400, kind: "authorization-refused"),
     Row(failure: .noRoute, status: 404, kind: "no-route"),
     Row(failure: .methodNotAllowed, status: 405, kind: "method-not-allowed"),
-    Row(failure: .tooLarge, status: 413, kind: "content-too-large"),
-    Row(failure: .content, status: 400, kind: "bad-request"),
-    Row(failure: .contentCut, status: 400, kind: "bad-request"),
-    Row(failure: .contentStalled, status: 408, kind: "request-timeout"),
-    Row(failure: .contentTooSlow, status: 408, kind: "request-timeout"),
+    Row(failure: .delivery(.tooLarge), status: 413, kind: "content-too-large"),
+    Row(failure: .delivery(.content), status: 400, kind: "bad-request"),
+    Row(failure: .delivery(.contentCut), status: 400, kind: "bad-request"),
+    Row(failure: .delivery(.contentStalled), status: 408, kind: "request-timeout"),
+    Row(failure: .delivery(.contentTooSlow), status: 408, kind: "request-timeout"),
     Row(
       failure: .token(.providerUnavailable(.unreached(.closed(host: private_)), retryAfter: 7)), status: 503,
       kind: "identity-provider-unavailable", retryAfter: 7),
@@ -84,12 +84,12 @@ import Tokens
     Row(failure: .unreachable(.tls(.truncated)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .upstreamClosed, status: 502, kind: "upstream-closed"),
+    Row(failure: .delivery(.upstreamClosed), status: 502, kind: "upstream-closed"),
     Row(failure: .maxForwards, status: 400, kind: "bad-request"),
     Row(failure: .loop, status: 508, kind: "loop-detected"),
-    Row(failure: .upstreamMalformed(.fieldLine), status: 502, kind: "upstream-malformed"),
-    Row(failure: .upstreamStalled, status: 504, kind: "upstream-timeout"),
-    Row(failure: .exchangeTimedOut, status: 504, kind: "exchange-timeout"),
+    Row(failure: .delivery(.upstreamMalformed(.fieldLine)), status: 502, kind: "upstream-malformed"),
+    Row(failure: .delivery(.upstreamStalled), status: 504, kind: "upstream-timeout"),
+    Row(failure: .delivery(.exchangeTimedOut), status: 504, kind: "exchange-timeout"),
   ]
 
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
@@ -101,8 +101,7 @@ import Tokens
     case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
 
-    /// nil for a preflight, which is answered without a document.
-    init?(_ failure: ExchangeFailure) {
+    init(_ failure: ExchangeFailure) {
       switch failure {
       case .head: self = .head
       case .headStalled: self = .headStalled
@@ -123,16 +122,15 @@ import Tokens
       case .caller(.unknownCertificate): self = .unknownCertificate
       case .caller(.missingSecret): self = .missingSecret
       case .caller(.untrustedToken): self = .untrustedToken
-      case .preflight, .options: return nil
       case .callerIssuerUnavailable: self = .callerIssuerUnavailable
       case .authorizationRefused: self = .authorizationRefused
       case .noRoute: self = .noRoute
       case .methodNotAllowed: self = .methodNotAllowed
-      case .tooLarge: self = .tooLarge
-      case .content: self = .content
-      case .contentCut: self = .contentCut
-      case .contentStalled: self = .contentStalled
-      case .contentTooSlow: self = .contentTooSlow
+      case .delivery(.tooLarge): self = .tooLarge
+      case .delivery(.content): self = .content
+      case .delivery(.contentCut): self = .contentCut
+      case .delivery(.contentStalled): self = .contentStalled
+      case .delivery(.contentTooSlow): self = .contentTooSlow
       case .token(.providerUnavailable): self = .providerUnavailable
       case .token(.rejected): self = .rejected
       case .token(.unusableMetadata): self = .unusableMetadata
@@ -143,16 +141,16 @@ import Tokens
       case .unreachable(.timedOut): self = .timedOut
       case .unreachable(.proxyUnreachable): self = .proxyUnreachable
       case .unreachable(.proxy): self = .proxy
-      case .upstreamClosed: self = .upstreamClosed
-      case .upstreamMalformed: self = .upstreamMalformed
-      case .upstreamStalled: self = .upstreamStalled
-      case .exchangeTimedOut: self = .exchangeTimedOut
+      case .delivery(.upstreamClosed): self = .upstreamClosed
+      case .delivery(.upstreamMalformed): self = .upstreamMalformed
+      case .delivery(.upstreamStalled): self = .upstreamStalled
+      case .delivery(.exchangeTimedOut): self = .exchangeTimedOut
       }
     }
   }
 
   @Test func `every kind of failure has its row`() throws {
-    let missing = Set(Kind.allCases).subtracting(try Self.rows().compactMap { Kind($0.failure) })
+    let missing = Set(Kind.allCases).subtracting(try Self.rows().map { Kind($0.failure) })
     #expect(missing.isEmpty)
   }
 

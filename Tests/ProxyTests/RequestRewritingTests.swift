@@ -149,18 +149,11 @@ import Tokens
       lifetime: TokenLifetime(obtainedAt: UnixTime(0), refreshAt: UnixTime(1800), expiresAt: UnixTime(3600)),
       scopes: .none)
     let text = row.request.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n"
-    let written = try withRequest(text) { head, input in
-      var identity = ByteBuffer(capacity: 128)
-      RequestIdentity.write(head, input.bytes, random: { 1 }, into: &identity)
-      var output = ByteBuffer(capacity: 16)
-      RequestRewriting.write(
-        head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false,
-        framing: try BodyFraming.request(head, input.bytes), route: route,
-        ingress: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS),
-        credential: row.hasBearer ? .bearer(bearer) : .callers,
-        identity: identity, pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
-      return output.text
-    }
+    let request = try RequestContext(text)
+    let framing = try request.headBytes.withBytes { try BodyFraming.request(request.parser.head, $0) }
+    let written = rewritten(
+      request, AdmittedRequest(route: route, framing: framing),
+      from: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS), row.hasBearer ? .bearer(bearer) : .callers)
     #expect(written.hasSuffix("\r\n\r\n"))
     // CR LF is one character.
     let lines = written.dropLast(2).split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
@@ -176,18 +169,10 @@ import Tokens
   }
 
   @Test func `the normal path is what goes upstream where it differs from the one sent`() throws {
-    try withRequest("GET /x/../orders/7 HTTP/1.1\r\nHost: a\r\n\r\n") { head, input in
-      var path = ByteBuffer(capacity: 64)
-      path.append("/orders/7")
-      var identity = ByteBuffer(capacity: 128)
-      RequestIdentity.write(head, input.bytes, random: { 1 }, into: &identity)
-      var output = ByteBuffer(capacity: 16)
-      RequestRewriting.write(
-        head, input, path: path, usesNormalPath: true, framing: .none, route: try Route("/orders/"),
-        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity,
-        pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
-      #expect(output.text.hasPrefix("GET /7 HTTP/1.1\r\n"))
-    }
+    let request = try RequestContext("GET /x/../orders/7 HTTP/1.1\r\nHost: a\r\n\r\n")
+    request.path.append("/orders/7")
+    let written = rewritten(request, AdmittedRequest(route: try Route("/orders/"), usesNormalPath: true))
+    #expect(written.hasPrefix("GET /7 HTTP/1.1\r\n"))
   }
 
   @Test(arguments: [
@@ -196,15 +181,19 @@ import Tokens
     ("", false),
   ])
   func `what vendors said of a trace goes on with that trace only`(_ row: (parent: String, isKept: Bool)) throws {
-    try withRequest("GET / HTTP/1.1\r\nHost: a\r\n\(row.parent)tracestate: vendor=1\r\n\r\n") { head, input in
-      var identity = ByteBuffer(capacity: 128)
-      RequestIdentity.write(head, input.bytes, random: { 1 }, into: &identity)
-      var output = ByteBuffer(capacity: 16)
-      RequestRewriting.write(
-        head, input, path: ByteBuffer(capacity: 1), usesNormalPath: false, framing: .none, route: try Route("/"),
-        ingress: Ingress(peer: [], isTLS: false), credential: .callers, identity: identity,
-        pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
-      #expect(output.text.contains("tracestate: vendor=1\r\n") == row.isKept)
-    }
+    let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.parent)tracestate: vendor=1\r\n\r\n")
+    let written = rewritten(request, AdmittedRequest(route: try Route("/")))
+    #expect(written.contains("tracestate: vendor=1\r\n") == row.isKept)
+  }
+
+  private func rewritten(
+    _ request: RequestContext, _ admitted: AdmittedRequest, from ingress: Ingress = Ingress(peer: [], isTLS: false),
+    _ credential: RequestCredential = .callers
+  ) -> String {
+    var output = ByteBuffer(capacity: 16)
+    RequestRewriting.write(
+      request, admitted, from: ingress, as: HopIdentity(pseudonym: Pseudonym(named: "bearer-proxy")), with: credential,
+      into: &output)
+    return output.text
   }
 }

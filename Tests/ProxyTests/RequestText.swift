@@ -37,6 +37,34 @@ func withResponse<Result>(
   return try body(parser.head, buffer)
 }
 
+extension RequestContext {
+  /// A request whose head is `text`.
+  convenience init(_ text: String) throws {
+    self.init(HeadLimits())
+    var input = ByteBuffer(capacity: 4096)
+    input.append(Array(text.utf8))
+    guard case .complete(let byteCount) = input.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+      throw UnacceptableText(text: text)
+    }
+    takeHead(byteCount, from: &input)
+    headBytes.withBytes { bytes in
+      _ = RequestIdentity.write(parser.head, bytes, random: { 1 }, into: &identity)
+    }
+  }
+}
+
+extension UpstreamAttempt {
+  /// An attempt whose answer's head is `text`.
+  convenience init(_ text: String) throws {
+    self.init(HeadLimits())
+    input.append(Array(text.utf8))
+    guard case .complete(let byteCount) = input.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+      throw UnacceptableText(text: text)
+    }
+    headBytes = byteCount
+  }
+}
+
 extension Route {
   /// A route of a table.
   convenience init(

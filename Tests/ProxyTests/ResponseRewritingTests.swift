@@ -124,20 +124,22 @@ import Testing
     row: Row
   ) throws {
     let text = row.response.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n"
-    let written = try withResponse(text) { head, input in
-      let framing = try BodyFraming.response(head, input.bytes, requestMethod: row.method)
-      let plan = ResponsePlan(framing: framing, version: row.version, closes: row.closes)
-      var date = ByteBuffer(capacity: 16)
-      date.append("now")
-      var reader = ByteBuffer(capacity: 16)
-      reader.append(Array(row.reader.utf8).span)
-      var output = ByteBuffer(capacity: 16)
-      ResponseRewriting.write(
-        head, input, plan: plan, version: row.version,
-        route: try Route("/orders/", upstream: "https://api.example/v1/"), callerHost: ByteBuffer(capacity: 1),
-        bearer: nil, date: date, reader: reader, pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
-      return output.text
+    let origin = row.reader.isEmpty ? "" : "Origin: \(row.reader)\r\n"
+    let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(origin)\r\n")
+    let attempt = try UpstreamAttempt(text)
+    let framing = try attempt.input.withBytes {
+      try BodyFraming.response(attempt.parser.head, $0, requestMethod: row.method)
     }
+    var date = ByteBuffer(capacity: 16)
+    date.append("now")
+    var output = ByteBuffer(capacity: 16)
+    ResponseRewriting.write(
+      attempt, ResponsePlan(framing: framing, version: row.version, closes: row.closes), to: request,
+      AdmittedRequest(
+        route: try Route("/orders/", upstream: "https://api.example/v1/"), method: row.method, version: row.version),
+      corsOrigin: request.parser.head.fields.first(.origin)?.value ?? ByteRange(), bearer: nil, date: date,
+      pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
+    let written = output.text
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")
   }
 

@@ -10,13 +10,13 @@ import Testing
 @Suite struct RequestLimitTests {
   private static let rows: [(ExchangeFailure, Limit?)] = [
     (.head(.headTooLarge), .headBytes), (.head(.targetTooLong), .targetBytes), (.head(.field(.tooMany)), .fieldCount),
-    (.tooLarge, .bodyBytes), (.headStalled, .requestHead), (.contentStalled, .idle),
-    (.contentTooSlow, .callerRate),
+    (.delivery(.tooLarge), .bodyBytes), (.headStalled, .requestHead), (.delivery(.contentStalled), .idle),
+    (.delivery(.contentTooSlow), .callerRate),
     (.unreachable(.timedOut), .connect), (.unreachable(.connect(.timedOut)), .connect),
-    (.upstreamStalled, .responseHead), (.exchangeTimedOut, .exchange),
+    (.delivery(.upstreamStalled), .responseHead), (.delivery(.exchangeTimedOut), .exchange),
     // What is wrong without a limit being met.
-    (.head(.requestLine), nil), (.head(.field(.folding)), nil), (.noRoute, nil), (.upstreamClosed, nil),
-    (.unreachable(.connect(.forbiddenAddress)), nil), (.contentCut, nil),
+    (.head(.requestLine), nil), (.head(.field(.folding)), nil), (.noRoute, nil), (.delivery(.upstreamClosed), nil),
+    (.unreachable(.connect(.forbiddenAddress)), nil), (.delivery(.contentCut), nil),
   ]
 
   @Test func `a limit has the name of its key`() {

@@ -1,0 +1,77 @@
+// Owns the form that an answer in the proxy's own name takes: a document for programs, a page for a person who
+// navigated here, a redirect where the route wants one. Status and challenge are the same for document and page.
+
+internal import HTTP
+internal import HTTPServer
+internal import Identity
+
+/// Who reads an answer.
+enum ResponseAudience {
+  /// A program.
+  case program
+  /// A person, in a browser that is on its way to a page.
+  case person
+  /// A person whose browser is sending something on its way, which would be lost elsewhere.
+  case sender
+
+  /// A browser says which of its requests are navigations (Fetch Metadata §2.2); one that does not say, and other
+  /// callers, by asking for HTML.
+  init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
+    let person = head.method == .get || head.method == .head ? Self.person : .sender
+    if let line = head.fields.first(.secFetchMode) {
+      self = bytes.extracting(line.value).equalsIgnoringCase("navigate") ? person : .program
+      return
+    }
+    self = .program
+    var next = head.fields.index(of: .accept)
+    while let index = next {
+      if Self.asksForHTML(bytes.extracting(head.fields[index].value)) { self = person }
+      next = head.fields.index(of: .accept, from: index + 1)
+    }
+  }
+
+  /// Whether `text/html` is among the media types, whatever its weight.
+  private static func asksForHTML(_ value: Span<UInt8>) -> Bool {
+    var start = 0
+    for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
+      var end = start
+      while end < index, value[end] != UInt8(ascii: ";") { end += 1 }
+      var first = start
+      while first < end, value[first] == 0x20 || value[first] == 0x09 { first += 1 }
+      while end > first, value[end - 1] == 0x20 || value[end - 1] == 0x09 { end -= 1 }
+      if value.extracting(first..<end).equalsIgnoringCase("text/html") { return true }
+      start = index + 1
+    }
+    return false
+  }
+}
+
+/// An answer's status, content, and the fields that go with the content.
+struct ErrorResponse {
+  var status: Int
+  var contentType: StaticString
+  var body: [UInt8]
+  var fields: [(name: StaticString, value: String)] = []
+
+  /// The form for a reader. `signIn` is where a person signs in, where there is such a place.
+  init(_ problem: ProblemDocument, route: Route?, requestID: String, signIn: String?, audience: ResponseAudience) {
+    status = problem.status
+    if let interaction = problem.interaction, audience != .program {
+      contentType = "text/html; charset=utf-8"
+      if let signIn, audience == .person, route?.token.redirectsToSignIn == true {
+        status = 303
+        body = []
+        fields = [("Location", signIn)]
+        return
+      }
+      let page = InteractionPage(
+        title: problem.title, interaction: interaction, route: route?.name ?? "", signIn: signIn, requestID: requestID
+      ).page
+      body = page.html
+      fields = page.fields
+      return
+    }
+    contentType = "application/problem+json"
+    body = problem.json(route: route?.name ?? "", requestID: requestID, signIn: signIn)
+  }
+}

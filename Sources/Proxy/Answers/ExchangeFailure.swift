@@ -1,0 +1,71 @@
+// Owns everything that can keep a request from being answered by its upstream.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Telemetry
+
+/// Why the proxy answers in its own name.
+enum ExchangeFailure: Error {
+  /// The request head is not acceptable HTTP.
+  case head(RequestHeadError)
+  /// The caller did not finish its request head in time.
+  case headStalled
+  /// The request's length cannot be told.
+  case framing(FramingError)
+  /// The path has no one meaning.
+  case path(PathError)
+  /// CONNECT or TRACE.
+  case methodRefused
+  /// A target that is not for a gateway: `*`.
+  case targetRefused
+  /// An `https:` target on a connection without TLS (RFC 9110 §7.4).
+  case schemeRefused
+  /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
+  case expectation
+  /// `Max-Forwards` of an OPTIONS request is repeated or no number, so that it cannot be counted down (RFC 9110
+  /// §7.6.2).
+  case maxForwards
+  /// The caller is not let in.
+  case caller(CallerRefusal)
+  /// The keys of callers' tokens cannot be had.
+  case callerIssuerUnavailable
+  /// The caller sent an `Authorization` of its own to a route that takes none.
+  case authorizationRefused
+  /// The request has passed this process before (RFC 9110 §7.6.3, RFC 8586).
+  case loop
+  /// No route has this host and path.
+  case noRoute
+  /// The route does not take this method.
+  case methodNotAllowed
+  /// There is no token.
+  case token(AcquisitionError)
+  /// No connection to the upstream.
+  case unreachable(UpstreamError)
+  /// The request or its answer was not delivered.
+  case delivery(DeliveryFailure)
+}
+
+extension ExchangeFailure {
+  /// How the access record says it.
+  var outcome: RequestOutcome {
+    switch self {
+    case .headStalled, .unreachable(.timedOut), .delivery(.contentStalled), .delivery(.contentTooSlow),
+      .delivery(.upstreamStalled), .delivery(.exchangeTimedOut):
+      .timedOut
+    case .unreachable, .delivery(.upstreamClosed), .delivery(.upstreamMalformed): .upstreamFailed
+    default: .answeredByProxy
+    }
+  }
+
+  /// Whether the caller did nothing that casts doubt on what follows on its connection.
+  var leavesConnectionUsable: Bool {
+    switch self {
+    case .schemeRefused, .loop, .noRoute, .methodNotAllowed, .authorizationRefused, .token, .unreachable,
+      .delivery(.upstreamClosed), .delivery(.upstreamMalformed), .delivery(.upstreamStalled),
+      .delivery(.exchangeTimedOut):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Owns how a need for a person is put to callers: the challenge that a program reads, and the sentence that a person
+// does. They name neither the account nor what the provider wrote: whoever may call the proxy need not know whose
+// account it uses.
+
+internal import FoundationEssentials
+internal import Identity
+internal import Tokens
+
+extension InteractionRequired {
+  /// The value of `WWW-Authenticate` (RFC 9110 §11.6.1, RFC 6750 §3, and Microsoft's `authorization_uri` and `claims`).
+  ///
+  /// Claims are in standard base64, as Microsoft's own APIs send them. No parameter needs escaping: scopes and URLs
+  /// have neither quotes nor backslashes.
+  var challenge: String {
+    var parameters = [
+      ("realm", authority.tenantName ?? ""), ("authorization_uri", authority.authorizationURI),
+      ("error", claims == nil ? "interaction_required" : "insufficient_claims"),
+    ]
+    if !scopes.isEmpty { parameters.append(("scope", scopes.description)) }
+    if let claims { parameters.append(("claims", Data(claims.text.utf8).base64EncodedString())) }
+    return "Bearer " + parameters.map { "\($0)=\"\($1)\"" }.joined(separator: ", ")
+  }
+
+  /// What is missing and who can bring it; `route` is the one that needs it, empty where that is not known.
+  func words(route: String, canSignInHere: Bool) -> String {
+    let missing =
+      switch reason {
+      case .noAccount: "The account of this route is not signed in."
+      case .accountAmbiguous: "Several accounts are signed in, and this route names none."
+      case .noTokens: "The account of this route has nothing left to get a token with."
+      case .userMismatch: "The identity provider answered for somebody else than the account of this route."
+      case .consentRequired: "The account of this route has not consented to what the route needs."
+      case .passwordExpired: "The password of this route's account has to be changed."
+      case .basicAction: "The identity provider wants the account of this route to prove more, such as a second factor."
+      case .additionalAction:
+        "The identity provider wants something done outside the sign-in first, such as enrolling a device."
+      case .messageOnly: "The identity provider has a message for the account of this route."
+      case .protectionPolicyRequired:
+        "A device policy keeps the account of this route out; signing in alone does not change that."
+      case .signInRequired: "The account of this route has to sign in again."
+      }
+    let remedy =
+      reason == .accountAmbiguous
+      ? "Name one under the route's 'token'."
+      : canSignInHere
+        ? "Sign in, and come back here."
+        : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is needed."
+    return "\(missing) \(remedy)"
+  }
+}
+
+extension Authority {
+  fileprivate var tenantName: String? {
+    switch kind {
+    case .entra(.specific(let tenant), _), .b2c(let tenant, _), .ciam(let tenant): tenant
+    case .entra, .adfs, .issuer: nil
+    }
+  }
+
+  /// Where a sign-in would begin. An issuer's own endpoint stands in its metadata, which callers can find from here.
+  fileprivate var authorizationURI: String {
+    switch kind {
+    case .entra, .b2c, .ciam: "\(self)/oauth2/v2.0/authorize"
+    case .adfs: "\(self)/oauth2/authorize"
+    case .issuer: description
+    }
+  }
+}

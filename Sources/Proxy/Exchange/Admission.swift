@@ -1,0 +1,156 @@
+// Everything that is decided about a request before a token or an upstream is involved.
+
+internal import HTTP
+
+/// A request that may be forwarded.
+struct AdmittedRequest {
+  var route: Route
+  var method = RequestMethod.get
+  /// The caller's version.
+  var version = HTTPVersion.http11
+  var framing = BodyFraming.none
+  /// Whether the path to forward is the normal form instead of the one sent.
+  var usesNormalPath = false
+  /// Whether the caller may wait for a 100 before it sends its content.
+  var expectsContinue = false
+  /// Whether the exchange may become a WebSocket.
+  var asksForWebSocket = false
+  /// Whether the caller's connection can go on after it.
+  var persistence = Persistence.keepAlive
+
+  /// Whether the request has content, or may have.
+  var hasContent: Bool { framing != .none && framing != .fixed(0) }
+}
+
+/// What becomes of a request.
+struct Admission {
+  enum Verdict {
+    case forward(AdmittedRequest)
+    /// A page of another site asks whether it may call, and it may (Fetch §4.8).
+    case preflight
+    /// OPTIONS that goes no further than this proxy (RFC 9110 §7.6.2).
+    case options
+    case refused(ExchangeFailure)
+  }
+
+  let verdict: Verdict
+  /// The route it takes, also where it is refused after that was found.
+  private(set) var route: Route?
+  /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
+  private(set) var corsOrigin = ByteRange()
+
+  /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form
+  /// where that differs.
+  init(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, isTLS: Bool,
+    pseudonym: Pseudonym, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer
+  ) {
+    var route: Route?
+    var corsOrigin = ByteRange()
+    do throws(ExchangeFailure) {
+      let bytes = input.bytes
+      let framing = try Self.framing(head, bytes)
+      let isForAnotherSite = callers.answersAnotherSite(head, bytes)
+      if isForAnotherSite, let origin = head.fields.first(.origin) { corsOrigin = origin.value }
+      // A preflight carries no secret yet: browsers leave them out (Fetch §4.8).
+      if isForAnotherSite, CORSPolicy.isPreflight(head, bytes), callers.isNamed(head, bytes) {
+        verdict = .preflight
+      } else {
+        if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
+        if pseudonym.isNamed(in: head, bytes) { throw .loop }
+        verdict = try Self.judge(
+          head, bytes, framing, isTLS: isTLS, table: table, bodyLimit: bodyLimit, normalPath: &normalPath, found: &route
+        )
+      }
+    } catch {
+      verdict = .refused(error)
+    }
+    self.route = route
+    self.corsOrigin = corsOrigin
+  }
+
+  /// Refuses a request for a reason that was found before it was looked at.
+  init(refused failure: ExchangeFailure) { verdict = .refused(failure) }
+
+  private static func framing(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>
+  ) throws(ExchangeFailure) -> BodyFraming {
+    do throws(FramingError) {
+      return try BodyFraming.request(head, bytes)
+    } catch {
+      throw .framing(error)
+    }
+  }
+
+  private static func judge(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ framing: BodyFraming, isTLS: Bool,
+    table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer, found: inout Route?
+  ) throws(ExchangeFailure) -> Verdict {
+    if head.method == .connect || head.method == .trace { throw .methodRefused }
+    if head.target.form == .asterisk { throw .targetRefused }
+    // An https resource is served over a secured connection only (RFC 9110 §7.4).
+    if head.target.scheme == .https, !isTLS { throw .schemeRefused }
+    let expectation = ExpectContinue.of(head, bytes)
+    if expectation == .unknown { throw .expectation }
+    let forwards = MaxForwards.of(head, bytes)
+    if forwards == .invalid { throw .maxForwards }
+
+    let sent = bytes.extracting(head.target.path)
+    let usesNormalPath: Bool
+    switch NormalPath.normalise(
+      sent, into: &normalPath, removesEncodedSlashes: table.hasOnePath, allowing: table.encodedPath)
+    {
+    case .alreadyNormal: usesNormalPath = false
+    case .written: usesNormalPath = true
+    case .refused(let error): throw .path(error)
+    }
+    let route =
+      if usesNormalPath {
+        try Self.route(head, bytes, path: normalPath.bytes, table: table, found: &found)
+      } else {
+        try Self.route(head, bytes, path: sent, table: table, found: &found)
+      }
+    if !table.encodedPath.subtracting(route.encodedPath).isEmpty { try Self.judge(sent, by: route) }
+    if case .fixed(let count) = framing, count > bodyLimit { throw .delivery(.tooLarge) }
+    if forwards == .exhausted { return .options }
+    return .forward(
+      AdmittedRequest(
+        route: route, method: head.method, version: head.version, framing: framing, usesNormalPath: usesNormalPath,
+        expectsContinue: expectation == .continue100,
+        asksForWebSocket: route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing),
+        persistence: Persistence.after(request: head)))
+  }
+
+  // Refuses what other routes let through and this one does not.
+  private static func judge(_ sent: Span<UInt8>, by route: Route) throws(ExchangeFailure) {
+    var normalPath = ByteBuffer(capacity: 256)
+    if case .refused(let error) = NormalPath.normalise(sent, into: &normalPath, allowing: route.encodedPath) {
+      throw .path(error)
+    }
+  }
+
+  private static func route(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, path: Span<UInt8>, table: borrowing RouteTable,
+    found: inout Route?
+  ) throws(ExchangeFailure) -> Route {
+    let authority = bytes.extracting(head.authority)
+    // Only an HTTP/1.0 request can name no host; it then takes a route of any host.
+    let host = if let name = HostName(authority) { authority.extracting(name.host) } else { authority }
+    switch table.match(host: host, path: path, method: bytes.extracting(head.methodName)) {
+    case .noRoute: throw .noRoute
+    case .methodNotAllowed(let route):
+      found = route
+      throw .methodNotAllowed
+    case .ambiguous(let route):
+      found = route
+      throw .path(.otherRoute)
+    case .route(let route):
+      found = route
+      if !route.takesOverrides(of: head, bytes) { throw .methodNotAllowed }
+      // Behind the prefix nothing may lead out of the upstream's path, however the upstream reads it.
+      guard path.count <= route.path.count || NormalPath.staysBelow(path.extracting(droppingFirst: route.path.count))
+      else { throw .path(.hiddenDotSegment) }
+      return route
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// Answers in the proxy's own name: problem documents, preflights, OPTIONS that goes no further.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Network
+internal import Telemetry
+
+extension Exchange {
+  /// Sends a problem document. Whether the connection can carry another exchange.
+  @discardableResult
+  mutating func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
+    trace?.problem = ProblemDocument(failure).kind
+    write(failure, keepsConnection: keepsConnection)
+    let isDelivered = await flush()
+    finish()
+    // Nothing was waited for. A caller that sends such requests back to back must not have the loop for itself.
+    if keepsConnection { await Task.yield() }
+    return isDelivered && keepsConnection
+  }
+
+  /// Grants a browser's preflight, so that the page of another site goes on.
+  mutating func answerPreflight(keepsConnection: Bool) async -> Bool {
+    beginAnswer(204)
+    writeDate()
+    request.headBytes.withBytes {
+      CORSPolicy.writePreflightGrant(
+        request.parser.head, $0, origin: $0.extracting(corsOrigin), into: &caller.output)
+    }
+    return await endAnswer(keepsConnection: keepsConnection)
+  }
+
+  /// Answers OPTIONS with the methods that the route takes.
+  mutating func answerOptions(keepsConnection: Bool) async -> Bool {
+    beginAnswer(200)
+    writeDate()
+    if let allow = route?.allow, !allow.isEmpty { HeadWriter.field("Allow", allow.span, into: &caller.output) }
+    HeadWriter.field("Content-Length", "0", into: &caller.output)
+    writeCORSGrant()
+    return await endAnswer(keepsConnection: keepsConnection)
+  }
+
+  /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
+  @inline(never)
+  private mutating func write(_ failure: ExchangeFailure, keepsConnection: Bool) {
+    let problem = ProblemDocument(failure)
+    let response = ErrorResponse(
+      problem, route: route,
+      requestID: hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : "",
+      signIn: signInLink(problem), audience: audience)
+    beginAnswer(response.status)
+    HeadWriter.field("Content-Type", response.contentType, into: &caller.output)
+    for field in response.fields {
+      HeadWriter.field(field.name, Array(field.value.utf8).span, into: &caller.output)
+    }
+    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.output)
+    HeadWriter.field("Cache-Control", "no-store", into: &caller.output)
+    writeDate()
+    if let seconds = problem.retryAfter {
+      HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &caller.output)
+    }
+    if let interaction = problem.interaction, response.status == 401 {
+      HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.output)
+    }
+    writeCORSGrant()
+    if case .caller(.untrustedToken) = failure {
+      HeadWriter.field("WWW-Authenticate", #"Bearer realm="bearer-proxy""#, into: &caller.output)
+    }
+    if case .methodNotAllowed = failure, let allow = route?.allow {
+      HeadWriter.field("Allow", allow.span, into: &caller.output)
+    }
+    writeEnd(keepsConnection: keepsConnection)
+    if !hasHead || request.parser.head.method != .head { caller.output.append(response.body) }
+    record.bytesOut = UInt64(response.body.count)
+    record.outcome = failure.outcome
+    record.fault = failure.upstreamFault
+    if let limit = failure.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
+  }
+
+  // MARK: Heads
+
+  /// The rest of an interim answer that the caller may have the beginning of stays in front.
+  mutating func beginAnswer(_ status: Int) {
+    HeadWriter.statusLine(status, into: &caller.output)
+    record.status = UInt16(status)
+    record.outcome = .answeredByProxy
+  }
+
+  func writeDate() {
+    state.clock.refreshDate()
+    state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &caller.output) }
+  }
+
+  private func writeCORSGrant() {
+    if corsOrigin.isEmpty { return }
+    request.headBytes.withBytes { CORSPolicy.writeGrant(origin: $0.extracting(corsOrigin), into: &caller.output) }
+  }
+
+  func writeEnd(keepsConnection: Bool) {
+    if !keepsConnection {
+      HeadWriter.field("Connection", "close", into: &caller.output)
+    } else if request.parser.head.version == .http10 {
+      HeadWriter.field("Connection", "keep-alive", into: &caller.output)
+    }
+    HeadWriter.end(into: &caller.output)
+  }
+
+  private mutating func endAnswer(keepsConnection: Bool) async -> Bool {
+    writeEnd(keepsConnection: keepsConnection)
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
+  }
+
+  /// Whether everything was sent.
+  mutating func flush() async -> Bool {
+    let deadline = state.loop.now + state.service.limits.idle
+    while !caller.output.isEmpty {
+      switch caller.output.send(to: connection.stream) {
+      case .moved: continue
+      case .endOfStream, .failed:
+        record.outcome = .abortedByDownstream
+        return false
+      case .wouldBlock:
+        connection.waiter.watch(connection.stream.channel, connection.stream.sendInterest)
+        if await connection.waiter.wait(until: deadline) == .timedOut {
+          connection.stream.reset()
+          return false
+        }
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,150 @@
+// What an exchange does when its token is refused, by the upstream or before it was obtained: it asks `ChallengePlan`,
+// has the broker act, and informs counters, log and memory. It runs on the cold path alone.
+
+internal import HTTP
+internal import Identity
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+/// An upstream's refusal of a token, whose head is held.
+struct Refusal {
+  var token: BearerValue
+  var route: Route
+  var status: Int
+  var isReplayable: Bool
+  var isReplay: Bool
+}
+
+extension Exchange {
+  /// Another token to send the request once more with; nil where the refusal is to be passed on.
+  mutating func answerRefusal(_ refusal: Refusal, _ attempt: UpstreamAttempt) async -> BearerValue? {
+    let (state, trace) = (state, trace)
+    let route = refusal.route
+    guard let slot = route.bearerSlot else { return nil }
+    let subscription = state.service.subscriptions[slot]
+    let now = UnixTime(state.wallClock().seconds)
+    let refused = read(refusal, subscription, now, attempt)
+    func count(_ outcome: ChallengeOutcome) {
+      state.metrics.add(
+        state.service.metrics.challenges[ChallengeRecord.row(refused.kind), outcome.rawValue])
+    }
+    switch ChallengePlan(refused) {
+    case .passOn(let reason):
+      count(reason == .isReplay ? .refusedAgain : .passedOn)
+      if case .unusable(let fault) = refused.challenge { warn(of: fault, route) }
+      if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now) }
+      return nil
+    case .answerBehind(let complaint):
+      count(.renewedBehind)
+      let broker = state.service.broker
+      Task {
+        // Whoever comes next is told what is wrong, if something is.
+        do throws(AcquisitionError) {
+          _ = try await broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+        } catch {}
+      }
+      return nil
+    case .answer(let complaint):
+      let (spans, asked) = (trace?.beginToken(), state.loop.now)
+      func told(_ error: AcquisitionError?) {
+        trace?.endToken(
+          spans, of: subscription, since: asked, now: state.loop.now, source: .identityProvider,
+          complaint: refused.kind.rawValue, error: error)
+      }
+      do throws(AcquisitionError) {
+        let broker = state.service.broker
+        let wait = TokenWait<BearerValue?>(request.scope(spans: spans), on: connection.waiter) {
+          () async throws(AcquisitionError) in
+          try await broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+        }
+        let value = try await connection.outcome(of: wait, key: subscription.key)
+        guard let value else {
+          if spans?.hasChildren == true { told(nil) }
+          // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.
+          count(.alreadyAnswered)
+          return nil
+        }
+        count(.replayed)
+        told(nil)
+        return value
+      } catch {
+        count(.notObtained)
+        told(error)
+        if case .interactionRequired(let required) = error { remember(refused, required, route, now) }
+        return nil
+      }
+    }
+  }
+
+  /// What a refusal says. Not inlined: what reading needs in between has no place in a frame that waits.
+  @inline(never)
+  private func read(
+    _ refusal: Refusal, _ subscription: TokenSubscription, _ now: UnixTime, _ attempt: UpstreamAttempt
+  ) -> RefusedRequest {
+    let challenge = attempt.input.withBytes {
+      BearerChallengeReading(AuthenticationChallengeList(attempt.parser.head.fields, in: $0))
+    }
+    return RefusedRequest(
+      status: refusal.status, challenge: challenge, granted: refusal.token.scopes.union(subscription.key.scopes),
+      tokenAge: now - refusal.token.lifetime.obtainedAt, allowedScopes: refusal.route.token.scopesOnChallenge,
+      isReplayable: refusal.isReplayable, isReplay: refusal.isReplay)
+  }
+
+  /// Counts and remembers that a token could not be had without a person, and finds out whether one is looking.
+  mutating func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
+    guard case .token(.interactionRequired(let required)) = failure else { return }
+    let request = request
+    audience = request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) }
+    if audience == .person { returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) } }
+    state.metrics.add(state.service.metrics.challenges[ChallengeRecord.row(nil), ChallengeOutcome.answered.rawValue])
+    guard let claims = required.claims else { return }
+    state.service.signInRequirements.remember(
+      SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
+  }
+
+  /// Where a person signs in for what a problem says is missing; nil where a sign-in does not bring it.
+  func signInLink(_ problem: ProblemDocument) -> String? {
+    // Of several who are signed in, one more sign-in chooses none.
+    guard let route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous else { return nil }
+    let own = connection.context.signIn?.origin.link(route: route.name, returnTo: returnTo)
+    let link = own ?? state.service.signInLink(route, interaction)
+    // It goes into a field and into markup.
+    return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }
+  }
+
+  /// The path and query of a request.
+  private static func target(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String {
+    let path = bytes.extracting(head.target.path).text
+    let query = bytes.extracting(head.target.query).text
+    return query.isEmpty ? path : "\(path)?\(query)"
+  }
+
+  /// Remembers what a sign-in has to bring.
+  private func remember(
+    _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime
+  ) {
+    guard let bearer = refused.bearer else { return }
+    var need = SignInNeed(since: now)
+    need.claims = bearer.claims
+    if let more = required?.claims { need.claims = need.claims?.merged(with: more) ?? more }
+    need.authenticationContexts = bearer.authenticationContexts
+    need.maxAge = bearer.maxAge
+    // Only what the route may ask for.
+    if refused.kind == .insufficientScope { need.scopes = bearer.scopes }
+    if need.isEmpty { return }
+    state.service.signInRequirements.remember(need, route: route.name)
+    state.service.log.warning(
+      "an upstream wants more than can be had without a person",
+      [
+        "route": .string(route.name), "kind": .string(refused.kind.rawValue),
+        "reason": .string(required?.reason.rawValue ?? "not asked again"),
+      ], of: request.logRequest)
+  }
+
+  private func warn(of fault: ChallengeFault, _ route: Route) {
+    state.service.log.warning(
+      "a challenge of an upstream cannot be used", ["route": .string(route.name), "fault": .string(fault.rawValue)],
+      of: request.logRequest)
+  }
+}

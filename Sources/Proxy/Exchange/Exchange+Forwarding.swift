@@ -1,0 +1,207 @@
+// One attempt at the upstream after the other: a connection for each, and what becomes of it. Whether there is another
+// attempt is decided by ExchangeState, and what happens on a connection is the Relay's.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Network
+internal import Telemetry
+
+extension Exchange {
+  /// Forwards the request and its answer. Whether the caller's connection can carry another exchange.
+  mutating func forward(
+    _ admitted: AdmittedRequest, _ credential: RequestCredential
+  ) async throws(ExchangeFailure) -> Bool {
+    let state = state
+    let route = admitted.route
+    let pool = state.pools[route.originIndex]
+    let began = state.loop.now
+    defer { if record.upstream == nil { record.upstream = (state.loop.now - began).nanoseconds } }
+    let attempt = connection.takeAttempt()
+    defer { connection.giveBack(attempt) }
+    var credential = credential
+    var life = ExchangeState(terms(admitted, credential))
+    beginContent(admitted, credential)
+    var next = life.begin()
+    while true {
+      trace?.beginAttempt(request, now: state.loop.now)
+      let upstream: UpstreamConnection
+      if let open = openConnection(next, of: pool, for: route) {
+        upstream = open
+      } else {
+        upstream = try await connect(pool, route)
+      }
+      var relay = Relay(
+        admitted, corsOrigin: corsOrigin, credential, connection, caller, request, attempt, on: upstream)
+      life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
+      trace?.sends(attempt)
+      var action = await relay.run(&life)
+      if case .hold = action {
+        let refusedAt = state.loop.now
+        if let value = await anotherToken(insteadOf: credential, admitted, attempt, isReplay: life.isReplay) {
+          trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+          pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
+          credential = .bearer(value)
+          next = life.refusalAnswered()
+          continue
+        }
+        action = await relay.passOn(&life)
+      }
+      record.bytesIn = request.content.contentBytes
+      record.bytesOut = attempt.answer.contentBytes
+      record.status = UInt16(attempt.status)
+      if let answered = attempt.answeredAt { record.upstream = (answered - began).nanoseconds }
+      switch action {
+      case .finish(let ending):
+        trace?.endAttempt(
+          route, pool.origin, status: attempt.status, error: ending.errorType, now: state.loop.now)
+        switch ending {
+        case .completed(let reusesUpstream, let keepsCaller):
+          state.service.upstreams.answered(route.index)
+          giveBack(
+            upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
+            isBound: attempt.binding.isBound, isCallersOwn: !credential.replacesCallers)
+          return keepsCaller
+        case .goingAway:
+          state.service.upstreams.answered(route.index)
+          pool.giveBack(upstream, .unusable)
+          return false
+        case .interrupted(let interruption):
+          pool.giveBack(upstream, .unusable)
+          settle(interruption, route)
+          return false
+        case .failed(let failure):
+          pool.giveBack(upstream, .unusable)
+          let failure = ExchangeFailure.delivery(failure)
+          if let fault = failure.upstreamFault { note(fault.words, route) }
+          throw failure
+        }
+      case .retry:
+        trace?.endAttempt(
+          route, pool.origin, status: attempt.status, error: DeliveryFailure.upstreamClosed.errorType,
+          now: state.loop.now)
+        pool.giveBack(upstream, .unusable)
+        state.metrics.add(state.service.metrics.retries)
+        next = action
+      default: preconditionFailure("an attempt ends with an ending, a retry or a refusal")
+      }
+    }
+  }
+
+  private func terms(_ admitted: AdmittedRequest, _ credential: RequestCredential) -> ExchangeState.Terms {
+    let timeouts = admitted.route.timeouts
+    return ExchangeState.Terms(
+      method: admitted.method, framing: admitted.framing, version: admitted.version, persistence: admitted.persistence,
+      expectsContinue: admitted.expectsContinue, asksForWebSocket: admitted.asksForWebSocket,
+      credential: credential.owner, responseHead: timeouts.responseHead, idle: timeouts.idle, whole: whole,
+      callerRate: state.service.limits.callerRate)
+  }
+
+  /// Prepares to send the request's content, and to keep it as far as it may have to be sent once more.
+  private func beginContent(_ admitted: AdmittedRequest, _ credential: RequestCredential) {
+    let isChunked = admitted.framing == .chunked
+    let replayLimit = credential.bearer == nil ? 0 : admitted.route.token.replayLimit
+    request.content = BodyPump(
+      admitted.framing, writesChunks: isChunked, limit: state.service.limits.bodyBytes,
+      keepLimit: replayLimit > 0 ? replayLimit : nil,
+      nominations: isChunked
+        ? request.headBytes.withBytes { request.parser.head.connection.nominations(in: $0) } : nil)
+  }
+
+  /// Another token to send the request with once more; nil where the refusal of the first one stands.
+  private mutating func anotherToken(
+    insteadOf credential: RequestCredential, _ admitted: AdmittedRequest, _ attempt: UpstreamAttempt, isReplay: Bool
+  ) async -> BearerValue? {
+    guard let refused = credential.bearer else { return nil }
+    let refusal = Refusal(
+      token: refused, route: admitted.route, status: attempt.status,
+      isReplayable: !admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
+    return await answerRefusal(refusal, attempt)
+  }
+
+  // MARK: Connections
+
+  /// A connection that is open and may carry the request; nil where a new one is needed.
+  private func openConnection(
+    _ action: ExchangeState.Action, of pool: OriginPool, for route: Route
+  ) -> UpstreamConnection? {
+    let sources: ExchangeState.ConnectionSources
+    switch action {
+    case .connect(let allowed), .replay(let allowed): sources = allowed
+    default: return nil
+    }
+    var upstream: UpstreamConnection?
+    if sources.contains(.callersOwn) { upstream = connection.boundUpstreams.take(of: pool) }
+    if upstream == nil, sources.contains(.pool) { upstream = pool.lease() }
+    if upstream != nil { state.metrics.add(state.service.metrics.upstreamConnections[route.index, 0]) }
+    return upstream
+  }
+
+  private func connect(_ pool: OriginPool, _ route: Route) async throws(ExchangeFailure) -> UpstreamConnection {
+    let state = state
+    let deadline = min(state.loop.now + route.timeouts.connect, whole)
+    do throws(UpstreamError) {
+      let upstream = try await connectMakingRoom(pool, until: deadline)
+      state.metrics.add(state.service.metrics.upstreamConnections[route.index, 1])
+      return upstream
+    } catch {
+      state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
+      trace?.endAttempt(
+        route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
+      state.service.log.warning(
+        "upstream unreachable",
+        ["route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason)],
+        of: request.logRequest)
+      note(error.reason, route)
+      throw .unreachable(error)
+    }
+  }
+
+  /// Connects; where there is no descriptor, in the place of connections on which there is no request.
+  private func connectMakingRoom(
+    _ pool: OriginPool, until deadline: MonotonicTime
+  ) async throws(UpstreamError) -> UpstreamConnection {
+    var isFirst = true
+    while true {
+      do throws(UpstreamError) {
+        return try await pool.connect(connection.waiter, until: deadline)
+      } catch {
+        // A caller accepted a moment ago begins to wait in this turn, and in a flood takes what was given up just now.
+        // Each time round one connection less is left to give up.
+        guard error.isExhaustion, connection.giveUpDescriptor() || isFirst, state.loop.now < deadline else {
+          throw error
+        }
+        isFirst = false
+        await Task.yield()
+      }
+    }
+  }
+
+  /// Gives back the connection of an answer that was delivered.
+  private func giveBack(
+    _ upstream: UpstreamConnection, to pool: OriginPool, isReusable: Bool, keepsCaller: Bool, isBound: Bool,
+    isCallersOwn: Bool
+  ) {
+    let isBound = isBound || upstream.isReserved
+    if isReusable, isBound, isCallersOwn, keepsCaller {
+      connection.boundUpstreams.keep(upstream, of: pool)
+    } else {
+      pool.giveBack(upstream, isReusable && !isBound ? .reusable : .unusable)
+    }
+  }
+
+  /// Ends an exchange that broke. Not inlined: it has no place in a frame that waits.
+  @inline(never)
+  private mutating func settle(_ interruption: ExchangeState.Interruption, _ route: Route) {
+    connection.stream.reset()
+    record.outcome = interruption.outcome
+    record.fault = interruption.fault
+    if let limit = interruption.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
+    if let fault = interruption.fault { note(fault.words, route) }
+  }
+
+  /// Remembers for /status that the upstream fails.
+  private func note(_ reason: String, _ route: Route) {
+    state.service.upstreams.failed(route.index, reason, now: state.wallClock().seconds)
+  }
+}

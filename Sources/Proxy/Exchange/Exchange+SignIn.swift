@@ -1,0 +1,111 @@
+// Owns how a request to the sign-in pages is read and answered on a caller's connection. What is answered is the
+// SignInHandler's.
+
+internal import HTTP
+internal import HTTPClient
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+extension Exchange {
+  /// The handler that a request is for; nil where it is for a route.
+  func signInHandler() -> SignInHandler? {
+    guard let handler = connection.context.signIn, signInPath() == .pages else { return nil }
+    return handler
+  }
+
+  /// Where the path leads on a listener with sign-in pages.
+  func signInPath() -> SignInPath {
+    request.path.removeAll()
+    return request.headBytes.withBytes { bytes in
+      SignInPath(bytes.extracting(request.parser.head.target.path), normal: &request.path)
+    }
+  }
+
+  /// Serves a request to the sign-in pages. Whoever asks is a caller as any other, but that a browser may come from
+  /// another site: from the application that showed the link, and from the identity provider.
+  mutating func signIn(_ handler: SignInHandler) async -> Bool {
+    let visit: SignInPageRequest
+    let count: UInt64
+    do throws(ExchangeFailure) {
+      if let refusal = connection.refusal { throw .caller(refusal) }
+      (visit, count) = try Self.visit(
+        request.parser.head, request.headBytes, callers: connection.context.callers, origin: handler.origin)
+      try await judgeCallerToken()
+      guard count <= UInt64(SignInHandler.formLimit) else {
+        return await answer(handler.tooLarge(), keepsConnection: false)
+      }
+      var whole = visit
+      if !request.path.isEmpty { whole.path = request.path.withBytes { $0.text } }
+      whole.body = try await content(Int(count))
+      let keepsConnection =
+        count == 0 && Persistence.after(request: request.parser.head) == .keepAlive
+        && !connection.isEnding
+      let answer = await RequestScope.around(request.scope(spans: trace?.whole)) { [whole] in
+        await handler.answer(whole)
+      }
+      caller.input.consume(Int(count))
+      return await self.answer(answer, keepsConnection: keepsConnection)
+    } catch {
+      return await answer(error)
+    }
+  }
+
+  /// Reads the head, and the length of what follows.
+  private static func visit(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, origin: SignInOrigin
+  ) throws(ExchangeFailure) -> (SignInPageRequest, UInt64) {
+    let bytes = input.bytes
+    if !callers.isNamed(head, bytes) { throw .caller(.unknownHost) }
+    if let refusal = callers.rules.judgeHeader(head, bytes) { throw .caller(refusal) }
+    let framing: BodyFraming
+    do throws(FramingError) {
+      framing = try BodyFraming.request(head, bytes)
+    } catch {
+      throw .framing(error)
+    }
+    let visit = SignInPageRequest(head, bytes, origin: origin)
+    switch framing {
+    case .none: return (visit, 0)
+    case .fixed(let count): return (visit, count)
+    // No browser sends a form in pieces of unknown number.
+    default: return (visit, .max)
+    }
+  }
+
+  /// Waits for the content, which is small.
+  private func content(_ count: Int) async throws(ExchangeFailure) -> [UInt8] {
+    guard count > 0 else { return [] }
+    let deadline = start + state.service.limits.requestHead
+    while caller.input.count < count {
+      caller.input.reserve(count)
+      switch caller.input.receive(from: connection.stream) {
+      case .moved: continue
+      case .endOfStream, .failed: throw .delivery(.contentCut)
+      case .wouldBlock:
+        connection.waiter.watch(connection.stream.channel, connection.stream.receiveInterest)
+        if await connection.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
+      }
+    }
+    return caller.input.withBytes { bytes in
+      let content = bytes.extracting(first: count)
+      return content.indices.map { content[$0] }
+    }
+  }
+
+  private mutating func answer(_ answer: SignInAnswer, keepsConnection: Bool) async -> Bool {
+    let isHead = request.parser.head.method == .head
+    beginAnswer(answer.status)
+    for (name, value) in answer.fields {
+      HeadWriter.field(name, Array(value.utf8).span, into: &caller.output)
+    }
+    HeadWriter.field("Content-Length", decimal: UInt64(answer.body.count), into: &caller.output)
+    writeDate()
+    writeEnd(keepsConnection: keepsConnection)
+    if !isHead { caller.output.append(answer.body) }
+    record.bytesOut = isHead ? 0 : UInt64(answer.body.count)
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
+  }
+}

@@ -1,0 +1,170 @@
+// The order of one request's life on a caller's connection: admit, token, forward, or an answer of the proxy's own,
+// then the record. It carries out what the rules beside it decided. Beside this file: Credentials, Forwarding,
+// Challenge, Answers, SignIn.
+
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Network
+internal import Telemetry
+internal import Tokens
+
+/// One request and its answer.
+struct Exchange {
+  let connection: DownstreamConnection
+  let caller: CallerBuffers
+  let request: RequestContext
+  /// Whether there is a head that was understood.
+  let hasHead: Bool
+  let start: MonotonicTime
+  var whole = MonotonicTime.distantFuture
+  var record = AccessRecord()
+  var route: Route?
+  /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
+  var corsOrigin = ByteRange()
+  /// Who reads an answer of the proxy's own that needs a person.
+  var audience = ResponseAudience.program
+  /// Where a person was going, to come back to after a sign-in.
+  var returnTo: String?
+  /// The spans of the request; nil where it is not traced.
+  var trace: ExchangeTrace?
+
+  init(
+    _ connection: DownstreamConnection, _ caller: CallerBuffers, _ request: RequestContext, hasHead: Bool,
+    start: MonotonicTime
+  ) {
+    self.connection = connection
+    self.caller = caller
+    self.request = request
+    self.hasHead = hasHead
+    self.start = start
+  }
+
+  var state: LoopState { connection.state }
+
+  /// Serves the request whose head was parsed. False: the caller's connection is to be closed.
+  mutating func run() async -> Bool {
+    identify()
+    if let handler = signInHandler() { return await signIn(handler) }
+    let admission = admit()
+    let admitted: AdmittedRequest
+    switch admission.verdict {
+    case .forward(let request): admitted = request
+    case .preflight: return await answerPreflight(keepsConnection: mayGoOn)
+    case .refused(let failure): return await refuse(failure)
+    case .options:
+      do throws(ExchangeFailure) {
+        try await judgeCallerToken()
+      } catch {
+        return await refuse(error)
+      }
+      return await answerOptions(keepsConnection: mayGoOn)
+    }
+    do throws(ExchangeFailure) {
+      try await judgeCallerToken()
+      let credential: RequestCredential
+      if let held = try heldCredential(for: admitted.route) {
+        credential = held
+      } else {
+        credential = try await obtainCredential(for: admitted.route)
+      }
+      let goesOn = try await forward(admitted, credential)
+      finish()
+      return goesOn
+    } catch {
+      return await refuse(error)
+    }
+  }
+
+  private mutating func refuse(_ failure: ExchangeFailure) async -> Bool {
+    await answer(failure, keepsConnection: failure.leavesConnectionUsable && mayGoOn)
+  }
+
+  /// Whether nothing of the request is left to read behind its head, and neither side wants to end.
+  var mayGoOn: Bool {
+    Persistence.after(request: request.parser.head) == .keepAlive
+      && !request.parser.head.fields.contains(.contentLength)
+      && !request.parser.head.fields.contains(.transferEncoding) && !connection.isEnding
+  }
+
+  // MARK: Before the upstream
+
+  private mutating func admit() -> Admission {
+    let service = state.service
+    let isAmbiguous = connection.context.signIn != nil && signInPath() == .ambiguous
+    request.path.removeAll()
+    if let refusal = connection.refusal { return Admission(refused: .caller(refusal)) }
+    let admission = Admission(
+      request.parser.head, request.headBytes, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
+      pseudonym: service.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
+      normalPath: &request.path)
+    route = admission.route
+    record.route = route?.index
+    corsOrigin = admission.corsOrigin
+    switch admission.verdict {
+    case .forward(let admitted):
+      if let limit = admitted.route.timeouts.whole { whole = start + limit }
+    case .options: break
+    case .preflight, .refused: return admission
+    }
+    return isAmbiguous ? Admission(refused: .path(.otherRoute)) : admission
+  }
+
+  /// Takes over or makes the request's ids.
+  private mutating func identify() {
+    let tracer = state.service.tracer
+    let trace = request.headBytes.withBytes {
+      RequestIdentity.write(
+        request.parser.head, $0, tracing: tracer?.rules, random: state.clock.nextRandom, into: &request.identity)
+    }
+    if trace.isRecorded, let tracer {
+      self.trace = ExchangeTrace(trace, tracer, connection, request, start: start)
+    }
+  }
+
+  // MARK: Afterwards
+
+  /// Counts and records the request.
+  mutating func finish() {
+    record.total = (state.loop.now - start).nanoseconds
+    let metrics = state.service.metrics
+    let row = metrics.row(record.route)
+    let statusClass = ServiceMetrics.statusClass(record.status)
+    state.metrics.add(metrics.requests[row, statusClass])
+    state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
+    state.metrics.observe(metrics.durations[row, statusClass], nanoseconds: record.total)
+    if let fault = record.fault { state.metrics.add(metrics.upstreamFailures[row, Int(fault.rawValue)]) }
+    trace?.end(record, route: route, now: state.loop.now)
+    guard state.service.accessLog != nil else { return }
+    // A head that was refused is not recorded beyond its answer.
+    let head = hasHead ? RecordedHead(request.parser.head) : RecordedHead()
+    head.record(record, request.headBytes, request.identity, caller: connection.ingress.peer, in: state)
+  }
+}
+
+/// What an access record takes from a request head: never the query, which may hold secrets.
+struct RecordedHead {
+  var method = ByteRange()
+  var host = ByteRange()
+  var path = ByteRange()
+
+  init() {}
+
+  init(_ head: borrowing RequestHead) {
+    method = head.methodName
+    host = head.authority
+    path = head.target.path
+  }
+
+  /// Hands a request's record to the loop's writer.
+  func record(
+    _ access: AccessRecord, _ head: borrowing ByteBuffer, _ identity: borrowing ByteBuffer, caller: [UInt8],
+    in state: LoopState
+  ) {
+    let texts = head.bytes
+    let ids = identity.bytes
+    state.record(
+      access, method: texts.extracting(method), host: texts.extracting(host), path: texts.extracting(path),
+      caller: caller.span, requestID: RequestIdentity.requestID(ids), traceID: RequestIdentity.traceID(ids))
+  }
+}

@@ -1,0 +1,196 @@
+// What `ExchangeState` is told and what it answers.
+
+internal import HTTP
+internal import Network
+internal import Telemetry
+
+extension ExchangeState {
+  /// What was known before the first attempt.
+  struct Terms {
+    var method = RequestMethod.get
+    var framing = BodyFraming.none
+    /// The caller's version.
+    var version = HTTPVersion.http11
+    /// Whether the caller's connection can go on after the request.
+    var persistence = Persistence.keepAlive
+    /// Whether the caller may wait for a 100 before it sends content (RFC 9110 §10.1.1).
+    var expectsContinue = false
+    var asksForWebSocket = false
+    var credential = CredentialOwner.proxy
+    /// From the end of the request to the head of the answer.
+    var responseHead = TimeSpan.seconds(60)
+    /// Without progress in either direction.
+    var idle = TimeSpan.seconds(60)
+    /// The end of the time for the exchange as a whole.
+    var whole = MonotonicTime.distantFuture
+    /// Bytes a second that the caller has to move while it is waited for; `nil`: no limit.
+    var callerRate: UInt64?
+  }
+
+  /// Whose credential the request carries.
+  enum CredentialOwner: Equatable {
+    /// A token of the proxy's: the upstream may refuse it, and another one may help.
+    case proxy
+    case caller
+    case none
+  }
+
+  /// Where a connection may come from, besides a new one.
+  struct ConnectionSources: OptionSet, Hashable {
+    let rawValue: UInt8
+    /// The connection that this caller has authenticated.
+    static let callersOwn = Self(rawValue: 1)
+    /// The pool's.
+    static let pool = Self(rawValue: 2)
+  }
+
+  /// A final head of an answer, as far as it decides anything.
+  struct AnswerHead: Equatable {
+    var status: Int
+    var framing: BodyFraming
+    /// Whether the upstream's connection can go on after it.
+    var persistence = Persistence.keepAlive
+    var hasChallenge = false
+  }
+
+  /// What a direction waits for.
+  struct Needs: OptionSet, Hashable {
+    let rawValue: UInt8
+    /// Content from the caller.
+    static let content = Self(rawValue: 1)
+    /// Room for content at the upstream.
+    static let upstreamRoom = Self(rawValue: 2)
+    /// Bytes of the answer.
+    static let answer = Self(rawValue: 4)
+    /// Room for the answer at the caller.
+    static let callerRoom = Self(rawValue: 8)
+    /// Nothing: there is more to move after other tasks of the loop.
+    static let turn = Self(rawValue: 16)
+  }
+
+  enum Action: Equatable {
+    /// Nothing beyond moving bytes.
+    case move
+    /// Take a connection from one of these or make a new one, and send the request's head on it.
+    case connect(ConnectionSources)
+    /// Close the connection, and send the request on a new one: this one had been closed before.
+    case retry
+    /// Drop the held answer, and send the request once more with the other token.
+    case replay(ConnectionSources)
+    case forwardInterim
+    case dropInterim
+    /// Keep the head of the answer, and ask for another token.
+    case hold
+    /// Send the head of the answer, and its content behind it.
+    case answer(ResponsePlan)
+    case switchProtocols
+    /// Tell the upstream that no more bytes follow.
+    case endTowardsUpstream
+    /// Tell the caller that no more bytes follow.
+    case endTowardsCaller
+    case finish(Ending)
+  }
+
+  /// What to do when neither direction can move.
+  enum Pause: Equatable {
+    case yield
+    case wait(Wait)
+    case finish(Ending)
+  }
+
+  struct Wait: Equatable {
+    var needs: Needs
+    /// Whether the caller is what holds the exchange up.
+    var isForCaller: Bool
+    var until: MonotonicTime
+  }
+
+  enum Ending: Equatable {
+    /// The answer was delivered.
+    case completed(reusesUpstream: Bool, keepsCaller: Bool)
+    /// The sides of a tunnel that still listen are told that it ends, which is no failure.
+    case goingAway(tellsUpstream: Bool, tellsCaller: Bool)
+    /// The exchange broke after the caller had part of the answer, or because of the caller. Its connection is reset.
+    case interrupted(Interruption)
+    /// The caller has no part of an answer and gets the proxy's own.
+    case failed(DeliveryFailure)
+  }
+
+  enum Interruption: Equatable {
+    case callerLeft
+    case callerTooSlow
+    /// A time limit ran out; the fault is the upstream's where it was the one to move.
+    case timedOut(UpstreamFault?)
+    /// The content of the request is broken or too long.
+    case contentRefused
+    case upstreamBroke(UpstreamFault?)
+  }
+}
+
+/// Why a request or its answer was not delivered.
+enum DeliveryFailure: Error, Equatable {
+  /// The content is longer than the limit.
+  case tooLarge
+  /// The content's chunked coding or trailer section is broken.
+  case content
+  /// The caller ended its direction before the content was complete.
+  case contentCut
+  /// The caller stopped sending in the middle of the content.
+  case contentStalled
+  /// The caller sends its content below the rate limit.
+  case contentTooSlow
+  /// The upstream closed or reset the connection before it had answered.
+  case upstreamClosed
+  /// The upstream's answer is not acceptable HTTP, or switches to a protocol that was not asked for.
+  case upstreamMalformed(UpstreamFault)
+  /// The upstream did not answer, or did not read, in time.
+  case upstreamStalled
+  /// The exchange as a whole took too long.
+  case exchangeTimedOut
+}
+
+extension ExchangeState.Interruption {
+  var outcome: RequestOutcome {
+    switch self {
+    case .callerLeft: .abortedByDownstream
+    case .callerTooSlow, .timedOut: .timedOut
+    case .contentRefused: .answeredByProxy
+    case .upstreamBroke: .upstreamFailed
+    }
+  }
+
+  /// What the upstream did wrong; `nil` where the caller did.
+  var fault: UpstreamFault? {
+    switch self {
+    case .timedOut(let fault), .upstreamBroke(let fault): fault
+    case .callerLeft, .callerTooSlow, .contentRefused: nil
+    }
+  }
+
+  /// The limit that was met, where it was one.
+  var limit: Limit? {
+    switch self {
+    case .callerTooSlow: .callerRate
+    case .timedOut: .idle
+    case .callerLeft, .contentRefused, .upstreamBroke: nil
+    }
+  }
+}
+
+/// When a request may be sent a second time without a refusal.
+enum RetryRule {
+  /// Whether a request that failed before any answer arrived is sent again on a fresh connection (RFC 9110 §9.2.2, RFC
+  /// 9112 §9.3.1): the connection had been used before, so the upstream may have closed it while it was idle, and doing
+  /// the request twice is like doing it once. Streamed content is gone, so only requests without content are repeated.
+  static func permits(
+    method: RequestMethod, framing: BodyFraming, connectionWasReused: Bool, isFirstAttempt: Bool
+  ) -> Bool {
+    isFirstAttempt && connectionWasReused && survivesRepetition(method: method, framing: framing)
+  }
+
+  /// Whether a connection that may turn out to be dead is good enough for a request.
+  static func survivesRepetition(method: RequestMethod, framing: BodyFraming) -> Bool {
+    let hasNoContent = framing == .none || framing == .fixed(0)
+    return hasNoContent && method.isIdempotent
+  }
+}

@@ -1,0 +1,62 @@
+// What an exchange tells its trace, which knows nothing of connections and buffers.
+
+internal import HTTP
+internal import Network
+internal import Telemetry
+
+extension ExchangeTrace {
+  /// Begins with a request whose head was read.
+  @inline(never)
+  convenience init(
+    _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ request: RequestContext,
+    start: MonotonicTime
+  ) {
+    let state = connection.state
+    let clock = state.clock
+    self.init(
+      trace, of: TracedRequest(connection, request), tracer, start: start,
+      epoch: state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds, random: { clock.nextRandom() })
+  }
+
+  /// Begins an attempt at the upstream, whose request is to name its span as its parent.
+  @inline(never)
+  func beginAttempt(_ request: RequestContext, now: MonotonicTime) {
+    let (trace, span) = beginAttempt(now: now)
+    RequestIdentity.replace(parent: span, of: trace, in: &request.identity)
+  }
+
+  /// Reads from the head that is about to be sent where it goes.
+  @inline(never)
+  func sends(_ attempt: UpstreamAttempt) {
+    attempt.output.withBytes { sends($0) }
+  }
+}
+
+extension TracedRequest {
+  fileprivate init(_ connection: DownstreamConnection, _ request: RequestContext) {
+    let requestID = request.logRequest.requestID
+    let peer = String(decoding: connection.ingress.peer, as: UTF8.self)
+    let isTLS = connection.ingress.isTLS
+    self = request.headBytes.withBytes { bytes in
+      TracedRequest(request.parser.head, bytes, isTLS: isTLS, requestID: requestID, peer: peer)
+    }
+  }
+
+  private init(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, isTLS: Bool, requestID: String, peer: String
+  ) {
+    var host = bytes.extracting(head.authority).text
+    var port: Int?
+    if let colon = host.lastIndex(of: ":"), let number = UInt16(host[host.index(after: colon)...]) {
+      port = Int(number)
+      host = String(host[..<colon])
+    }
+    var traceStates: [String] = []
+    for index in 0..<head.fields.count where head.fields[index].known == .tracestate {
+      traceStates.append(bytes.extracting(head.fields[index].value).text)
+    }
+    self.init(
+      method: head.method, path: bytes.extracting(head.target.path).text, host: host, port: port,
+      traceStates: traceStates, isHTTP10: head.version == .http10, isTLS: isTLS, requestID: requestID, peer: peer)
+  }
+}

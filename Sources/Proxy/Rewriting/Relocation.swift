@@ -1,0 +1,89 @@
+// Owns how a reference into the upstream's own space (`Location`, `Content-Location`) is spelt as one into the route's.
+// A caller who followed an upstream's own address would go past the proxy, and come without a token.
+
+internal import HTTP
+
+/// A reference to the upstream, as callers get it: the route's path, then what stands behind the upstream's path.
+struct Relocation: Sendable, Equatable {
+  /// How many bytes of the route's path are written: all, or all but the last slash.
+  var prefix: Int
+  /// Where in the reference the part begins that is kept.
+  var suffix: Int
+  /// Whether the result would begin with two slashes, and so with an authority of the upstream's choice (RFC 3986
+  /// §4.2). `/.` is written in front, which every reader removes after it has seen that there is no authority (RFC 3986
+  /// §5.2.4).
+  var isGuarded: Bool
+
+  /// Finds where a reference leads; nil where that is not the upstream's space, or where a reader could be led out of
+  /// that space. `callerHost` is the caller's `Host` where the upstream was sent it, else empty: an upstream that was
+  /// sent it takes it for its own.
+  init?(of reference: Span<UInt8>, route: Route, callerHost: Span<UInt8>) {
+    guard let path = Self.pathStart(reference, route, callerHost) else { return nil }
+    var end = path
+    while end < reference.count, reference[end] != UInt8(ascii: "?"), reference[end] != UInt8(ascii: "#") { end += 1 }
+    let base = route.upstreamPath
+    let written = reference.extracting(path..<end)
+    prefix = route.path.count
+    if written.isEmpty, base.count == 1 {
+      suffix = end
+    } else if written.count >= base.count, equal(written.extracting(first: base.count), base.span) {
+      suffix = path + base.count
+    } else if base.count > 1, equal(written, base.span.extracting(droppingLast: 1)) {
+      // The route takes its path without the last slash too, for the upstream's without it.
+      prefix = max(route.path.count - 1, 1)
+      suffix = end
+    } else {
+      return nil
+    }
+    isGuarded = prefix == 1 && suffix < end && reference[suffix] == UInt8(ascii: "/")
+    if written.isEmpty { return }
+    var normal = ByteBuffer(capacity: 256)
+    if case .refused = NormalPath.normalise(written, into: &normal, allowing: route.encodedPath) { return nil }
+    guard suffix == end || NormalPath.staysBelow(reference.extracting(suffix..<end)) else { return nil }
+  }
+
+  /// Appends the reference as callers get it.
+  func write(_ reference: Span<UInt8>, route: Route, into output: inout ByteBuffer) {
+    if isGuarded { output.append("/.") }
+    let path = route.path
+    output.append(path.span.extracting(first: prefix))
+    output.append(reference.extracting(droppingFirst: suffix))
+  }
+
+  // Where the path of a reference begins that has the upstream's authority or none; nil for every other one.
+  private static func pathStart(_ reference: Span<UInt8>, _ route: Route, _ callerHost: Span<UInt8>) -> Int? {
+    let scheme: HTTPScheme
+    let start: Int
+    if starts(reference, with: "//") {
+      // The scheme is that of the request which the upstream answered (RFC 3986 §5.2.2).
+      (scheme, start) = (route.upstreamScheme, 2)
+    } else if starts(reference, with: "http://") {
+      (scheme, start) = (.http, 7)
+    } else if starts(reference, with: "https://") {
+      (scheme, start) = (.https, 8)
+    } else {
+      return reference.count > 0 && reference[0] == UInt8(ascii: "/") ? 0 : nil
+    }
+    var end = start
+    while end < reference.count, !isAuthorityEnd(reference[end]) { end += 1 }
+    let authority = reference.extracting(start..<end)
+    guard let name = HostName(authority) else { return nil }
+    let port = name.port ?? scheme.defaultPort
+    if scheme == route.upstreamScheme, port == route.upstreamPort, name.names(route.upstreamHost, in: authority) {
+      return end
+    }
+    guard let caller = HostName(callerHost), port == caller.port ?? scheme.defaultPort,
+      authority.extracting(name.host).equalsIgnoringCase(callerHost.extracting(caller.host))
+    else { return nil }
+    return end
+  }
+
+  private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+  }
+
+  private static func starts(_ text: Span<UInt8>, with prefix: StaticString) -> Bool {
+    let count = prefix.utf8CodeUnitCount
+    return text.count >= count && text.extracting(first: count).equalsIgnoringCase(prefix)
+  }
+}

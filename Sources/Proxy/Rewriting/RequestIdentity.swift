@@ -1,0 +1,98 @@
+// Owns what a request is called across systems: its `traceparent` and its `X-Request-ID`, taken over from the caller
+// where they are well-formed, made otherwise.
+
+internal import HTTP
+internal import Telemetry
+
+/// The ids of one request, as one run of bytes: `traceparent`, then the request id.
+enum RequestIdentity {
+  /// Appends both to an empty buffer. Where requests are traced, by these rules.
+  @discardableResult
+  static func write(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, tracing rules: TracingRules? = nil, random: () -> UInt64,
+    into buffer: inout ByteBuffer
+  ) -> RequestTrace {
+    let trace = RequestTrace(sent: sentTrace(head, bytes), rules, random: random)
+    trace.own.write(into: &buffer)
+    if let line = head.fields.first(.xRequestID), isAcceptable(bytes.extracting(line.value)) {
+      buffer.append(bytes.extracting(line.value))
+    } else {
+      buffer.append(hexadecimal: random(), digits: 16)
+      buffer.append(hexadecimal: random(), digits: 16)
+    }
+    return trace
+  }
+
+  /// Has the upstream told that another span is its request's parent.
+  static func replace(parent: UInt64, of trace: TraceParent, in buffer: inout ByteBuffer) {
+    let id = buffer.withBytes { bytes in requestID(bytes).indices.map { requestID(bytes)[$0] } }
+    buffer.removeAll()
+    trace.child(randomParent: parent).write(into: &buffer)
+    buffer.append(id)
+  }
+
+  /// Whether the request goes on in the caller's trace.
+  static func takesTraceOver(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    sentTrace(head, bytes) != nil
+  }
+
+  private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceParent? {
+    // Of two, nobody can say which is meant.
+    guard let line = head.fields.first(.traceparent), head.fields.count(of: .traceparent) == 1 else { return nil }
+    return TraceParent(bytes.extracting(line.value))
+  }
+
+  /// The `traceparent` to send.
+  @_lifetime(copy identity)
+  static func traceparent(_ identity: Span<UInt8>) -> Span<UInt8> {
+    identity.extracting(first: TraceParent.byteCount)
+  }
+
+  /// The trace id within it.
+  @_lifetime(copy identity)
+  static func traceID(_ identity: Span<UInt8>) -> Span<UInt8> {
+    identity.count < TraceParent.byteCount ? identity : identity.extracting(3..<35)
+  }
+
+  /// The request id.
+  @_lifetime(copy identity)
+  static func requestID(_ identity: Span<UInt8>) -> Span<UInt8> {
+    identity.extracting(droppingFirst: min(TraceParent.byteCount, identity.count))
+  }
+
+  /// Up to 128 visible ASCII characters that need no escaping anywhere.
+  private static func isAcceptable(_ id: Span<UInt8>) -> Bool {
+    guard id.count > 0, id.count <= 128 else { return false }
+    for index in id.indices {
+      switch id[index] {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+        UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "@"):
+        continue
+      default: return false
+      }
+    }
+    return true
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// The bytes as text; not for the request path.
+  var text: String {
+    var bytes: [UInt8] = []
+    for index in indices { bytes.append(self[index]) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension RequestContext {
+  /// The scope of work that others do for the request while it waits.
+  func scope(spans: SpanScope? = nil) -> RequestScope { RequestScope(logRequest, spans: spans) }
+
+  /// The ids of the request, for a log record about it.
+  var logRequest: LogRequest {
+    identity.withBytes {
+      LogRequest(requestID: RequestIdentity.requestID($0).text, traceID: RequestIdentity.traceID($0).text)
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// Owns the head that goes upstream: which of the caller's fields are passed on, and what this hop says in its own name.
+
+internal import HTTP
+internal import Identity
+
+/// What this hop knows of the connection a request came on.
+struct Ingress {
+  /// The caller's address as `X-Forwarded-For` writes it; empty for a unix socket.
+  var peer: [UInt8]
+  /// Whether the caller spoke TLS.
+  var isTLS: Bool
+  /// What its listener demands of callers.
+  var rules = CallerRules()
+}
+
+/// What this hop says of itself in requests.
+struct HopIdentity: Sendable {
+  var pseudonym: Pseudonym
+  /// Whether requests carry a `traceparent`.
+  var propagatesTrace = true
+}
+
+/// Renders request heads for upstreams.
+enum RequestRewriting {
+  /// Appends the upstream's request head to `output`. The fields `X-Forwarded-Host` and `X-Forwarded-Proto` say what
+  /// this hop saw, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
+  static func write(
+    _ request: RequestContext, _ admitted: AdmittedRequest, from ingress: Ingress, as hop: HopIdentity,
+    with credential: RequestCredential, into output: inout ByteBuffer
+  ) {
+    write(
+      request.parser.head, request.headBytes, path: request.path, identity: request.identity, admitted, ingress, hop,
+      credential, &output)
+  }
+
+  private static func write(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer,
+    identity: borrowing ByteBuffer, _ admitted: AdmittedRequest, _ ingress: Ingress, _ hop: HopIdentity,
+    _ credential: RequestCredential, _ output: inout ByteBuffer
+  ) {
+    let route = admitted.route
+    let bytes = input.bytes
+    HeadWriter.method(bytes.extracting(head.methodName), into: &output)
+    if admitted.usesNormalPath {
+      route.appendUpstreamPath(for: path.bytes, to: &output)
+    } else {
+      route.appendUpstreamPath(for: bytes.extracting(head.target.path), to: &output)
+    }
+    if head.target.hasQuery {
+      output.append(UInt8(ascii: "?"))
+      output.append(bytes.extracting(head.target.query))
+    }
+    HeadWriter.requestLineEnd(into: &output)
+    let authority = route.upstreamAuthority
+    // An HTTP/1.0 request may name no host; the upstream's is better than none.
+    let preservesHost = route.preservesHost && !head.authority.isEmpty
+    if preservesHost {
+      HeadWriter.field("Host", bytes.extracting(head.authority), into: &output)
+    } else {
+      HeadWriter.field("Host", authority.span, into: &output)
+    }
+    let isTraceNew =
+      head.fields.contains(.tracestate) && !(hop.propagatesTrace && RequestIdentity.takesTraceOver(head, bytes))
+    var hasSignInCookie = false
+    var run = FieldRun()
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
+      if line.known == .tracestate, isTraceNew { continue }
+      if ingress.rules.consumes(line, bytes) { continue }
+      if passes(line, head, replacesAuthorization: credential.replacesCallers),
+        HopByHop.forwards(line, head.connection, in: bytes)
+      {
+        if line.known == .cookie, SignInCookie.occurs(in: bytes.extracting(line.value)) {
+          hasSignInCookie = true
+          continue
+        }
+        run.add(line, from: bytes, into: &output)
+      }
+    }
+    run.finish(from: bytes, into: &output)
+    if hasSignInCookie { writeOtherCookies(head, bytes, into: &output) }
+    if admitted.framing == .chunked { HeadWriter.field("Transfer-Encoding", "chunked", into: &output) }
+    if admitted.asksForWebSocket {
+      output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    } else if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
+      output.append("TE: trailers\r\nConnection: TE\r\n")
+    }
+    if head.method == .options, case .left(let count) = MaxForwards.of(head, bytes) {
+      HeadWriter.field("Max-Forwards", decimal: UInt64(count), into: &output)
+    }
+    let host = bytes.extracting(head.authority)
+    ForwardedFields.writeXForwardedFor(peer: ingress.peer.span, .kept, head.fields, in: bytes, into: &output)
+    HeadWriter.field("X-Forwarded-Proto", ingress.isTLS ? "https" : "http", into: &output)
+    if !host.isEmpty { HeadWriter.field("X-Forwarded-Host", host, into: &output) }
+    ForwardedFields.writeForwarded(
+      peer: ingress.peer.span, host: host, scheme: ingress.isTLS ? .https : .http, .kept, head.fields, in: bytes,
+      into: &output)
+    writeVia(head, bytes, hop.pseudonym, into: &output)
+    writeCDNLoop(head, bytes, hop.pseudonym, into: &output)
+    HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)
+    if hop.propagatesTrace {
+      HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
+    }
+    if let bearer = credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Writes the cookie fields that have one of the sign-in pages' in them, without it.
+  @inline(never)
+  private static func writeOtherCookies(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
+  ) {
+    for index in 0..<head.fields.count where head.fields[index].known == .cookie {
+      let value = bytes.extracting(head.fields[index].value)
+      if SignInCookie.occurs(in: value) { SignInCookie.writeOthers(of: value, into: &output) }
+    }
+  }
+
+  /// Whether the caller's line is passed on as it is; what is not is written anew or not at all.
+  private static func passes(
+    _ line: FieldLine, _ head: borrowing RequestHead, replacesAuthorization: Bool
+  ) -> Bool {
+    switch line.known {
+    case .host, .via, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xRequestID, .traceparent: false
+    case .authorization: !replacesAuthorization
+    // An HTTP/1.0 caller knows no 100, and its expectation is to be ignored (RFC 9110 §10.1.1).
+    case .expect: head.version == .http11
+    // Counted down for OPTIONS (RFC 9110 §7.6.2).
+    case .maxForwards: head.method != .options
+    case .cdnLoop: false
+    default: true
+    }
+  }
+
+  private static func writeVia(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
+  ) {
+    output.append("Via: ")
+    writeList(.via, of: head, bytes, into: &output)
+    output.append(head.version == .http11 ? "1.1 " : "1.0 ")
+    output.append(pseudonym.bytes)
+    output.append("\r\n")
+  }
+
+  // A network that delivers content may take Via away, and must leave CDN-Loop as it is (RFC 8586 §2). Where there is
+  // such a network on the way, this hop's name goes there too.
+  private static func writeCDNLoop(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
+  ) {
+    guard head.fields.contains(.cdnLoop) else { return }
+    output.append("CDN-Loop: ")
+    writeList(.cdnLoop, of: head, bytes, into: &output)
+    output.append(pseudonym.bytes)
+    output.append("\r\n")
+  }
+
+  // The elements of a list field so far, each line with a comma behind it.
+  private static func writeList(
+    _ name: FieldName, of head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
+  ) {
+    var next = head.fields.index(of: name)
+    while let index = next {
+      let earlier = bytes.trimmedList(head.fields[index].value)
+      if !earlier.isEmpty {
+        output.append(bytes.extracting(earlier))
+        output.append(", ")
+      }
+      next = head.fields.index(of: name, from: index + 1)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// Owns the head that goes back to the caller.
+
+internal import HTTP
+internal import Identity
+
+/// How a response is framed for the caller, and whether the caller's connection outlives it.
+struct ResponsePlan: Equatable {
+  /// How the content ends on the upstream's side.
+  var framing: BodyFraming
+  /// Whether the caller gets the chunked coding.
+  var writesChunks: Bool
+  /// Whether the caller's connection is closed behind the response.
+  var closes: Bool
+
+  /// Plans the way back. Content that ends with the upstream's connection is chunked for HTTP/1.1, so that a caller can
+  /// tell its end from a broken connection; an HTTP/1.0 caller gets the end of the connection instead.
+  init(framing: BodyFraming, version: HTTPVersion, closes: Bool) {
+    self.framing = framing
+    switch framing {
+    case .none, .fixed:
+      writesChunks = false
+      self.closes = closes
+    case .chunked, .untilClose:
+      writesChunks = version == .http11
+      self.closes = closes || version == .http10
+    }
+  }
+}
+
+/// Renders response heads for callers.
+enum ResponseRewriting {
+  /// Appends the caller's response head to `output`; `date` is used where the upstream sent none (RFC 9110 §6.6.1).
+  /// `corsOrigin`: the origin of the other site whose page may read it, within the request's head; empty where there is
+  /// none.
+  static func write(
+    _ attempt: UpstreamAttempt, _ plan: ResponsePlan, to request: RequestContext, _ admitted: AdmittedRequest,
+    corsOrigin: ByteRange, bearer: BearerValue?, date: borrowing ByteBuffer, pseudonym: Pseudonym,
+    into output: inout ByteBuffer
+  ) {
+    write(
+      attempt.parser.head, attempt.input, plan, request: request.headBytes,
+      callerHost: admitted.route.preservesHost ? request.parser.head.authority : ByteRange(), admitted,
+      corsOrigin: corsOrigin, bearer, date, pseudonym,
+      keepsConnectionAuthentication: attempt.binding.isBound && bearer == nil, &output)
+  }
+
+  private static func write(
+    _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, _ plan: ResponsePlan,
+    request: borrowing ByteBuffer, callerHost: ByteRange, _ admitted: AdmittedRequest, corsOrigin: ByteRange,
+    _ bearer: BearerValue?, _ date: borrowing ByteBuffer, _ pseudonym: Pseudonym, keepsConnectionAuthentication: Bool,
+    _ output: inout ByteBuffer
+  ) {
+    let route = admitted.route
+    let version = admitted.version
+    let requestBytes = request.bytes
+    let callerHost = requestBytes.extracting(callerHost)
+    let bytes = input.bytes
+    writeStatusLine(head, bytes, bearer, into: &output)
+    var run = FieldRun()
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if !corsOrigin.isEmpty, CORSPolicy.isVerdict(line, bytes) { continue }
+      guard passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      if OriginClaim.names.contains(line.known) {
+        run.finish(from: bytes, into: &output)
+        OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
+        continue
+      }
+      switch ResponseFieldRule(line, bytes, route: route, callerHost: callerHost, bearer: bearer) {
+      case .pass: run.add(line, from: bytes, into: &output)
+      case .drop: continue
+      case .relocate(let place):
+        run.finish(from: bytes, into: &output)
+        output.append(bytes.extracting(line.name))
+        output.append(": ")
+        place.write(bytes.extracting(line.value), route: route, into: &output)
+        output.append("\r\n")
+      }
+    }
+    run.finish(from: bytes, into: &output)
+    if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
+    if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
+    if !corsOrigin.isEmpty { CORSPolicy.writeGrant(origin: requestBytes.extracting(corsOrigin), into: &output) }
+    output.append(head.version == .http11 ? "Via: 1.1 " : "Via: 1.0 ")
+    output.append(pseudonym.bytes)
+    output.append("\r\n")
+    if keepsConnectionAuthentication, head.status == 401, !plan.closes,
+      !ConnectionAuthentication.isSupported(by: head.fields, in: bytes)
+    {
+      HeadWriter.field(
+        ConnectionAuthentication.support.name, ConnectionAuthentication.support.value, into: &output)
+    }
+    if plan.closes {
+      output.append("Connection: close\r\n")
+    } else if version == .http10 {
+      output.append("Connection: keep-alive\r\n")
+    }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
+  static func writeSwitch(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
+  ) {
+    writeBrief(head, bytes, route: route, bearer: bearer, into: &output)
+    output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    HeadWriter.end(into: &output)
+  }
+
+  /// Appends an interim response (RFC 9110 §15.2), without what belongs to the other connection.
+  static func writeInterim(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
+  ) {
+    writeBrief(head, bytes, route: route, bearer: bearer, into: &output)
+    HeadWriter.end(into: &output)
+  }
+
+  /// Appends the status line and the fields of an answer without content.
+  private static func writeBrief(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
+  ) {
+    writeStatusLine(head, bytes, bearer, into: &output)
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      guard line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      if OriginClaim.names.contains(line.known) {
+        OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
+      } else if !ResponseFieldRule.repeats(bearer, line, bytes) {
+        HeadWriter.field(line, from: bytes, into: &output)
+      }
+    }
+  }
+
+  // Without the upstream's words where these repeat the token.
+  private static func writeStatusLine(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ bearer: BearerValue?, into output: inout ByteBuffer
+  ) {
+    let reason = bytes.extracting(head.reason)
+    let isEcho = bearer.map { ResponseFieldRule.repeats($0, reason) } == true
+    HeadWriter.statusLine(head.status, reason: isEcho ? reason.extracting(first: 0) : reason, into: &output)
+  }
+
+  private static func passes(_ line: FieldLine, _ status: Int, _ plan: ResponsePlan) -> Bool {
+    switch line.known {
+    // 204 has no length (RFC 9110 §8.6); announced trailers can only be sent where there are chunks.
+    case .contentLength: status != 204
+    case .trailer: plan.writesChunks
+    default: true
+    }
+  }
+}

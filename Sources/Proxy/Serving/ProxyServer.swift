@@ -1,0 +1,265 @@
+// Owns the running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to
+// another configuration, and the end in good order.
+
+public import Identity
+public import Network
+internal import Telemetry
+public import Tokens
+
+/// A proxy that serves.
+public final class ProxyServer: Sendable {
+  /// The service that requests take which begin now.
+  public let current: CurrentService
+  private let loops: [EventLoop]
+  private let serving: [Confined<ServingLoop>]
+  private let listeners: Locked<[ServerListener]>
+  private let spell = Locked(AcceptingSpell())
+
+  /// How many are accepted before those who were are heard.
+  private static let turn = 64
+
+  /// A server on `loops`, which serves from `start` on.
+  public init(_ service: Service, loops: [EventLoop], listeners: [ServerListener]) {
+    current = CurrentService(service)
+    self.loops = loops
+    self.listeners = Locked(listeners)
+    let contexts = Self.contexts(listeners)
+    serving = loops.map { loop in
+      Confined(
+        ServingLoop(
+          LoopState(service, contexts: contexts, loop: loop, clock: LoopClock(loop)), of: loops.count), to: loop)
+    }
+  }
+
+  private static func contexts(_ listeners: [ServerListener]) -> [ObjectIdentifier: ListenerContext] {
+    Dictionary(uniqueKeysWithValues: listeners.map { (ObjectIdentifier($0.place), $0.context) })
+  }
+
+  /// Begins to accept.
+  public func start() {
+    let places = listeners.withLock { $0 }.map(\.place)
+    for home in serving {
+      Task(executorPreference: home.loop) { await self.keepHouse(home) }
+      Task(executorPreference: home.loop) { for place in places { self.accept(at: place, home) } }
+    }
+  }
+
+  // MARK: Accepting
+
+  /// Begins to accept at a place. Call on the loop.
+  private func accept(at place: ListenerPlace, _ home: Confined<ServingLoop>) {
+    let acceptor = ServingLoop.Acceptor(home.loop)
+    if home.value.drainingSince != nil { return }
+    place.acceptorBegan()
+    home.value.acceptors[ObjectIdentifier(place)] = acceptor
+    let confined = Confined(acceptor, to: home.loop)
+    Task(executorPreference: home.loop) { await self.accept(at: place, confined, home) }
+  }
+
+  private func accept(
+    at place: ListenerPlace, _ acceptor: Confined<ServingLoop.Acceptor>, _ home: Confined<ServingLoop>
+  ) async {
+    let loop = home.loop
+    defer { place.acceptorEnded() }
+    let listener: Listener
+    do throws(SystemError) {
+      listener = try Listener(place.socket(of: loop.index), loop: loop)
+    } catch {
+      current.value.log.error("cannot listen", ["reason": .string(error.description)])
+      return
+    }
+    let waiter = acceptor.value.waiter
+    var unheard = 0
+    while !acceptor.value.isStopped {
+      let state = home.value.current
+      guard state.service.hasRoomForConnections else {
+        guard await listener.callerIsWaiting(waiter) else { continue }
+        state.metrics.add(state.service.metrics.limits[Limit.connections.row])
+        if await makeRoom(home, waiter) { continue }
+        state.metrics.add(state.service.metrics.acceptPauses)
+        noteRest("as many connections as limits.connections, and all are busy", state)
+        _ = await waiter.wait(until: loop.now + .milliseconds(50))
+        continue
+      }
+      let accepted = await listener.nextConnection(waiter) { error in
+        // Those who were let in a moment ago have not begun to wait yet.
+        defer { unheard = 0 }
+        if home.value.giveUpDescriptor() || unheard > 0 { return .tryAgain }
+        state.metrics.add(state.service.metrics.acceptPauses)
+        noteRest(error.description, state)
+        return .rest
+      }
+      guard let (channel, peer) = accepted else { continue }
+      serve(channel, peer, of: place, home)
+      // A flood is accepted in one go. Those who are let in are to be heard in between.
+      unheard += 1
+      if unheard == Self.turn {
+        unheard = 0
+        await Task.yield()
+      }
+    }
+    // Whoever has been let into the queue may have sent a request already.
+    await listener.emptyQueue(waiter) {
+      _ = home.value.giveUpDescriptor()
+    } accepted: { channel, peer in
+      serve(channel, peer, of: place, home)
+    }
+    listener.close()
+    waiter.close()
+  }
+
+  private func serve(
+    _ channel: Channel, _ peer: SocketAddress, of place: ListenerPlace, _ home: Confined<ServingLoop>
+  ) {
+    let service = home.value.current.service
+    // Counted before its task runs: a burst is accepted in one go and would get past the limit.
+    service.connections.opened()
+    Task(executorPreference: home.loop) {
+      defer { service.connections.closed() }
+      do throws(StreamError) {
+        let connection = try DownstreamConnection(channel, peer: peer, place: place, home: home.value)
+        await connection?.serve()
+      } catch {
+        service.log.error("cannot serve a connection", ["caller": .string(peer.host)])
+      }
+    }
+  }
+
+  /// Ends a connection that waits for a request, of this loop or else of another. False: none waits.
+  private func makeRoom(_ home: Confined<ServingLoop>, _ waiter: Waiter) async -> Bool {
+    if home.value.endLongestWaiting() {
+      await Task.yield()
+      return true
+    }
+    for other in serving where other.loop !== home.loop {
+      guard await Task(executorPreference: other.loop, operation: { other.value.endLongestWaiting() }).value else {
+        continue
+      }
+      _ = await waiter.wait(until: home.loop.now + .milliseconds(1))
+      return true
+    }
+    return false
+  }
+
+  /// Says that accepting rests, once in a spell of it.
+  private func noteRest(_ reason: String, _ state: LoopState) {
+    guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
+    state.service.log.error("accepting rests", ["reason": .string(reason)])
+  }
+
+  private func keepHouse(_ home: Confined<ServingLoop>) async {
+    home.loop.whenIdle { home.value.current.flushAccessRecords() }
+    // Counted in the same memory in every generation.
+    let (metrics, delays) = (home.value.current.metrics, home.value.current.service.metrics.loopDelays)
+    home.loop.afterTurn { metrics.observe(delays, nanoseconds: $0) }
+    let waiter = Waiter(home.loop)
+    _ = await waiter.wait(until: home.loop.now + .seconds(1))
+    if home.loop.index == 0 { Machine.releaseTextPages() }
+    while true {
+      _ = await waiter.wait(until: home.loop.now + .seconds(5))
+      home.value.sweep()
+      if home.loop.index == 0 {
+        home.value.current.service.log.summarise()
+        home.value.current.service.accessLog?.reopen(ifMoved: true)
+      }
+      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { current.value.log.info("accepting goes on") }
+    }
+  }
+
+  // MARK: While it serves
+
+  /// Hands a token to every loop, rendered as it is; nil takes the one before away from them.
+  public func publish(_ value: BearerValue?, for key: AcquisitionKey) {
+    for home in serving {
+      Task(executorPreference: home.loop) { home.value.current.publish(value, for: key) }
+    }
+  }
+
+  /// Goes over to another generation of the configuration. Requests that begin from now on are its; those in flight end
+  /// as they began. Listeners that stay keep their sockets and connections; of those that go, requests in flight are
+  /// answered.
+  public func adopt(_ service: Service, listeners new: [ServerListener]) async {
+    let old = listeners.withLock { listeners in
+      defer { listeners = new }
+      return listeners
+    }
+    let contexts = Self.contexts(new)
+    let opened = new.map(\.place).filter { place in !old.contains { $0.place === place } }
+    let gone = old.map(\.place).filter { contexts[ObjectIdentifier($0)] == nil }
+    current.value = service
+    for place in gone { place.stopQueueing() }
+    for home in serving {
+      await Task(executorPreference: home.loop) {
+        home.value.adopt(service, contexts: contexts)
+        for place in opened { self.accept(at: place, home) }
+        for place in gone { home.value.acceptors.removeValue(forKey: ObjectIdentifier(place))?.stop() }
+      }.value
+    }
+    await pause(until: .now + .seconds(2)) { gone.contains { $0.acceptorCount > 0 } }
+    for place in gone { place.close() }
+  }
+
+  /// From now on answers say that their connections end.
+  public func announceEnd() async {
+    for home in serving { await Task(executorPreference: home.loop) { home.value.announceEnd() }.value }
+  }
+
+  /// Stops accepting, and waits for the connections that there are, at most until `limit` has passed; what is then
+  /// still busy is cut off. Connections in a listener's queue are served, and idle ones wait a grace for a request that
+  /// is already on its way. How many were cut off.
+  public func drain(limit: TimeSpan) async -> Int {
+    let deadline = MonotonicTime.now + limit
+    let places = listeners.withLock { $0 }.map(\.place)
+    for place in places { place.stopQueueing() }
+    for home in serving {
+      await Task(executorPreference: home.loop) { home.value.drain() }.value
+    }
+    let connections = current.value.connections
+    await pause(until: deadline) { places.contains { $0.acceptorCount > 0 } }
+    // From here on callers are refused, instead of left without an answer.
+    for place in places { place.close() }
+    await pause(until: deadline) { connections.value > 0 }
+    let left = connections.value
+    if left > 0 { await abandon() }
+    for home in serving { await Task(executorPreference: home.loop) { home.value.current.flushAccessRecords() }.value }
+    return left
+  }
+
+  /// Cuts off every connection. They get a second to notice.
+  private func abandon() async {
+    for home in serving { await Task(executorPreference: home.loop) { home.value.abandon() }.value }
+    let connections = current.value.connections
+    await pause(until: .now + .seconds(1)) { connections.value > 0 }
+  }
+
+  private func pause(until deadline: MonotonicTime, while isBusy: @escaping @Sendable () -> Bool) async {
+    guard let loop = loops.first else { return }
+    await Task(executorPreference: loop) {
+      let waiter = Waiter(loop)
+      while isBusy(), MonotonicTime.now < deadline { _ = await waiter.wait(until: loop.now + .milliseconds(10)) }
+      waiter.close()
+    }.value
+  }
+}
+
+/// One spell of exhaustion after the other, of the whole process.
+struct AcceptingSpell {
+  /// When accepting rested last; nil where no spell is under way.
+  private var lastRest: MonotonicTime?
+
+  /// How long accepting has to go on for a spell to be over.
+  static let calm = TimeSpan.seconds(5)
+
+  /// Accepting rests. Whether that begins a spell.
+  mutating func rests(at now: MonotonicTime) -> Bool {
+    defer { lastRest = now }
+    return lastRest == nil
+  }
+
+  /// Whether a spell has just come to its end. Call every few seconds.
+  mutating func hasEnded(at now: MonotonicTime) -> Bool {
+    guard let last = lastRest, now - last >= Self.calm else { return false }
+    lastRest = nil
+    return true
+  }
+}

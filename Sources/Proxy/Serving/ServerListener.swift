@@ -1,0 +1,109 @@
+// Owns what a listener is to a server: the sockets, which stay through reloads, and the rules for its callers, which
+// may change with each.
+
+internal import HTTP
+public import Network
+internal import Synchronization
+
+/// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
+final class ListenerPlace: Sendable {
+  let sockets: [BoundSocket]
+  private let isQueueing = Atomic(true)
+  private let isClosed = Atomic(false)
+  private let acceptors = Atomic(0)
+
+  init(_ sockets: [BoundSocket]) {
+    self.sockets = sockets
+  }
+
+  /// The socket of a loop. A TCP listener has one for each; a unix socket, and one that was inherited, is one for all.
+  func socket(of loop: Int) -> BoundSocket {
+    sockets.count > 1 ? sockets[loop] : sockets[0]
+  }
+
+  /// How many loops accept here.
+  var acceptorCount: Int { acceptors.load(ordering: .relaxed) }
+
+  func acceptorBegan() { acceptors.add(1, ordering: .relaxed) }
+  func acceptorEnded() { acceptors.subtract(1, ordering: .relaxed) }
+
+  /// Has the kernel queue no further connections; once: by the second time the file of a unix socket may be a
+  /// successor's.
+  func stopQueueing() {
+    if !isQueueing.exchange(false, ordering: .relaxed) { return }
+    for socket in sockets { socket.stopQueueing() }
+  }
+
+  /// Once: the numbers of the descriptors may be another file's afterwards.
+  func close() {
+    if isClosed.exchange(true, ordering: .relaxed) { return }
+    stopQueueing()
+    for socket in sockets { socket.close() }
+  }
+}
+
+/// What connections of one listener have in common.
+struct ListenerContext: Sendable {
+  var callers: CallerCheck
+  var tls: TLSContext?
+  /// Changes whenever the authorities of callers' certificates do.
+  var callerTrust: [UInt8]?
+  /// The listener's sign-in pages; nil where it has none.
+  var signIn: SignInHandler?
+
+  /// Whether a connection that was let in under these rules has shown enough for others.
+  func suffices(for other: ListenerContext) -> Bool {
+    (tls == nil) == (other.tls == nil) && (other.callerTrust == nil || other.callerTrust == callerTrust)
+  }
+}
+
+/// A bound listener and who may use it.
+public struct ServerListener: Sendable {
+  let place: ListenerPlace
+  private(set) var context: ListenerContext
+
+  /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any. `callerTrust` changes
+  /// whenever the authorities of callers' certificates do.
+  public init(
+    _ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tls: TLSContext?,
+    callerTrust: [UInt8]? = nil
+  ) {
+    place = ListenerPlace(sockets)
+    context = Self.context(of: place, names: names, rules: rules, tls: tls, callerTrust: callerTrust)
+  }
+
+  /// The sockets of another listener under other rules.
+  public init(
+    keeping other: ServerListener, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]? = nil
+  ) {
+    place = other.place
+    context = Self.context(of: place, names: names, rules: rules, tls: tls, callerTrust: callerTrust)
+  }
+
+  private static func context(
+    of place: ListenerPlace, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]?
+  ) -> ListenerContext {
+    // No browser connects to a unix socket.
+    var isUnix = false
+    if case .unix? = place.sockets.first?.address.kind { isUnix = true }
+    return ListenerContext(
+      callers: CallerCheck(names: names, rules: rules, isReachedInClear: tls == nil && !isUnix), tls: tls,
+      callerTrust: callerTrust)
+  }
+
+  /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
+  public func signingIn(at handler: SignInHandler) -> ServerListener {
+    var listener = self
+    listener.context.signIn = handler
+    return listener
+  }
+
+  /// The address listened on.
+  public var address: SocketAddress? { place.sockets.first?.address }
+
+  /// Stops listening, but for the loops that have taken a socket and close theirs themselves. The file of a unix socket
+  /// goes with it: later, it may be a successor's.
+  public func close() {
+    place.close()
+  }
+}
