@@ -21,9 +21,9 @@ struct ChallengeTableTests {
       "cache: {file: cache.json}\n" + application(api.issuer)
         + """
         routes:
-          - {name: api, path: /api/, upstream: "\(api.issuer)/api/", application: contoso,
+          - {name: api, path: /api/, upstream: "\(api.upstream)/", application: contoso,
              token: {as: application, scopes: [orders.read], scopes_on_challenge: [orders.write]}}
-          - {name: fixed, path: /fixed/, upstream: "\(api.issuer)/api/", application: contoso,
+          - {name: fixed, path: /fixed/, upstream: "\(api.upstream)/", application: contoso,
              token: {as: application, scopes: [orders.read]}}
 
         """)

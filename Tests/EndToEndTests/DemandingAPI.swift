@@ -32,10 +32,13 @@ final class DemandingAPI: Sendable {
   }
 
   private let record: Record
-  private let loop: EventLoop
-  private let server: LoopServer
+  /// Each on a loop of its own: no token request waits behind hundreds of requests to the API.
+  private let loops: (provider: EventLoop, api: EventLoop)
+  private let servers: (provider: LoopServer, api: LoopServer)
 
-  var issuer: String { "http://127.0.0.1:\(server.port)" }
+  var issuer: String { "http://127.0.0.1:\(servers.provider.port)" }
+  /// Where the API's paths begin, without the slash behind.
+  var upstream: String { "http://127.0.0.1:\(servers.api.port)/api" }
   var asked: [String] { record.asked.withLock { $0 } }
   var scopes: [String] { record.scopes.withLock { $0 } }
   var requests: Int { record.requests.load(ordering: .relaxed) }
@@ -56,8 +59,8 @@ final class DemandingAPI: Sendable {
   init(isContent: Bool = true) throws {
     let record = Record()
     self.record = record
-    loop = try EventLoop()
-    server = try LoopServer(on: loop) { stream, _ in
+    loops = (try EventLoop(), try EventLoop())
+    let serve: @Sendable (ByteStream, Int) async -> Void = { stream, _ in
       while true {
         let head = await stream.receiveText(through: "\r\n\r\n")
         guard let path = head.split(separator: " ").dropFirst().first.map(String.init) else { return }
@@ -92,6 +95,7 @@ final class DemandingAPI: Sendable {
         }
       }
     }
+    servers = (try LoopServer(on: loops.provider, serve), try LoopServer(on: loops.api, serve))
   }
 
   /// A token that says what it proves, its number, and whether it is for the wider scope.
