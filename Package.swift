@@ -29,71 +29,88 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
 
-    .target(name: "Telemetry", swiftSettings: strict),
-    .target(name: "HTTP", swiftSettings: strictAndSafe),
-    .target(name: "Tokens", dependencies: ["HTTP"], swiftSettings: strictAndSafe),
-    .target(name: "Network", dependencies: ["CSystem", "COpenSSL", "Telemetry"], swiftSettings: strict),
-    .target(name: "HTTPClient", dependencies: ["Network", "HTTP"], swiftSettings: strict),
-    .target(name: "HTTPServer", dependencies: ["Network", "HTTP"], swiftSettings: strict),
+    .target(name: "Bytes", swiftSettings: strictAndSafe),
+    .target(name: "Telemetry", dependencies: ["Bytes"], swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: strictAndSafe),
+    .target(name: "Tokens", dependencies: ["HTTP", "Bytes"], swiftSettings: strictAndSafe),
+    .target(name: "Platform", dependencies: ["CSystem", "COpenSSL", "Telemetry", "Bytes"], swiftSettings: strict),
+    .target(name: "HTTPClient", dependencies: ["Platform", "HTTP", "Bytes"], swiftSettings: strict),
+    .target(name: "HTTPServer", dependencies: ["Platform", "HTTP", "Bytes"], swiftSettings: strict),
     .target(
-      name: "Identity", dependencies: ["HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry"],
+      name: "Identity", dependencies: ["HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes"],
       swiftSettings: strict),
     .target(
-      name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP", "Telemetry"], swiftSettings: strict),
+      name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP", "Telemetry", "Bytes"], swiftSettings: strict),
     .target(
       name: "Proxy",
-      dependencies: ["Identity", "HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry"],
+      dependencies: ["Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes"],
       swiftSettings: strict),
     .executableTarget(
       name: "bearer-proxy",
-      dependencies: ["Proxy", "Identity", "HTTPClient", "Network", "Configuration", "Tokens", "HTTP", "Telemetry"],
-      swiftSettings: strict),
-    .target(name: "DemoProvider", dependencies: ["HTTPServer", "Network", "HTTP", "Tokens"], swiftSettings: strict),
-    .executableTarget(name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Network"], swiftSettings: strict),
-
-    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: strict),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
-    .testTarget(name: "TokensTests", dependencies: ["Tokens", "HTTP"], exclude: ["Fixtures"], swiftSettings: strict),
-    .testTarget(
-      name: "IdentityTests",
       dependencies: [
-        "Identity", "HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry", "DemoProvider", "TestSupport",
-        "cache-writer",
-      ],
-      swiftSettings: strict),
-    .testTarget(name: "NetworkTests", dependencies: ["Network", "TestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "HTTPClientTests", dependencies: ["HTTPClient", "Network", "HTTP", "TestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "HTTPServerTests", dependencies: ["HTTPServer", "Network", "HTTP", "TestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "ProxyTests",
-      dependencies: [
-        "Proxy", "Identity", "HTTPClient", "HTTPServer", "Network", "Tokens", "HTTP", "Telemetry", "TestSupport",
+        "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Tokens", "HTTP", "Telemetry", "Bytes",
       ],
       swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["Network", "Tokens"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "DemoProvider", dependencies: ["HTTPServer", "Platform", "HTTP", "Tokens", "Bytes"], swiftSettings: strict),
     .executableTarget(
-      name: "cache-writer", dependencies: ["Identity", "HTTPClient", "Network", "Tokens", "TestSupport"],
+      name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Platform", "Bytes"], swiftSettings: strict),
+
+    .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
+    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: strict),
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: strict),
+    .testTarget(
+      name: "TokensTests", dependencies: ["Tokens", "HTTP", "Bytes"], exclude: ["Fixtures"], swiftSettings: strict),
+    .testTarget(
+      name: "IdentityTests",
+      dependencies: [
+        "Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes", "DemoProvider",
+        "TestSupport",
+        "cache-writer",
+      ],
+      swiftSettings: strict),
+    .testTarget(name: "PlatformTests", dependencies: ["Platform", "Bytes", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "HTTPClientTests", dependencies: ["HTTPClient", "Platform", "HTTP", "Bytes", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "HTTP", "Bytes", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ProxyTests",
+      dependencies: [
+        "Proxy", "Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes",
+        "TestSupport",
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["Platform", "Tokens", "Bytes"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "cache-writer", dependencies: ["Identity", "HTTPClient", "Platform", "Tokens", "Bytes", "TestSupport"],
       path: "Tests/CacheWriter", swiftSettings: strict),
     .executableTarget(
-      name: "confined-process", dependencies: ["Network"], path: "Tests/ConfinedProcess", swiftSettings: strict),
+      name: "confined-process", dependencies: ["Platform", "Bytes"], path: "Tests/ConfinedProcess",
+      swiftSettings: strict),
     .testTarget(
-      name: "ConfigurationTests", dependencies: ["Configuration", "Tokens", "HTTP", "Telemetry", "TestSupport"],
+      name: "ConfigurationTests",
+      dependencies: ["Configuration", "Tokens", "HTTP", "Telemetry", "Bytes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",
-      dependencies: ["bearer-proxy", "Configuration", "HTTPClient", "Network", "Telemetry", "Tokens", "TestSupport"],
+      dependencies: [
+        "bearer-proxy", "Configuration", "HTTPClient", "Platform", "Telemetry", "Tokens", "Bytes", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "DemoProviderTests",
       dependencies: [
-        "DemoProvider", "bearer-proxy-demo", "bearer-proxy", "HTTPServer", "Network", "HTTP", "Tokens", "TestSupport",
+        "DemoProvider", "bearer-proxy-demo", "bearer-proxy", "HTTPServer", "Platform", "HTTP", "Tokens", "Bytes",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy", "DemoProvider", "Network"],
+      name: "EndToEndTests", dependencies: ["TestSupport", "bearer-proxy", "DemoProvider", "Platform", "Bytes"],
       swiftSettings: strict),
   ]
 )
@@ -116,7 +133,7 @@ if Context.environment["BEARER_PROXY_FUZZ"] != nil {
   ] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["HTTP", "Tokens"] + (name == "FuzzConfiguration" ? ["Configuration"] : []),
+        name: name, dependencies: ["HTTP", "Tokens", "Bytes"] + (name == "FuzzConfiguration" ? ["Configuration"] : []),
         path: "Fuzz/\(name)", swiftSettings: strict))
   }
 }

@@ -1,6 +1,7 @@
 // Feeds arbitrary tokens to the reader and the rules of JWTs. What must hold: nothing traps, what was read is signed over the bytes
 // that were sent, whatever the clock says and the claims are, and nothing is believed whose signature is not.
 
+import Bytes
 import HTTP
 import Tokens
 

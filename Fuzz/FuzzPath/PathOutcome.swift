@@ -1,5 +1,6 @@
 // Owns what must hold of every path's normal form, checked by a reading that shares nothing with the code under test.
 
+import Bytes
 import HTTP
 
 /// Normal forms with their properties checked.

@@ -2,6 +2,7 @@
 // does not depend on how the bytes arrive, a head written from a head reads the same, and no normal path shows a dot
 // segment or changes when it is normalised again.
 
+import Bytes
 import HTTP
 
 /// One input of libFuzzer.

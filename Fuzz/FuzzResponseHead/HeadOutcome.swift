@@ -1,5 +1,6 @@
 // Owns what came of the bytes of a response head, in a form that can be compared.
 
+import Bytes
 import HTTP
 
 /// What came of the bytes of a head.

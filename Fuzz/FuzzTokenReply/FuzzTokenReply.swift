@@ -2,6 +2,7 @@
 // What must hold: nothing traps, a token that is believed can be carried in a field, nothing said to a person or a log obeys
 // a terminal, and a JSON value that is written and read again is the same.
 
+import Bytes
 import HTTP
 import Tokens
 

@@ -25,6 +25,15 @@
 _Static_assert(sizeof(struct csystem_event) == sizeof(struct epoll_event), "the kernel's layout");
 _Static_assert(offsetof(struct csystem_event, word) == offsetof(struct epoll_event, data), "the kernel's layout");
 
+static uint64_t nanoseconds(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t csystem_monotonic_time(void) { return nanoseconds(CLOCK_MONOTONIC); }
+uint64_t csystem_wall_time(void) { return nanoseconds(CLOCK_REALTIME); }
+
 int csystem_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
 int csystem_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t word) {

@@ -1,5 +1,6 @@
 // Owns the settings of an application: whom it belongs to and how it proves that it is itself.
 
+public import Bytes
 public import Tokens
 
 /// An application as registered with its identity provider.

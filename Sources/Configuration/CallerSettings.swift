@@ -1,5 +1,6 @@
 // Owns the settings that say who may call a listener.
 
+public import Bytes
 public import Tokens
 
 /// Who may call. Every rule that is given must hold; where none is, processes of this machine may call.

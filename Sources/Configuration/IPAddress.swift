@@ -1,6 +1,7 @@
 // Owns what an IP address literal says about where it leads: this machine, a cloud's metadata service (by the list of
 // `MetadataService`), or elsewhere. It resolves no names.
 
+import Bytes
 import Glibc
 import HTTP
 

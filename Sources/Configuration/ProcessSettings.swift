@@ -1,7 +1,8 @@
 // Owns the small settings that concern the process as a whole: logs, cache, limits, shutdown.
 
+public import Bytes
 public import Telemetry
-public import Tokens
+internal import Tokens
 
 /// What is logged, and how.
 public struct LogSettings: Sendable, Hashable {

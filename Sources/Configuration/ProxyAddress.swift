@@ -1,7 +1,8 @@
 // Owns how an outbound proxy's place is written: http://host:port, or host:port alone, with a user and a password where
 // it asks for them.
 
-public import Tokens
+public import Bytes
+internal import Tokens
 internal import HTTP
 
 /// Why a text is not a proxy's place.

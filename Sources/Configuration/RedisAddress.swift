@@ -1,6 +1,7 @@
 // Owns how a Redis server's place is written: redis:// or rediss://, host, port and the number of a database. It may
 // not hold a password in the configuration's own text, which people show to one another; a variable may bring one.
 
+internal import Bytes
 internal import HTTP
 internal import Tokens
 

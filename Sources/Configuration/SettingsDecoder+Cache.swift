@@ -1,5 +1,6 @@
 // Owns what the cache's section means: memory, a file, or a Redis server and how it is entered.
 
+internal import Bytes
 internal import Tokens
 
 extension SettingsDecoder {

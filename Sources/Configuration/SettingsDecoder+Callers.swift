@@ -1,5 +1,6 @@
 // Owns what the callers sections mean: rules by which a listener tells its callers from others.
 
+internal import Bytes
 import HTTP
 import Tokens
 

@@ -1,5 +1,6 @@
 // Owns what a route section means, apart from its token.
 
+import Bytes
 import HTTP
 
 extension SettingsDecoder {

@@ -1,6 +1,7 @@
 // Owns how single values are read: text with references to the environment, numbers, units, choices, files, secrets.
 // Messages repeat a value as it is written in the file, never what a variable or a secret file holds.
 
+import Bytes
 import Tokens
 
 /// A scalar of the file.

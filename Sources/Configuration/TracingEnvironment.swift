@@ -2,6 +2,7 @@
 // Configuration" of its specification): what is spoken, what is refused, and that a mistake never keeps the proxy from
 // serving.
 
+internal import Bytes
 internal import HTTP
 internal import Tokens
 

@@ -1,8 +1,9 @@
 // Owns what is known of the collector of traces and of what is to be sent there. It comes from the environment alone,
 // from the variables that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
 
+public import Bytes
 public import HTTP
-public import Tokens
+internal import Tokens
 
 /// How requests are traced. Where there are none of these settings, nothing is traced.
 public struct TracingSettings: Sendable {

@@ -1,8 +1,9 @@
 // Owns the demonstration's two services put together: a certificate authority of their own, keys, files, servers.
 
+package import Bytes
 internal import FoundationEssentials
-package import Network
-package import Tokens
+package import Platform
+internal import Tokens
 
 /// Why the demonstration's services cannot start.
 package enum DemoError: Error, Sendable {

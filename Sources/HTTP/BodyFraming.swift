@@ -1,6 +1,8 @@
 // Owns the one question on which request smuggling turns: how long is the content of this message? The steps are those
 // of RFC 9112 §6.3, and where they let a recipient repair what a sender got wrong, this refuses.
 
+import Bytes
+
 /// How the end of a message's content is found.
 public enum BodyFraming: Sendable, Hashable {
   /// There is no content.

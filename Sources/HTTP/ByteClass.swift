@@ -26,18 +26,6 @@ struct ByteClass {
     table[Int(byte)] & mask != 0
   }
 
-  /// `byte` with an ASCII capital turned into a small letter.
-  @inline(__always) static func lowered(_ byte: UInt8) -> UInt8 {
-    byte &- 0x41 < 26 ? byte | 0x20 : byte
-  }
-
-  /// The number a HEXDIG stands for; `nil` for any other byte.
-  @inline(__always) static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
-    if byte &- 0x30 < 10 { return byte &- 0x30 }
-    let letter = byte | 0x20
-    return letter &- 0x61 < 6 ? letter &- 0x57 : nil
-  }
-
   // A literal, so that the compiler lays it out in read-only memory and no access checks for initialisation.
   // `ByteClassTests` derives every entry from the RFCs' definitions.
   private static let table: InlineArray<256, UInt8> = [

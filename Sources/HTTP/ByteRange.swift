@@ -1,6 +1,8 @@
 // Owns the one way a place inside a message is written down: an offset and a length, relative to the first byte of the
 // head that was parsed. It keeps nothing alive and checks nothing until it is used on bytes.
 
+import Bytes
+
 /// A run of bytes inside a head, counted from the head's first byte.
 public struct ByteRange: Sendable, Hashable {
   /// Offset of the first byte.
@@ -38,7 +40,7 @@ extension Span where Element == UInt8 {
   /// Whether two runs of bytes are the same but for the case of ASCII letters.
   public func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
-    for index in 0..<count where ByteClass.lowered(self[index]) != ByteClass.lowered(other[index]) { return false }
+    for index in 0..<count where ASCII.lowered(self[index]) != ASCII.lowered(other[index]) { return false }
     return true
   }
 
@@ -47,7 +49,7 @@ extension Span where Element == UInt8 {
     guard count == literal.utf8CodeUnitCount else { return false }
     for index in 0..<count {
       let expected = unsafe literal.utf8Start[index]
-      if ByteClass.lowered(self[index]) != expected { return false }
+      if ASCII.lowered(self[index]) != expected { return false }
     }
     return true
   }

@@ -1,6 +1,8 @@
 // Owns the cutting of one `WWW-Authenticate` value into schemes, parameters and what is neither. It looks ahead by one token and
 // never back, so its time is the value's length.
 
+import Bytes
+
 /// The elements of one value, one after the other.
 struct ChallengeScanner: ~Escapable {
   /// What was found.
@@ -133,7 +135,7 @@ struct ChallengeScanner: ~Escapable {
 
   private func lowered(_ range: Range<Int>) -> String {
     var name: [UInt8] = []
-    for index in range { name.append(ByteClass.lowered(bytes[index])) }
+    for index in range { name.append(ASCII.lowered(bytes[index])) }
     return String(decoding: name, as: UTF8.self)
   }
 }

@@ -6,6 +6,8 @@
 //     chunk-ext    = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )
 //     chunk-ext-val = token / quoted-string
 
+import Bytes
+
 /// Why bytes are not the chunked coding.
 public enum ChunkError: Error, Sendable, Hashable, CaseIterable {
   /// A chunk begins with something else than hexadecimal digits, or they are followed by something strange.
@@ -108,7 +110,7 @@ public struct ChunkedDecoder: Sendable {
   }
 
   private mutating func readSize(_ byte: UInt8) -> ChunkError? {
-    if let digit = ByteClass.hexadecimalValue(byte) {
+    if let digit = ASCII.hexadecimalValue(byte) {
       if remaining >= 1 << 59 { return .sizeOverflow }
       remaining = remaining << 4 | UInt64(digit)
       state = .size

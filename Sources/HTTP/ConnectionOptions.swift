@@ -2,6 +2,8 @@
 //
 //     Connection = #connection-option ; connection-option = token     (RFC 9110 §7.6.1)
 
+import Bytes
+
 /// What the `Connection` fields of one head say.
 public struct ConnectionOptions: Sendable {
   /// `close`: the connection ends after this message.

@@ -1,5 +1,7 @@
 // Owns what a path comes to for a reader who decodes percent-encodings until nothing changes.
 
+import Bytes
+
 /// Octets as such a reader sees them. It takes a percent sign without two digits behind it as it stands, so that what it makes of
 /// `%25%2532e` is a dot in the end.
 enum DeepEncoding {
@@ -30,8 +32,8 @@ enum DeepEncoding {
   private static func encoded(atEndOf octets: [Octet]) -> Octet? {
     guard octets.count >= 3 else { return nil }
     let (sign, first, second) = (octets[octets.count - 3], octets[octets.count - 2], octets[octets.count - 1])
-    guard sign.byte == ASCII.percent, let high = ByteClass.hexadecimalValue(first.byte),
-      let low = ByteClass.hexadecimalValue(second.byte)
+    guard sign.byte == ASCII.percent, let high = ASCII.hexadecimalValue(first.byte),
+      let low = ASCII.hexadecimalValue(second.byte)
     else { return nil }
     return Octet(byte: high << 4 | low, depth: max(sign.depth, first.depth, second.depth) + 1)
   }

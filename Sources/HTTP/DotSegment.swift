@@ -1,5 +1,7 @@
 // Owns the question whether a path segment is `.` or `..`, with its dots spelt either way.
 
+import Bytes
+
 /// What a segment means to dot-segment removal (RFC 3986 §5.2.4).
 enum DotSegment {
   case none

@@ -1,5 +1,7 @@
 // Owns the names of what a path may hold percent-encoded only where its route says so.
 
+import Bytes
+
 /// Characters that a path may hold in percent-encoding. Each is valid (RFC 3986 §2.1), and each is something else to some server.
 public struct EncodedPath: OptionSet, Sendable, Hashable {
   /// The bits.

@@ -1,6 +1,8 @@
 // Owns how a field name is recognised: a perfect hash over the length and three letters gives the one candidate, and one
 // comparison decides. Nothing is allocated and nothing is lowered in place.
 
+import Bytes
+
 extension FieldName {
   /// Whether a text may be a field's name: a token (RFC 9110 §5.1).
   public static func isName(_ text: String) -> Bool {

@@ -1,6 +1,8 @@
 // Owns the copying of neighbouring field lines in one piece. A head is mostly forwarded as it came, so a handful of copies
 // does for thirty lines.
 
+public import Bytes
+
 /// Field lines that are forwarded, gathered as long as they stand next to one another in plain spelling.
 ///
 ///     var run = FieldRun()

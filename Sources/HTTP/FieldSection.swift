@@ -3,6 +3,8 @@
 //
 //     field-line = field-name ":" OWS field-value OWS            (RFC 9112 §5)
 
+import Bytes
+
 /// How far a field section has been read.
 enum FieldSectionProgress {
   /// The last line is not all there.

@@ -4,6 +4,8 @@
 //     Forwarded = 1#forwarded-element ; forwarded-element = [ pair ] *( ";" [ pair ] ) ; pair = token "=" value
 //     node = nodename [ ":" node-port ] ; nodename = IPv4address / "[" IPv6address "]" / "unknown" / obfnode
 
+public import Bytes
+
 /// Functions that append whole field lines about the way a request has come.
 public enum ForwardedFields {
   /// Whether the elements that came with the request stand before ours.

@@ -2,6 +2,8 @@
 //
 //     IMF-fixdate = day-name "," SP date1 SP time-of-day SP GMT                           (RFC 9110 §5.6.7)
 
+public import Bytes
+
 /// Dates as `Date` and its relatives carry them.
 public enum HTTPDate {
   /// Length of every date in bytes.

@@ -1,6 +1,8 @@
 // Owns the one kind of address this code base contacts: an http or https URL with a host. Reads it strictly; resolves,
 // normalises and percent-decodes nothing.
 
+import Bytes
+
 /// The scheme of an `HTTPURL`.
 public enum HTTPScheme: UInt8, Sendable, Hashable {
   /// Plain TCP, port 80 unless said otherwise.

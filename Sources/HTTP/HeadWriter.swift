@@ -1,6 +1,8 @@
 // Owns how heads are spelt when they are sent: into a buffer, without intermediate text. What is written is the caller's
 // decision; nothing is checked here, so values come from parsed heads or from our own literals.
 
+public import Bytes
+
 /// Functions that append the parts of a head to a buffer.
 public enum HeadWriter {
   /// `METHOD SP`. The target and `requestLineEnd` follow.

@@ -3,6 +3,8 @@
 //
 //     Host = uri-host [ ":" port ] ; uri-host = IP-literal / IPv4address / reg-name       (RFC 9110 §7.2, RFC 3986 §3.2)
 
+import Bytes
+
 /// A host and maybe a port, as places in the bytes they were read from.
 public struct HostName: Sendable, Hashable {
   /// The host, an IPv6 address without its brackets.

@@ -2,6 +2,8 @@
 //
 //     #element => [ element ] *( OWS "," OWS [ element ] )                                (RFC 9110 §5.6.1.2)
 
+import Bytes
+
 extension Span where Element == UInt8 {
   /// The range of a list's value without the empty elements at its ends, which are no elements (RFC 9110 §5.6.1.2).
   public func trimmedList(_ range: ByteRange) -> ByteRange {

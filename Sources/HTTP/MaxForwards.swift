@@ -2,6 +2,8 @@
 //
 //     Max-Forwards = 1*DIGIT                                                              (RFC 9110 §7.6.2)
 
+import Bytes
+
 /// What `Max-Forwards` of a request says to an intermediary.
 public enum MaxForwards: Sendable, Hashable {
   /// Nothing: there is no such field, or the method is one for which it means nothing.

@@ -1,5 +1,7 @@
 // Owns the fields by which a request asks to be taken for one of another method. No standard has them; many frameworks obey one or another.
 
+import Bytes
+
 /// The fields that override a request's method.
 public enum MethodOverride {
   /// Google's, Microsoft's and IBM's names.
@@ -12,7 +14,7 @@ public enum MethodOverride {
     for candidate in names where candidate.utf8CodeUnitCount == name.count {
       var index = 0
       while index < name.count {
-        let byte = name[index] == ASCII.underscore ? ASCII.dash : ByteClass.lowered(name[index])
+        let byte = name[index] == ASCII.underscore ? ASCII.dash : ASCII.lowered(name[index])
         let expected = unsafe candidate.utf8Start[index]
         if byte != expected { break }
         index += 1

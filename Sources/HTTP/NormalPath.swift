@@ -11,6 +11,8 @@
 //   - backslashes, controls, overlong UTF-8, double encodings of `.`, `/` and `\`, and dot segments with parameters are
 //     refused, in every spelling; some of them pass percent-encoded where a route says so (`EncodedPath`).
 
+public import Bytes
+
 /// What became of a path.
 public enum NormalPathResult: Sendable, Hashable {
   /// The path is its own normal form; nothing was written.

@@ -1,5 +1,7 @@
 // Owns the slow way to a path's normal form: writing it, segment by segment. `NormalPath` states the rules.
 
+import Bytes
+
 /// Writes one normal form behind what a buffer holds.
 struct NormalPathWriter {
   private let start: Int
@@ -29,8 +31,8 @@ struct NormalPathWriter {
         if let error = endSegment(isLast: false, in: &buffer) { return error }
         index += 1
       case ASCII.percent:
-        guard index + 2 < path.count, let high = ByteClass.hexadecimalValue(path[index + 1]),
-          let low = ByteClass.hexadecimalValue(path[index + 2])
+        guard index + 2 < path.count, let high = ASCII.hexadecimalValue(path[index + 1]),
+          let low = ASCII.hexadecimalValue(path[index + 2])
         else { return .percentEncoding }
         if let error = append(encoded: high << 4 | low, into: &buffer) { return error }
         index += 3
@@ -149,8 +151,8 @@ struct NormalPathWriter {
   // Whether a percent-encoded continuation byte below `limit` stands at `index`.
   private static func follows(_ segment: Span<UInt8>, _ index: Int, below limit: UInt8) -> Bool {
     guard index + 2 < segment.count, segment[index] == ASCII.percent,
-      let high = ByteClass.hexadecimalValue(segment[index + 1]),
-      let low = ByteClass.hexadecimalValue(segment[index + 2])
+      let high = ASCII.hexadecimalValue(segment[index + 1]),
+      let low = ASCII.hexadecimalValue(segment[index + 2])
     else { return false }
     let byte = high << 4 | low
     return byte >= 0x80 && byte < limit

@@ -1,6 +1,8 @@
 // Owns the ways in which other readers may take a path apart, for the question whether one of them could take it for the path of
 // another route. What is in none of them is `NormalPath`'s: dot segments, backslashes and all that has no normal form.
 
+import Bytes
+
 /// The segments that readers see in a path.
 public enum PathReadings {
   /// Whether all readers see what stands between the slashes: nothing is encoded, empty, or has parameters. Most paths.
@@ -70,8 +72,8 @@ public enum PathReadings {
     decoded.reserveCapacity(text.count)
     var index = 0
     while index < text.count {
-      if text[index] == ASCII.percent, index + 2 < text.count, let high = ByteClass.hexadecimalValue(text[index + 1]),
-        let low = ByteClass.hexadecimalValue(text[index + 2])
+      if text[index] == ASCII.percent, index + 2 < text.count, let high = ASCII.hexadecimalValue(text[index + 1]),
+        let low = ASCII.hexadecimalValue(text[index + 2])
       {
         decoded.append(high << 4 | low)
         index += 3

@@ -4,6 +4,8 @@
 //     HTTP-message = start-line CRLF *( field-line CRLF ) CRLF [ message-body ]           (RFC 9112 §2.1)
 //     request-line = method SP request-target SP HTTP-version                             (RFC 9112 §3)
 
+import Bytes
+
 /// How far a request head has been read.
 public enum RequestHeadProgress: Sendable, Hashable {
   /// It is not all there. Call again with more bytes behind the same ones.

@@ -3,6 +3,8 @@
 //
 //     request-target = origin-form / absolute-form / authority-form / asterisk-form       (RFC 9112 §3.2)
 
+import Bytes
+
 /// A request target, taken apart.
 public struct RequestTarget: Sendable {
   /// How a target is written.

@@ -2,6 +2,8 @@
 //
 //     status-line = HTTP-version SP status-code SP [ reason-phrase ]                      (RFC 9112 §4)
 
+import Bytes
+
 /// How far a response head has been read.
 public enum ResponseHeadProgress: Sendable, Hashable {
   /// It is not all there. Call again with more bytes behind the same ones.

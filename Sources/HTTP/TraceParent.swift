@@ -3,6 +3,8 @@
 //
 //     traceparent = version "-" trace-id "-" parent-id "-" trace-flags, all in HEXDIGLC   (W3C Trace Context §3.2)
 
+public import Bytes
+
 /// The content of a `traceparent` field.
 public struct TraceParent: Sendable, Hashable {
   /// Length of every `traceparent` that is written.
@@ -76,7 +78,7 @@ public struct TraceParent: Sendable, Hashable {
     for index in range {
       let byte = value[index]
       // Capitals are not valid here (W3C Trace Context §3.2.2.3).
-      guard let digit = ByteClass.hexadecimalValue(byte), byte == ByteClass.lowered(byte) else { return nil }
+      guard let digit = ASCII.hexadecimalValue(byte), byte == ASCII.lowered(byte) else { return nil }
       number = number << 4 | UInt64(digit)
     }
     return number

@@ -1,6 +1,8 @@
 // Owns the reading of the trailer section behind a last chunk, up to and with the empty line that ends the message. Which
 // trailer fields may be sent on is `TrailerRule`'s.
 
+import Bytes
+
 /// How far a trailer section has been read.
 public enum TrailerProgress: Sendable, Hashable {
   /// It is not all there. Call again with more bytes behind the same ones.

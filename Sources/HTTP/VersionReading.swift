@@ -2,6 +2,8 @@
 //
 //     HTTP-version = HTTP-name "/" DIGIT "." DIGIT ; HTTP-name = %s"HTTP"                 (RFC 9112 §2.3)
 
+import Bytes
+
 /// What stands where a version is due.
 enum VersionReading {
   case needsMore

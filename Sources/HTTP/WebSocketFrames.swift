@@ -2,6 +2,8 @@
 //
 //     frame = FIN RSV opcode, MASK length-7 [ length-16 / length-64 ] [ masking-key ] payload     (RFC 6455 §5.2)
 
+public import Bytes
+
 /// Where one direction of a WebSocket stands.
 public struct WebSocketFrames: Sendable {
   private enum Part: UInt8, Sendable { case opcode, length, rest, payload }

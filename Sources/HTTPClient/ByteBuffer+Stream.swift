@@ -1,7 +1,8 @@
 // Owns the meeting of the one buffer type and the one stream type.
 
-public import HTTP
-public import Network
+public import Bytes
+internal import HTTP
+public import Platform
 
 extension ByteBuffer {
   /// Receives into the free part of the buffer.

@@ -1,7 +1,8 @@
 // Owns the one exchange with a proxy before a connection is a connection to the origin.
 
+internal import Bytes
 internal import HTTP
-internal import Network
+internal import Platform
 
 /// Asks a proxy for a tunnel.
 enum ConnectTunnel {

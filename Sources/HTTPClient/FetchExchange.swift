@@ -1,7 +1,8 @@
 // Owns one small exchange from connect to close.
 
+internal import Bytes
 internal import HTTP
-internal import Network
+internal import Platform
 
 /// One fetch under way. Confined to its loop.
 final class FetchExchange {

@@ -2,7 +2,7 @@
 // path and never uses this one.
 
 public import HTTP
-public import Network
+public import Platform
 
 /// One request whose body and answer are small enough to stand in memory.
 public struct FetchRequest: Sendable {

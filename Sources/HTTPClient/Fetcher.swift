@@ -3,7 +3,7 @@
 // out to be dead would ask for just that: hence no pool here.
 
 public import HTTP
-public import Network
+public import Platform
 
 /// Fetches small documents on one loop.
 public final class Fetcher: Sendable {

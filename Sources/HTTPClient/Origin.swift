@@ -2,7 +2,7 @@
 // origins share connections; a connection made under other trust is never shared.
 
 public import HTTP
-public import Network
+public import Platform
 
 /// An upstream server as connections see it.
 public struct Origin: Sendable {

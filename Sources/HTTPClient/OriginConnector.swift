@@ -1,7 +1,8 @@
 // Makes connections to one origin: name, TCP, the tunnel through a proxy, TLS. What becomes of them is the pool's.
 
+internal import Bytes
 internal import HTTP
-package import Network
+package import Platform
 
 /// Connects one loop to one origin.
 package struct OriginConnector {

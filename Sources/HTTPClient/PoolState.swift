@@ -1,7 +1,7 @@
 // Decides which connection carries the next exchange and what becomes of one when an exchange on it ends. A value
 // without sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
 
-public import Network
+public import Platform
 
 /// The bounds of a pool.
 public struct PoolLimits: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // Owns why an upstream could not be reached.
 
-public import Network
+public import Platform
 
 /// Why there is no connection to an upstream.
 public enum UpstreamError: Error, Sendable, Hashable {

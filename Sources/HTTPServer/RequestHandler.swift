@@ -1,5 +1,5 @@
 package import HTTP
-package import Network
+package import Platform
 
 /// What a server's requests mean: one function reads a head, another answers the request when it is whole.
 package protocol RequestHandler: Sendable {

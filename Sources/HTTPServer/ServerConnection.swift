@@ -1,5 +1,6 @@
+internal import Bytes
 internal import HTTP
-internal import Network
+internal import Platform
 
 /// One connection of a small server: it reads requests and sends answers, and decides nothing about them. It lives in one
 /// task, on its loop.

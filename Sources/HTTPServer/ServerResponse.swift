@@ -1,3 +1,4 @@
+internal import Bytes
 internal import HTTP
 
 /// An answer. The fields that frame its content are the server's.

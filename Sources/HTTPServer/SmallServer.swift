@@ -1,5 +1,5 @@
 package import HTTP
-package import Network
+package import Platform
 
 /// What a small server allows its callers.
 package struct ServerLimits: Sendable {

@@ -1,10 +1,11 @@
 // Owns the rules by which a listener tells its callers from others: a process, a certificate, a secret in a field, a token of the
 // caller's own, the sites whose pages may call. Each is decided here; what a caller shows is found out by the connection.
 
+public import Bytes
 internal import HTTP
 public import Identity
-internal import Network
-public import Tokens
+internal import Platform
+internal import Tokens
 
 /// Who may call, beyond what the names of a listener say. Every rule that is there must hold.
 public struct CallerRules: Sendable {

@@ -1,5 +1,6 @@
 // Owns what `/readyz` says: whether every token that needs no person is at hand, and why not; how accounts stand, beside it.
 
+internal import Bytes
 internal import Identity
 internal import Tokens
 

@@ -1,8 +1,9 @@
 // Owns what is told about reloads to people and machines: log, metrics, `/status`. How a reload is done is the executable's.
 
-internal import Network
+public import Bytes
+internal import Platform
 public import Telemetry
-public import Tokens
+internal import Tokens
 
 /// Which configuration is in force, and what became of the last attempt to replace it.
 public struct ReloadReport: Sendable, Hashable {

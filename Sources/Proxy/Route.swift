@@ -1,8 +1,9 @@
 // Owns a route as requests meet it: every text rendered to bytes once, so that matching and rewriting copy and compare
 // and nothing more. What a route may say is Configuration's; which route a request takes is the RouteTable's.
 
+import Bytes
 public import HTTP
-public import Network
+public import Platform
 
 /// Time limits of one exchange.
 public struct ExchangeTimeouts: Sendable, Hashable {

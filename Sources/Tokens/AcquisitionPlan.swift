@@ -1,6 +1,8 @@
 // Owns the decision of silent acquisition: what is held, what can be offered, what failed before and what time it is, in; what to
 // do, out.
 
+public import Bytes
+
 /// What to do for a caller who wants a token.
 public enum AcquisitionPlan: Sendable, Equatable {
   /// Hand out the held token.

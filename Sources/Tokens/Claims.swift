@@ -1,6 +1,8 @@
 // Owns the `claims` parameter: challenges, client capabilities and their merger. Finding a challenge in an answer is the
 // HTTP module's and the proxy's.
 
+import Bytes
+
 /// Why a text is not a claims request.
 public enum ClaimsError: Error, Sendable, Hashable {
   /// Not a JSON object.

@@ -1,5 +1,6 @@
 // Owns how an application says who it is in a request to its provider, whatever the request asks for.
 
+internal import Bytes
 internal import FoundationEssentials
 
 /// The application's part of a form, or of the fields beside it (RFC 6749 §2.3.1).

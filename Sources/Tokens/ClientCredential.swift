@@ -1,5 +1,7 @@
 // Owns what an application proves itself with. Where a secret is written is `ClientSecretPlacement`'s.
 
+public import Bytes
+
 /// What a confidential application proves itself with.
 public enum ClientCredential: Sendable, Equatable {
   /// A shared secret (RFC 6749 §2.3.1).

@@ -1,5 +1,7 @@
 // Owns where a client secret is written in a request, and which placements are tried in which order.
 
+import Bytes
+
 /// Where a client secret is written in a token request (RFC 6749 §2.3.1), by its registered name.
 public enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
   /// The `Authorization` field.

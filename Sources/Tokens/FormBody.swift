@@ -1,5 +1,7 @@
 // Owns the `application/x-www-form-urlencoded` serialisation of token requests.
 
+import Bytes
+
 /// A form under construction (RFC 6749 appendix B).
 public struct FormBody: Sendable {
   /// The bytes so far.

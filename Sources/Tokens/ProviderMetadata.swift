@@ -1,5 +1,6 @@
 // Owns what is believed of a provider's OpenID Connect metadata, and when none of it is. Fetching it is Identity's.
 
+import Bytes
 public import HTTP
 
 /// Why metadata is not used.

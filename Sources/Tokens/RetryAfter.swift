@@ -1,5 +1,7 @@
 // Owns the reading of `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
 
+public import Bytes
+
 /// How long a provider asks to be left alone.
 public struct RetryAfter: Sendable, Hashable {
   /// Seconds from now: 1 to `limit`.

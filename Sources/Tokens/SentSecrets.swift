@@ -1,6 +1,8 @@
 // Owns what is taken out of a provider's answer before anybody reads it: the secrets of the request, which some providers repeat, as
 // they were sent or written another way.
 
+public import Bytes
+
 /// The secrets of one request to a provider. Nothing that the provider says may show them in a log, a status or an answer.
 public struct SentSecrets: Sendable {
   private let secrets: [Secret]

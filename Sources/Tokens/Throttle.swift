@@ -1,6 +1,8 @@
 // Owns the memory of failed token requests of one key: until when the next one is not sent. Knows neither which request
 // failed nor how the failure is shown.
 
+public import Bytes
+
 /// How long to leave a provider alone after failures of one kind of request.
 public struct Throttle: Sendable, Hashable {
   /// Failures in a row.

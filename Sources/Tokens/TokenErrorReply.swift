@@ -1,5 +1,7 @@
 // Owns what an OAuth error reply says, in bounded and printable form. What it means is `TokenErrorClass`'s.
 
+import Bytes
+
 /// An error reply of a token endpoint (RFC 6749 §5.2, with Entra's members).
 public struct TokenErrorReply: Sendable, Hashable {
   /// The `error` member.

@@ -1,5 +1,7 @@
 // Owns the grants that a token request can make.
 
+public import Bytes
+
 /// What a token request offers in exchange for a token.
 public enum TokenGrant: Sendable, Equatable {
   /// The application's own authority (RFC 6749 §4.4).

@@ -1,6 +1,8 @@
 // Owns when a token is renewed and when it is over. The three instants are fixed when it arrives; who asks later
 // only compares them with the clock.
 
+public import Bytes
+
 /// What a held token is good for at an instant.
 public enum Freshness: Sendable, Hashable {
   /// Use it.

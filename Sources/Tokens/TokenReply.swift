@@ -1,5 +1,7 @@
 // Owns the reading of a token endpoint's answer: what counts as a token, and for how long.
 
+public import Bytes
+
 /// A successful answer of a token endpoint (RFC 6749 §5.1).
 public struct TokenReply: Sendable {
   /// The access token: visible ASCII, 1 byte to `limit`.

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import Glibc
-import Network
+import Platform
 
 @main
 struct BearerProxyDemo {

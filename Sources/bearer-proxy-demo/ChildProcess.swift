@@ -1,6 +1,6 @@
 // Owns child processes: the proxy that users would run, and the commands of the tour. No shell is involved.
 
-import Network
+import Platform
 import Glibc
 
 /// Why a program could not be started: the system's words.

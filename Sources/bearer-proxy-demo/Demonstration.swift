@@ -3,7 +3,7 @@
 import DemoProvider
 import FoundationEssentials
 import Glibc
-import Network
+import Platform
 import Synchronization
 
 /// Why the demonstration cannot go on.

@@ -1,7 +1,7 @@
 // Owns what the identity provider and the API tell of the requests they saw: collected during a step of the tour, shown
 // at once afterwards.
 
-import Network
+import Platform
 import DemoProvider
 
 /// The exchanges of both services, in order.

@@ -1,7 +1,7 @@
 // Owns how the demonstration looks: colours on a terminal, plain text everywhere else.
 
 import Glibc
-import Network
+import Platform
 
 /// Writes to standard output.
 struct Terminal: Sendable {

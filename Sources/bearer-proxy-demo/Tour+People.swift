@@ -2,7 +2,7 @@
 // on.
 
 import DemoProvider
-import Network
+import Platform
 
 extension Tour {
   private typealias Sample = DemoDirectory.Sample

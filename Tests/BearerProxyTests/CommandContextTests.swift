@@ -2,7 +2,7 @@
 
 import Configuration
 import Identity
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

@@ -1,8 +1,9 @@
 // What `init` asks, writes and refuses.
 
+import Bytes
 import Configuration
 import Glibc
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

@@ -4,7 +4,7 @@ import Configuration
 import HTTP
 import HTTPClient
 import Identity
-@testable import Network
+@testable import Platform
 import Testing
 import Tokens
 

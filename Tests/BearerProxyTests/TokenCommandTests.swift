@@ -1,5 +1,6 @@
 // What `token` says of a route, and with which exit status, against a provider that answers from memory.
 
+import Bytes
 import Configuration
 import HTTPClient
 import TestSupport

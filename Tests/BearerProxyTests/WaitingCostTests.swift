@@ -2,7 +2,7 @@
 // processor, and nobody would notice before the machine is slow.
 
 import Glibc
-import Network
+import Platform
 import TestSupport
 import Testing
 

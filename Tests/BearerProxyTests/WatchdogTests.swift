@@ -1,7 +1,7 @@
 // What a sign of life proves.
 
 import Glibc
-import Network
+import Platform
 import TestSupport
 import Testing
 

@@ -7,11 +7,12 @@
 //                                              reading it, a look-up in it, a silent hit and one renewal take
 //   cache-writer flight PATH KEY SCOPE         renews a token unless another process just did, under the refresh lock
 
+import Bytes
 import FoundationEssentials
 import Glibc
 import HTTPClient
 import Identity
-import Network
+import Platform
 import TestSupport
 import Tokens
 

@@ -1,5 +1,6 @@
 // Through which proxy a URL is reached: the environment's words, row by row, and the configuration's own.
 
+import Bytes
 import HTTP
 import Testing
 import Tokens

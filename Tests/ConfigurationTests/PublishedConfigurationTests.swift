@@ -1,6 +1,7 @@
 // That config/minimal.yaml, config/full.yaml, config/schema.json and the decoder agree. A validator that knows all of
 // JSON Schema looks at the two YAML files elsewhere; here the keys, descriptions and defaults are compared.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import Tokens

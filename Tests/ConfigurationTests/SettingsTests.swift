@@ -1,5 +1,6 @@
 // What a right configuration decodes to: defaults, inheritance, substitution, secrets.
 
+import Bytes
 import HTTP
 import Telemetry
 import Testing

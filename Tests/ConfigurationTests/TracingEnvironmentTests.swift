@@ -1,5 +1,6 @@
 // What OpenTelemetry's variables mean here.
 
+import Bytes
 import HTTP
 import Testing
 import Tokens

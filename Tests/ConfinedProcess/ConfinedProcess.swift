@@ -1,9 +1,9 @@
-// A process that confines itself as `run` does, then tries what it may not do any more. For NetworkTests; not part of the product.
+// A process that confines itself as `run` does, then tries what it may not do any more. For PlatformTests; not part of the product.
 //
 //   confined-process DIRECTORY ELSEWHERE     writes one line for each attempt: what, and 0 or the errno
 
 import Glibc
-import Network
+import Platform
 
 @main
 struct ConfinedProcess {

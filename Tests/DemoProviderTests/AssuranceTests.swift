@@ -1,5 +1,6 @@
 // Stronger and fresher: continuous access evaluation, authentication contexts, RFC 9470, and the second page of a sign-in.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // What codes and refresh tokens are worth: tokens of one API, and every refusal.
 
+import Bytes
 import FoundationEssentials
 import HTTPServer
 import Testing

@@ -1,8 +1,9 @@
 // One provider, one API and one clock for this folder's tests. Making an RSA key takes a tenth of a second, so once.
 
+import Bytes
 import FoundationEssentials
 import HTTPServer
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Both services over TLS, with curl as the caller.
 
+import Bytes
 import DemoProvider
 import TestSupport
 import Testing

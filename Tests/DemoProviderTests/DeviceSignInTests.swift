@@ -1,5 +1,6 @@
 // Signing in a device that has no browser: its polls, and the page where its code is typed.
 
+import Bytes
 import FoundationEssentials
 import HTTPServer
 import Testing

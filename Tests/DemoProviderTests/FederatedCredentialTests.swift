@@ -1,5 +1,6 @@
 // Somebody else's tokens in the place of a secret: which are taken, and what is said of the others.
 
+import Bytes
 import FoundationEssentials
 import TestSupport
 import Testing

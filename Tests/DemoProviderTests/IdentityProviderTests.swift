@@ -1,7 +1,8 @@
 // The identity provider's answers, from a parsed request: grants and every refusal.
 
+import Bytes
 import FoundationEssentials
-import Network
+import Platform
 import Testing
 import Tokens
 

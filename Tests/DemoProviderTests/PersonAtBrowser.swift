@@ -1,8 +1,9 @@
 // A person at a browser, without sockets: hands requests to the provider, keeps its cookie, fills in its forms.
 
+import Bytes
 import FoundationEssentials
 import HTTPServer
-import Network
+import Platform
 import Testing
 import Tokens
 

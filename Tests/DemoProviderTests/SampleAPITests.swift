@@ -1,7 +1,8 @@
 // Who gets into the sample API, and what the others are told.
 
+import Bytes
 import HTTPServer
-import Network
+import Platform
 import Testing
 import Tokens
 

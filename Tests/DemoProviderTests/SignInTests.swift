@@ -1,5 +1,6 @@
 // Signing in: which page follows which, for every prompt, and what nobody gets past.
 
+import Bytes
 import FoundationEssentials
 import HTTPServer
 import Testing

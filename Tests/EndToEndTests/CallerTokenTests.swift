@@ -1,7 +1,8 @@
 // Which of an issuer's JWTs let a caller in: the attacks are tokens that the issuer has really signed, for something else.
 
+import Bytes
 import FoundationEssentials
-import Network
+import Platform
 import Testing
 import TestSupport
 import Tokens

@@ -1,7 +1,7 @@
 // A provider whose tokens prove what they were asked to, and an API each of whose parts demands something else of them.
 
 import FoundationEssentials
-import Network
+import Platform
 import Synchronization
 import TestSupport
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import HTTPClient
-@testable import Network
+@testable import Platform
 
 @Suite(.timeLimit(.minutes(5)))
 struct FetcherTests {

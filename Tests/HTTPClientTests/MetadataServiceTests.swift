@@ -1,7 +1,8 @@
 // Which addresses and names are a cloud's metadata service, in every spelling that leads there.
 
+import Bytes
 import HTTP
-import Network
+import Platform
 import Testing
 
 @Suite struct MetadataServiceTests {

@@ -1,6 +1,6 @@
 // The pool as a table: what happened, one line after the other, and exactly what is to be done about it.
 
-import Network
+import Platform
 import Testing
 
 @testable import HTTPClient

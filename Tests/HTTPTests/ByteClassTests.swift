@@ -1,3 +1,4 @@
+import Bytes
 import Testing
 
 @testable import HTTP
@@ -27,16 +28,16 @@ import Testing
     #expect(ByteClass.of(byte, ByteClass.segment) == (printable && !Self.isOne(byte, of: "#%/\\?")))
     #expect(ByteClass.of(byte, ByteClass.unreserved) == unreserved)
     #expect(ByteClass.of(byte, ByteClass.whitespace) == (byte == 0x20 || byte == 0x09))
-    #expect((ByteClass.hexadecimalValue(byte) != nil) == hexadecimal)
-    #expect(ByteClass.lowered(byte) == (byte >= 0x41 && byte <= 0x5A ? byte + 0x20 : byte))
+    #expect((ASCII.hexadecimalValue(byte) != nil) == hexadecimal)
+    #expect(ASCII.lowered(byte) == (byte >= 0x41 && byte <= 0x5A ? byte + 0x20 : byte))
   }
 
   @Test func `hexadecimal digits have their values in either case`() {
     for (index, digit) in "0123456789abcdef".utf8.enumerated() {
-      #expect(ByteClass.hexadecimalValue(digit) == UInt8(index))
+      #expect(ASCII.hexadecimalValue(digit) == UInt8(index))
     }
     for (index, digit) in "ABCDEF".utf8.enumerated() {
-      #expect(ByteClass.hexadecimalValue(digit) == UInt8(index) + 10)
+      #expect(ASCII.hexadecimalValue(digit) == UInt8(index) + 10)
     }
   }
 }

@@ -1,5 +1,6 @@
 // A broker with people in its cache, an Entra-shaped provider that answers by a script, and a clock that tests move.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // What others do to the shared cache while a proxy runs: it is served, and it is not served any more.
 
+import Bytes
 import TestSupport
 import Testing
 import Tokens

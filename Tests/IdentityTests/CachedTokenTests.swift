@@ -1,5 +1,6 @@
 // When a token of the cache is handed out, when it is renewed behind, and when it does not count.
 
+import Bytes
 import HTTPClient
 import Testing
 import Tokens

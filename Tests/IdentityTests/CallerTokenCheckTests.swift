@@ -1,5 +1,6 @@
 // Which tokens of callers are believed, until when, and how often the issuer is asked for its keys.
 
+import Bytes
 import Testing
 import Tokens
 

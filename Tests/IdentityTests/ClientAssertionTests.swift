@@ -1,5 +1,6 @@
 // An application whose proof is in a file: read for each request, followed through links, never sent where it is none.
 
+import Bytes
 import FoundationEssentials
 import HTTPClient
 import TestSupport

@@ -1,5 +1,6 @@
 // What becomes of tokens that an API refuses: one request for all who complain, the new token for everybody, and no loops.
 
+import Bytes
 import Testing
 import Tokens
 

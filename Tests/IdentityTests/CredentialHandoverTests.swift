@@ -1,5 +1,6 @@
 // A credential that changes: the held token serves until the new one has obtained its own.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,9 +1,10 @@
 // The store and its file: what it reads, what it writes over, and what it does when it cannot.
 
+import Bytes
 import FoundationEssentials
 import Glibc
 import Identity
-import Network
+import Platform
 import Telemetry
 import TestSupport
 import Testing

@@ -1,7 +1,8 @@
 // Tokens that have arrived while the cache's lock is another process's.
 
+import Bytes
 import FoundationEssentials
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // A proxy without traffic: ready by itself, ready again by itself.
 
+import Bytes
 import HTTPClient
 import Testing
 import Tokens

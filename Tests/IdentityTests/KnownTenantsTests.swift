@@ -1,9 +1,10 @@
 // What is remembered of providers beside a cache: restarts while the provider is down.
 
+import Bytes
 import FoundationEssentials
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

@@ -1,11 +1,12 @@
 // Microsoft's own authorities, where nothing keeps the tokens of two libraries apart: Azure CLI's file, renewed by us; and the real
 // msal and this module in turn on one file, at a provider that both know as login.microsoftonline.com.
 
+import Bytes
 import DemoProvider
 import FoundationEssentials
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

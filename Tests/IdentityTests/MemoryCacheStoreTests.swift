@@ -1,5 +1,6 @@
 // The cache that ends with the process.
 
+import Bytes
 import Identity
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // How long callers wait for a provider, and what becomes of an answer that comes later.
 
 import HTTPClient
-import Network
+import Platform
 import Testing
 import Tokens
 

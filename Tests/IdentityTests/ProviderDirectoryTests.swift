@@ -1,5 +1,6 @@
 // Metadata: fetched once, kept for a day, kept longer where the provider is away.
 
+import Bytes
 import HTTPClient
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Which refresh tokens are sent, in which order, and what the cache holds afterwards.
 
+import Bytes
 import HTTPClient
 import Testing
 import Tokens

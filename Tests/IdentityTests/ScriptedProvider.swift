@@ -1,8 +1,9 @@
 // A provider that answers by a script and remembers what it was asked. It has no network and no clock.
 
+import Bytes
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Synchronization
 import Telemetry
 import Testing

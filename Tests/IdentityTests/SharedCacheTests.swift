@@ -1,8 +1,9 @@
 // One cache file and several programs that write it: ours, and msal with msal-extensions in both its flavours.
 
+import Bytes
 import FoundationEssentials
 import Identity
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

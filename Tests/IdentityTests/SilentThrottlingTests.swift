@@ -1,5 +1,6 @@
 // The memory of failed silent requests: what is not sent again, for how long, and what ends it.
 
+import Bytes
 import HTTPClient
 import Testing
 import Tokens

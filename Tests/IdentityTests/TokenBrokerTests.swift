@@ -1,7 +1,8 @@
 // The broker against a scripted provider and a manual clock: what is sent, what callers get.
 
+import Bytes
 import HTTPClient
-import Network
+import Platform
 import Telemetry
 import Testing
 import Tokens

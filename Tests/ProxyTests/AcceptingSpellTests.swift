@@ -1,6 +1,6 @@
 // What is said of accepting that rests, and when.
 
-import Network
+import Platform
 import Testing
 
 @testable import Proxy

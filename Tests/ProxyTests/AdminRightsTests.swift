@@ -1,7 +1,8 @@
 // What a caller of the admin listener may do, by what it shows.
 
+import Bytes
 import HTTP
-import Network
+import Platform
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // Everything decided before a token or an upstream is involved, and in which order.
 
+import Bytes
 import HTTP
 import Testing
 

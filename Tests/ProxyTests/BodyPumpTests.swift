@@ -1,8 +1,9 @@
 // Content on its way through: every framing to every framing, cut at every byte, held back, broken off.
 
+import Bytes
 import Glibc
 import HTTP
-import Network
+import Platform
 import TestSupport
 import Testing
 
@@ -192,13 +193,13 @@ struct BodyPumpTests {
       let first = try await PumpRig(loop, BodyPump(.fixed(10), writesChunks: false))
       first.source.far.reset()
       await first.waitForSource()
-      #expect(await first.run([], endsSource: false) == "source(Network.StreamError.reset)")
+      #expect(await first.run([], endsSource: false) == "source(Platform.StreamError.reset)")
       first.close()
 
       let second = try await PumpRig(loop, BodyPump(.fixed(10), writesChunks: false))
       second.sink.far.reset()
       try await Task.sleep(for: .milliseconds(10))
-      #expect(await second.run([Array("hello".utf8)], endsSource: false) == "sink(Network.StreamError.reset)")
+      #expect(await second.run([Array("hello".utf8)], endsSource: false) == "sink(Platform.StreamError.reset)")
       second.close()
     }
   }

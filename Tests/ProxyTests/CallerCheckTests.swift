@@ -1,5 +1,6 @@
 // Who is let in by what a request says of itself: DNS rebinding and other sites' pages are not.
 
+import Bytes
 import HTTP
 import Testing
 import Tokens

@@ -1,6 +1,6 @@
 // How slow a caller may be, by what it has moved at which instant.
 
-import Network
+import Platform
 import Testing
 
 @testable import Proxy

@@ -1,7 +1,8 @@
 // Who is let in by what a connection and a field show.
 
+import Bytes
 import HTTP
-import Network
+import Platform
 import Testing
 import Tokens
 

@@ -3,7 +3,7 @@
 
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Telemetry
 import Testing
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import HTTP
 import HTTPClient
 @testable import Identity
-@testable import Network
+@testable import Platform
 import Telemetry
 import Testing
 import Tokens

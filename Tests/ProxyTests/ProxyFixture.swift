@@ -1,10 +1,11 @@
 // A whole proxy inside the test's process: one route without a token to an upstream on loopback.
 
+import Bytes
 import Glibc
 import HTTP
 import HTTPClient
 import Identity
-@testable import Network
+@testable import Platform
 import Telemetry
 import TestSupport
 import Tokens

@@ -1,7 +1,7 @@
 // A whole proxy: how it ends, how many it serves, and what callers see where an upstream or a caller misbehaves.
 
 import Glibc
-@testable import Network
+@testable import Platform
 import Synchronization
 import TestSupport
 import Testing

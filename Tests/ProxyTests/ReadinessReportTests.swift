@@ -1,5 +1,6 @@
 // What /readyz says.
 
+import Bytes
 @testable import Identity
 import Testing
 import Tokens

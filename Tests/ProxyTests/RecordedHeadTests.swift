@@ -1,5 +1,6 @@
 // What an access record takes from a request head.
 
+import Bytes
 import HTTP
 import Testing
 

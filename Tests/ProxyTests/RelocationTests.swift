@@ -1,5 +1,6 @@
 // Places in the upstream's own space, as callers get them.
 
+import Bytes
 import HTTP
 import Testing
 

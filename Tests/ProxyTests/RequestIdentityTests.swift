@@ -1,5 +1,6 @@
 // Ids that are taken over where they are well-formed, and made otherwise.
 
+import Bytes
 import HTTP
 import Testing
 

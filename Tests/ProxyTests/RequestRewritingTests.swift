@@ -1,5 +1,6 @@
 // The head that goes upstream, whole.
 
+import Bytes
 import HTTP
 import Identity
 import Testing

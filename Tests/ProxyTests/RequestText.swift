@@ -1,7 +1,8 @@
 // Requests, responses and routes for tables: written as text, parsed by the HTTP module.
 
+import Bytes
 import HTTP
-import Network
+import Platform
 import Testing
 
 @testable import Proxy

@@ -1,5 +1,6 @@
 // Which trace a request belongs to, and whether it is recorded.
 
+import Bytes
 import HTTP
 import Testing
 

@@ -1,5 +1,6 @@
 // The head that goes back to the caller, and how its content is framed.
 
+import Bytes
 import HTTP
 import Identity
 import Testing

@@ -1,5 +1,6 @@
 // Prefixes by whole segments, and what stands in their place upstream.
 
+import Bytes
 import HTTP
 import Testing
 

@@ -1,6 +1,6 @@
 // TLS contexts of a test, made with the openssl command.
 
-import Network
+import Platform
 import TestSupport
 
 /// A server's context and that of somebody who trusts it.

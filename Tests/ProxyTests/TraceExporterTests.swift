@@ -1,8 +1,9 @@
 // The exporter against a scripted collector: what is sent again, what is given up, what is said. No real time passes.
 
+import Bytes
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Synchronization
 import Telemetry
 import Testing

@@ -1,5 +1,6 @@
 // What cookies of an upstream become on the listener's origin.
 
+import Bytes
 import HTTP
 import Testing
 

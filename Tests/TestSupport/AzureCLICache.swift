@@ -1,5 +1,6 @@
 // The cache document of Azure CLI: what msal-python writes for the CLI's client id, a family client, signed in at `organizations`.
 
+import Bytes
 import Tokens
 
 /// A document as the CLI leaves it in `~/.azure/msal_token_cache.json` after `az login`.

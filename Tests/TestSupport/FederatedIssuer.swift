@@ -1,6 +1,7 @@
 // Somebody who vouches for workloads, as a cluster does with the tokens of its service accounts.
 
-import Network
+public import Bytes
+import Platform
 public import Tokens
 
 /// An issuer of assertions with a key of its own.

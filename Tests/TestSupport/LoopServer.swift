@@ -1,6 +1,6 @@
 // A server of a test that answers byte by byte as the test says, on an event loop.
 
-public import Network
+public import Platform
 import Synchronization
 
 /// A listening server whose connections are served by a closure. It listens until it is stopped.

@@ -1,6 +1,6 @@
-// Streams of the Network module for tests that drive both ends themselves, on one loop.
+// Streams of the Platform module for tests that drive both ends themselves, on one loop.
 
-public import Network
+public import Platform
 
 /// Runs `body` on a new event loop, which is shut down behind it.
 public func onLoop<Value: Sendable>(

@@ -1,5 +1,6 @@
 // A person whose tokens a test files in a cache, and what comes of renewing them.
 
+public import Bytes
 public import Tokens
 
 /// Somebody who is signed in with the tests' application.

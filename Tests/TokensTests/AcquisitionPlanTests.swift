@@ -1,5 +1,6 @@
 // Silent acquisition's decision, row by row, and the memory of failures behind it.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // Reads one recorded flow of msal-python (Fixtures/): application, calls, requests and scripted replies.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Which scopes a refresh request names, and which refresh token is tried first for them.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // How long a provider asks to be left alone.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // What a provider repeats of a request is found in every spelling, in every member, and is told to nobody.
 
+import Bytes
 import FoundationEssentials
 import Testing
 

@@ -1,5 +1,6 @@
 // When a token is renewed and when it is over, second by second.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // What counts as a token, and for how long.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // Token requests as they stand on the wire.
 
+import Bytes
 import FoundationEssentials
 import HTTP
 import Testing

@@ -34,6 +34,10 @@ int csystem_accept(int listener, void *address, uint32_t *length);
 /// Has the kernel refuse requests for new TCP connections from now on; those that it has answered already still arrive in the queue.
 /// 0, or -1 where the kernel has no means.
 int csystem_refuse_connection_requests(int listener);
+/// Nanoseconds of the monotonic clock, and since 1970. Not read in Swift: which module defines `struct timespec` depends
+/// there on the order in which the compiler comes across them.
+uint64_t csystem_monotonic_time(void);
+uint64_t csystem_wall_time(void);
 /// The process at the other end of a unix socket.
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
 /// Processors this process may run on; 0 where the system does not say.

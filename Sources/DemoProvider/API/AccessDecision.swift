@@ -1,6 +1,7 @@
 // Owns the sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's claims
 // challenges).
 
+internal import Bytes
 internal import FoundationEssentials
 internal import Tokens
 

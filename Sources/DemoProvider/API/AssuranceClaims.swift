@@ -1,5 +1,6 @@
 // Owns the claims that only the sample API reads: those of how somebody signed in, and of what the application can do.
 
+internal import Bytes
 internal import FoundationEssentials
 internal import Tokens
 

@@ -1,5 +1,6 @@
 // Owns what the sample API tells about whom it saw: facts of the token and the request, never the token.
 
+internal import Bytes
 internal import Tokens
 
 /// The API's account of one request.

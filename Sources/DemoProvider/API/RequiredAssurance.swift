@@ -1,5 +1,6 @@
 // Owns what an endpoint asks of the sign-in behind a token, beyond its permission.
 
+internal import Bytes
 internal import Tokens
 
 /// How a person must have signed in.

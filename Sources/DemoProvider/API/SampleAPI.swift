@@ -1,8 +1,9 @@
 // Owns the sample APIs: from a parsed request to its answer. Who gets in is `AccessDecision`'s.
 
+package import Bytes
 internal import HTTPServer
 internal import FoundationEssentials
-package import Network
+package import Platform
 package import Tokens
 
 /// An API that believes only tokens of its issuers, for itself, signed by keys it was given.

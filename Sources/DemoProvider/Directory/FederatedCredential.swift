@@ -1,6 +1,7 @@
 // Owns whom an application lets speak for it (Entra's federated identity credentials), and whether an assertion is that one's.
 
-internal import Network
+internal import Bytes
+internal import Platform
 package import Tokens
 
 /// Somebody else's tokens that prove an application.

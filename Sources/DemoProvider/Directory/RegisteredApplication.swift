@@ -1,6 +1,7 @@
 // Owns one application registration: how it proves itself, where sign-ins may return to, and what it was granted.
 
-package import Tokens
+package import Bytes
+internal import Tokens
 
 /// An application.
 package struct RegisteredApplication: Sendable {

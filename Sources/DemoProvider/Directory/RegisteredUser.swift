@@ -1,6 +1,7 @@
 // Owns one person of the directory, in the tenant that keeps the password.
 
-package import Tokens
+package import Bytes
+internal import Tokens
 
 /// A user at home in one tenant.
 package struct RegisteredUser: Sendable {

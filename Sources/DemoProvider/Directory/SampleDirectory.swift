@@ -1,6 +1,7 @@
 // Owns the sample directory that the demonstration and the tests start with.
 
-package import Tokens
+package import Bytes
+internal import Tokens
 
 extension DemoDirectory {
   /// The sample directory's names: two tenants, three people, two APIs, three applications.

@@ -1,5 +1,6 @@
 // Owns how an application says which one it is at the token endpoint, and whether it proves it.
 
+internal import Bytes
 internal import FoundationEssentials
 internal import Tokens
 

@@ -1,5 +1,6 @@
 // Owns the shape of the identity provider's error bodies (RFC 6749 §5.2 with Entra's members).
 
+internal import Bytes
 internal import FoundationEssentials
 internal import Tokens
 

@@ -1,5 +1,6 @@
 // Owns reading `application/x-www-form-urlencoded` bodies as OAuth wants them: every parameter at most once.
 
+internal import Bytes
 internal import HTTP
 
 /// Why a body is not a form.

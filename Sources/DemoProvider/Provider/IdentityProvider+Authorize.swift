@@ -1,6 +1,7 @@
 // Owns the authorization endpoint and the pages behind it: from a request to the next page, or to the redirect that ends
 // the sign-in. What comes next is `SignInStep`'s.
 
+internal import Bytes
 internal import HTTPServer
 internal import Tokens
 

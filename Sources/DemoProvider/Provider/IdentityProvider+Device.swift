@@ -1,5 +1,6 @@
 // Owns the device authorization endpoint, the page where people type a device's code, and the end of sessions.
 
+internal import Bytes
 internal import HTTPServer
 internal import Tokens
 

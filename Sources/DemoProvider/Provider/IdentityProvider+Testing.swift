@@ -1,9 +1,10 @@
 // Owns what demonstrations and tests may do to the provider from outside. It listens on loopback alone; web pages on
 // this machine are kept out here.
 
+package import Bytes
 internal import HTTPServer
 internal import FoundationEssentials
-package import Tokens
+internal import Tokens
 
 /// Whom a task is about.
 private struct TestingSubject: Decodable {

@@ -1,7 +1,8 @@
 // Owns the token endpoint: from a request to its tokens.
 
+internal import Bytes
 internal import HTTPServer
-internal import Network
+internal import Platform
 internal import Tokens
 
 extension IdentityProvider {

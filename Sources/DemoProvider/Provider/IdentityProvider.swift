@@ -1,7 +1,8 @@
 // Owns the identity provider: from a parsed request to its answer. Rules are the grants' and the sign-in's, sockets are
 // the server's.
 
-package import Network
+package import Bytes
+package import Platform
 package import Tokens
 
 /// A developer's identity provider, Entra-shaped (v2.0 endpoints).

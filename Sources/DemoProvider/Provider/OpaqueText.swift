@@ -1,6 +1,7 @@
 // Owns texts that nobody can guess: codes, refresh tokens, names of browsers and sign-ins.
 
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// Random texts.

@@ -1,7 +1,7 @@
 // Owns what the identity provider refuses, with Entra's numbers and words. How that becomes a document is
 // `ErrorDocument`'s.
 
-internal import Network
+internal import Platform
 
 /// Why the identity provider refuses a request.
 enum ProviderError: Error, Hashable {

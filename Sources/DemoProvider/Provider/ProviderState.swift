@@ -1,5 +1,6 @@
 // Owns everything the provider remembers between two requests. In memory only: a restart forgets it all.
 
+internal import Bytes
 internal import Tokens
 
 /// The provider's memory.

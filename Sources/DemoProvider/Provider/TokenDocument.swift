@@ -1,5 +1,6 @@
 // Owns the shape of a granted token request's answer (RFC 6749 §5.1 with Entra's members).
 
+internal import Bytes
 internal import Tokens
 
 /// Granted tokens.

@@ -1,7 +1,8 @@
 // Owns the provider's one signing key: its public form and the tokens it signs.
 
+internal import Bytes
 internal import FoundationEssentials
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// Signs tokens with RS256.

@@ -1,6 +1,7 @@
+internal import Bytes
 internal import HTTP
 internal import HTTPServer
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// Something that answers requests, and how it is called in the demonstration's log.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Network
+internal import Platform
 
 /// A page for a person: one frame and one style for all of them, and the fields that keep browsers from doing more with
 /// it than showing it.

@@ -1,5 +1,6 @@
 // Owns one access token in the form in which requests carry it. Immutable but for the note of who renews it.
 
+public import Bytes
 internal import Synchronization
 public import Tokens
 

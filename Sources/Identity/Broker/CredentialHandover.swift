@@ -1,6 +1,7 @@
 // Owns which held token serves while a changed credential has obtained none: the rule, and the broker's part in it. That such a
 // token is renewed at once follows from `BearerValue.dueNow`, and what serves after a failure from `AcquisitionPlan`.
 
+public import Bytes
 public import Tokens
 
 /// A held token that serves until a changed credential has obtained its own.

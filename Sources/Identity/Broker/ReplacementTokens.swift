@@ -1,6 +1,7 @@
 // Owns the tokens that answered complaints lately, beside the one that serves everybody: parts of one API may want different proofs,
 // which no single token has. When a complaint is answered anew is ComplaintMemory's.
 
+internal import Bytes
 internal import Tokens
 
 /// The newest token for each complaint.

@@ -1,7 +1,8 @@
 // Owns one acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their repetition.
 // Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
 
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// What it takes to get one token from a provider, or from whoever was faster.

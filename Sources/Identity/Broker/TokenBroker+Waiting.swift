@@ -1,9 +1,10 @@
 // Owns how long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only refresh token
 // that is good from then on.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

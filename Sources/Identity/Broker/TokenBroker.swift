@@ -1,7 +1,8 @@
 // Owns the tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do is
 // `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
 
-internal import Network
+public import Bytes
+internal import Platform
 internal import Telemetry
 public import Tokens
 

@@ -1,5 +1,6 @@
 // Owns what the broker remembers of one key, and how the cache, a success or a failure changes it.
 
+internal import Bytes
 internal import Tokens
 
 /// One key's memory.

@@ -1,5 +1,6 @@
 // Owns what is told about tokens to people and machines: readiness, log and metrics. Never the token.
 
+public import Bytes
 public import Tokens
 
 /// How one key stands, for `/readyz` and `status`.

@@ -1,5 +1,6 @@
 // Owns what log and metrics say about acquisitions. Tokens and secrets are not in its reach: an event has none.
 
+internal import Bytes
 public import Telemetry
 internal import Tokens
 

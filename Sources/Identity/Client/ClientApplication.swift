@@ -1,7 +1,7 @@
 // Owns the words in which other programs ask for tokens: MSAL's, for both kinds of application. What happens then is the broker's,
 // the sign-ins' and the cache's.
 
-internal import Network
+internal import Platform
 public import Tokens
 
 /// What public and confidential applications have in common (MSAL's `ClientApplicationBase`).

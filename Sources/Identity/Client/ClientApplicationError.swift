@@ -1,6 +1,6 @@
 // Owns how asking for a token ends badly for a program that embeds this module, and the one distinction that it has to make.
 
-public import Network
+public import Platform
 public import Tokens
 
 /// Why a program has no token, or no application to ask with.

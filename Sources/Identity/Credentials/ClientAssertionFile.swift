@@ -1,7 +1,8 @@
 // Owns reading an application's proof from a file that another program keeps fresh: a pod's projected service-account token. It is read for
 // each request, for it lives an hour and is replaced without notice.
 
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// A file with an application's proof.

@@ -1,6 +1,7 @@
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// The requests that an application sends to its provider's endpoints, proven as the provider accepts it.

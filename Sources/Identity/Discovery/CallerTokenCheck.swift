@@ -1,8 +1,9 @@
 // Owns the judgement of tokens that callers bring for themselves: whose they must be, for whom, and the issuer's keys, fetched when
 // they are first needed and again when a token names a key nobody knows.
 
+public import Bytes
 internal import HTTPClient
-public import Tokens
+internal import Tokens
 
 /// Why a caller's token is not enough.
 public enum CallerTokenRefusal: Error, Sendable, Hashable {

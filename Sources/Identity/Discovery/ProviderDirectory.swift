@@ -1,5 +1,6 @@
 // Owns the providers' metadata: fetched once per authority and trust for everybody who asks at the same time, kept for a day.
 
+internal import Bytes
 internal import HTTPClient
 internal import Tokens
 

@@ -1,7 +1,8 @@
 // Owns a provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no longer.
 
+internal import Bytes
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// The keys behind `jwks_uri`.

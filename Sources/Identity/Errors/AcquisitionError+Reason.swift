@@ -2,7 +2,7 @@
 // the proxy's own words.
 
 public import HTTPClient
-internal import Network
+internal import Platform
 public import Tokens
 
 extension AcquisitionError {

@@ -1,7 +1,7 @@
 // Owns why there is no token. One file of the proxy turns this into answers.
 
 public import HTTPClient
-public import Network
+public import Platform
 public import Tokens
 
 /// Why a token could not be had.

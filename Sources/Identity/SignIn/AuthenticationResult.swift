@@ -1,5 +1,6 @@
 // Owns what whoever asked for a token is given: the token, and what is known of it. The cache holds the same, and the refresh token.
 
+public import Bytes
 public import Tokens
 
 /// A token and whose it is, in MSAL's words.

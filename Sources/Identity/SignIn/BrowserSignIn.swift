@@ -1,8 +1,9 @@
 // Owns a sign-in through a browser, whoever receives its answer: the address to send the browser to, and what becomes of what it
 // brings back. Receiving is the loopback receiver's, or the sign-in pages'.
 
-internal import Network
-public import Tokens
+public import Bytes
+internal import Platform
+internal import Tokens
 
 /// One sign-in by authorization code with PKCE, between its two halves. Lives in memory, for minutes.
 public struct BrowserSignIn: Sendable {

@@ -1,5 +1,6 @@
 // Owns the sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
 
+public import Bytes
 public import Tokens
 
 /// Signs somebody in by a device code.

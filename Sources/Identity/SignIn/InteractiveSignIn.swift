@@ -1,10 +1,11 @@
 // Owns the sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC 8252).
 // Opening the browser is the caller's.
 
+public import Bytes
 internal import HTTP
 internal import HTTPServer
-public import Network
-public import Tokens
+public import Platform
+internal import Tokens
 
 /// Signs somebody in through a browser.
 public struct InteractiveSignIn: Sendable {

@@ -1,6 +1,6 @@
 internal import HTTP
 internal import HTTPServer
-internal import Network
+internal import Platform
 
 /// The listener on 127.0.0.1 that a browser brings a sign-in's answer to.
 struct LoopbackListener {

@@ -1,6 +1,6 @@
 // Owns how sign-ins end badly. Each end has one sentence, in the file beside this.
 
-public import Network
+public import Platform
 public import Tokens
 
 /// Why nobody signed in.

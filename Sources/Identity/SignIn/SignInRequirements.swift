@@ -1,4 +1,5 @@
-internal import Network
+public import Bytes
+internal import Platform
 public import Tokens
 
 /// What each route needs a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token. Any thread

@@ -1,5 +1,6 @@
-internal import Network
-public import Tokens
+public import Bytes
+internal import Platform
+internal import Tokens
 
 /// The state of the cache's file or server, for `/status`: what the store's events say. Any thread may ask.
 public final class CacheCondition: Sendable {

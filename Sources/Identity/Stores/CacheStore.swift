@@ -1,4 +1,4 @@
-package import Network
+package import Platform
 internal import Telemetry
 package import Tokens
 

@@ -1,7 +1,8 @@
 // Why a cache's file or server could not be read or written, in words an operator can act on.
 
+import Bytes
 public import HTTPClient
-public import Network
+public import Platform
 public import Tokens
 
 /// Why a process cannot use the place of its cache. The document in memory is not affected.

@@ -1,6 +1,6 @@
 // What a store tells of the place that holds the cache: facts, never its content; and what log and metrics say of them.
 
-internal import Network
+internal import Platform
 package import Telemetry
 
 /// Something that happened between a store and its place.

@@ -1,4 +1,5 @@
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// The tenants of authorities, as their metadata said, remembered from one start to the next: a domain name does not tell

@@ -1,4 +1,4 @@
-internal import Network
+internal import Platform
 
 /// Runs asynchronous work one after another, in the order in which it was asked for. Cancelling a caller ends no work.
 final class TaskQueue: Sendable {

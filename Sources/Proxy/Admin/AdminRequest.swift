@@ -1,6 +1,6 @@
 internal import HTTP
 internal import HTTPServer
-internal import Network
+internal import Platform
 
 /// What an admin request asks.
 struct AdminRequest: Sendable {

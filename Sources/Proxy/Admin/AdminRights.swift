@@ -3,7 +3,7 @@
 
 internal import HTTP
 internal import Identity
-internal import Network
+internal import Platform
 
 /// What a request to the admin listener may do. Each right includes those before it.
 enum AdminRight: Int, Comparable, CaseIterable {

@@ -1,7 +1,8 @@
+internal import Bytes
 internal import HTTP
 internal import HTTPServer
 internal import Identity
-public import Network
+public import Platform
 internal import Synchronization
 internal import Telemetry
 internal import Tokens

@@ -2,7 +2,7 @@
 
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Telemetry
 
 extension ExchangeFailure {

@@ -1,5 +1,6 @@
 // Everything that is decided about a request before a token or an upstream is involved.
 
+internal import Bytes
 internal import HTTP
 
 /// A request that may be forwarded.

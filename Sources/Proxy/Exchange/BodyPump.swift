@@ -2,10 +2,11 @@
 // receiver's, and holds back when the receiver does. One pump serves one direction of one exchange; it never waits, it
 // says what it waits for.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 
 /// Moves content in one direction.
 struct BodyPump {

@@ -1,9 +1,10 @@
 // Answers in the proxy's own name: problem documents, preflights, OPTIONS that goes no further.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 
 extension Exchange {

@@ -1,9 +1,10 @@
 // What an exchange does when its token is refused, by the upstream or before it was obtained: it asks `ChallengePlan`,
 // has the broker act, and informs counters, log and memory. It runs on the cold path alone.
 
+internal import Bytes
 internal import HTTP
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

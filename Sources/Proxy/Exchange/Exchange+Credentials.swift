@@ -2,10 +2,11 @@
 // warm token is a slot of the loop; others are waited for, in a way that notices the caller's end and keeps no place
 // from others.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

@@ -1,10 +1,11 @@
 // One attempt at the upstream after the other: a connection for each, and what becomes of it. Whether there is another
 // attempt is decided by ExchangeState, and what happens on a connection is the Relay's.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 
 extension Exchange {

@@ -1,9 +1,10 @@
 // Owns how a request to the sign-in pages is read and answered on a caller's connection. What is answered is the
 // SignInHandler's.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

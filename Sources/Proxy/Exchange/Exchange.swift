@@ -2,10 +2,11 @@
 // then the record. It carries out what the rules beside it decided. Beside this file: Credentials, Forwarding,
 // Challenge, Answers, SignIn.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

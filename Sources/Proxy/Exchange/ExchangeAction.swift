@@ -1,7 +1,7 @@
 // What `ExchangeState` is told and what it answers.
 
 internal import HTTP
-internal import Network
+internal import Platform
 internal import Telemetry
 
 extension ExchangeState {

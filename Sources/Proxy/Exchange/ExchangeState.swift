@@ -4,7 +4,7 @@
 // connection or a stream of HTTP/2.
 
 internal import HTTP
-internal import Network
+internal import Platform
 internal import Telemetry
 
 /// The life of an admitted request at its upstream, from choosing a connection to the end of the answer.

@@ -1,7 +1,8 @@
 // What an exchange tells its trace, which knows nothing of connections and buffers.
 
+internal import Bytes
 internal import HTTP
-internal import Network
+internal import Platform
 internal import Telemetry
 
 extension ExchangeTrace {

@@ -2,10 +2,11 @@
 // either needs. What the bytes mean is decided by `ExchangeState`; this reports what happened and carries out what it
 // answers.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 
 /// The I/O of one attempt.

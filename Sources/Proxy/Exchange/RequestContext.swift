@@ -5,9 +5,10 @@
 // `@exclusivity(unchecked)`: one task uses each of them at a time, and the compiler has checked each function; the
 // run-time check of every access would be a tenth of the user time of a request.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 
 /// The buffers of a caller's connection while requests are read and answered on it. An idle connection has none.
 final class CallerBuffers: Reusable {

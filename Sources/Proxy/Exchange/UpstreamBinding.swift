@@ -1,6 +1,7 @@
 // Connections that a caller may have authenticated (NTLM, Negotiate) serve no other caller. What authenticates a
 // connection is decided by ConnectionAuthentication.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 

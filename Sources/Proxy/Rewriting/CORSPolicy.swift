@@ -1,6 +1,7 @@
 // Owns what is said to browsers when a page of another site, one that the listener lets call, asks: preflights are
 // answered here and never reach an upstream, and what an upstream says of sharing is replaced (Fetch §3.3).
 
+internal import Bytes
 internal import HTTP
 
 /// The `Access-Control-` fields.

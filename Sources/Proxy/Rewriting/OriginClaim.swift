@@ -1,6 +1,7 @@
 // Owns which fields of an upstream's answer would speak for the whole origin of the listener: for every other route,
 // and for the sign-in pages. Browsers know one origin, the listener's, where there are many services.
 
+internal import Bytes
 internal import HTTP
 internal import Identity
 

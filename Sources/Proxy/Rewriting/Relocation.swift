@@ -1,6 +1,7 @@
 // Owns how a reference into the upstream's own space (`Location`, `Content-Location`) is spelt as one into the route's.
 // A caller who followed an upstream's own address would go past the proxy, and come without a token.
 
+internal import Bytes
 internal import HTTP
 
 /// A reference to the upstream, as callers get it: the route's path, then what stands behind the upstream's path.

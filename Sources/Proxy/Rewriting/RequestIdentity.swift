@@ -1,6 +1,7 @@
 // Owns what a request is called across systems: its `traceparent` and its `X-Request-ID`, taken over from the caller
 // where they are well-formed, made otherwise.
 
+internal import Bytes
 internal import HTTP
 internal import Telemetry
 

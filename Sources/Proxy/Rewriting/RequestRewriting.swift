@@ -1,5 +1,6 @@
 // Owns the head that goes upstream: which of the caller's fields are passed on, and what this hop says in its own name.
 
+internal import Bytes
 internal import HTTP
 internal import Identity
 

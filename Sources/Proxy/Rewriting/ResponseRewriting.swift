@@ -1,5 +1,6 @@
 // Owns the head that goes back to the caller.
 
+internal import Bytes
 internal import HTTP
 internal import Identity
 

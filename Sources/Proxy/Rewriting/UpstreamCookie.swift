@@ -1,6 +1,7 @@
 // Owns what a cookie of an upstream becomes: one of its route's paths, of the listener's host alone, never one of the
 // sign-in pages.
 
+internal import Bytes
 internal import HTTP
 
 /// The rewriting of `Set-Cookie` (RFC 6265 §5.2), read as browsers read it: attributes end at a semicolon, the last one

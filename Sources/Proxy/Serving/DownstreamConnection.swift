@@ -1,9 +1,10 @@
 // Owns one caller's connection: handshake, waiting for requests, one exchange after the other, and how it ends. What is
 // done with a request is the Exchange's.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Telemetry
 
 /// A caller's connection. Confined to its loop.

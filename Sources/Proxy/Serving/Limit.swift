@@ -2,7 +2,7 @@
 
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 
 /// A limit of the configuration, or one that is fixed.
 enum Limit: String, CaseIterable {

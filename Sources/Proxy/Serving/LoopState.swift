@@ -1,10 +1,11 @@
 // Owns one loop's part of one generation of the configuration: connection pools, bearer values, counters, access
 // records. It is touched by that loop alone, so nothing in it is locked. What outlives a reload is the ServingLoop's.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

@@ -2,7 +2,7 @@
 // another configuration, and the end in good order.
 
 public import Identity
-public import Network
+public import Platform
 internal import Telemetry
 public import Tokens
 

@@ -1,7 +1,8 @@
 // Owns what a process says of itself as every Prometheus client library does: memory, descriptors, processor time,
 // start.
 
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

@@ -2,7 +2,7 @@
 // may change with each.
 
 internal import HTTP
-public import Network
+public import Platform
 internal import Synchronization
 
 /// Where callers connect, for as long as it is listened at. Reloads know it by its identity.

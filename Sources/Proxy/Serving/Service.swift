@@ -5,7 +5,7 @@
 public import HTTP
 public import HTTPClient
 public import Identity
-public import Network
+public import Platform
 internal import Synchronization
 package import Telemetry
 internal import Tokens

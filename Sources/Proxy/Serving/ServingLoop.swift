@@ -3,7 +3,7 @@
 
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 internal import Telemetry
 
 /// An event loop as far as it serves callers. Confined to its loop.

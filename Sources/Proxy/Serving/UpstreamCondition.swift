@@ -1,7 +1,7 @@
 // Owns what is known of the way to each route's upstream: since when it fails, and how. One for all loops. An answer
 // costs a request the load of a byte that nobody writes while all is well.
 
-internal import Network
+internal import Platform
 internal import Synchronization
 
 /// Whether the upstreams of a service's routes answer. Any loop may tell it.

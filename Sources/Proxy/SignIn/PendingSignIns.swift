@@ -1,5 +1,6 @@
 // Owns the sign-ins that are under way in browsers: begun here, and not yet back. In memory, bounded, each good for one answer.
 
+internal import Bytes
 internal import Identity
 internal import Tokens
 

@@ -1,5 +1,6 @@
 // Owns where a browser may be sent when its sign-in is over: back into this listener, and nowhere else.
 
+internal import Bytes
 internal import HTTP
 
 /// A path, perhaps with a query, of the listener's own.

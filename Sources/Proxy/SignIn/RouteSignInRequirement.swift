@@ -1,5 +1,6 @@
 // Owns what a sign-in for a route is asked to bring, all told: what the configuration says, and what is remembered of refusals.
 
+internal import Bytes
 internal import Tokens
 
 /// What a sign-in has to bring for a route.

@@ -1,6 +1,7 @@
 // Owns the cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is kept from
 // upstreams.
 
+internal import Bytes
 internal import HTTP
 
 /// The cookie of one listener's sign-in pages.

@@ -1,8 +1,9 @@
+public import Bytes
 internal import HTTP
 public import Identity
-public import Network
+public import Platform
 public import Telemetry
-public import Tokens
+internal import Tokens
 
 /// Answers requests to a listener's sign-in pages, and holds the sign-ins that are under way between two of them.
 public final class SignInHandler: Sendable {

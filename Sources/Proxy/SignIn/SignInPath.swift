@@ -1,5 +1,6 @@
 // Owns whether a path leads to the sign-in pages or to a route. Decided on the path's normal form, as routes are chosen.
 
+internal import Bytes
 internal import HTTP
 
 /// Where a path of a listener with sign-in pages leads.

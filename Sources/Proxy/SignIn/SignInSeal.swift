@@ -1,4 +1,5 @@
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// The proof that a posted form is one of ours, sent by the browser that was shown it, about what it was shown, not long

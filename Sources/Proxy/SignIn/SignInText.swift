@@ -1,5 +1,6 @@
 // Owns how a need is said to the person who can satisfy it.
 
+internal import Bytes
 internal import Tokens
 
 /// A need in words.

@@ -1,5 +1,6 @@
 // Owns what `/status` says of the configuration in force and of the last attempt to replace it.
 
+internal import Bytes
 internal import Tokens
 
 extension ReloadReport {

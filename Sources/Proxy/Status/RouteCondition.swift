@@ -1,5 +1,6 @@
 // Owns the rule how a route stands: which of the things that can be wrong with it is told first.
 
+internal import Bytes
 internal import Identity
 internal import Tokens
 

@@ -1,7 +1,8 @@
 // Owns the metrics that are looked up at the scrape instead of counted while requests run.
 
+internal import Bytes
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 internal import Tokens
 

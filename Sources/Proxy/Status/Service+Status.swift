@@ -1,5 +1,6 @@
 // Owns the gathering of what is known of every route, for one report.
 
+internal import Bytes
 internal import Identity
 internal import Tokens
 

@@ -1,7 +1,8 @@
 // Owns what `/status` says of a process: which build, since when, whether it is ready, its cache, its routes.
 
+public import Bytes
 internal import Identity
-public import Tokens
+internal import Tokens
 
 /// A process at an instant.
 struct StatusReport {

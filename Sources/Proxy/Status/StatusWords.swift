@@ -1,5 +1,6 @@
 // Owns the words of `/status` for people: instants, why a person is needed.
 
+internal import Bytes
 internal import Telemetry
 internal import Tokens
 

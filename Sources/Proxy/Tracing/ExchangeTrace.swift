@@ -1,10 +1,11 @@
 // Owns the spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for.
 // Requests that are not traced have none of these, and do none of this.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
-internal import Network
+internal import Platform
 internal import Telemetry
 
 /// The spans of a request under way. Confined to its loop. Nothing of it is inlined: what it needs has no place in the

@@ -1,6 +1,7 @@
 // Owns what a collector's answer means (OTLP specification, "OTLP/HTTP Response"), and how long is waited before the
 // next attempt.
 
+internal import Bytes
 internal import HTTPClient
 internal import Tokens
 

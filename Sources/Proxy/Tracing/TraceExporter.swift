@@ -1,11 +1,12 @@
 // Owns the way of spans to the collector: a batch after the other, each until it is there or not worth more time. No
 // request waits for it: what cannot be sent in time is dropped and counted.
 
+public import Bytes
 public import HTTP
 public import HTTPClient
-public import Network
+public import Platform
 public import Telemetry
-public import Tokens
+internal import Tokens
 
 /// Sends a tracer's spans.
 public final class TraceExporter: Sendable {

@@ -3,7 +3,7 @@
 
 internal import HTTP
 public import HTTPClient
-internal import Network
+internal import Platform
 public import Telemetry
 
 /// What traces requests. There is one in a process that has been told where to send traces, whatever its configuration.

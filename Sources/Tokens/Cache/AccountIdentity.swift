@@ -1,5 +1,7 @@
 // Owns whose tokens a reply holds: client_info and ID token, in. Decodes only; believing the ID token is `JWTValidation`'s.
 
+public import Bytes
+
 /// What a token reply says of the person.
 public struct AccountIdentity: Sendable, Hashable {
   /// `uid.utid`, or the ID token's subject; nil where the reply tells neither.

@@ -1,5 +1,7 @@
 // Owns how a reply is filed: which entries it makes, what they keep of older ones, which older ones they replace.
 
+public import Bytes
+
 extension CacheDocument {
   /// Files a reply. New members go over those of an entry that stands under the same key; what only that one has, stays.
   ///

@@ -1,6 +1,8 @@
 // Owns how tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest refresh
 // token first.
 
+public import Bytes
+
 /// Whose token is wanted, and where it may stand.
 public struct CacheQuery: Sendable, Hashable {
   /// Hosts that serve the same accounts (`Authority.environments`).

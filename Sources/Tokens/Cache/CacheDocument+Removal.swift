@@ -1,5 +1,7 @@
 // Owns signing out: what goes with an account, what stays because it is somebody else's.
 
+internal import Bytes
+
 extension CacheDocument {
   /// Signs a person out of an application at an authority. Where several issuers share a host, only out of this one.
   public mutating func removeAccount(home: String, at authority: Authority, clientID: String) {

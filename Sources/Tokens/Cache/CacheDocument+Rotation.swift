@@ -1,6 +1,8 @@
 // Owns what happens to a refresh token after it was redeemed: replaced where it stands, or dropped where the provider
 // condemned it, and neither where somebody else was faster.
 
+public import Bytes
+
 extension CacheDocument {
   /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same one.
   ///

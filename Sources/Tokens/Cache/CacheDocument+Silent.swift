@@ -1,6 +1,8 @@
 // Owns what a cache has to offer for one request: whose account it is, the access token that serves, the refresh tokens that may
 // bring a new one. Decides nothing; `AcquisitionPlan` does.
 
+public import Bytes
+
 /// What a cache holds for a request.
 public struct CachedRights: Sendable {
   /// Whose tokens; nil for an application's own, and where the account cannot be told.

@@ -1,6 +1,8 @@
 // Owns the unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and locks
 // are Identity's, what an operation does to it stands in the files named after the operation.
 
+public import Bytes
+
 /// Why a text is not a cache. Nothing of it may be overwritten then.
 public enum CacheDocumentError: Error, Sendable, Hashable {
   /// Not JSON, and where.

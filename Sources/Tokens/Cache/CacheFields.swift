@@ -1,5 +1,7 @@
 // Owns reading an entry's members by what they mean: one pass over the entry, and a text made only of what is asked for.
 
+import Bytes
+
 /// The members of an entry that this library understands.
 struct CacheFields {
   private enum Source {

@@ -1,5 +1,7 @@
 // Owns the text of one section: entries that are plain stay parts of it, all others are read and written member by member.
 
+import Bytes
+
 extension CacheTable {
   /// Reads the object that is next. A section that stands in the text twice is one.
   mutating func read(_ reader: inout JSONReader, _ text: CacheText, isAccount: Bool) throws(JSONTextError) {

@@ -1,5 +1,7 @@
 // Owns the entries of one section, and finding them by whom they belong to: what keeps lookups independent of the number of entries.
 
+import Bytes
+
 /// A section's entries, by key and by owner.
 struct CacheTable: Sendable {
   /// By key.

@@ -1,5 +1,7 @@
 // Owns what an access token's entry says, read with doubt: any library may have written it, and badly.
 
+public import Bytes
+
 /// An access token in a cache.
 public struct HeldAccessToken: Sendable {
   /// The key it stands under.

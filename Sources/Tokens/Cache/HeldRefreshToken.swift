@@ -1,5 +1,7 @@
 // Owns what a refresh token's entry says, and which of several is tried first.
 
+public import Bytes
+
 /// A refresh token in a cache.
 public struct HeldRefreshToken: Sendable {
   /// The key it stands under; whoever wrote it may have made it differently from us.

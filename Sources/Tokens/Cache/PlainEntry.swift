@@ -1,5 +1,7 @@
 // Owns an entry that nobody has changed since it was read: a part of the document's text, looked into when something is asked.
 
+import Bytes
+
 /// A plain object in a text (`PlainObject`).
 struct PlainEntry: Sendable {
   /// The text it is a part of.

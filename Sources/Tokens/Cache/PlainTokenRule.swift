@@ -1,5 +1,7 @@
 // Owns whose a refresh token is that its writer filed under a host alone (msal does), where several issuers share the host.
 
+import Bytes
+
 /// The rule by which an unmarked refresh token is an issuer's.
 ///
 /// Nothing in such an entry names its issuer. An ID token does, but it has a place of its own, which a sign-in at another

@@ -1,6 +1,7 @@
 // Owns the step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can be made of
 // them. Grammar is the HTTP module's.
 
+import Bytes
 public import HTTP
 
 /// Why Bearer challenges are not acted upon. The response they came with is passed on as it is.

@@ -1,6 +1,8 @@
 // Owns how often one complaint about a token is answered with another one. It keeps an API that is never content from turning each
 // request into a token request.
 
+public import Bytes
+
 /// The complaints about one subscription's tokens that were answered lately.
 public struct ComplaintMemory: Sendable {
   private struct Entry {

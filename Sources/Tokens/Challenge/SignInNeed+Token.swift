@@ -1,5 +1,7 @@
 // Owns when a token shows that somebody has brought what was needed: a sign-in by any program leaves one in the cache.
 
+public import Bytes
+
 extension SignInNeed {
   /// Whether a token brings what is needed.
   ///

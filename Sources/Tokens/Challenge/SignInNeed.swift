@@ -1,5 +1,7 @@
 // Owns what is remembered of refusals until somebody signs in: what the sign-in has to bring. Never a token.
 
+public import Bytes
+
 /// What a sign-in has to bring so that an API, or the provider, is content.
 public struct SignInNeed: Sendable, Hashable {
   /// Claims to ask for.

@@ -1,5 +1,7 @@
 // Owns one public key as identity providers publish it (RFC 7517). RSA only: other kinds are somebody's, not ours.
 
+import Bytes
+
 /// Why a JWK is of no use for verifying.
 public enum JWKError: Error, Sendable, Hashable {
   /// `kty` is not `RSA`.

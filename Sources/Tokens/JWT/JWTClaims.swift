@@ -1,6 +1,8 @@
 // Owns the claims that tokens are judged and issued by: RFC 7519's registered ones and Entra's. Members beyond these
 // are ignored on reading.
 
+public import Bytes
+
 /// The claims of an access or id token. Nothing is believed before `JWTValidation` accepted it.
 public struct JWTClaims: Sendable, Hashable {
   /// `iss`: who issued the token.

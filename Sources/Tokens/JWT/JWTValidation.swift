@@ -1,6 +1,8 @@
 // Owns the rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on
 // the signature enters as a closure.
 
+public import Bytes
+
 /// What was found about a token's signature.
 public enum SignatureVerdict: Sendable, Hashable {
   /// It was made over these bytes with the issuer's key.

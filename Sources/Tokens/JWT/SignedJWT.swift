@@ -1,6 +1,7 @@
 // Owns the compact serialisation of a signed JWT, taken apart and put together. Whether the signature is anybody's, and
 // what the claims are worth, is `JWTValidation`'s.
 
+public import Bytes
 internal import FoundationEssentials
 
 /// Why a text is not a signed JWT.

@@ -1,5 +1,7 @@
 // Owns when an issuer's keys are fetched again, so that a withdrawn key is believed for a bounded time, whether the issuer answers or not.
 
+public import Bytes
+
 /// How old the keys are that callers' tokens are judged by.
 public struct SigningKeyAge: Sendable, Equatable {
   /// Seconds after which keys are fetched again.

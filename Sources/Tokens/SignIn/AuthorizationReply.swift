@@ -1,5 +1,7 @@
 // Owns the reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its state.
 
+public import Bytes
+
 /// Why a browser's answer has no code.
 public enum AuthorizationReplyError: Error, Sendable, Hashable {
   /// Not a form, or a member stands there twice.

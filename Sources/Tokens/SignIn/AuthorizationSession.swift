@@ -1,5 +1,7 @@
 // Owns what one sign-in through a browser must remember until its answer comes. It lives in memory, for minutes.
 
+import Bytes
+
 /// The three values that tie an answer to its question.
 public struct AuthorizationSession: Sendable {
   /// Comes back with the answer, which counts for nothing without it (RFC 6749 §10.12).

@@ -1,5 +1,6 @@
 // Owns the reading of a device authorization endpoint's answer. What is shown to a person is made printable here.
 
+public import Bytes
 internal import HTTP
 
 /// A device code, and what a person needs to confirm it (RFC 8628 §3.2).

@@ -1,5 +1,7 @@
 // Owns when to ask for the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
 
+public import Bytes
+
 /// The polling of one device code (RFC 8628 §3.4 and §3.5).
 public struct DevicePolling: Sendable, Equatable {
   /// What to do next.

@@ -1,5 +1,7 @@
 // Owns the rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), on top of the one for every JWT.
 
+public import Bytes
+
 /// Why an ID token is not believed.
 public enum IDTokenRejection: Error, Sendable, Hashable {
   /// Signature, issuer, audience or times.

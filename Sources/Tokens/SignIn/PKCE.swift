@@ -1,5 +1,7 @@
 // Owns the proof that whoever redeems a code is who asked for it (RFC 7636), S256 only. Randomness and digest come from outside.
 
+public import Bytes
+
 /// A verifier and its challenge.
 public struct PKCE: Sendable, Equatable {
   /// Kept until the code is redeemed: 43 to 128 unreserved characters.

@@ -1,5 +1,6 @@
 // Owns the reading of `application/x-www-form-urlencoded` text that strangers send: a redirect's query, a posted form.
 
+internal import Bytes
 internal import HTTP
 
 /// The members of a form.

@@ -1,5 +1,7 @@
 // Owns what may be told of a person who is signed in: tenants, and how the tokens stand. Never a token.
 
+public import Bytes
+
 /// A person who is signed in, and what one application holds for them.
 public struct SignedInAccount: Sendable, Hashable {
   /// One access token, without the token.

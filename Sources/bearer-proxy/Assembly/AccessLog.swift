@@ -2,7 +2,7 @@
 // through reloads.
 
 import Configuration
-import Network
+import Platform
 
 /// Where requests are recorded.
 struct AccessLog {

@@ -1,11 +1,12 @@
 // Owns the way from settings to what the broker is given: applications, which credential each has, how its provider is
 // reached, and what a route requests from it.
 
+import Bytes
 import Configuration
 import HTTP
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Proxy
 import Tokens
 

@@ -1,8 +1,9 @@
 // Owns the step from where the settings say tokens are kept to a store that keeps them there.
 
+import Bytes
 import Configuration
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// Where tokens are kept, checked: the file may be used, or the server's certificates are loaded. Opening it does not

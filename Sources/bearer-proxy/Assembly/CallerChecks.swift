@@ -1,9 +1,10 @@
 // Owns the way from the settings of callers to the rules by which they are judged.
 
+import Bytes
 import Configuration
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Proxy
 import Tokens
 

@@ -8,11 +8,12 @@
 // The first two can fail, and then nothing has changed. The third cannot. What lasts as long as the process, whatever
 // its configuration, is Composition itself; RunCommand makes it once, between 2 and 3.
 
+import Bytes
 import Configuration
 import HTTP
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Proxy
 import Telemetry
 import Tokens

@@ -2,7 +2,7 @@
 // names.
 
 import Configuration
-import Network
+import Platform
 
 /// Settings with everything that the files they name hold. What can be wrong with a file has been found when there is
 /// one of these.
@@ -130,7 +130,7 @@ extension FileAccess {
   private static func contents(
     of path: String, limit: Int, pipes: PipeRule
   ) throws(Configuration.FileReadError) -> [UInt8] {
-    do throws(Network.FileReadError) {
+    do throws(Platform.FileReadError) {
       return try ReadableFile.contents(of: path, limit: limit, pipes: pipes)
     } catch {
       throw Configuration.FileReadError(error)
@@ -139,7 +139,7 @@ extension FileAccess {
 }
 
 extension Configuration.FileReadError {
-  fileprivate init(_ error: Network.FileReadError) {
+  fileprivate init(_ error: Platform.FileReadError) {
     switch error {
     case .system(let error): self = .system(error.reason)
     case .notRegular(let kind): self = .notRegular(kind.words)

@@ -1,5 +1,6 @@
 // Owns what `/status` and `/config` are told of a process that was put together from settings.
 
+import Bytes
 import Configuration
 import Identity
 import Proxy

@@ -3,7 +3,7 @@
 
 import Configuration
 import Identity
-import Network
+import Platform
 import Proxy
 
 /// The sockets of a process, bound and listening.

@@ -2,7 +2,7 @@
 
 import Configuration
 import HTTP
-import Network
+import Platform
 import Proxy
 import Telemetry
 import Tokens

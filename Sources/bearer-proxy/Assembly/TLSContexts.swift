@@ -3,7 +3,7 @@
 
 import Configuration
 import HTTP
-import Network
+import Platform
 import Tokens
 
 /// A context for every listener, route and application that speaks TLS.

@@ -5,7 +5,7 @@ import Configuration
 import FoundationEssentials
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Proxy
 import Telemetry
 import Tokens

@@ -1,5 +1,6 @@
 // Owns `accounts`: who is signed in, for people and for programs. No token passes through here.
 
+import Bytes
 import Configuration
 import Identity
 import Tokens

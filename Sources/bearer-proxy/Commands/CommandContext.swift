@@ -1,11 +1,12 @@
 // Owns what every command is given and how every command ends: the surroundings it runs in, what it answers, with which
 // exit status, and where the answer is written.
 
+import Bytes
 import Configuration
 import Glibc
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// The surroundings of a command. Tests replace parts of them.

@@ -4,7 +4,7 @@
 import Configuration
 import Glibc
 import HTTP
-import Network
+import Platform
 import Tokens
 
 /// Answers, as far as they are given, and the file that follows from them.

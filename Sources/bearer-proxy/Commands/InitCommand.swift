@@ -1,6 +1,7 @@
 // Owns `init`: the questions, until each has an answer that the configuration's rules accept, and two files that were
 // not there before. The text of the configuration is FirstConfiguration's, the questions Terminal's.
 
+import Bytes
 import Configuration
 import Glibc
 import Tokens

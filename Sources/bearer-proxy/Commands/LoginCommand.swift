@@ -1,10 +1,11 @@
 // Owns `login`: one sign-in, from the configuration to the cache's file, and what is said on the way. How a person
 // signs in is Identity's.
 
+import Bytes
 import Configuration
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// Signs a person in.

@@ -1,5 +1,6 @@
 // Owns what a sign-in asks for, worked out from the configuration: which application, which scopes, whom it expects.
 
+import Bytes
 import Configuration
 import Identity
 import Tokens

@@ -1,9 +1,10 @@
 // Owns `status`: asking the instance that runs with a configuration how it stands, once or until it is ready.
 
+import Bytes
 import Configuration
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Proxy
 import Tokens
 

@@ -1,9 +1,10 @@
 // Owns questions to a person at the terminal, or to a program that answers on standard input, and the line that counts
 // down while a person signs in.
 
+import Bytes
 import Glibc
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// Standard input, and standard error for the questions. Tests bring answers of their own.

@@ -1,5 +1,6 @@
 // Owns `token`: what silent acquisition gives a route, shown to a person or a program. The token itself only on demand.
 
+import Bytes
 import Configuration
 import HTTP
 import HTTPClient

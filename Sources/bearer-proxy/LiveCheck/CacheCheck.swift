@@ -3,7 +3,7 @@
 
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// The cache of a configuration, and what it takes to try it.

@@ -3,7 +3,7 @@
 import Configuration
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// What an operator can do.

@@ -1,5 +1,6 @@
 // Owns what one step of `check --live` is, and how the steps of all routes become one verdict.
 
+import Bytes
 import Configuration
 import Tokens
 

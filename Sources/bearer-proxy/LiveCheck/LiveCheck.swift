@@ -5,7 +5,7 @@ import Configuration
 import HTTP
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// What `check --live` was told.

@@ -1,10 +1,11 @@
 // Owns the order in which the links of one route's chain are tried.
 
+import Bytes
 import Configuration
 import HTTP
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Tokens
 
 /// One route and what it takes to try it.

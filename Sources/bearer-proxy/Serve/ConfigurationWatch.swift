@@ -1,7 +1,7 @@
 // Owns when the configuration's files are looked at: a moment after something happened beside them, or every few
 // seconds where that cannot be heard.
 
-import Network
+import Platform
 import Telemetry
 
 /// Watches the files of a configuration as long as it lives.

@@ -1,7 +1,7 @@
 // Owns which directories a serving process may still write to, and what is said of its confinement.
 
 import Configuration
-import Network
+import Platform
 import Telemetry
 
 extension Settings {

@@ -1,7 +1,7 @@
 // Owns `run`: read, bind, serve, read again when told to, and end in good order when told to.
 
 import Configuration
-import Network
+import Platform
 import Telemetry
 
 /// Serves until it is told to end.

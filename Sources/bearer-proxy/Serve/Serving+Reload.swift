@@ -1,8 +1,9 @@
 // Owns a reload: everything is read and made before anything is replaced, so that a mistake anywhere changes nothing.
 
+import Bytes
 import Configuration
 import Identity
-import Network
+import Platform
 import Proxy
 import Telemetry
 import Tokens

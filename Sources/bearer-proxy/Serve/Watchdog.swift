@@ -1,6 +1,6 @@
 // Owns what a sign of life means: that every event loop has just run something.
 
-import Network
+import Platform
 
 extension ServiceNotifier {
   /// Gives signs of life until the task is cancelled, twice as often as they are waited for. A loop that is stuck ends

@@ -1,7 +1,8 @@
 // The words in which other programs ask for tokens: what each sends, returns and refuses.
 
+import Bytes
 import HTTPClient
-import Network
+import Platform
 import Testing
 import Tokens
 

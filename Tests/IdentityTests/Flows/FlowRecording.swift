@@ -1,5 +1,6 @@
 // Reads the flows recorded from msal-python: Tests/Fixtures/msal/flows. Runs nothing; `FlowReplay` does.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import Tokens

@@ -1,6 +1,7 @@
 // Runs recorded flows against a broker: the recorded answers on the recorded clock, and what came of it beside what is recorded. What
 // may differ is for the tests to say.
 
+import Bytes
 import FoundationEssentials
 import HTTPClient
 import Testing

@@ -1,5 +1,6 @@
 // msal-python's recorded silent calls, made again. Where the outcome is another one, the reason stands beside it.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,10 +1,11 @@
 // The store and a real server: what it reads, what it writes over, what it does while the server is away, and whom it lets in.
 
+import Bytes
 import FoundationEssentials
 import Glibc
 import HTTPClient
 import Identity
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Which shards a change concerns, and what is put back where a server lost something.
 
+import Bytes
 import TestSupport
 import Testing
 

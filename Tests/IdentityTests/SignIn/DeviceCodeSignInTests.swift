@@ -1,8 +1,9 @@
 // Signing in by a code: waits, requests and every end, with a clock that the waits move.
 
+import Bytes
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Testing
 import Tokens
 

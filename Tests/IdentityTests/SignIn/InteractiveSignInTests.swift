@@ -1,9 +1,10 @@
 // Signing in through a browser: what is asked, which answers count, what is filed, and every bad end.
 
+import Bytes
 import FoundationEssentials
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Testing
 import TestSupport
 import Tokens

@@ -2,7 +2,7 @@
 
 import HTTP
 import HTTPServer
-import Network
+import Platform
 import TestSupport
 import Testing
 import Tokens

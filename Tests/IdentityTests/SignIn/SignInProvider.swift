@@ -1,9 +1,10 @@
 // A provider that signs people in by a script: it signs its ID tokens, remembers what it was asked, and has no network and no clock.
 
+import Bytes
 import FoundationEssentials
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // The memory of what a sign-in has to bring, in one process and between several.
 
+import Bytes
 import Glibc
 import TestSupport
 import Testing

@@ -1,8 +1,9 @@
 // A proxy with one route and a token for it, a provider that numbers its tokens, and an upstream that answers as a test says.
 
+import Bytes
 import HTTPClient
 import Identity
-@testable import Network
+@testable import Platform
 import Synchronization
 import Telemetry
 import TestSupport

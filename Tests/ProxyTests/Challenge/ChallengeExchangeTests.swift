@@ -3,7 +3,7 @@
 
 import HTTPClient
 import Identity
-@testable import Network
+@testable import Platform
 import Synchronization
 import TestSupport
 import Testing

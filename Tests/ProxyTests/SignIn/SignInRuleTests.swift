@@ -1,9 +1,10 @@
 // The rules of the sign-in pages: what may be returned to, whose form and whose answer it is, what is said.
 
+import Bytes
 import HTTP
 import HTTPClient
 import Identity
-import Network
+import Platform
 import Testing
 import Tokens
 

@@ -2,7 +2,7 @@
 
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Testing
 
 @testable import Proxy

@@ -1,9 +1,10 @@
 // What `/status` says of a route in each of its states, to people and to programs.
 
+import Bytes
 @testable import Identity
 import HTTP
 import HTTPClient
-import Network
+import Platform
 import Testing
 import Tokens
 

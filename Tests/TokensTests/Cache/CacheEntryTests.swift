@@ -1,5 +1,6 @@
 // Entries that stay where they were read: nothing about them may differ from entries that were taken apart.
 
+import Bytes
 import Testing
 import Tokens
 

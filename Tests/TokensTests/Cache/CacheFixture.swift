@@ -1,5 +1,6 @@
 // Documents and replies that the cache tests are made of.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // How tokens are found in documents that any library may have written.
 
+import Bytes
 import Testing
 import Tokens
 

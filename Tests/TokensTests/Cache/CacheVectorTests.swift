@@ -1,5 +1,6 @@
 // Every recorded cache vector: the same operations leave the same document, but where msal-python is wrong on record.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import Tokens

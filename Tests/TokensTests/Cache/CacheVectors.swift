@@ -1,5 +1,6 @@
 // Reads the cache vectors recorded from msal-python: Tests/Fixtures/msal/cache.
 
+import Bytes
 import FoundationEssentials
 import HTTP
 import Testing

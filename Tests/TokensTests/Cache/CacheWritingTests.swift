@@ -1,5 +1,6 @@
 // What operations do to a document that others also write: what they add, keep, replace and leave alone.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // Several issuers on one host, with one client id and one person: whose entries are whose, whoever wrote them.
 
+import Bytes
 import Testing
 import Tokens
 

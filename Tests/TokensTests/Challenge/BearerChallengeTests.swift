@@ -1,5 +1,6 @@
 // What an API asks for, read from its WWW-Authenticate fields: Microsoft's, RFC 6750's and RFC 9470's, and what nobody may rely on.
 
+import Bytes
 import HTTP
 import Testing
 import Tokens

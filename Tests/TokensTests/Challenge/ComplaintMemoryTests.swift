@@ -1,5 +1,6 @@
 // How often a complaint is answered.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // Which tokens show that somebody has brought what a sign-in had to.
 
+import Bytes
 import Testing
 import Tokens
 

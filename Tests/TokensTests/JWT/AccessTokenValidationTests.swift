@@ -1,5 +1,6 @@
 // Which of the JWTs that an issuer signs are access tokens.
 
+import Bytes
 import Testing
 import Tokens
 

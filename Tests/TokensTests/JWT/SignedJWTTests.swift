@@ -1,5 +1,6 @@
 // The compact serialisation and its claims, read and written. RFC 7515 gives the first example.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // When keys are fetched again, and how long they are believed without.
 
+import Bytes
 import Testing
 import Tokens
 

@@ -1,5 +1,6 @@
 // The way to a code and back: what stands in the browser's address, and which answers count.
 
+import Bytes
 import FoundationEssentials
 import HTTP
 import Testing

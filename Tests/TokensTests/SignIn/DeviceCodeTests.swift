@@ -1,5 +1,6 @@
 // Device codes: what is asked and answered, and when to ask again.
 
+import Bytes
 import HTTP
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Reads the flows recorded from msal-python: Tests/Fixtures/msal/flows.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import Tokens

@@ -1,5 +1,6 @@
 // Owns authorization codes: issued once, redeemed once, by who asked for them (RFC 6749 §4.1.3).
 
+internal import Bytes
 internal import Tokens
 
 /// The codes that are known.

@@ -1,5 +1,6 @@
 // Owns the rule of the client credentials grant: who gets a token for itself, for which API, with which roles.
 
+internal import Bytes
 internal import Tokens
 
 /// Tokens for an application itself.

@@ -1,7 +1,8 @@
 // Owns the rule of delegated tokens: which scopes of which API an authorisation is worth, and what the tokens say.
 
+internal import Bytes
 internal import FoundationEssentials
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// What a token request about a person comes to.

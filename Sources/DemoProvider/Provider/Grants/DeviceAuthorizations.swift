@@ -1,5 +1,6 @@
 // Owns sign-ins on behalf of a device that has no browser (RFC 8628).
 
+internal import Bytes
 internal import Tokens
 
 /// The devices that wait.

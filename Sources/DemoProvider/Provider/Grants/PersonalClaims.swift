@@ -1,5 +1,6 @@
 // Owns what tokens about a person say beyond the claims of every token.
 
+internal import Bytes
 internal import Tokens
 
 /// The claims of an ID token, or of an access token that a person's consent entitles to.

@@ -1,6 +1,7 @@
 // Owns the check of a PKCE verifier (RFC 7636 §4.6), S256 only.
 
-internal import Network
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// Whether who redeems a code is who asked for it.

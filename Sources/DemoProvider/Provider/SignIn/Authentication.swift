@@ -1,6 +1,7 @@
 // Owns how, and when, a person proved who they are, and what tokens say about it. When more is needed is
 // `SecondFactorRule`'s.
 
+internal import Bytes
 internal import Tokens
 
 /// A person's proof.

@@ -1,5 +1,6 @@
 // Owns what the provider remembers of one browser: who is signed in there. Its name is a cookie.
 
+internal import Bytes
 internal import Tokens
 
 /// A browser, known by an unguessable cookie.

@@ -1,5 +1,6 @@
 // Owns one sign-in under way: what it is for, in which browser, and how far it got.
 
+internal import Bytes
 internal import Tokens
 
 /// A sign-in between its first page and its last.

@@ -1,5 +1,6 @@
 // Owns the rule of signing in: which page comes next, or how it ends (OpenID Connect Core 1.0 §3.1.2.3 and §3.1.2.4).
 
+internal import Bytes
 internal import Tokens
 
 /// What comes next in a sign-in.

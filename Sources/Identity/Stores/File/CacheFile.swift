@@ -1,7 +1,7 @@
 // The cache as it stands in its file: read only when it changed, written over what stands there now. Every call waits
 // for the disk; `FileBackend` makes them, one at a time, on a queue of its own.
 
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// What a look at the file showed.

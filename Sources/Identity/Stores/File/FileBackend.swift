@@ -1,4 +1,4 @@
-package import Network
+package import Platform
 internal import Tokens
 
 extension CacheStore {

@@ -1,5 +1,5 @@
 internal import HTTPClient
-package import Network
+package import Platform
 internal import Tokens
 
 extension CacheStore {

@@ -1,5 +1,5 @@
 internal import HTTPClient
-internal import Network
+internal import Platform
 
 /// Performs commands on one Redis server, over one connection that one piece of work uses at a time. It connects where
 /// there is no connection, after a failure not at once.

@@ -1,9 +1,10 @@
 // Owns one connection to a Redis server: entering, sending commands together, reading their replies. Which commands, and when to connect
 // again, is the RedisClient's.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
-internal import Network
+internal import Platform
 
 /// A connection that has entered the server. Confined to its loop; one task at a time uses it.
 final class RedisConnection {

@@ -1,5 +1,6 @@
-package import Network
-package import Tokens
+package import Bytes
+package import Platform
+internal import Tokens
 
 /// A Redis server, or one that speaks like it (valkey, KeyDB), without a cluster.
 package struct RedisServer: Sendable {

@@ -1,4 +1,4 @@
-internal import Network
+internal import Platform
 internal import Tokens
 
 /// A key on the Redis server that holds the cache. The server removes it when it was not written for its lifetime.

@@ -1,0 +1,44 @@
+// The bytes that delimit the grammars read here, by name, and what a single byte is worth: a letter's lower case, a
+// hexadecimal digit's value. Everything is inlined into other modules (`@usableFromInline` on the type is what makes the
+// optimiser see `package` members there), since parsers call it for each byte.
+
+/// Single bytes of ASCII.
+@usableFromInline
+package enum ASCII {
+  @usableFromInline package static let tab: UInt8 = 0x09
+  @usableFromInline package static let lineFeed: UInt8 = 0x0A
+  @usableFromInline package static let carriageReturn: UInt8 = 0x0D
+  @usableFromInline package static let space: UInt8 = 0x20
+  @usableFromInline package static let quote: UInt8 = 0x22
+  @usableFromInline package static let hash: UInt8 = 0x23
+  @usableFromInline package static let percent: UInt8 = 0x25
+  @usableFromInline package static let asterisk: UInt8 = 0x2A
+  @usableFromInline package static let comma: UInt8 = 0x2C
+  @usableFromInline package static let dash: UInt8 = 0x2D
+  @usableFromInline package static let dot: UInt8 = 0x2E
+  @usableFromInline package static let slash: UInt8 = 0x2F
+  @usableFromInline package static let zero: UInt8 = 0x30
+  @usableFromInline package static let colon: UInt8 = 0x3A
+  @usableFromInline package static let semicolon: UInt8 = 0x3B
+  @usableFromInline package static let equals: UInt8 = 0x3D
+  @usableFromInline package static let question: UInt8 = 0x3F
+  @usableFromInline package static let at: UInt8 = 0x40
+  @usableFromInline package static let openBracket: UInt8 = 0x5B
+  @usableFromInline package static let backslash: UInt8 = 0x5C
+  @usableFromInline package static let closeBracket: UInt8 = 0x5D
+  @usableFromInline package static let underscore: UInt8 = 0x5F
+
+  /// `byte` with an ASCII capital turned into a small letter.
+  @inlinable @inline(__always)
+  package static func lowered(_ byte: UInt8) -> UInt8 {
+    byte &- 0x41 < 26 ? byte | 0x20 : byte
+  }
+
+  /// The number a HEXDIG stands for; `nil` for any other byte.
+  @inlinable @inline(__always)
+  package static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+    if byte &- 0x30 < 10 { return byte &- 0x30 }
+    let letter = byte | 0x20
+    return letter &- 0x61 < 6 ? letter &- 0x57 : nil
+  }
+}

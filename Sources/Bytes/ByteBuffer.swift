@@ -1,0 +1,181 @@
+// Owns the one growable buffer type of the code base. Bytes enter at the end (`append`, or a reader that fills
+// `withWritableBytes`) and leave at the front (`consume`). It does no I/O and never shrinks.
+
+/// A contiguous run of bytes with a read and a write position.
+///
+/// Offsets that callers keep (a head's field ranges) count from the first unread byte, so they stay valid until
+/// `consume` is called, also when the storage moves.
+@safe
+public struct ByteBuffer: ~Copyable {
+  @usableFromInline var base: UnsafeMutablePointer<UInt8>
+  /// Bytes of storage.
+  public internal(set) var capacity: Int
+  @usableFromInline var readIndex = 0
+  @usableFromInline var writeIndex = 0
+
+  /// An empty buffer with room for `capacity` bytes.
+  public init(capacity: Int) {
+    unsafe base = .allocate(capacity: max(capacity, 1))
+    self.capacity = max(capacity, 1)
+  }
+
+  deinit {
+    unsafe base.deallocate()
+  }
+
+  /// Unread bytes.
+  @inlinable public var count: Int { writeIndex - readIndex }
+  /// Whether nothing is left to read.
+  @inlinable public var isEmpty: Bool { writeIndex == readIndex }
+  /// Bytes that can be appended before the storage is compacted or grown.
+  @inlinable public var writableCount: Int { capacity - writeIndex }
+
+  /// The unread bytes.
+  public var bytes: Span<UInt8> {
+    @_lifetime(borrow self) @inlinable
+    get {
+      let span = unsafe Span(_unsafeStart: UnsafePointer(base + readIndex), count: writeIndex - readIndex)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Lends the unread bytes to `body`: for buffers stored in classes, whose spans cannot be bound to names.
+  @inlinable @inline(__always)
+  public func withBytes<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(bytes)
+  }
+
+  /// The unread bytes for a system call. The pointer is valid inside `body` only.
+  @inlinable
+  public func withReadableBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    unsafe body(UnsafeRawBufferPointer(start: base + readIndex, count: writeIndex - readIndex))
+  }
+
+  /// Lets `body` write behind the last byte, and counts as written what it returns (0 or less: nothing).
+  @inlinable
+  public mutating func withWritableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+    let written = unsafe body(UnsafeMutableRawBufferPointer(start: base + writeIndex, count: capacity - writeIndex))
+    if written > 0 {
+      precondition(written <= capacity - writeIndex, "more written than there was room for")
+      writeIndex += written
+    }
+    return written
+  }
+
+  /// Drops `count` bytes from the front.
+  @inlinable
+  public mutating func consume(_ count: Int) {
+    precondition(count >= 0 && count <= self.count, "consumed more than is there")
+    readIndex += count
+    if readIndex == writeIndex {
+      readIndex = 0
+      writeIndex = 0
+    }
+  }
+
+  /// Takes back bytes from the end, so that `count` are left to read.
+  @inlinable
+  public mutating func truncate(to count: Int) {
+    precondition(count >= 0 && count <= self.count, "truncated to more than is there")
+    writeIndex = readIndex + count
+  }
+
+  /// Forgets everything.
+  public mutating func removeAll() {
+    readIndex = 0
+    writeIndex = 0
+  }
+
+  /// Makes room for `count` more bytes: moves the unread bytes to the front, and grows where that is not enough.
+  public mutating func reserve(_ count: Int) {
+    if capacity - writeIndex >= count { return }
+    let unread = self.count
+    if capacity - unread >= count {
+      unsafe base.update(from: base + readIndex, count: unread)
+    } else {
+      let grown = max(capacity * 2, unread + count)
+      let storage = UnsafeMutablePointer<UInt8>.allocate(capacity: grown)
+      unsafe storage.update(from: base + readIndex, count: unread)
+      unsafe base.deallocate()
+      unsafe base = storage
+      capacity = grown
+    }
+    readIndex = 0
+    writeIndex = unread
+  }
+
+  /// Appends one byte.
+  @inlinable
+  public mutating func append(_ byte: UInt8) {
+    if writeIndex == capacity { reserve(1) }
+    unsafe base[writeIndex] = byte
+    writeIndex += 1
+  }
+
+  /// Appends the bytes of a span.
+  @inlinable
+  public mutating func append(_ bytes: Span<UInt8>) {
+    if writableCount < bytes.count { reserve(bytes.count) }
+    unsafe bytes.withUnsafeBufferPointer { source in
+      guard let start = source.baseAddress else { return }
+      unsafe (base + writeIndex).update(from: start, count: source.count)
+    }
+    writeIndex += bytes.count
+  }
+
+  /// Appends the bytes of an array.
+  public mutating func append(_ bytes: [UInt8]) {
+    append(bytes.span)
+  }
+
+  /// Appends a literal.
+  @inlinable
+  public mutating func append(_ literal: StaticString) {
+    precondition(literal.hasPointerRepresentation, "literals of one scalar have no pointer")
+    if writableCount < literal.utf8CodeUnitCount { reserve(literal.utf8CodeUnitCount) }
+    unsafe (base + writeIndex).update(from: literal.utf8Start, count: literal.utf8CodeUnitCount)
+    writeIndex += literal.utf8CodeUnitCount
+  }
+
+  /// Appends a number in decimal.
+  public mutating func append(decimal value: UInt64) {
+    append(value, radix: 10)
+  }
+
+  /// Appends `digits` lower-case hexadecimal digits, 1 to 16: the low ones of `value`.
+  public mutating func append(hexadecimal value: UInt64, digits: Int) {
+    precondition(digits >= 1 && digits <= 16, "a 64-bit number has up to 16 digits")
+    reserve(digits)
+    var rest = value
+    for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
+      let digit = UInt8(truncatingIfNeeded: rest & 0x0F)
+      unsafe base[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      rest >>= 4
+    }
+    writeIndex += digits
+  }
+
+  /// Appends a number in lower-case hexadecimal (a chunk size, RFC 9112 §7.1).
+  public mutating func append(hexadecimal value: UInt64) {
+    append(value, radix: 16)
+  }
+
+  private mutating func append(_ value: UInt64, radix: UInt64) {
+    var digits = 1
+    var rest = value / radix
+    while rest > 0 {
+      digits += 1
+      rest /= radix
+    }
+    reserve(digits)
+    rest = value
+    for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
+      let digit = UInt8(rest % radix)
+      unsafe base[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      rest /= radix
+    }
+    writeIndex += digits
+  }
+}

@@ -1,0 +1,151 @@
+// Owns the writing of JSON text: compact, or as msal-python lays a cache out.
+
+/// JSON text under construction. Secrets enter as bytes and never become a text.
+package struct JSONWriter {
+  /// How the text looks.
+  package enum Layout {
+    /// No white space; characters beyond ASCII as they are.
+    case compact
+    /// Lines indented by four spaces; characters beyond ASCII escaped, for readers that assume another encoding.
+    case indentedASCII
+  }
+
+  private let layout: Layout
+  private var level = 0
+  private var isFirst = true
+  /// The text so far.
+  package private(set) var bytes: [UInt8] = []
+
+  package init(_ layout: Layout) {
+    self.layout = layout
+  }
+
+  /// Appends a value, members in order of their names.
+  package mutating func append(_ value: JSONValue) {
+    switch value {
+    case .null: bytes += "null".utf8
+    case .bool(let value): bytes += (value ? "true" : "false").utf8
+    case .integer(let value): bytes += "\(value)".utf8
+    case .number(let value): bytes += "\(value)".utf8
+    case .string(let text): append(text)
+    case .array(let elements):
+      open(UInt8(ascii: "["))
+      for element in elements {
+        separate()
+        append(element)
+      }
+      close(UInt8(ascii: "]"))
+    case .object(let members):
+      open(UInt8(ascii: "{"))
+      for (name, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        member(name)
+        append(value)
+      }
+      close(UInt8(ascii: "}"))
+    }
+  }
+
+  /// Opens an object.
+  package mutating func openObject() { open(UInt8(ascii: "{")) }
+  /// Closes the innermost object.
+  package mutating func closeObject() { close(UInt8(ascii: "}")) }
+
+  /// Appends a member's name; its value comes next.
+  package mutating func member(_ name: String) {
+    separate()
+    append(name)
+    bytes.append(UInt8(ascii: ":"))
+    if layout == .indentedASCII { bytes.append(UInt8(ascii: " ")) }
+  }
+
+  /// Appends a value as it stood in another text.
+  package mutating func append(verbatim value: ArraySlice<UInt8>) { bytes += value }
+
+  /// Makes room for a text of about so many bytes.
+  package mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
+  /// Appends a secret as a string.
+  package mutating func append(_ secret: Secret) {
+    // Tokens are ASCII nearly always; those that are not go the way of every other text.
+    let span = secret.bytes
+    guard Self.isPlain(span) else {
+      append(secret.revealed())
+      return
+    }
+    bytes.append(UInt8(ascii: "\""))
+    unsafe span.withUnsafeBufferPointer { unsafe bytes += $0 }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a text stands in JSON as it is.
+  private static func isPlain(_ text: Span<UInt8>) -> Bool {
+    var isPlain = true
+    for index in text.indices {
+      let byte = text[index]
+      isPlain = isPlain && byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+    return isPlain
+  }
+
+  private mutating func append(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    if Self.isPlain(text.utf8Span.span) {
+      bytes += text.utf8
+      bytes.append(UInt8(ascii: "\""))
+      return
+    }
+    for scalar in text.unicodeScalars {
+      if scalar.isASCII {
+        append(ascii: UInt8(truncatingIfNeeded: scalar.value))
+      } else if layout == .compact {
+        bytes += UTF8.encode(scalar).map(Array.init) ?? []
+      } else {
+        for unit in UTF16.encode(scalar).map(Array.init) ?? [] { append(escaped: unit) }
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(ascii byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+    case 0x0A: bytes += "\\n".utf8
+    case 0x0D: bytes += "\\r".utf8
+    case 0x09: bytes += "\\t".utf8
+    case 0..<0x20, 0x7F: append(escaped: UInt16(byte))
+    default: bytes.append(byte)
+    }
+  }
+
+  private mutating func append(escaped unit: UInt16) {
+    let digits = String(unit, radix: 16)
+    bytes += "\\u".utf8
+    bytes += String(repeating: "0", count: 4 - digits.count).utf8
+    bytes += digits.utf8
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    bytes.append(bracket)
+    level += 1
+    isFirst = true
+  }
+
+  private mutating func close(_ bracket: UInt8) {
+    level -= 1
+    if !isFirst { breakLine() }
+    isFirst = false
+    bytes.append(bracket)
+  }
+
+  private mutating func separate() {
+    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+    isFirst = false
+    breakLine()
+  }
+
+  private mutating func breakLine() {
+    guard layout == .indentedASCII else { return }
+    bytes.append(0x0A)
+    bytes += repeatElement(UInt8(ascii: " "), count: 4 * level)
+  }
+}

@@ -1,0 +1,23 @@
+// Owns the way back from percent-encoded text. How a request's path is decoded is NormalPath's.
+
+/// Percent-encoding (RFC 3986 §2.1).
+public enum PercentEncoding {
+  /// The bytes that a text stands for; `nil` where a percent sign is not followed by two hexadecimal digits. In a form, a plus stands
+  /// for a space.
+  public static func decoded(_ text: some Sequence<UInt8>, isForm: Bool = false) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case ASCII.percent:
+        guard let high = rest.next().flatMap(ASCII.hexadecimalValue),
+          let low = rest.next().flatMap(ASCII.hexadecimalValue)
+        else { return nil }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where isForm: bytes.append(0x20)
+      default: bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+}

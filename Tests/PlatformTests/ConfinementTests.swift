@@ -1,0 +1,38 @@
+// What a serving process cannot do any more.
+
+import Platform
+import TestSupport
+import Testing
+
+@Suite struct ConfinementTests {
+  /// Runs the process that tries; its lines by attempt.
+  private func attempts() async throws -> [String: String] {
+    let directory = try TemporaryDirectory()
+    var places: [String] = []
+    for name in ["inside", "outside"] {
+      let place = directory.file(name)
+      try await succeed(["mkdir", place])
+      try await succeed(["touch", "\(place)/old", "\(place)/kept"])
+      places.append(place)
+    }
+    let output = try await succeed([try binary("confined-process")] + places)
+    return Dictionary(
+      uniqueKeysWithValues: output.split(separator: "\n").compactMap { line in
+        line.lastIndex(of: " ").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
+      })
+  }
+
+  @Test func `files change in the given directories only, and no program is run`() async throws {
+    let attempts = try await attempts()
+    guard attempts.keys.contains(where: { $0.contains("full") }) else {
+      // A kernel without Landlock: `run` says so in its log.
+      #expect(attempts.keys.contains { $0.contains("withoutLandlock") } || attempts["confinement"] == "withoutLandlock")
+      return
+    }
+    for what in ["make", "rename", "truncate", "read", "remove"] {
+      #expect(attempts["\(what) inside"] == "0", "\(what)")
+      #expect(attempts["\(what) outside"] == (what == "read" ? "0" : "13"), "\(what)")
+    }
+    #expect(attempts["execute"] == "13")
+  }
+}

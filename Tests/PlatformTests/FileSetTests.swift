@@ -1,0 +1,81 @@
+// What is noticed of files, whatever links lead to them.
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Platform
+
+@Suite(.timeLimit(.minutes(5)))
+struct FileSetTests {
+  private let directory: TemporaryDirectory
+
+  /// As Kubernetes mounts a ConfigMap: `file` leads through `..data` to the version of now.
+  init() throws {
+    directory = try TemporaryDirectory()
+    for version in ["..1", "..2"] {
+      mkdir(directory.file(version), 0o755)
+      try directory.write(version, to: "\(version)/file")
+    }
+    symlink("..1", directory.file("..data"))
+    symlink("..data/file", directory.file("file"))
+  }
+
+  private func swap(to version: String) {
+    symlink(version, directory.file("..data_tmp"))
+    rename(directory.file("..data_tmp"), directory.file("..data"))
+  }
+
+  @Test func `every way of changing a file is another state, and touching its neighbours is none`() throws {
+    let path = directory.file("file")
+    var state = FileSetState([path])
+    func changes(_ change: () throws -> Void) rethrows -> Bool {
+      try change()
+      defer { state = FileSetState([path]) }
+      return state != FileSetState([path])
+    }
+    #expect(changes { swap(to: "..2") })
+    #expect(try changes { try directory.write("longer than before", to: "..2/file") })
+    #expect(changes { chmod(directory.file("..2/file"), 0o600) })
+    #expect(changes { unlink(directory.file("..2/file")) })
+    #expect(try changes { try directory.write("it is back", to: "..2/file") })
+    #expect(try !changes { try directory.write("not asked for", to: "..2/other") })
+  }
+
+  @Test func `the directory of every link on the way is watched`() {
+    let found = directoriesLeading(to: directory.file("file"))
+    #expect(found == [directory.path, directory.file("..1")])
+    // What is not there yet comes into the directory that is.
+    #expect(directoriesLeading(to: directory.file("none/none/none")) == [directory.path])
+    symlink("circle", directory.file("circle"))
+    #expect(directoriesLeading(to: directory.file("circle")) == [directory.path])
+    #expect(directoriesLeading(to: "relative") == ["."])
+  }
+
+  @Test func `the swap of a link, a write in place and a rename are heard`() async throws {
+    let heard = Locked(0)
+    func hears(_ path: String, _ change: () throws -> Void) async throws -> Bool {
+      let watch = try FileSetWatch(paths: [directory.file(path)]) { heard.withLock { $0 += 1 } }
+      heard.withLock { $0 = 0 }
+      try change()
+      let isHeard = try await eventually { heard.withLock { $0 > 0 } }
+      withExtendedLifetime(watch) {}
+      return isHeard
+    }
+    #expect(try await hears("file") { swap(to: "..2") })
+    #expect(try await hears("file") { try directory.write("in place", to: "..2/file") })
+    #expect(
+      try await hears("plain") {
+        try directory.write("new", to: "plain.new")
+        rename(directory.file("plain.new"), directory.file("plain"))
+      })
+  }
+
+  @Test func `a digest is the contents', wherever they are`() throws {
+    let first = contentDigest(of: directory.file("..1/file"))
+    #expect(first?.count == 32)
+    #expect(first == contentDigest(of: directory.file("file")))
+    #expect(first != contentDigest(of: directory.file("..2/file")))
+    #expect(contentDigest(of: directory.file("none")) == nil)
+  }
+}

@@ -1,0 +1,88 @@
+// Log lines on their way out: order, a reader that does not read, a reader that has gone.
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Platform
+
+@Suite(.timeLimit(.minutes(5)))
+struct OutputFileTests {
+  /// Both ends of a pipe.
+  private static func makePipe() throws -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    return (ends[0], ends[1])
+  }
+
+  private static func write(_ text: String, to file: OutputFile) {
+    Array(text.utf8).withUnsafeBytes { file.write($0) }
+  }
+
+  private static func readAll(_ descriptor: Int32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count <= 0 { return bytes }
+      bytes += piece[..<count]
+    }
+  }
+
+  @Test func `lines arrive in order, none of them lost`() async throws {
+    let ends = try Self.makePipe()
+    let file = OutputFile(ends.write)
+    async let arrived = onOwnThread { Self.readAll(ends.read) }
+    for line in 0..<20_000 { Self.write("\(line)\n", to: file) }
+    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    close(ends.write)
+    let lines = try await String(decoding: arrived, as: UTF8.self).split(separator: "\n")
+    #expect(lines == (0..<20_000).map { "\($0)"[...] })
+    #expect(file.droppedLines == 0)
+    close(ends.read)
+  }
+
+  @Test func `for a reader that does not read little is kept, the rest is counted, and the end is not held up`()
+    async throws
+  {
+    let ends = try Self.makePipe()
+    let file = OutputFile(ends.write)
+    let line = String(repeating: "x", count: 999) + "\n"
+    for _ in 0..<10_000 { Self.write(line, to: file) }
+    #expect(file.droppedLines > 1000)
+    #expect(try await !(onOwnThread { file.flush(within: .milliseconds(100)) }))
+    // The reader comes back, and gets whole lines.
+    async let arrived = onOwnThread { Self.readAll(ends.read) }
+    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    close(ends.write)
+    let count = try await arrived.count
+    #expect(count % 1000 == 0)
+    #expect(UInt64(count / 1000) + file.droppedLines == 10_000)
+    close(ends.read)
+  }
+
+  @Test func `a descriptor that is set to non-blocking gets everything as well`() async throws {
+    let ends = try Self.makePipe()
+    try #require(fcntl(ends.write, F_SETFL, O_NONBLOCK) == 0)
+    let file = OutputFile(ends.write)
+    let line = String(repeating: "x", count: 999) + "\n"
+    for _ in 0..<500 { Self.write(line, to: file) }
+    async let arrived = onOwnThread { Self.readAll(ends.read) }
+    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    close(ends.write)
+    #expect(try await arrived.count == 500_000)
+    close(ends.read)
+  }
+
+  @Test func `a reader that has gone ends nothing`() async throws {
+    ProcessSignal.ignoreBrokenPipes()
+    let ends = try Self.makePipe()
+    close(ends.read)
+    let file = OutputFile(ends.write)
+    Self.write("nobody reads this\n", to: file)
+    #expect(try await onOwnThread { file.flush(within: .seconds(5)) })
+    Self.write("nor this\n", to: file)
+    #expect(try await onOwnThread { file.flush(within: .seconds(5)) })
+    close(ends.write)
+  }
+}

@@ -1,0 +1,69 @@
+// How files are opened to be read: without waiting, regular ones alone, and not more of them than is asked for.
+
+import Glibc
+import Testing
+import TestSupport
+
+@testable import Platform
+
+@Suite(.timeLimit(.minutes(1)))
+struct ReadableFileTests {
+  @Test func `a regular file is read whole, up to the limit, links followed`() throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("12345", to: "file")
+    symlink(file, directory.file("link"))
+    for path in [file, directory.file("link")] {
+      #expect(try ReadableFile.contents(of: path, limit: 5) == Array("12345".utf8))
+      #expect(throws: FileReadError.tooLarge(limit: 4)) { try ReadableFile.contents(of: path, limit: 4) }
+    }
+    // A file of the kernel's says that it has no bytes, and has some.
+    #expect(try !ReadableFile.contents(of: "/proc/self/stat", limit: 4096).isEmpty)
+    #expect(throws: FileReadError.tooLarge(limit: 3)) { try ReadableFile.contents(of: "/proc/self/stat", limit: 3) }
+    #expect(try ReadableFile.contents(of: directory.write("", to: "empty"), limit: 5).isEmpty)
+  }
+
+  @Test func `what is no regular file is refused at once, whoever is at its other end`() throws {
+    let directory = try TemporaryDirectory()
+    mkfifo(directory.file("pipe"), 0o600)
+    let rows: [(String, FileKind)] = [
+      (directory.file("pipe"), .pipe), (directory.path, .directory), ("/dev/zero", .device), ("/dev/null", .device),
+    ]
+    for (path, kind) in rows {
+      #expect(throws: FileReadError.notRegular(kind), "\(path)") { try ReadableFile.contents(of: path, limit: 5) }
+      #expect(contentDigest(of: path) == nil)
+    }
+    #expect(throws: FileReadError.system(SystemError("open", ENOENT))) {
+      try ReadableFile.contents(of: directory.file("none"), limit: 5)
+    }
+  }
+
+  @Test func `a pipe that may be read is read to its writer's end, bounded, and not longer than the patience`() throws {
+    var ends: [Int32] = [0, 0]
+    func contents(limit: Int, _ patience: TimeSpan = .seconds(30)) throws -> [UInt8] {
+      try ReadableFile.contents(of: "/proc/self/fd/\(ends[0])", limit: limit, pipes: .read(within: patience))
+    }
+    pipe(&ends)
+    write(ends[1], "12345", 5)
+    close(ends[1])
+    #expect(try contents(limit: 5) == Array("12345".utf8))
+    close(ends[0])
+    pipe(&ends)
+    write(ends[1], "12345", 5)
+    #expect(throws: FileReadError.tooLarge(limit: 4)) { try contents(limit: 4) }
+    // The writer neither writes nor ends.
+    let patience = TimeSpan.milliseconds(30)
+    #expect(throws: FileReadError.unfinished(patience)) { try contents(limit: 5, patience) }
+    for end in ends { close(end) }
+  }
+
+  @Test func `a pipe in the place of a certificate, a key or authorities is refused`() throws {
+    let directory = try TemporaryDirectory()
+    let pipe = directory.file("pipe")
+    mkfifo(pipe, 0o600)
+    let refused = TLSConfigurationError.unreadable(path: pipe, .notRegular(.pipe))
+    let identity = TLSIdentity(certificatePath: pipe, keyPath: pipe)
+    #expect(throws: refused) { try TLSContext.client(trustPath: pipe) }
+    #expect(throws: refused) { try TLSContext.client(identity: identity) }
+    #expect(throws: refused) { try TLSContext.server(identity) }
+  }
+}

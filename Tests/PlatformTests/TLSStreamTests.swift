@@ -1,0 +1,193 @@
+// TLS on both sides of one loop: what goes through, how it ends, and what readiness says about records that are cut
+// anywhere.
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Platform
+
+/// A certificate authority's worth of contexts.
+struct TLSParties {
+  let client: TLSContext
+  let server: TLSContext
+
+  init() async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("server")
+    client = try .client(trustPath: authority.file)
+    server = try .server(
+      TLSIdentity(certificatePath: certificate.certificateFile, keyPath: certificate.keyFile))
+  }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct TLSStreamTests {
+  @Test func `megabytes go both ways at once, whole and in order`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let up = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+      let down = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 13) }
+      async let atServer = server.transfer(sending: down, receiving: up.count)
+      async let atClient = client.transfer(sending: up, receiving: down.count)
+      #expect(await atServer.bytes == up)
+      #expect(await atClient.bytes == down)
+      client.close()
+      server.close()
+    }
+  }
+
+  @Test func `after a half-close the other direction goes on, and both ends are in good order`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      await client.sendAll("question")
+      client.closeWrite()
+      let question = await server.receiveAll()
+      #expect(question.bytes == Array("question".utf8))
+      #expect(question.end == .endOfStream)
+      await server.sendAll("answer")
+      server.close()
+      let answer = await client.receiveAll()
+      #expect(answer.bytes == Array("answer".utf8))
+      #expect(answer.end == .endOfStream)
+      client.close()
+    }
+  }
+
+  @Test func `an end without close_notify is a truncation`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      await server.sendAll("half of an ans")
+      shutdown(server.channel.descriptor, Int32(SHUT_WR))
+      let answer = await client.receiveAll()
+      #expect(answer.bytes == Array("half of an ans".utf8))
+      #expect(answer.end == .failed(.truncated))
+      client.close()
+      server.close()
+    }
+  }
+
+  @Test func `a reset is a reset`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      server.reset()
+      #expect(await client.receiveAll().end == .failed(.reset))
+      client.close()
+    }
+  }
+
+  @Test func `a part of a record is not taken for something to receive`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      // The first bytes of an application data record's header.
+      let header: [UInt8] = [0x17, 0x03, 0x03]
+      #expect(send(client.channel.descriptor, header, header.count, 0) == header.count)
+      let waiter = Waiter(loop)
+      var piece = [UInt8](repeating: 0, count: 100)
+      var wakes = 0
+      // A caller that goes on for as long as something may be received would never end here.
+      repeat {
+        waiter.watch(server.channel, server.receiveInterest)
+        if await waiter.wait(until: .now + .milliseconds(50)) == .timedOut { break }
+        guard case .wouldBlock = piece.withUnsafeMutableBytes({ server.receive(into: $0) }) else {
+          Issue.record("there was something to receive")
+          break
+        }
+        wakes += 1
+      } while wakes < 5
+      #expect(wakes <= 2)
+      #expect(!server.mayReceive)
+      #expect(server.isStale)
+      waiter.close()
+      client.close()
+      server.close()
+    }
+  }
+
+  @Test func `what comes right behind the handshake can be received without another event`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let channels = try await connectedChannels(on: loop)
+      let client = try ByteStream(channels.client, tls: parties.client, serverName: "localhost")
+      let server = try ByteStream(channels.server, tls: parties.server)
+      async let asked: Void = {
+        try await client.shakeHands()
+        // The last handshake message and the question leave in one turn of the loop.
+        await client.sendAll("question")
+      }()
+      try await server.shakeHands()
+      #expect(await server.receiveAll(8).bytes == Array("question".utf8))
+      try await asked
+      client.close()
+      server.close()
+    }
+  }
+
+  @Test func `an idle connection with another record behind the answer is stale`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      await server.sendAll("answer")
+      await server.sendAll("unasked")
+      // Both records are in the socket, so one system call takes both; one of them is received.
+      try await Task.sleep(for: .milliseconds(20))
+      #expect(await client.receiveAll(6).bytes == Array("answer".utf8))
+      #expect(client.isStale)
+      client.close()
+      server.close()
+    }
+  }
+
+  @Test func `an idle connection is not stale, although tickets arrived behind the handshake`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      try await Task.sleep(for: .milliseconds(20))
+      #expect(!client.isStale)
+      #expect(!server.isStale)
+      server.close()
+      try await Task.sleep(for: .milliseconds(20))
+      #expect(client.isStale)
+      client.close()
+    }
+  }
+
+  @Test func `the ticket of one connection shortens the next handshake`() async throws {
+    let parties = try await TLSParties()
+    try await onLoop { loop in
+      let first = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      #expect(first.client.tls?.isResumed == false)
+      await first.server.sendAll("x")
+      _ = await first.client.receiveAll(1)
+      let ticket = try #require(first.client.tls?.resumption)
+      let second = try await connectedStreams(
+        on: loop, client: parties.client, server: parties.server, resuming: ticket)
+      #expect(second.client.tls?.isResumed == true)
+      for stream in [first.client, first.server, second.client, second.server] { stream.close() }
+    }
+  }
+
+  @Test(arguments: [("localhost", true), ("127.0.0.1", true), ("other.example", false), ("127.0.0.2", false)])
+  func `the certificate must carry the expected name`(name: String, isAccepted: Bool) async throws {
+    let parties = try await TLSParties()
+    let verdict = try await onLoop { loop in
+      do {
+        let (client, server) = try await connectedStreams(
+          on: loop, client: parties.client, server: parties.server, name: name)
+        client.close()
+        server.close()
+        return nil as TLSFailure?
+      } catch StreamError.tls(let failure) {
+        return failure
+      }
+    }
+    #expect((verdict == nil) == isAccepted)
+    if let verdict { #expect(verdict.isCertificateRejected) }
+  }
+}

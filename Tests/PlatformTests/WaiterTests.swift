@@ -1,0 +1,108 @@
+// Waiting: for several channels, for a signal, with interests that join, and for channels that go.
+
+import TestSupport
+import Testing
+
+@testable import Platform
+
+@Suite(.timeLimit(.minutes(5)))
+struct WaiterTests {
+  @Test func `one wait watches several channels, and tells nothing of those that are not ready`() async throws {
+    try await onLoop { loop in
+      let first = try await connectedStreams(on: loop)
+      let second = try await connectedStreams(on: loop)
+      let waiter = Waiter(loop)
+      for sender in [first, second] {
+        waiter.watch(first.server.channel, .read)
+        waiter.watch(second.server.channel, .read)
+        await sender.client.sendAll("x")
+        #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
+        #expect(sender.server.mayReceive)
+        // A call that finds less than there is room for has found everything.
+        var piece = [UInt8](repeating: 0, count: 10)
+        guard case .moved(1) = piece.withUnsafeMutableBytes({ sender.server.receive(into: $0) }) else {
+          Issue.record("there is not what was sent")
+          break
+        }
+        #expect(!first.server.mayReceive && !second.server.mayReceive)
+      }
+      // After a wait nothing is watched.
+      await first.client.sendAll("x")
+      #expect(await waiter.wait(until: .now + .milliseconds(30)) == .timedOut)
+      waiter.close()
+      for stream in [first.client, first.server, second.client, second.server] { stream.close() }
+    }
+  }
+
+  @Test func `watching one channel twice joins the interests, and an empty one is none`() async throws {
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop)
+      let waiter = Waiter(loop)
+      // Room to send is there already, so that only reading can end the wait.
+      waiter.watch(server.channel, [])
+      waiter.watch(server.channel, .hangUp)
+      waiter.watch(server.channel, .read)
+      await client.sendAll("x")
+      #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
+      waiter.watch(server.channel, .hangUp)
+      waiter.watch(server.channel, .write)
+      #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
+      waiter.close()
+      client.close()
+      server.close()
+    }
+  }
+
+  @Test func `a signal ends one wait, whether it comes before or during it`() async throws {
+    try await onLoop { loop in
+      let waiter = Waiter(loop)
+      waiter.signal()
+      waiter.signal()
+      #expect(await waiter.wait(until: .distantFuture) == .signalled)
+      Task(executorPreference: loop) { waiter.signal() }
+      #expect(await waiter.wait(until: .distantFuture) == .signalled)
+      #expect(await waiter.wait(until: .now + .milliseconds(20)) == .timedOut)
+      #expect(await waiter.wait(until: MonotonicTime(nanoseconds: 0)) == .timedOut)
+      waiter.close()
+    }
+  }
+
+  @Test func `a channel that is closed while somebody waits for it wakes nobody, and is over for who tries`()
+    async throws
+  {
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop)
+      let waiter = Waiter(loop)
+      Task(executorPreference: loop) { server.close() }
+      waiter.watch(server.channel, .read)
+      #expect(await waiter.wait(until: .now + .milliseconds(50)) == .timedOut)
+      #expect(server.isStale)
+      #expect(server.channel.isHungUp)
+      guard case .failed = [UInt8](repeating: 0, count: 1).withUnsafeBytes({ server.send($0) }) else {
+        Issue.record("a closed channel sends")
+        return
+      }
+      // The peer's latches say what happened, and a second close is none.
+      #expect(await client.receiveAll().end == .endOfStream)
+      server.close()
+      client.close()
+      waiter.close()
+    }
+  }
+
+  @Test func `a descriptor number that is used again does not inherit what its predecessor was ready for`() async throws
+  {
+    try await onLoop { loop in
+      let waiter = Waiter(loop)
+      for _ in 0..<50 {
+        let (client, server) = try await connectedStreams(on: loop)
+        #expect(!client.isStale && !server.isStale)
+        await client.sendAll("x")
+        // Readable in the same batch in which it is closed.
+        server.close()
+        client.close()
+      }
+      waiter.close()
+    }
+  }
+}
