@@ -44,12 +44,11 @@ struct ForeignPageTests {
       request.split(separator: "/seen/").dropFirst().first?.split(separator: " ").first.map(String.init)
     }
     #expect(!upstream.requests.contains { $0.contains("/fields") })
-    let own = ["typed", "fetch", "no-cors", "beacon", "prefetch"]
-    #expect(
-      Set(arrived)
-        == Set(
-          ["friend/fetch", "friend/preflight", "friend/credentials", "program"]
-            + own.flatMap { ["own/\($0)", "own-tls/\($0)"] }))
+    var expected: Set<String> = ["friend/fetch", "friend/preflight", "friend/credentials", "program"]
+    for way in ["typed", "fetch", "no-cors", "beacon", "prefetch"] {
+      expected.formUnion(["own/\(way)", "own-tls/\(way)"])
+    }
+    #expect(Set(arrived) == expected)
     withExtendedLifetime(proxy) {}
   }
 }

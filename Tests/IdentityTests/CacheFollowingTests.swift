@@ -17,12 +17,6 @@ import Tokens
     try await body()
   }
 
-  /// Waits for what the follower does, ten seconds at most.
-  private func eventually(_ condition: () -> Bool) async throws {
-    for _ in 0..<1000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(condition())
-  }
-
   @Test func `external-sign-in: somebody who signs in elsewhere is served with the next request`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription()
@@ -56,7 +50,7 @@ import Tokens
     try await following(bench) {
       #expect(value.isUsable(at: bench.clock.now))
       try await bench.signOut(Bench.alice)
-      try await eventually { bench.published.tokens == ["AT-alice", "-"] }
+      await bench.published.changes.wait { bench.published.tokens == ["AT-alice", "-"] }
       #expect(!value.isUsable(at: bench.clock.now))
       #expect(await bench.need(subscription)?.reason == .noAccount)
     }
@@ -69,7 +63,7 @@ import Tokens
     #expect(try await bench.token(named) == "AT-alice")
     try await following(bench) {
       try await bench.signIn(Bench.bob, scopes: "A", token: "AT-bob", refreshToken: "RT-bob")
-      try await eventually { !value.isUsable(at: bench.clock.now) }
+      await bench.published.changes.wait { !value.isUsable(at: bench.clock.now) }
       #expect(await bench.need(only)?.reason == .accountAmbiguous)
       #expect(try await bench.token(named) == "AT-alice")
     }
@@ -93,7 +87,7 @@ import Tokens
     try await following(bench) {
       bench.clock.advance(1000)
       try await bench.signIn(Bench.alice, scopes: "A", token: "AT-theirs", refreshToken: "RT")
-      try await eventually { bench.published.tokens.last == "AT-theirs" }
+      await bench.published.changes.wait { bench.published.tokens.last == "AT-theirs" }
       #expect(try await bench.token(subscription) == "AT-theirs")
       #expect(await bench.provider.forms.isEmpty)
     }

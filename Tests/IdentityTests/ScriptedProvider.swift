@@ -6,6 +6,7 @@ import HTTPClient
 import Platform
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 import Tokens
 
@@ -38,6 +39,7 @@ actor ScriptedProvider {
   private(set) var authorizations: [String] = []
   /// How long the answer to each form may take, where that is longer than usual.
   private(set) var answerLimits: [TimeSpan?] = []
+  private let arrivals = Tally()
   private var metadataScript: [Answer] = []
   private var tokenScript: [Answer] = []
   private var issued = 0
@@ -66,19 +68,8 @@ actor ScriptedProvider {
     isHolding = true
   }
 
-  /// Waits until so many token requests have arrived, ten seconds at most. Where they do not come, nothing stays held.
-  func arrival(of count: Int = 1) async {
-    for _ in 0..<10_000 where forms.count < count {
-      do {
-        try await Task.sleep(for: .milliseconds(1))
-      } catch {
-        break
-      }
-    }
-    guard forms.count < count else { return }
-    Issue.record("\(forms.count) requests instead of \(count)")
-    release()
-  }
+  /// Waits until so many token requests have arrived.
+  nonisolated func arrival(of count: Int = 1) async { await arrivals.wait(for: count) }
 
   /// Answers every held request.
   func release() {
@@ -107,6 +98,7 @@ actor ScriptedProvider {
       forms.append(String(decoding: body, as: UTF8.self))
       authorizations.append(request.fields.first { $0.name == "authorization" }?.value ?? "")
       answerLimits.append(request.answerLimit)
+      arrivals.signal()
       let scripted = tokenScript.isEmpty ? nil : tokenScript.removeFirst()
       if isHolding { await withCheckedContinuation { held.append($0) } }
       if let scripted { return scripted }
@@ -172,12 +164,15 @@ struct Bench {
 /// What was published.
 final class Published: Sendable {
   private let values = Mutex<[BearerValue?]>([])
+  /// Signalled with each.
+  let changes = Tally()
 
   /// The tokens in order; `-` where the one before was taken back.
   var tokens: [String] { values.withLock { $0.map { $0?.revealedToken() ?? "-" } } }
 
   func take(_ key: AcquisitionKey, _ value: BearerValue?) {
     values.withLock { $0.append(value) }
+    changes.signal()
   }
 }
 

@@ -1,21 +1,22 @@
 // Who can read a file, by its bits and those of the directories above.
 
-import Testing
+import Glibc
 import TestSupport
+import Testing
 
 @testable import Platform
 
 @Suite struct FileExposureTests {
-  @Test func `a file is exposed where it and every directory on the way let everybody in`() async throws {
+  @Test func `a file is exposed where it and every directory on the way let everybody in`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("s", to: "secret")
     let place = String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])
-    try await succeed(["chmod", "711", place])
-    for (mode, isExposed) in [("600", false), ("640", false), ("604", true), ("644", true)] {
-      try await succeed(["chmod", mode, file])
-      #expect((FileExposure.mode(of: file) != nil) == isExposed, "mode \(mode)")
+    #expect(chmod(place, 0o711) == 0)
+    for (mode, isExposed) in [(mode_t(0o600), false), (0o640, false), (0o604, true), (0o644, true)] {
+      #expect(chmod(file, mode) == 0)
+      #expect((FileExposure.mode(of: file) != nil) == isExposed, "mode \(String(mode, radix: 8))")
     }
-    try await succeed(["chmod", "710", place])
+    #expect(chmod(place, 0o710) == 0)
     #expect(FileExposure.mode(of: file) == nil)
     #expect(FileExposure.mode(of: directory.file("nothing")) == nil)
   }

@@ -28,12 +28,8 @@ struct LockFileTests {
     utimensat(AT_FDCWD, path, [then, then], 0)
   }
 
-  /// The id of a process that has ended.
-  private func deadProcess() async throws -> Int32 {
-    let child = try ChildProcess("true", ["true"], in: directory)
-    _ = try await child.wait()
-    return child.identifier
-  }
+  /// An id that no process has: beyond the largest that the kernel gives (proc_sys_kernel(5), pid_max).
+  private static let deadProcess: Int32 = 4_194_305
 
   @Test("lock-removed") func lockRemoved() async throws {
     let held = try await lock.take()
@@ -95,7 +91,7 @@ struct LockFileTests {
   }
 
   @Test("stale-lock of a dead process") func staleLockOfTheDead() async throws {
-    try leave("\(try await deadProcess()) /usr/bin/az", age: 11)
+    try leave("\(Self.deadProcess) /usr/bin/az", age: 11)
     let held = try await lock.take(within: .zero)
     #expect(textOfFile(path) == "\(getpid()) bearer-proxy")
     held.release()
@@ -103,7 +99,7 @@ struct LockFileTests {
   }
 
   @Test("stale-lock of a dead process, not ten seconds old") func staleLockTooYoung() async throws {
-    let process = try await deadProcess()
+    let process = Self.deadProcess
     try leave("\(process) az", age: 8)
     await #expect(throws: LockFileError.held(LockHolder(process: process, name: "az"))) {
       try await lock.take(within: .zero)
@@ -120,7 +116,7 @@ struct LockFileTests {
   }
 
   @Test("stale-lock of a dead process that somebody has locked") func staleLockLocked() async throws {
-    try leave("\(try await deadProcess()) az", age: 3600)
+    try leave("\(Self.deadProcess) az", age: 3600)
     let other = open(path, O_RDWR)
     defer { close(other) }
     #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
@@ -148,7 +144,7 @@ struct LockFileTests {
               state.most = max(state.most, state.now)
               state.times += 1
             }
-            try await Task.sleep(for: .milliseconds(2))
+            for _ in 0..<20 { await Task.yield() }
             inside.withLock { $0.now -= 1 }
             held.release()
           }

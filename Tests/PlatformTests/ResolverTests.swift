@@ -14,13 +14,16 @@ struct ResolverTests {
     let lookUps = Atomic(0)
     let time = Atomic<UInt64>(1_000_000_000)
     let isDown = Atomic(false)
-    let mayAnswer = Atomic(true)
+    /// Closed, look-ups wait at it.
+    let gate: Gate?
+
+    init(gate: Gate? = nil) { self.gate = gate }
 
     func resolver() -> Resolver {
       Resolver(
         lookUp: { host in
           self.lookUps.add(1, ordering: .relaxed)
-          while !self.mayAnswer.load(ordering: .relaxed) { usleep(1000) }
+          self.gate?.wait()
           if self.isDown.load(ordering: .relaxed) {
             return .failure(ResolveError(host: host, reason: "Temporary failure in name resolution"))
           }
@@ -59,13 +62,18 @@ struct ResolverTests {
   }
 
   @Test func `any number of tasks that ask at once share one look-up`() async throws {
-    let script = Script()
-    script.mayAnswer.store(false, ordering: .relaxed)
+    let (gate, asking) = (Gate(), Tally())
+    let script = Script(gate: gate)
     let resolver = script.resolver()
     try await withThrowingTaskGroup { group in
-      for _ in 0..<50 { group.addTask { try await resolver.addresses(of: "a.example", port: 443) } }
-      try await Task.sleep(for: .milliseconds(50))
-      script.mayAnswer.store(true, ordering: .relaxed)
+      for _ in 0..<50 {
+        group.addTask {
+          asking.signal()
+          return try await resolver.addresses(of: "a.example", port: 443)
+        }
+      }
+      await asking.wait(for: 50)
+      gate.open()
       for try await addresses in group { #expect(addresses == [Self.address]) }
     }
     #expect(script.count == 1)
@@ -97,8 +105,8 @@ struct ResolverTests {
 
   @Test func `a task waits no longer than until its deadline, signalled or not, and the look-up goes on`() async throws
   {
-    let script = Script()
-    script.mayAnswer.store(false, ordering: .relaxed)
+    let gate = Gate()
+    let script = Script(gate: gate)
     let resolver = script.resolver()
     try await onLoop { loop in
       let waiter = Waiter(loop)
@@ -106,7 +114,7 @@ struct ResolverTests {
       let late = try await resolver.addresses(
         of: "a.example", port: 443, waiter: waiter, until: .now + .milliseconds(30))
       #expect(late == nil)
-      script.mayAnswer.store(true, ordering: .relaxed)
+      gate.open()
       let answer = try await resolver.addresses(of: "a.example", port: 443, waiter: waiter, until: .now + .seconds(5))
       #expect(answer == [Self.address])
       #expect(script.count == 1)

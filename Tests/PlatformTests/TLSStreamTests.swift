@@ -12,11 +12,9 @@ struct TLSParties {
   let client: TLSContext
   let server: TLSContext
 
-  init() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("server")
-    client = try .client(trustPath: authority.file)
+  init() throws {
+    let certificate = StandingCertificate.server
+    client = try .client(trustPath: StandingCertificate.authorityFile)
     server = try .server(
       TLSIdentity(certificatePath: certificate.certificateFile, keyPath: certificate.keyFile))
   }
@@ -25,7 +23,7 @@ struct TLSParties {
 @Suite(.timeLimit(.minutes(5)))
 struct TLSStreamTests {
   @Test func `megabytes go both ways at once, whole and in order`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       let up = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -40,7 +38,7 @@ struct TLSStreamTests {
   }
 
   @Test func `after a half-close the other direction goes on, and both ends are in good order`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       await client.sendAll("question")
@@ -58,7 +56,7 @@ struct TLSStreamTests {
   }
 
   @Test func `an end without close_notify is a truncation`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       await server.sendAll("half of an ans")
@@ -72,7 +70,7 @@ struct TLSStreamTests {
   }
 
   @Test func `a reset is a reset`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       server.reset()
@@ -82,7 +80,7 @@ struct TLSStreamTests {
   }
 
   @Test func `a part of a record is not taken for something to receive`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       // The first bytes of an application data record's header.
@@ -111,7 +109,7 @@ struct TLSStreamTests {
   }
 
   @Test func `what comes right behind the handshake can be received without another event`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let channels = try await connectedChannels(on: loop)
       let client = try ByteStream(channels.client, tls: parties.client, serverName: "localhost")
@@ -130,13 +128,15 @@ struct TLSStreamTests {
   }
 
   @Test func `an idle connection with another record behind the answer is stale`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       await server.sendAll("answer")
       await server.sendAll("unasked")
-      // Both records are in the socket, so one system call takes both; one of them is received.
-      try await Task.sleep(for: .milliseconds(20))
+      // Both records are in the socket, so one system call takes both; one of them is received. A record has a type and a tag more.
+      while recordLengths(waitingAt: client).suffix(2) != ["answer", "unasked"].map({ $0.utf8.count + 17 }) {
+        await Task.yield()
+      }
       #expect(await client.receiveAll(6).bytes == Array("answer".utf8))
       #expect(client.isStale)
       client.close()
@@ -145,21 +145,25 @@ struct TLSStreamTests {
   }
 
   @Test func `an idle connection is not stale, although tickets arrived behind the handshake`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
-      try await Task.sleep(for: .milliseconds(20))
+      let waiter = Waiter(loop)
+      waiter.watch(client.channel, .read)
+      #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
       #expect(!client.isStale)
       #expect(!server.isStale)
       server.close()
-      try await Task.sleep(for: .milliseconds(20))
+      waiter.watch(client.channel, .readClosed)
+      #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
+      waiter.close()
       #expect(client.isStale)
       client.close()
     }
   }
 
   @Test func `the ticket of one connection shortens the next handshake`() async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     try await onLoop { loop in
       let first = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       #expect(first.client.tls?.isResumed == false)
@@ -175,7 +179,7 @@ struct TLSStreamTests {
 
   @Test(arguments: [("localhost", true), ("127.0.0.1", true), ("other.example", false), ("127.0.0.2", false)])
   func `the certificate must carry the expected name`(name: String, isAccepted: Bool) async throws {
-    let parties = try await TLSParties()
+    let parties = try TLSParties()
     let verdict = try await onLoop { loop in
       do {
         let (client, server) = try await connectedStreams(
@@ -190,4 +194,19 @@ struct TLSStreamTests {
     #expect((verdict == nil) == isAccepted)
     if let verdict { #expect(verdict.isCertificateRejected) }
   }
+}
+
+/// The lengths of the whole TLS records that have arrived and not been taken.
+private func recordLengths(waitingAt stream: ByteStream) -> [Int] {
+  var bytes = [UInt8](repeating: 0, count: 16384)
+  let count = recv(stream.channel.descriptor, &bytes, bytes.count, Int32(MSG_PEEK))
+  var rest = bytes.prefix(max(count, 0))
+  var lengths: [Int] = []
+  while rest.count >= 5 {
+    let length = Int(rest[rest.startIndex + 3]) << 8 | Int(rest[rest.startIndex + 4])
+    guard rest.count >= 5 + length else { break }
+    lengths.append(length)
+    rest = rest.dropFirst(5 + length)
+  }
+  return lengths
 }

@@ -38,6 +38,12 @@ private final class PumpRig {
     #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
   }
 
+  /// Waits until the sink's far end has broken the connection off.
+  func waitForSinkToEnd() async {
+    waiter.watch(sink.near.channel, .hangUp)
+    #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
+  }
+
   /// Feeds the pieces one by one, each when the one before is used up, then the end, and runs the pump as far as it goes.
   func run(_ pieces: [[UInt8]], endsSource: Bool) async -> String {
     var rest = pieces[...]
@@ -198,7 +204,7 @@ struct BodyPumpTests {
 
       let second = try await PumpRig(loop, BodyPump(.fixed(10), writesChunks: false))
       second.sink.far.reset()
-      try await Task.sleep(for: .milliseconds(10))
+      await second.waitForSinkToEnd()
       #expect(await second.run([Array("hello".utf8)], endsSource: false) == "sink(Platform.StreamError.reset)")
       second.close()
     }

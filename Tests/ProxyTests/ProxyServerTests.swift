@@ -73,7 +73,7 @@ struct ProxyServerTests {
   }
 
   @Test func `idle connections and handshakes under way do not hold the end up`() async throws {
-    let parties = try await TLSFiles()
+    let parties = try TLSFiles()
     let proxy = try ProxyFixture(upstream: 1, tls: parties.server, loops: 2)
     let silent = try (0..<4).map { _ in try RawConnection(port: proxy.port) }
     #expect(try await eventually { proxy.service.connectionCount == 4 })
@@ -129,9 +129,9 @@ struct ProxyServerTests {
   }
 
   @Test func `a name that takes its time to resolve is given up when connecting must be over`() async throws {
-    let isOver = Flag()
+    let isOver = Gate()
     let resolver = Resolver(lookUp: { host in
-      while !isOver.isSet.load(ordering: .relaxed) { usleep(1000) }
+      isOver.wait()
       return .failure(ResolveError(host: host, reason: "late"))
     })
     let proxy = try ProxyFixture(
@@ -142,7 +142,7 @@ struct ProxyServerTests {
     try await caller.send(Self.request)
     let received = try await caller.receive(until: { $0.contains("}") })
     #expect(statusOf(received) == 504)
-    isOver.isSet.store(true, ordering: .relaxed)
+    isOver.open()
   }
 
   // MARK: Misbehaviour

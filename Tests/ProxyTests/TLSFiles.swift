@@ -1,4 +1,4 @@
-// TLS contexts of a test, made with the openssl command.
+// TLS contexts of a test.
 
 import Platform
 import TestSupport
@@ -8,11 +8,9 @@ struct TLSFiles {
   let client: TLSContext
   let server: TLSContext
 
-  init() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("server")
-    client = try .client(trustPath: authority.file)
+  init() throws {
+    let certificate = StandingCertificate.server
+    client = try .client(trustPath: StandingCertificate.authorityFile)
     server = try .server(
       TLSIdentity(certificatePath: certificate.certificateFile, keyPath: certificate.keyFile))
   }

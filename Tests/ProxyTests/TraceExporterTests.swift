@@ -80,7 +80,9 @@ import Tokens
           sleep: { [self] duration in
             // The wait for the next batch is none of what is tested; it lasts until the end.
             guard duration == schedule else { return naps.withLock { $0.append(duration) } }
-            do { try await Task.sleep(for: .seconds(3600)) } catch {}
+            let never = AsyncStream<Void>.makeStream()
+            for await _ in never.stream {}
+            withExtendedLifetime(never.continuation) {}
           }
         ) { [self] request, _ in
           sent.withLock { $0.append(request) }

@@ -1,5 +1,15 @@
 // Certificates of a test, made with the openssl command: an independent party, not our own signing code.
 
+/// An authority and a certificate for localhost, 127.0.0.1 and ::1 among the fixtures, for tests that start no process. Valid for a
+/// hundred years.
+package enum StandingCertificate {
+  /// The authority's own certificate.
+  package static let authorityFile = testsDirectory + "/Fixtures/tls/authority.pem"
+  /// The server's certificate and key.
+  package static let server = CertificateAuthority.Certificate(
+    certificateFile: testsDirectory + "/Fixtures/tls/server.pem", keyFile: testsDirectory + "/Fixtures/tls/server.key")
+}
+
 /// A certification authority that lives as long as its directory.
 public struct CertificateAuthority: Sendable {
   /// PEM files of one certificate.

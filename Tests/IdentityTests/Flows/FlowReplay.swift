@@ -4,6 +4,7 @@
 import Bytes
 import FoundationEssentials
 import HTTPClient
+import TestSupport
 import Testing
 import Tokens
 
@@ -101,7 +102,7 @@ final class FlowReplay {
       }
     }
     // A renewal behind the caller's back is part of the call.
-    if !(await provider.requests.isEmpty) || !script.isEmpty { try await provider.finished.wait(for: before + 1) }
+    if !(await provider.requests.isEmpty) || !script.isEmpty { await provider.finished.wait(for: before + 1) }
     let requests = await provider.takeRequests()
     outcome.forms = requests.map { Self.comparable($0.form) }
     outcome.endpoints = requests.map(\.url)

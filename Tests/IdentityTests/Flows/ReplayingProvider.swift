@@ -3,7 +3,7 @@
 import FoundationEssentials
 import HTTP
 import HTTPClient
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Identity
@@ -60,22 +60,5 @@ actor ReplayingProvider {
     var components = URLComponents()
     components.percentEncodedQuery = String(decoding: body, as: UTF8.self)
     return Dictionary((components.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
-  }
-}
-
-/// Counts what happens, for tests that wait for it.
-final class Tally: Sendable {
-  private let value = Atomic<Int>(0)
-
-  var count: Int { value.load(ordering: .sequentiallyConsistent) }
-
-  func signal() {
-    value.add(1, ordering: .sequentiallyConsistent)
-  }
-
-  /// Waits until it has happened so often, ten seconds at most.
-  func wait(for count: Int) async throws {
-    for _ in 0..<1000 where self.count < count { try await Task.sleep(for: .milliseconds(10)) }
-    try #require(self.count >= count)
   }
 }
