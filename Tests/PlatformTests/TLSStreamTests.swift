@@ -133,7 +133,8 @@ struct TLSStreamTests {
       let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
       await server.sendAll("answer")
       await server.sendAll("unasked")
-      // Both records are in the socket, so one system call takes both; one of them is received. A record has a type and a tag more.
+      // Both records are in the socket, so one system call takes both; one of them is received. A record adds its type and
+      // a tag.
       while recordLengths(waitingAt: client).suffix(2) != ["answer", "unasked"].map({ $0.utf8.count + 17 }) {
         await Task.yield()
       }
