@@ -27,8 +27,9 @@ enum CallerRefusal: Error, Sendable, Hashable {
   case untrustedToken
 }
 
-/// The names a listener answers to and the rules for its callers.
-public struct CallerCheck: Sendable {
+/// The names a listener answers to and the rules for its callers. A class, so that a request takes one reference to it
+/// instead of one to each of its parts.
+public final class CallerCheck: Sendable {
   private let names: [[UInt8]]?
   let rules: CallerRules
   /// Whether browsers may call by a name for which they send no Fetch metadata.

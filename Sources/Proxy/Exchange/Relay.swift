@@ -17,7 +17,6 @@ struct Relay: ~Copyable {
   private let request: RequestContext
   private let attempt: UpstreamAttempt
   private let upstream: ByteStream
-  private let downstream: ByteStream
   private let bearer: BearerValue?
   /// The origin of the other site whose page may read the answer; empty where there is none.
   private let corsOrigin: ByteRange
@@ -37,7 +36,6 @@ struct Relay: ~Copyable {
     self.request = request
     self.attempt = attempt
     self.upstream = upstream.stream
-    downstream = connection.stream
     bearer = credential.bearer
     // Not the output to the caller: it may hold the rest of an interim answer of the attempt before.
     attempt.clear()
@@ -97,6 +95,7 @@ struct Relay: ~Copyable {
     return .pause(pause)
   }
 
+  private var downstream: ByteStream { connection.stream }
   private var limits: ServiceLimits { connection.state.service.limits }
 
   private func watch(_ needs: ExchangeState.Needs) {

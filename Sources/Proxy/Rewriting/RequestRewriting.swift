@@ -4,14 +4,21 @@ internal import Bytes
 internal import HTTP
 internal import Identity
 
-/// What this hop knows of the connection a request came on.
-struct Ingress {
+/// What this hop knows of the connection a request came on. A class, so that a request takes one reference to it instead
+/// of one to each of its parts.
+final class Ingress {
   /// The caller's address as `X-Forwarded-For` writes it; empty for a unix socket.
-  var peer: [UInt8]
+  let peer: [UInt8]
   /// Whether the caller spoke TLS.
-  var isTLS: Bool
+  let isTLS: Bool
   /// What its listener demands of callers.
-  var rules = CallerRules()
+  let rules: CallerRules
+
+  init(peer: [UInt8], isTLS: Bool, rules: CallerRules = CallerRules()) {
+    self.peer = peer
+    self.isTLS = isTLS
+    self.rules = rules
+  }
 }
 
 /// What this hop says of itself in requests.
@@ -40,6 +47,7 @@ enum RequestRewriting {
     _ credential: RequestCredential, _ output: inout ByteBuffer
   ) {
     let route = admitted.route
+    let peer = ingress.peer
     let bytes = input.bytes
     HeadWriter.method(bytes.extracting(head.methodName), into: &output)
     if admitted.usesNormalPath {
@@ -91,11 +99,11 @@ enum RequestRewriting {
       HeadWriter.field("Max-Forwards", decimal: UInt64(count), into: &output)
     }
     let host = bytes.extracting(head.authority)
-    ForwardedFields.writeXForwardedFor(peer: ingress.peer.span, .kept, head.fields, in: bytes, into: &output)
+    ForwardedFields.writeXForwardedFor(peer: peer.span, .kept, head.fields, in: bytes, into: &output)
     HeadWriter.field("X-Forwarded-Proto", ingress.isTLS ? "https" : "http", into: &output)
     if !host.isEmpty { HeadWriter.field("X-Forwarded-Host", host, into: &output) }
     ForwardedFields.writeForwarded(
-      peer: ingress.peer.span, host: host, scheme: ingress.isTLS ? .https : .http, .kept, head.fields, in: bytes,
+      peer: peer.span, host: host, scheme: ingress.isTLS ? .https : .http, .kept, head.fields, in: bytes,
       into: &output)
     writeVia(head, bytes, hop.pseudonym, into: &output)
     writeCDNLoop(head, bytes, hop.pseudonym, into: &output)

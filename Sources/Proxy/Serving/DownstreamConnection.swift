@@ -290,7 +290,7 @@ final class DownstreamConnection {
     guard let context = home.current.contexts[ObjectIdentifier(place)] else { return true }
     state = home.current
     self.context = context
-    ingress.rules = context.callers.rules
+    ingress = Ingress(peer: ingress.peer, isTLS: ingress.isTLS, rules: context.callers.rules)
     boundUpstreams.closeRetired()
     judge()
     return true
