@@ -1,6 +1,6 @@
 // The bytes that delimit the grammars read here, by name, and what a single byte is worth: a letter's lower case, a
-// hexadecimal digit's value. Everything is inlined into other modules (`@usableFromInline` on the type is what makes the
-// optimiser see `package` members there), since parsers call it for each byte.
+// hexadecimal digit's value. Everything is inlined into other modules (`@usableFromInline` on the type is what makes
+// the optimiser see `package` members there), since parsers call it for each byte.
 
 /// Single bytes of ASCII.
 @usableFromInline

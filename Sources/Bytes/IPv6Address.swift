@@ -1,4 +1,5 @@
-// Owns which texts between brackets are an IPv6 address. It is a matter of grammar alone: where an address leads is not asked here.
+// Owns which texts between brackets are an IPv6 address. It is a matter of grammar alone: where an address leads is not
+// asked here.
 //
 //     IPv6address = 6( h16 ":" ) ls32 / … / [ *6( h16 ":" ) h16 ] "::" ; h16 = 1*4HEXDIG             (RFC 3986 §3.2.2)
 //     ls32        = ( h16 ":" h16 ) / IPv4address ; dec-octet = 0 to 255 without leading zeros

@@ -1,5 +1,5 @@
-// Owns the reading of JSON text (RFC 8259), strictly and with places. FoundationEssentials' decoder is not used here: it names
-// no line, and needs half a second for a cache of ten thousand accounts.
+// Owns the reading of JSON text (RFC 8259), strictly and with places. FoundationEssentials' decoder is not used here:
+// it names no line, and needs half a second for a cache of ten thousand accounts.
 
 /// Reads one JSON text from its first byte to its last.
 ///
@@ -180,7 +180,8 @@ public struct JSONReader {
     throw error(.end)
   }
 
-  /// Bytes as a text. Not by `String(validating:as:)`, which takes three times as long here: it is generic, and not specialised.
+  /// Bytes as a text. Not by `String(validating:as:)`, which takes three times as long here: it is generic, and not
+  /// specialised.
   private func text(_ range: Range<Int>) throws(JSONTextError) -> String {
     do throws(UTF8.ValidationError) {
       return String(copying: try UTF8Span(validating: bytes.span.extracting(range)))

@@ -1,5 +1,5 @@
-// Owns the list of the addresses and names at which clouds give a machine its own credentials. Configuration and connecting both
-// ask here, so that there is one list. It parses no text and resolves no name.
+// Owns the list of the addresses and names at which clouds give a machine its own credentials. Configuration and
+// connecting both ask here, so that there is one list. It parses no text and resolves no name.
 
 /// A cloud's metadata service: never an upstream, a provider or a proxy.
 public struct MetadataService: Sendable {
@@ -19,8 +19,9 @@ public struct MetadataService: Sendable {
     self.source = source
   }
 
-  /// The services outside of the link-local ranges, which are refused as a whole: 169.254.169.254 of most clouds, 169.254.170.2 (ECS),
-  /// 169.254.170.23 (EKS), 169.254.42.42 (Scaleway), 169.254.0.23 (Tencent) and fe80::a9fe:a9fe (OpenStack, Akamai) are in them.
+  /// The services outside of the link-local ranges, which are refused as a whole: 169.254.169.254 of most clouds,
+  /// 169.254.170.2 (ECS), 169.254.170.23 (EKS), 169.254.42.42 (Scaleway), 169.254.0.23 (Tencent) and fe80::a9fe:a9fe
+  /// (OpenStack, Akamai) are in them.
   public static let all: [MetadataService] = [
     MetadataService(
       "Alibaba Cloud", [100, 100, 100, 200],
@@ -76,8 +77,8 @@ public struct MetadataService: Sendable {
   private static let addresses = Set(all.map(\.address).filter { !$0.isEmpty })
   private static let names = Set(all.map(\.name).filter { !$0.isEmpty })
 
-  /// Whether a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291 §2.5.6), listed
-  /// above, or an IPv6 form of such an IPv4 address.
+  /// Whether a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291
+  /// §2.5.6), listed above, or an IPv6 form of such an IPv4 address.
   public static func mayBe(at address: [UInt8]) -> Bool {
     if addresses.contains(address) { return true }
     switch address.count {
@@ -101,7 +102,8 @@ public struct MetadataService: Sendable {
     for prefix in prefixesBeforeLastFour where bytes.starts(with: prefix) { return [last] }
     // 6to4 (RFC 3056 §2).
     if bytes[0] == 0x20, bytes[1] == 0x02 { return [Array(bytes[2..<6])] }
-    // A network's own prefix below 64:ff9b:1::/48 may be of several lengths; byte 8 is left out (RFC 8215, RFC 6052 §2.2).
+    // A network's own prefix below 64:ff9b:1::/48 may be of several lengths; byte 8 is left out (RFC 8215, RFC 6052
+    // §2.2).
     if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 1]) {
       return [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]].map { $0.map { bytes[$0] } }
     }

@@ -2,8 +2,8 @@
 
 /// Percent-encoding (RFC 3986 §2.1).
 public enum PercentEncoding {
-  /// The bytes that a text stands for; `nil` where a percent sign is not followed by two hexadecimal digits. In a form, a plus stands
-  /// for a space.
+  /// The bytes that a text stands for; `nil` where a percent sign is not followed by two hexadecimal digits. In a form,
+  /// a plus stands for a space.
   public static func decoded(_ text: some Sequence<UInt8>, isForm: Bool = false) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = text.makeIterator()

@@ -44,8 +44,8 @@ public final class Secret: Sendable {
     unsafe storage.deallocate()
   }
 
-  // An optimiser that sees the memory being freed next would drop the stores. It may not look into this function, and the one
-  // that does the work, optimised, is reached through it alone.
+  // An optimiser that sees the memory being freed next would drop the stores. It may not look into this function, and
+  // the one that does the work, optimised, is reached through it alone.
   @_optimize(none) @inline(never)
   private static func wipe(_ storage: UnsafeMutableBufferPointer<UInt8>) {
     unsafe zero(storage)

@@ -63,15 +63,16 @@ int csystem_accept(int listener, void *address, uint32_t *length) {
 }
 
 int csystem_refuse_connection_requests(int listener) {
-  // Bound to a network interface that does not exist, the listener matches no request for a connection, and the kernel refuses it.
-  // Handshakes under way go on: each has an entry of its own. A socket without an interface may be bound by anyone since Linux 5.7.
+  // Bound to a network interface that does not exist, the listener matches no request for a connection, and the kernel
+  // refuses it. Handshakes under way go on: each has an entry of its own. A socket without an interface may be bound by
+  // anyone since Linux 5.7.
   int nowhere = INT_MAX;
   int refuses = setsockopt(listener, SOL_SOCKET, SO_BINDTOIFINDEX, &nowhere, sizeof nowhere) == 0;
-  // Among several listeners of one address the kernel may choose this one all the same. What it is chosen for is dropped then, and comes
-  // again a second later. Kernels that keep filters for the privileged leave that out.
+  // Among several listeners of one address the kernel may choose this one all the same. What it is chosen for is
+  // dropped then, and comes again a second later. Kernels that keep filters for the privileged leave that out.
   //
-  // The filter sees a segment from its TCP header on (tcp(7), packet(7)). Byte 13 holds the flags: a SYN without an ACK asks for a
-  // connection. Everything else passes, the last step of handshakes under way too.
+  // The filter sees a segment from its TCP header on (tcp(7), packet(7)). Byte 13 holds the flags: a SYN without an ACK
+  // asks for a connection. Everything else passes, the last step of handshakes under way too.
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
       BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
@@ -124,7 +125,8 @@ int csystem_forbid_dumps(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-// Landlock's structures and numbers (landlock(7)). Debian 12's headers do not have all of them, and the running kernel decides.
+// Landlock's structures and numbers (landlock(7)). Debian 12's headers do not have all of them, and the running kernel
+// decides.
 struct landlock_ruleset {
   uint64_t filesystem;
 };
@@ -179,7 +181,8 @@ struct capability_words {
 enum { capability_version_3 = 0x20080522 };
 
 int64_t csystem_keep_capabilities(uint64_t kept) {
-  // First, while this may still be allowed: without CAP_SETPCAP there is nothing that a program could give back either, for none is run.
+  // First, while this may still be allowed: without CAP_SETPCAP there is nothing that a program could give back either,
+  // for none is run.
   for (int number = 0; number < 64; number++) {
     if ((kept >> number & 1) != 0) continue;
     prctl(PR_CAPBSET_DROP, number, 0, 0, 0);

@@ -2,8 +2,8 @@ internal import Bytes
 internal import HTTP
 internal import Platform
 
-/// One connection of a small server: it reads requests and sends answers, and decides nothing about them. It lives in one
-/// task, on its loop.
+/// One connection of a small server: it reads requests and sends answers, and decides nothing about them. It lives in
+/// one task, on its loop.
 final class ServerConnection {
   /// Why a connection is over.
   private enum End: Error {

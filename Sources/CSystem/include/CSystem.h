@@ -1,5 +1,6 @@
 // What Linux offers and Swift's Glibc module does not export: for event loops epoll, eventfd, timerfd, accept4 and peer
-// credentials, for shared files locks that end with a descriptor, and files without a name. Only types of <stdint.h> cross this header, so that it never disagrees with Glibc's own.
+// credentials, for shared files locks that end with a descriptor, and files without a name. Only types of <stdint.h>
+// cross this header, so that it never disagrees with Glibc's own.
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
@@ -31,11 +32,11 @@ int csystem_timerfd(void);
 int csystem_timerfd_set(int timer, uint64_t nanoseconds);
 /// Accepts a connection; the peer's address goes to `address`, at most `*length` bytes.
 int csystem_accept(int listener, void *address, uint32_t *length);
-/// Has the kernel refuse requests for new TCP connections from now on; those that it has answered already still arrive in the queue.
-/// 0, or -1 where the kernel has no means.
+/// Has the kernel refuse requests for new TCP connections from now on; those that it has answered already still arrive
+/// in the queue. 0, or -1 where the kernel has no means.
 int csystem_refuse_connection_requests(int listener);
-/// Nanoseconds of the monotonic clock, and since 1970. Not read in Swift: which module defines `struct timespec` depends
-/// there on the order in which the compiler comes across them.
+/// Nanoseconds of the monotonic clock, and since 1970. Not read in Swift: which module defines `struct timespec`
+/// depends there on the order in which the compiler comes across them.
 uint64_t csystem_monotonic_time(void);
 uint64_t csystem_wall_time(void);
 /// The process at the other end of a unix socket.
@@ -51,11 +52,12 @@ void csystem_trim_heap(void);
 /// Forbids core files and other processes of the same user to read this one's memory; 0, or -1 with errno.
 int csystem_forbid_dumps(void);
 /// From now on neither this thread nor those it starts may run a program, gain privileges, or change files outside
-/// `directories` (`count` paths, absolute). Returns the Landlock version in force, 0 where the kernel has none, -1 with errno.
+/// `directories` (`count` paths, absolute). Returns the Landlock version in force, 0 where the kernel has none, -1 with
+/// errno.
 int csystem_confine(const char *const *directories, int count);
 
-/// Gives up every capability that has no bit in `kept`: of this thread and those it starts, and of the bounding set, so that none comes
-/// back. Returns the bits of those that are left, or -1 with errno.
+/// Gives up every capability that has no bit in `kept`: of this thread and those it starts, and of the bounding set, so
+/// that none comes back. Returns the bits of those that are left, or -1 with errno.
 int64_t csystem_keep_capabilities(uint64_t kept);
 
 /// Creates an empty file, mode 0600, that has no name in the directory yet.

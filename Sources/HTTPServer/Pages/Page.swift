@@ -69,8 +69,8 @@ package struct Page: Sendable {
   package static let contentType = "text/html; charset=utf-8"
 }
 
-/// How all pages look, and the one script there is. Both are constant, so that the content security policy can name them
-/// by digest.
+/// How all pages look, and the one script there is. Both are constant, so that the content security policy can name
+/// them by digest.
 private enum PageStyle {
   static let sheetDigest = digest(sheet)
   static let scriptDigest = digest(script)

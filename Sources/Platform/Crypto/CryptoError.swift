@@ -22,7 +22,8 @@ public enum CryptoError: Error, Sendable, Hashable {
   case certificate(reason: String)
 }
 
-/// The newest reason in this thread's error queue, which is emptied. OpenSSL's reasons are fixed words and hold no data.
+/// The newest reason in this thread's error queue, which is emptied. OpenSSL's reasons are fixed words and hold no
+/// data.
 func takeOpenSSLReason() -> String {
   defer { ERR_clear_error() }
   let code = ERR_peek_last_error()

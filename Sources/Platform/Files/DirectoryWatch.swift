@@ -1,5 +1,5 @@
-// Owns hearing of changes to one file in a directory, whether it is written in place or replaced: inotify on the directory, read by
-// a Dispatch source.
+// Owns hearing of changes to one file in a directory, whether it is written in place or replaced: inotify on the
+// directory, read by a Dispatch source.
 
 internal import CSystem
 internal import Dispatch
@@ -19,8 +19,8 @@ public final class DirectoryWatch: @unchecked Sendable {
 
   private let source: any DispatchSourceRead
 
-  /// Calls `handler` on a Dispatch queue, once for what happened together, as long as the object lives. Throws ENOTSUP where
-  /// the file system does not tell what other machines do.
+  /// Calls `handler` on a Dispatch queue, once for what happened together, as long as the object lives. Throws ENOTSUP
+  /// where the file system does not tell what other machines do.
   public init(path: String, handler: @escaping @Sendable (Event) -> Void) throws(SystemError) {
     let place = FilePlace(path)
     let directory = try Directory(place.directory)

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Who can read a file.
 public enum FileExposure {
-  /// The mode of a file that its bits, and those of every directory on the way to it, let everybody read; nil for one that not everybody
-  /// can read, or that is not there.
+  /// The mode of a file that its bits, and those of every directory on the way to it, let everybody read; nil for one
+  /// that not everybody can read, or that is not there.
   public static func mode(of path: String) -> UInt32? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

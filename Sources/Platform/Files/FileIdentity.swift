@@ -29,8 +29,8 @@ public struct FileIdentity: Sendable, Hashable {
     group = status.st_gid
   }
 
-  /// Whether a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and within one
-  /// tick it need not.
+  /// Whether a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and
+  /// within one tick it need not.
   public func isSettled(at now: WallClock.Instant) -> Bool {
     let age = (now.seconds - changed.seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(changed.nanoseconds)
     return age > 50_000_000

@@ -1,5 +1,6 @@
-// Owns to whom a file belongs that this process makes or replaces. Root works for others: what it makes in a directory of another user is
-// that user's, or a command that root runs beside a service would leave files that the service cannot use.
+// Owns to whom a file belongs that this process makes or replaces. Root works for others: what it makes in a directory
+// of another user is that user's, or a command that root runs beside a service would leave files that the service
+// cannot use.
 
 internal import Glibc
 
@@ -13,8 +14,8 @@ struct FileOwnership: Sendable, Hashable {
     user == 0 && directory.user != 0 ? directory : nil
   }
 
-  /// Whose a file is that takes the place of another; nil: its maker's. A file that root left in a directory of another user becomes
-  /// that user's.
+  /// Whose a file is that takes the place of another; nil: its maker's. A file that root left in a directory of another
+  /// user becomes that user's.
   static func ofReplacement(old: FileOwnership, directory: FileOwnership, user: UInt32) -> FileOwnership? {
     if old.user == 0, let heir = ofNewFile(directory: directory, user: user) {
       return FileOwnership(user: heir.user, group: old.group == 0 ? heir.group : old.group)

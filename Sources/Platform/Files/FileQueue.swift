@@ -1,4 +1,5 @@
-// Owns where calls run that may wait for a disk: a serial Dispatch queue, never a loop and never the threads of Swift's tasks.
+// Owns where calls run that may wait for a disk: a serial Dispatch queue, never a loop and never the threads of Swift's
+// tasks.
 
 internal import Dispatch
 internal import Telemetry

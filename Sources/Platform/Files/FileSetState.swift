@@ -30,8 +30,8 @@ public func contentDigest(of path: String) -> [UInt8]? {
   }
 }
 
-/// The directories in which a change can make `path` lead to another file: the one of each symbolic link on the way, and the one the
-/// file is in. A ConfigMap's file is a link into `..data`, which is a link that Kubernetes replaces.
+/// The directories in which a change can make `path` lead to another file: the one of each symbolic link on the way,
+/// and the one the file is in. A ConfigMap's file is a link into `..data`, which is a link that Kubernetes replaces.
 func directoriesLeading(to path: String) -> Set<String> {
   var directories: Set<String> = []
   var place = path.hasPrefix("/") ? "/" : "."

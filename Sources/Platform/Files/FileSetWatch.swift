@@ -1,5 +1,5 @@
-// Owns hearing that files may have changed, whether they are written in place, replaced, or a link on the way to them is. Whether
-// they did is FileSetState's.
+// Owns hearing that files may have changed, whether they are written in place, replaced, or a link on the way to them
+// is. Whether they did is FileSetState's.
 
 internal import CSystem
 internal import Dispatch
@@ -11,8 +11,9 @@ internal import Glibc
 public final class FileSetWatch: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
-  /// Calls `handler` on a Dispatch queue whenever something happened beside these files, as long as the object lives. Make a new
-  /// one after a change: links may lead elsewhere now. Throws ENOTSUP where a file system does not tell what other machines do.
+  /// Calls `handler` on a Dispatch queue whenever something happened beside these files, as long as the object lives.
+  /// Make a new one after a change: links may lead elsewhere now. Throws ENOTSUP where a file system does not tell what
+  /// other machines do.
   public init(paths: some Sequence<String>, handler: @escaping @Sendable () -> Void) throws(SystemError) {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw SystemError("inotify_init1") }

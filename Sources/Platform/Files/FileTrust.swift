@@ -1,5 +1,5 @@
-// Owns whether a file and its directory may hold secrets: nobody else may be able to write them. A rule over what `stat` says;
-// reading that is SharedFile's.
+// Owns whether a file and its directory may hold secrets: nobody else may be able to write them. A rule over what
+// `stat` says; reading that is SharedFile's.
 
 internal import Glibc
 
@@ -29,13 +29,14 @@ public enum FileTrust: Sendable, Hashable {
     return mode & 0o022 == 0 ? nil : .writable(mode: mode & 0o7777)
   }
 
-  /// Whether a file of `owner` is one for a process of `user`: its own and root's. Root works in directories of others, on what belongs
-  /// to the directory's owner; another user may have laid a file there for root to take.
+  /// Whether a file of `owner` is one for a process of `user`: its own and root's. Root works in directories of others,
+  /// on what belongs to the directory's owner; another user may have laid a file there for root to take.
   static func mayOwn(_ owner: UInt32, user: UInt32, directoryOwner: UInt32) -> Bool {
     owner == user || owner == 0 || (user == 0 && owner == directoryOwner)
   }
 
-  /// What is wrong with a directory; nil where nothing is. Groups may share one: that they cannot write the file is the file's.
+  /// What is wrong with a directory; nil where nothing is. Groups may share one: that they cannot write the file is the
+  /// file's.
   static func problem(directory mode: UInt32, owner: UInt32, user: UInt32) -> FileTrust? {
     if mode & S_ISVTX == 0 { return mode & S_IWOTH == 0 ? nil : .directoryWritable(mode: mode & 0o7777) }
     let isShared = mode & (S_IWOTH | S_IWGRP) != 0

@@ -1,5 +1,5 @@
-// Owns the lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's lock on it.
-// Some libraries go by the one, some by the other; this takes both.
+// Owns the lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's
+// lock on it. Some libraries go by the one, some by the other; this takes both.
 
 internal import CSystem
 internal import Glibc

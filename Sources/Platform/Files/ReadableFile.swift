@@ -1,5 +1,6 @@
-// Owns how a file is opened to be read, whatever it is for: without waiting for anyone, and only if it is a regular file. A named pipe in
-// the place of a secret would otherwise hold whoever opens it until another process comes to write.
+// Owns how a file is opened to be read, whatever it is for: without waiting for anyone, and only if it is a regular
+// file. A named pipe in the place of a secret would otherwise hold whoever opens it until another process comes to
+// write.
 
 internal import Glibc
 
@@ -52,14 +53,15 @@ public enum PipeRule: Sendable, Hashable {
   case read(within: TimeSpan)
 }
 
-/// A file that is open to be read, for as long as the value lives. Opening never waits, and neither does reading a regular file but for
-/// its disk: on a loop it has no place all the same.
+/// A file that is open to be read, for as long as the value lives. Opening never waits, and neither does reading a
+/// regular file but for its disk: on a loop it has no place all the same.
 public struct ReadableFile: ~Copyable {
   let descriptor: Int32
   /// What was opened.
   public let identity: FileIdentity
 
-  /// Opens a path, links followed unless `flags` say otherwise. `directory`: the descriptor of the directory that it is relative to.
+  /// Opens a path, links followed unless `flags` say otherwise. `directory`: the descriptor of the directory that it is
+  /// relative to.
   init(
     _ path: String, in directory: Int32 = AT_FDCWD, flags: Int32 = 0, pipes: PipeRule = .refused
   ) throws(FileReadError) {
@@ -92,10 +94,12 @@ public struct ReadableFile: ~Copyable {
     close(descriptor)
   }
 
-  /// Lends a path that leads to this very file, whatever stands under its name by now: for libraries that open paths themselves.
+  /// Lends a path that leads to this very file, whatever stands under its name by now: for libraries that open paths
+  /// themselves.
   borrowing func withPath<Result>(_ body: (String) -> Result) -> Result { body("/proc/self/fd/\(descriptor)") }
 
-  /// Everything in it; `tooLarge` where that is more than `limit` bytes. `patience` is for a pipe, whose writers may take their time.
+  /// Everything in it; `tooLarge` where that is more than `limit` bytes. `patience` is for a pipe, whose writers may
+  /// take their time.
   func contents(limit: Int, within patience: TimeSpan = .seconds(0)) throws(FileReadError) -> [UInt8] {
     guard identity.size <= limit else { throw .tooLarge(limit: limit) }
     let deadline = MonotonicTime.now + patience

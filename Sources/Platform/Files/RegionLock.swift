@@ -1,4 +1,5 @@
-// Owns locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves nothing behind.
+// Owns locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves
+// nothing behind.
 
 internal import CSystem
 internal import Glibc

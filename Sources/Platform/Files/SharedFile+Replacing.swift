@@ -1,15 +1,17 @@
-// Owns the atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to us.
+// Owns the atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to
+// us.
 
 internal import CSystem
 internal import Glibc
 
 extension SharedFile {
-  /// How far in the future the new file is dated. Readers compare its time with their own clock's at their last reading, and one
-  /// that reads while we rename must not believe that it has the new contents.
+  /// How far in the future the new file is dated. Readers compare its time with their own clock's at their last
+  /// reading, and one that reads while we rename must not believe that it has the new contents.
   private static let lead = TimeSpan.milliseconds(200)
 
-  /// Puts a file with these bytes in the place of the old one, which must be the one given: the new one has its owner and its mode.
-  /// Where there was none it is ours, or the directory's owner's where root makes it, and 0600. Call with the lock held: there is one temporary file for all.
+  /// Puts a file with these bytes in the place of the old one, which must be the one given: the new one has its owner
+  /// and its mode. Where there was none it is ours, or the directory's owner's where root makes it, and 0600. Call with
+  /// the lock held: there is one temporary file for all.
   ///
   /// - Returns: the new file's state.
   public func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
@@ -21,7 +23,8 @@ extension SharedFile {
     }
   }
 
-  // Hidden, next to the file, and under one name, so that a process that was killed leaves at most one copy, until the next write.
+  // Hidden, next to the file, and under one name, so that a process that was killed leaves at most one copy, until the
+  // next write.
   var temporaryName: String { ".\(place.name).bearer-proxy" }
 
   private func replace(

@@ -36,8 +36,8 @@ public struct SharedFile: Sendable, Hashable {
     return identity
   }
 
-  /// Throws where another user's file has the name of one that has to be made to write this one, or one of `others` beside it: its path
-  /// with these ends. In a directory that several users write to, anyone can lay one there.
+  /// Throws where another user's file has the name of one that has to be made to write this one, or one of `others`
+  /// beside it: its path with these ends. In a directory that several users write to, anyone can lay one there.
   public func checkNeighbours(_ ends: [String]) throws(SharedFileError) {
     let directory = try openDirectory()
     for name in ends.map({ place.name + $0 }) + [temporaryName] {

@@ -22,8 +22,8 @@ extension SharedFileError: CustomStringConvertible {
     switch self {
     case .untrusted(let problem): problem.description
     case .obstructed(let name, let owner):
-      "cannot be written, because \(name) beside it belongs to another user (uid \(owner)); remove that file, or take a "
-        + "directory of your own"
+      "cannot be written, because \(name) beside it belongs to another user (uid \(owner)); remove that file, or take "
+        + "a directory of your own"
     case .noDirectory: "its directory does not exist"
     case .tooLarge(let limit): "larger than \(limit >> 20) MiB"
     case .changedWhileRead: "is being written"

@@ -10,15 +10,15 @@ struct StaleLock: Sendable, Hashable {
   var isUnlocked: Bool
   /// Time since it was made.
   var age: TimeSpan
-  /// Whether its process locks the file before anybody can see it, as this program does where the file system lets it. That it is
-  /// unlocked says enough then, and nobody need wait for a killed one of us.
+  /// Whether its process locks the file before anybody can see it, as this program does where the file system lets it.
+  /// That it is unlocked says enough then, and nobody need wait for a killed one of us.
   var isLockedFromTheStart = false
 
   /// How old a lock is before it can be stale. Nobody holds one for longer than a second.
   static let leastAge = TimeSpan.seconds(10)
 
-  /// Whether it may be removed. A file that names nobody was left in the moment between its making and its writing: every
-  /// library writes its process id at once.
+  /// Whether it may be removed. A file that names nobody was left in the moment between its making and its writing:
+  /// every library writes its process id at once.
   var isProved: Bool {
     (holder == nil || !holderLives) && isUnlocked && (isLockedFromTheStart || Self.leastAge < age)
   }

@@ -3,11 +3,12 @@
 public import Bytes
 
 extension CacheDocument {
-  /// Files a reply. New members go over those of an entry that stands under the same key; what only that one has, stays.
+  /// Files a reply. New members go over those of an entry that stands under the same key; what only that one has,
+  /// stays.
   ///
-  /// - Returns: false where nothing is filed. That is so where the tokens are a person's and the reply does not say whose:
-  ///   other libraries would serve them to the application itself. And where they were renewed for a person who signed out
-  ///   meanwhile.
+  /// - Returns: false where nothing is filed. That is so where the tokens are a person's and the reply does not say
+  ///   whose: other libraries would serve them to the application itself. And where they were renewed for a person who
+  ///   signed out meanwhile.
   @discardableResult
   public mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
     if !issued.isApplicationOnly {
@@ -57,8 +58,8 @@ extension CacheDocument {
     put(.accessToken, key, CacheEntry(secret: reply.accessToken, members: members))
   }
 
-  /// MSAL for .NET fails on two access tokens of one owner that both hold the scopes it wants, so the older one goes. Scopes
-  /// that only describe the person are no reason: every resource's token may carry them.
+  /// MSAL for .NET fails on two access tokens of one owner that both hold the scopes it wants, so the older one goes.
+  /// Scopes that only describe the person are no reason: every resource's token may carry them.
   private mutating func removeIntersecting(_ issued: IssuedTokens, except key: String) {
     let described: Set<String> = ["openid", "profile", "offline_access", "email"]
     let new = Set(issued.target.lowercased().split(separator: " ").map(String.init)).subtracting(described)
@@ -147,6 +148,7 @@ extension CacheDocument {
 }
 
 extension JSONValue {
-  /// An instant as the cache has it: decimal seconds in a string, never a number and never null, which MSAL for Go refuses.
+  /// An instant as the cache has it: decimal seconds in a string, never a number and never null, which MSAL for Go
+  /// refuses.
   static func time(_ time: UnixTime) -> JSONValue { .string("\(time.seconds)") }
 }

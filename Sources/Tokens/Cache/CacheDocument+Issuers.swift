@@ -1,5 +1,6 @@
-// Owns what an issuer's entries are where it may share its host with others: those marked with its name (`ext_cache_key`), and
-// of the unmarked ones, which msal writes, those that are provably its own. Also the copies by which its entries outlive those.
+// Owns what an issuer's entries are where it may share its host with others: those marked with its name
+// (`ext_cache_key`), and of the unmarked ones, which msal writes, those that are provably its own. Also the copies by
+// which its entries outlive those.
 
 internal import Bytes
 internal import HTTP
@@ -11,7 +12,8 @@ extension CacheDocument {
     let plain = plainTokens(held, query).tokens(of: issuer)
     let marked = held.filter { token in
       guard token.isolation == issuer, let source = token.copiedFrom else { return token.isolation == issuer }
-      // What was copied is gone: its library signed the person out. What is still there is newer than the copy, or the same.
+      // What was copied is gone: its library signed the person out. What is still there is newer than the copy, or the
+      // same.
       guard let original = entry(.refreshToken, source) else { return false }
       return original.fields[.isolation] != issuer && !plain.contains { $0.key == source }
     }
@@ -48,8 +50,9 @@ extension CacheDocument {
       .max { $0.issuedAt < $1.issuedAt }?.identity
   }
 
-  /// Marks a refresh token that another library, or an earlier version, filed under the host, and files a copy under the issuer:
-  /// the next sign-in at another issuer takes the place of the first. Call it once the issuer has taken the token, and `rotate`.
+  /// Marks a refresh token that another library, or an earlier version, filed under the host, and files a copy under
+  /// the issuer: the next sign-in at another issuer takes the place of the first. Call it once the issuer has taken the
+  /// token, and `rotate`.
   public mutating func adopt(_ redeemed: HeldRefreshToken, of issued: IssuedTokens) {
     guard let issuer = issued.isolation, let home = issued.home,
       redeemed.environment != issued.environment.lowercased(), var source = entry(.refreshToken, redeemed.key)

@@ -1,5 +1,5 @@
-// Owns how tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest refresh
-// token first.
+// Owns how tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest
+// refresh token first.
 
 public import Bytes
 
@@ -29,8 +29,8 @@ public struct CacheQuery: Sendable, Hashable {
 }
 
 extension CacheDocument {
-  /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the one
-  /// that lives longest. Expired tokens, and those filed in the future, are not found; nothing is removed.
+  /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the
+  /// one that lives longest. Expired tokens, and those filed in the future, are not found; nothing is removed.
   public func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {
     guard query.realm != nil || query.isolation != nil else { return nil }
     let wanted = Set(scopes.words.map { $0.lowercased() })
@@ -52,8 +52,8 @@ extension CacheDocument {
   }
 
   /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
-  /// newest first, then, where `family` is given, those of its family. One that is another issuer's, or may be, is none of
-  /// them, though the host, the application and the person's id may be the same.
+  /// newest first, then, where `family` is given, those of its family. One that is another issuer's, or may be, is none
+  /// of them, though the host, the application and the person's id may be the same.
   public func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
     if let issuer = query.isolation {

@@ -13,9 +13,9 @@ extension CacheDocument {
     removeIssued(query, issuer: issuer)
   }
 
-  /// Removes an account from hosts: its access tokens, ID tokens and accounts, whichever application they are filed for, and the
-  /// refresh tokens of this application and its family. Other applications keep theirs, and what is known of applications stays
-  /// (MSAL's sign-out).
+  /// Removes an account from hosts: its access tokens, ID tokens and accounts, whichever application they are filed
+  /// for, and the refresh tokens of this application and its family. Other applications keep theirs, and what is known
+  /// of applications stays (MSAL's sign-out).
   public mutating func removeAccount(home: String, environments: [String], clientID: String) {
     let hosts = Set(environments.map { $0.lowercased() })
     let families = families(of: clientID, hosts: hosts)
@@ -28,8 +28,8 @@ extension CacheDocument {
     }
   }
 
-  /// Removes what is an issuer's, and, where nothing on the host says that somebody is signed in elsewhere there, what stands
-  /// beside it without a mark.
+  /// Removes what is an issuer's, and, where nothing on the host says that somebody is signed in elsewhere there, what
+  /// stands beside it without a mark.
   private mutating func removeIssued(_ query: CacheQuery, issuer: String) {
     guard let home = query.homeAccountID else { return }
     let hosts = Set(query.environments)

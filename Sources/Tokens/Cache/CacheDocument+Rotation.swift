@@ -4,14 +4,15 @@
 public import Bytes
 
 extension CacheDocument {
-  /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same one.
+  /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same
+  /// one.
   ///
   /// An entry that holds another token by now was rotated by somebody else. It is left alone unless it says that it was
   /// written before this one arrived; one that is gone was signed out, and stays gone.
   /// - Parameters:
   ///   - obtainedAt: when the reply arrived, which may be long before it is filed.
-  ///   - issuer: where several issuers may share a host, which one it was. An entry that does not say whose it is, or says that it
-  ///     is another's, may have been written by a sign-in elsewhere.
+  ///   - issuer: where several issuers may share a host, which one it was. An entry that does not say whose it is, or
+  ///     says that it is another's, may have been written by a sign-in elsewhere.
   public mutating func rotate(
     _ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime, of issuer: String? = nil
   ) {
@@ -28,8 +29,8 @@ extension CacheDocument {
     }
   }
 
-  /// Drops a refresh token that the provider condemned (`bad_token`), wherever a copy of it stands. What has taken its place
-  /// meanwhile stays.
+  /// Drops a refresh token that the provider condemned (`bad_token`), wherever a copy of it stands. What has taken its
+  /// place meanwhile stays.
   public mutating func drop(_ condemned: HeldRefreshToken) {
     for (key, entry) in self[.refreshToken] where entry.holds(condemned.secret) { remove(.refreshToken, key) }
   }

@@ -1,5 +1,5 @@
-// Owns what a cache has to offer for one request: whose account it is, the access token that serves, the refresh tokens that may
-// bring a new one. Decides nothing; `AcquisitionPlan` does.
+// Owns what a cache has to offer for one request: whose account it is, the access token that serves, the refresh tokens
+// that may bring a new one. Decides nothing; `AcquisitionPlan` does.
 
 public import Bytes
 
@@ -15,8 +15,8 @@ public struct CachedRights: Sendable {
 
 extension CacheDocument {
   /// What there is for a request.
-  /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are filed under
-  ///   their issuer.
+  /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are
+  ///   filed under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
   public func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CachedRights {
     let authority = key.authority
@@ -39,8 +39,8 @@ extension CacheDocument {
     }
   }
 
-  /// The family of an application: what the cache knows of it, and where it knows nothing what is presumed. An application that is
-  /// known to be in none is in none.
+  /// The family of an application: what the cache knows of it, and where it knows nothing what is presumed. An
+  /// application that is known to be in none is in none.
   private func family(_ query: CacheQuery, presumed: String?) -> String? {
     guard let presumed else { return nil }
     let known = self[.appMetadata].values.filter {
@@ -51,8 +51,8 @@ extension CacheDocument {
 
   /// The account that a name means, or the only one where none is named.
   ///
-  /// One file may serve many applications. Where the accounts that fit are several, those that this application holds something
-  /// of come first: somebody who is signed in elsewhere only does not make the choice ambiguous.
+  /// One file may serve many applications. Where the accounts that fit are several, those that this application holds
+  /// something of come first: somebody who is signed in elsewhere only does not make the choice ambiguous.
   public func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
     let known = accounts(authority: authority, clientID: clientID, named: name)
     let own = known.filter { isOwned($0, by: clientID) }

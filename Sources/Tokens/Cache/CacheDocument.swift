@@ -1,5 +1,5 @@
-// Owns the unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and locks
-// are Identity's, what an operation does to it stands in the files named after the operation.
+// Owns the unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and
+// locks are Identity's, what an operation does to it stands in the files named after the operation.
 
 public import Bytes
 
@@ -13,8 +13,8 @@ public enum CacheDocumentError: Error, Sendable, Hashable {
 
 /// The cache that every MSAL reads and writes.
 ///
-/// Entries are found by their members, not by their keys: libraries disagree about keys. What is not understood — members,
-/// entries, sections — is written back as it was read.
+/// Entries are found by their members, not by their keys: libraries disagree about keys. What is not understood —
+/// members, entries, sections — is written back as it was read.
 public struct CacheDocument: Sendable {
   // A table for each section, in the order of `allCases`.
   private var tables = [CacheTable](repeating: CacheTable(), count: CacheSection.allCases.count)
@@ -30,7 +30,8 @@ public struct CacheDocument: Sendable {
 
   /// Reads a cache's text. No text at all is an empty cache.
   ///
-  /// All of it is read now: what is wrong anywhere is told, with its place. What is right stays where it is until it is wanted.
+  /// All of it is read now: what is wrong anywhere is told, with its place. What is right stays where it is until it is
+  /// wanted.
   public init(text: [UInt8]) throws(CacheDocumentError) {
     if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
     let isObject: Bool
@@ -60,8 +61,8 @@ public struct CacheDocument: Sendable {
     }
   }
 
-  /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Entries that nobody
-  /// changed stand in it as they were read.
+  /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Entries that
+  /// nobody changed stand in it as they were read.
   public func text() -> [UInt8] {
     var writer = JSONWriter(.indentedASCII)
     writer.reserve(readCount + 65_536)

@@ -1,11 +1,12 @@
-// Owns one entry of the unified cache: its members as they stand in the file, the secret apart from them. Which members mean
-// what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
+// Owns one entry of the unified cache: its members as they stand in the file, the secret apart from them. Which members
+// mean what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
 
 public import Bytes
 
 /// An entry as some library wrote it. Members that nobody here knows stay in it.
 ///
-/// As long as nothing changes it, an entry is a part of the text that it was read from, and is written back byte for byte.
+/// As long as nothing changes it, an entry is a part of the text that it was read from, and is written back byte for
+/// byte.
 public struct CacheEntry: Sendable {
   private enum Form {
     case plain(PlainEntry)

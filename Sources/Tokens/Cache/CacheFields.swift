@@ -1,4 +1,5 @@
-// Owns reading an entry's members by what they mean: one pass over the entry, and a text made only of what is asked for.
+// Owns reading an entry's members by what they mean: one pass over the entry, and a text made only of what is asked
+// for.
 
 import Bytes
 

@@ -2,8 +2,8 @@
 
 /// Makes keys (msal-python's `key_makers`): parts joined by `-`, absent ones empty, all in lower case.
 enum CacheKey {
-  /// An access token's. Tokens that need something beside their scopes have a key apart, so that no library takes them for
-  /// plain ones.
+  /// An access token's. Tokens that need something beside their scopes have a key apart, so that no library takes them
+  /// for plain ones.
   static func accessToken(
     home: String?, environment: String, clientID: String, realm: String, target: String, isolation: String?
   ) -> String {

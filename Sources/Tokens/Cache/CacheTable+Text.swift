@@ -1,4 +1,5 @@
-// Owns the text of one section: entries that are plain stay parts of it, all others are read and written member by member.
+// Owns the text of one section: entries that are plain stay parts of it, all others are read and written member by
+// member.
 
 import Bytes
 

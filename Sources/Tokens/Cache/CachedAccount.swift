@@ -33,7 +33,8 @@ public enum AccountChoice: Sendable, Hashable {
   case chosen(CachedAccount)
   /// Nobody is signed in, or nobody of that name.
   case none
-  /// Several are, and none was named, or the name is several people's. The application has to choose, never the library.
+  /// Several are, and none was named, or the name is several people's. The application has to choose, never the
+  /// library.
   case ambiguous([CachedAccount])
 
   /// Chooses by name, or the only one where none is named.

@@ -1,4 +1,5 @@
-// Owns an entry that nobody has changed since it was read: a part of the document's text, looked into when something is asked.
+// Owns an entry that nobody has changed since it was read: a part of the document's text, looked into when something is
+// asked.
 
 import Bytes
 
@@ -20,7 +21,8 @@ struct PlainEntry: Sendable {
     var localAccountID: Range<Int>?
   }
 
-  /// Reads the object whose bracket is at `start`; nil where it is not plain. Of members with one name the last one counts.
+  /// Reads the object whose bracket is at `start`; nil where it is not plain. Of members with one name the last one
+  /// counts.
   @inline(__always)
   init?(_ text: CacheText, from start: Int, names: inout Names) {
     var found = Names()

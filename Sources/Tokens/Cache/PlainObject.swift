@@ -1,5 +1,5 @@
-// Owns the shape that nearly every entry of a cache has: an object of strings in which nothing is escaped. Whatever else an object may
-// be is JSONReader's, which also says what is wrong with it.
+// Owns the shape that nearly every entry of a cache has: an object of strings in which nothing is escaped. Whatever
+// else an object may be is JSONReader's, which also says what is wrong with it.
 
 /// Finds the members of an object without making anything of them.
 enum PlainObject {
@@ -20,8 +20,8 @@ enum PlainObject {
 
   /// Visits the members of the object whose bracket is at `start`.
   ///
-  /// - Returns: the place behind the object; nil where it is not plain: not strings or null, not ASCII, something escaped, or
-  ///   something wrong.
+  /// - Returns: the place behind the object; nil where it is not plain: not strings or null, not ASCII, something
+  ///   escaped, or something wrong.
   @inline(__always)
   static func scan(_ bytes: Span<UInt8>, from start: Int, known: Known = .none, _ visit: (Member) -> Void) -> Int? {
     var index = skipWhiteSpace(bytes, from: start + 1)
@@ -78,14 +78,15 @@ enum PlainObject {
     return index
   }
 
-  /// The place of the quote that ends a string, eight bytes at a time; nil where something else comes first that is not ASCII text.
+  /// The place of the quote that ends a string, eight bytes at a time; nil where something else comes first that is not
+  /// ASCII text.
   @inline(__always)
   private static func endOfString(_ bytes: Span<UInt8>, from start: Int) -> Int? {
     var index = start
     while index + 8 <= bytes.count {
       let word = word(bytes, index)
-      // The highest bit of each byte: set where the byte is 0x80 or more, a quote, a backslash or less than a space. Borrows can set
-      // others only behind the first that is right.
+      // The highest bit of each byte: set where the byte is 0x80 or more, a quote, a backslash or less than a space.
+      // Borrows can set others only behind the first that is right.
       let quote = word ^ 0x2222_2222_2222_2222
       let slash = word ^ 0x5C5C_5C5C_5C5C_5C5C
       let found =

@@ -1,13 +1,15 @@
-// Owns whose a refresh token is that its writer filed under a host alone (msal does), where several issuers share the host.
+// Owns whose a refresh token is that its writer filed under a host alone (msal does), where several issuers share the
+// host.
 
 import Bytes
 
 /// The rule by which an unmarked refresh token is an issuer's.
 ///
-/// Nothing in such an entry names its issuer. An ID token does, but it has a place of its own, which a sign-in at another
-/// issuer of the host takes over. So times decide. A refresh token is an issuer's only where it is not older than an ID token
-/// of that issuer. Where ID tokens of several issuers are there, or several refresh tokens, it also has to be the one that was
-/// written with the ID token. One whose owner is in doubt is no issuer's: it would be shown to a provider that it is not for.
+/// Nothing in such an entry names its issuer. An ID token does, but it has a place of its own, which a sign-in at
+/// another issuer of the host takes over. So times decide. A refresh token is an issuer's only where it is not older
+/// than an ID token of that issuer. Where ID tokens of several issuers are there, or several refresh tokens, it also
+/// has to be the one that was written with the ID token. One whose owner is in doubt is no issuer's: it would be shown
+/// to a provider that it is not for.
 struct PlainTokenRule {
   /// An unmarked ID token.
   struct Proof: Equatable {

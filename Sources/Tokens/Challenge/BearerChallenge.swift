@@ -1,7 +1,8 @@
-// Owns what an API asks for with a Bearer challenge. Reading it from a response is `BearerChallengeReading`'s; what to do about it is
-// `ChallengePlan`'s.
+// Owns what an API asks for with a Bearer challenge. Reading it from a response is `BearerChallengeReading`'s; what to
+// do about it is `ChallengePlan`'s.
 
-/// What an API says it wants (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and `authorization_uri`).
+/// What an API says it wants (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and
+/// `authorization_uri`).
 public struct BearerChallenge: Sendable, Hashable {
   /// The `error` parameter.
   public enum Code: Sendable, Hashable {
@@ -34,8 +35,8 @@ public struct BearerChallenge: Sendable, Hashable {
   public var description: String?
   /// The protection space, at most 300 characters.
   public var realm: String?
-  /// Where the API thinks people sign in, without the endpoint's path. A hint that is shown and never contacted: no credential
-  /// goes to a host that a resource names.
+  /// Where the API thinks people sign in, without the endpoint's path. A hint that is shown and never contacted: no
+  /// credential goes to a host that a resource names.
   public var authority: String?
   /// The scopes wanted.
   public var scopes: ScopeSet

@@ -1,5 +1,5 @@
-// Owns the step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can be made of
-// them. Grammar is the HTTP module's.
+// Owns the step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can
+// be made of them. Grammar is the HTTP module's.
 
 import Bytes
 public import HTTP
@@ -31,9 +31,9 @@ public enum BearerChallengeReading: Sendable, Hashable {
 
   /// Reads. Other schemes are not looked at.
   ///
-  /// Of several Bearer challenges those with an `error` count, and have to ask for the same. Claims count under `insufficient_claims`,
-  /// under `invalid_token` (as Azure Resource Manager sends them) and without an error; under every other they are not meant for
-  /// the client to repeat (MSAL's rule).
+  /// Of several Bearer challenges those with an `error` count, and have to ask for the same. Claims count under
+  /// `insufficient_claims`, under `invalid_token` (as Azure Resource Manager sends them) and without an error; under
+  /// every other they are not meant for the client to repeat (MSAL's rule).
   public init(_ list: AuthenticationChallengeList) {
     let bearer = list.challenges.filter { $0.scheme == "bearer" }
     if list.isTruncated {

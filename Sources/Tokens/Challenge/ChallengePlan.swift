@@ -1,5 +1,5 @@
-// Owns the decision of what to do about an API's refusal: what it asks for, what the route allows, which token it refused, in; what
-// to try, out. How often the same is tried is `ComplaintMemory`'s.
+// Owns the decision of what to do about an API's refusal: what it asks for, what the route allows, which token it
+// refused, in; what to try, out. How often the same is tried is `ComplaintMemory`'s.
 
 /// What an API refused.
 public struct RefusedRequest: Sendable {

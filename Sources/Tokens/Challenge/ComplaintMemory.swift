@@ -1,5 +1,5 @@
-// Owns how often one complaint about a token is answered with another one. It keeps an API that is never content from turning each
-// request into a token request.
+// Owns how often one complaint about a token is answered with another one. It keeps an API that is never content from
+// turning each request into a token request.
 
 public import Bytes
 
@@ -15,8 +15,9 @@ public struct ComplaintMemory: Sendable {
 
   private var entries: [Entry] = []
 
-  /// Seconds for which the same complaint is not answered again; twice as many each time it comes back soon after. Short at first: a
-  /// token that was issued in the second of a revocation is refused once more, and the next one is not.
+  /// Seconds for which the same complaint is not answered again; twice as many each time it comes back soon after.
+  /// Short at first: a token that was issued in the second of a revocation is refused once more, and the next one is
+  /// not.
   public static let pause: Int64 = 5
   /// The longest pause, in seconds.
   public static let pauseLimit: Int64 = 3600

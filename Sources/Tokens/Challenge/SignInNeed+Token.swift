@@ -5,9 +5,9 @@ public import Bytes
 extension SignInNeed {
   /// Whether a token brings what is needed.
   ///
-  /// It arrived after the need was heard of and is for the scopes. What it says of the rest decides (`acr`, `auth_time`, `acrs`,
-  /// `nbf`); where it says nothing, because nobody but the API can read it, one that another program left in the cache is taken
-  /// for a sign-in's. If it is none, the next refusal says so.
+  /// It arrived after the need was heard of and is for the scopes. What it says of the rest decides (`acr`,
+  /// `auth_time`, `acrs`, `nbf`); where it says nothing, because nobody but the API can read it, one that another
+  /// program left in the cache is taken for a sign-in's. If it is none, the next refusal says so.
   /// - Parameter isAnothers: whether another program obtained it.
   public func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
     guard obtainedAt > since, self.scopes.isCovered(by: scopes) else { return false }
@@ -45,7 +45,8 @@ extension SignInNeed {
     return value.text.map { [$0] } ?? []
   }
 
-  /// The claims of a token that is a JWT; none of another. Nothing is believed that they say, but that a need may be forgotten.
+  /// The claims of a token that is a JWT; none of another. Nothing is believed that they say, but that a need may be
+  /// forgotten.
   private static func claims(of token: Secret) -> [String: JSONValue] {
     let parts = token.revealed().split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return [:] }

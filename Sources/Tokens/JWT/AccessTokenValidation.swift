@@ -1,5 +1,6 @@
-// Owns the question whether a JWT that an issuer signed is an access token, which its bearer may use as it stands. Issuers sign other
-// things with the same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
+// Owns the question whether a JWT that an issuer signed is an access token, which its bearer may use as it stands.
+// Issuers sign other things with the same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and
+// §3.12).
 
 import Bytes
 
@@ -29,8 +30,8 @@ public struct AccessTokenValidation: Sendable {
       }
   }
 
-  /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the certificate that the
-  /// caller has shown in TLS; empty where it has shown none.
+  /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the
+  /// certificate that the caller has shown in TLS; empty where it has shown none.
   public func judge(_ token: SignedJWT, certificate: [UInt8]) throws(AccessTokenRejection) {
     let claims = token.claims
     let type = Self.mediaType(token.header.typ)
@@ -47,8 +48,8 @@ public struct AccessTokenValidation: Sendable {
     }
   }
 
-  /// Whether the claims are those of OpenID Connect Core 1.0 §2. An access token has no hash of itself or of a code; a nonce, and an
-  /// audience that is the application that asked, only beside what it is good for.
+  /// Whether the claims are those of OpenID Connect Core 1.0 §2. An access token has no hash of itself or of a code; a
+  /// nonce, and an audience that is the application that asked, only beside what it is good for.
   private func isIDToken(_ claims: JWTClaims) -> Bool {
     if !claims.names.isDisjoint(with: [.accessTokenHash, .codeHash, .stateHash]) { return true }
     if namesApplication { return claims.application == nil }

@@ -1,4 +1,5 @@
-// Owns when an issuer's keys are fetched again, so that a withdrawn key is believed for a bounded time, whether the issuer answers or not.
+// Owns when an issuer's keys are fetched again, so that a withdrawn key is believed for a bounded time, whether the
+// issuer answers or not.
 
 public import Bytes
 

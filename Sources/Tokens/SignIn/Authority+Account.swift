@@ -1,11 +1,12 @@
-// Owns under which names an authority's accounts and tokens stand in the unified cache. Sign-in, silence and sign-out must agree.
+// Owns under which names an authority's accounts and tokens stand in the unified cache. Sign-in, silence and sign-out
+// must agree.
 
 internal import HTTP
 
 extension Authority {
-  /// The name under which new entries are filed: the authority's host, without its port, in lower case (msal-python's rule). A
-  /// regional host is for the network only, and files under its cloud's. An issuer files under its whole URL: no other library
-  /// looks there, so none takes one issuer's tokens to another.
+  /// The name under which new entries are filed: the authority's host, without its port, in lower case (msal-python's
+  /// rule). A regional host is for the network only, and files under its cloud's. An issuer files under its whole URL:
+  /// no other library looks there, so none takes one issuer's tokens to another.
   public var environment: String { environments.first ?? url.host }
 
   /// Which product's accounts these are.

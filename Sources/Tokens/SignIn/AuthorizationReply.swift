@@ -1,4 +1,5 @@
-// Owns the reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its state.
+// Owns the reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its
+// state.
 
 public import Bytes
 
@@ -12,7 +13,8 @@ public enum AuthorizationReplyError: Error, Sendable, Hashable {
   case issuer
   /// The answer does not say which issuer it comes from, although this one's always do (RFC 9207 §2.4).
   case issuerMissing
-  /// The provider's error. Of its members only these are handed on: the error, its description and what that begins with.
+  /// The provider's error. Of its members only these are handed on: the error, its description and what that begins
+  /// with.
   case refused(TokenErrorReply)
   /// Neither a code nor an error.
   case withoutCode

@@ -61,8 +61,8 @@ public struct IDTokenValidation: Sendable {
     return claims
   }
 
-  /// The issuer, its tenant filled in where Entra's metadata leaves that to the token. What the token says of its tenant is
-  /// believed only as far as the signature covers issuer and tenant together.
+  /// The issuer, its tenant filled in where Entra's metadata leaves that to the token. What the token says of its
+  /// tenant is believed only as far as the signature covers issuer and tenant together.
   private func expectedIssuer(of token: SignedJWT) -> String {
     guard case .entra = authority.kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {
       return issuer

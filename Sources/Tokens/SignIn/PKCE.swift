@@ -1,4 +1,5 @@
-// Owns the proof that whoever redeems a code is who asked for it (RFC 7636), S256 only. Randomness and digest come from outside.
+// Owns the proof that whoever redeems a code is who asked for it (RFC 7636), S256 only. Randomness and digest come from
+// outside.
 
 public import Bytes
 

@@ -1,0 +1,59 @@
+// Owns the question whether an exchange authenticates the connection instead of the request. HTTP knows no such thing
+// (RFC 9110 §11.1), NTLM and Negotiate do it all the same (RFC 4559 §6), and the connection then speaks for whoever
+// uses it.
+
+/// Authentication that belongs to a connection.
+public enum ConnectionAuthentication {
+  /// The schemes: NTLM, SPNEGO with its older and newer names, and WinRM's.
+  private static let schemes: [StaticString] = ["negotiate", "ntlm", "kerberos", "nego2", "credssp"]
+
+  /// What a proxy says that keeps such connections apart (RFC 4559 §6).
+  public static let support: (name: StaticString, value: StaticString) = (
+    "Proxy-Support", "Session-Based-Authentication"
+  )
+
+  /// Whether a request's `Authorization` begins, or goes on with, such an authentication.
+  public static func isUsed(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
+    mentionsScheme(.authorization, fields, in: bytes)
+  }
+
+  /// Whether a response offers or completes such an authentication, or says that its connection is authenticated:
+  /// `WWW-Authenticate`, IIS's `Persistent-Auth`, or another proxy's `Proxy-Support`.
+  public static func isAnswered(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
+    if mentionsScheme(.wwwAuthenticate, fields, in: bytes) { return true }
+    if let line = fields.first(named: persistentAuth, in: bytes) {
+      return !bytes.extracting(line.value).equalsIgnoringCase("false")
+    }
+    return isSupported(by: fields, in: bytes)
+  }
+
+  /// Whether a response says that a proxy on the way keeps such connections apart.
+  public static func isSupported(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
+    guard let line = fields.first(named: proxySupport, in: bytes) else { return false }
+    return bytes.extracting(line.value).equalsIgnoringCase("session-based-authentication")
+  }
+
+  private static let persistentAuth = Array("persistent-auth".utf8)
+  private static let proxySupport = Array("proxy-support".utf8)
+
+  // A scheme's name anywhere as a word, in whatever grammar: one too many costs a connection, one too few lends it to a
+  // stranger.
+  private static func mentionsScheme(
+    _ name: FieldName, _ fields: borrowing FieldTable, in bytes: Span<UInt8>
+  ) -> Bool {
+    var next = fields.index(of: name)
+    while let index = next {
+      let value = bytes.extracting(fields[index].value)
+      var start = 0
+      while start < value.count {
+        var end = start
+        while end < value.count, ByteClass.of(value[end], ByteClass.token) { end += 1 }
+        let word = value.extracting(start..<end)
+        for scheme in schemes where word.equalsIgnoringCase(scheme) { return true }
+        start = end + 1
+      }
+      next = fields.index(of: name, from: index + 1)
+    }
+    return false
+  }
+}

@@ -1,0 +1,98 @@
+// Owns the reading of `Connection`: which options it names and which fields of this message it makes hop-by-hop.
+//
+//     Connection = #connection-option ; connection-option = token     (RFC 9110 §7.6.1)
+
+import Bytes
+
+/// What the `Connection` fields of one head say.
+public struct ConnectionOptions: Sendable {
+  /// `close`: the connection ends after this message.
+  public internal(set) var close = false
+  /// `keep-alive`: an HTTP/1.0 peer can keep the connection.
+  public internal(set) var keepAlive = false
+  /// `upgrade`: the `Upgrade` field speaks of this connection.
+  public internal(set) var upgrade = false
+
+  // Options that are neither of these nor the name of a field with a rule of its own: names of fields to be dropped.
+  static let maximumNominations = 16
+  @usableFromInline var nominated: InlineArray<16, ByteRange> = InlineArray(repeating: ByteRange())
+  @usableFromInline var nominatedCount = 0
+
+  init() {}
+
+  /// Reads all `Connection` lines. False where one is not a list of tokens, or where they nominate more fields than any
+  /// sender has reason to.
+  mutating func read(_ fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> Bool {
+    var next = fields.index(of: .connection)
+    while let line = next {
+      if !read(bytes, from: fields[line].value) { return false }
+      next = fields.index(of: .connection, from: line + 1)
+    }
+    return true
+  }
+
+  private mutating func read(_ bytes: Span<UInt8>, from range: ByteRange) -> Bool {
+    var index = Int(range.start)
+    let end = Int(range.end)
+    while index < end {
+      if bytes[index] == ASCII.comma || ByteClass.of(bytes[index], ByteClass.whitespace) {
+        index += 1
+        continue
+      }
+      let start = index
+      while index < end, ByteClass.of(bytes[index], ByteClass.token) { index += 1 }
+      if index == start { return false }
+      let option = ByteRange(from: start, to: index)
+      while index < end, ByteClass.of(bytes[index], ByteClass.whitespace) { index += 1 }
+      if index < end, bytes[index] != ASCII.comma { return false }
+      if !add(option, bytes.extracting(option)) { return false }
+    }
+    return true
+  }
+
+  private mutating func add(_ range: ByteRange, _ option: Span<UInt8>) -> Bool {
+    if option.equalsIgnoringCase("close") {
+      close = true
+    } else if option.equalsIgnoringCase("keep-alive") {
+      keepAlive = true
+    } else if option.equalsIgnoringCase("upgrade") {
+      upgrade = true
+    } else if FieldName(option) == .other {
+      if nominatedCount == Self.maximumNominations { return false }
+      nominated[nominatedCount] = range
+      nominatedCount += 1
+    }
+    return true
+  }
+
+  /// The nominated names by themselves, for trailer fields, which arrive when the head's bytes are gone; nil where
+  /// there are none.
+  public func nominations(in bytes: Span<UInt8>) -> Nominations? {
+    nominatedCount == 0
+      ? nil
+      : Nominations(
+        names: (0..<nominatedCount).map { index in
+          let name = bytes.extracting(nominated[index])
+          return name.indices.map { name[$0] }
+        })
+  }
+
+  /// Whether a field of an unknown name was nominated to be dropped.
+  @usableFromInline func nominates(_ name: ByteRange, in bytes: Span<UInt8>) -> Bool {
+    for index in 0..<nominatedCount
+    where bytes.extracting(nominated[index]).equalsIgnoringCase(bytes.extracting(name)) { return true }
+    return false
+  }
+}
+
+/// Names of fields that the sender of a head nominated to end at this hop, wherever in the message they stand (RFC 9110
+/// §7.6.1).
+public struct Nominations: Sendable {
+  fileprivate let names: [[UInt8]]
+
+  /// Whether a field of an unknown name is among them.
+  func contains(_ name: Span<UInt8>) -> Bool {
+    for candidate in names where name.equalsIgnoringCase(candidate.span) { return true }
+    return false
+  }
+}

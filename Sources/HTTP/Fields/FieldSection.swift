@@ -1,0 +1,118 @@
+// Owns the grammar of field lines. One pass: each byte of a name is looked up once, values are skipped eight bytes at a
+// time. It knows nothing of what the fields mean.
+//
+//     field-line = field-name ":" OWS field-value OWS            (RFC 9112 §5)
+
+import Bytes
+
+/// How far a field section has been read.
+enum FieldSectionProgress {
+  /// The last line is not all there.
+  case needsMore
+  /// The empty line was read; the section ends before this offset.
+  case complete(end: Int)
+  case invalid(FieldSyntaxError)
+}
+
+/// Reading of field lines into a `FieldTable`.
+enum FieldSection {
+  /// Whether white space before a colon is an error, or to be removed as RFC 9112 §5.1 asks of a proxy for responses.
+  enum SpaceBeforeColon { case refused, removed }
+
+  /// Reads lines from `position`, which is left at the first line that is not complete. Bytes at and behind `end` are
+  /// not looked at.
+  static func read(
+    _ bytes: Span<UInt8>, from position: inout Int, end: Int, into fields: inout FieldTable, limit: Int,
+    space: SpaceBeforeColon
+  ) -> FieldSectionProgress {
+    precondition(end <= bytes.count && position >= 0)
+    while true {
+      var index = position
+      while index < end, ByteClass.of(unsafe bytes[unchecked: index], ByteClass.token) { index += 1 }
+      if index == end { return .needsMore }
+      let nameEnd = index
+      if bytes[index] != ASCII.colon || index == position {
+        if index == position, bytes[index] == ASCII.carriageReturn {
+          if index + 1 == end { return .needsMore }
+          return bytes[index + 1] == ASCII.lineFeed ? .complete(end: index + 2) : .invalid(.lineEnd)
+        }
+        if index == position || space == .refused {
+          return nameError(bytes, from: position, stoppedAt: index, end: end)
+        }
+        while index < end, ByteClass.of(bytes[index], ByteClass.whitespace) { index += 1 }
+        if index == end { return .needsMore }
+        if bytes[index] != ASCII.colon {
+          return nameError(bytes, from: position, stoppedAt: nameEnd, end: end)
+        }
+      }
+      let colon = index
+      index += 1
+      while index < end, ByteClass.of(unsafe bytes[unchecked: index], ByteClass.whitespace) { index += 1 }
+      let valueStart = index
+      index = valueEnd(bytes, from: index, end: end)
+      if index == end { return .needsMore }
+      if bytes[index] != ASCII.carriageReturn {
+        return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .value)
+      }
+      if index + 1 == end { return .needsMore }
+      if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
+      if fields.count == limit { return .invalid(.tooMany) }
+      let next = index + 2
+      while index > valueStart, ByteClass.of(bytes[index - 1], ByteClass.whitespace) { index -= 1 }
+      let isPlain =
+        colon == nameEnd && valueStart == colon + 2 && bytes[colon + 1] == ASCII.space && next == index + 2
+      let name = ByteRange(from: position, to: nameEnd)
+      fields.append(
+        FieldLine(
+          name: name, value: ByteRange(from: valueStart, to: index), known: FieldName(bytes.extracting(name)),
+          isPlain: isPlain))
+      position = next
+    }
+  }
+
+  // The offset of the first byte that no field value has, at most `end`. Eight bytes are tested at once: a byte below
+  // 0x20 borrows in the subtraction, DEL becomes 0 and borrows in the other. HTAB stops the fast loop too, and the
+  // table lets it pass.
+  @inline(__always)
+  private static func valueEnd(_ bytes: Span<UInt8>, from start: Int, end: Int) -> Int {
+    var index = start
+    while true {
+      while index + 8 <= end {
+        let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+        let deleted = word ^ 0x7F7F_7F7F_7F7F_7F7F
+        let low = (word &- 0x2020_2020_2020_2020) & ~word
+        let zero = (deleted &- 0x0101_0101_0101_0101) & ~deleted
+        if (low | zero) & 0x8080_8080_8080_8080 != 0 { break }
+        index += 8
+      }
+      let stop = min(index + 8, end)
+      while index < stop {
+        if !ByteClass.of(unsafe bytes[unchecked: index], ByteClass.value) { return index }
+        index += 1
+      }
+      if index == end { return end }
+    }
+  }
+
+  // Says what is wrong only once the bytes behind cannot change it, so that the answer does not depend on how the bytes
+  // were cut into pieces.
+  @inline(never)
+  private static func nameError(
+    _ bytes: Span<UInt8>, from start: Int, stoppedAt index: Int, end: Int
+  ) -> FieldSectionProgress {
+    let byte = bytes[index]
+    if ByteClass.of(byte, ByteClass.whitespace) {
+      if index == start { return .invalid(.folding) }
+      var after = index
+      while after < end, ByteClass.of(bytes[after], ByteClass.whitespace) { after += 1 }
+      if after == end { return .needsMore }
+      return .invalid(bytes[after] == ASCII.colon ? .spaceBeforeColon : .name)
+    }
+    if byte == ASCII.lineFeed { return .invalid(.lineEnd) }
+    if byte == ASCII.carriageReturn {
+      if index + 1 == end { return .needsMore }
+      return .invalid(bytes[index + 1] == ASCII.lineFeed ? .name : .lineEnd)
+    }
+    return .invalid(.name)
+  }
+}

@@ -1,0 +1,69 @@
+// Owns the reading of `host[:port]`, as in a `Host` field or an absolute-form target, and the question whether it names
+// a given host. Nothing is resolved or normalised.
+//
+//     Host = uri-host [ ":" port ] ; uri-host = IP-literal / IPv4address / reg-name       (RFC 9110 §7.2, RFC 3986
+//     §3.2)
+
+import Bytes
+
+/// A host and maybe a port, as places in the bytes they were read from.
+public struct HostName: Sendable, Hashable {
+  /// The host, an IPv6 address without its brackets.
+  public let host: ByteRange
+  /// The port, where one is named.
+  public let port: UInt16?
+  /// Whether the host stood in brackets.
+  public let isBracketed: Bool
+
+  /// Reads all of `bytes`; `nil` where they are not an authority with a host. User information, percent-encoding and
+  /// future kinds of address literal are not accepted, nor a port above 65535.
+  public init?(_ bytes: Span<UInt8>) {
+    let end = bytes.count
+    guard end > 0 else { return nil }
+    var index: Int
+    if bytes[0] == ASCII.openBracket {
+      index = 1
+      while index < end,
+        ByteClass.of(bytes[index], ByteClass.hexadecimal) || bytes[index] == ASCII.colon
+          || bytes[index] == ASCII.dot
+      { index += 1 }
+      guard index < end, bytes[index] == ASCII.closeBracket, IPv6Address.isValid(bytes.extracting(1..<index)) else {
+        return nil
+      }
+      host = ByteRange(from: 1, to: index)
+      isBracketed = true
+      index += 1
+    } else {
+      index = 0
+      while index < end, ByteClass.of(bytes[index], ByteClass.name) { index += 1 }
+      guard index > 0 else { return nil }
+      host = ByteRange(from: 0, to: index)
+      isBracketed = false
+    }
+    if index == end {
+      port = nil
+      return
+    }
+    guard bytes[index] == ASCII.colon else { return nil }
+    index += 1
+    if index == end {  // "port" may be empty (RFC 3986 §3.2.3), and then names none.
+      port = nil
+      return
+    }
+    var number: UInt32 = 0
+    while index < end {
+      let digit = bytes[index] &- ASCII.zero
+      guard digit < 10 else { return nil }
+      number = number * 10 + UInt32(digit)
+      guard number <= 65535 else { return nil }
+      index += 1
+    }
+    port = UInt16(number)
+  }
+
+  /// Whether the host is `name`, compared without regard to case. `name` is in lower case, an IPv6 address without
+  /// brackets; `bytes` are those that this was read from.
+  public func names(_ name: [UInt8], in bytes: Span<UInt8>) -> Bool {
+    bytes.extracting(host).equalsIgnoringCase(name.span)
+  }
+}

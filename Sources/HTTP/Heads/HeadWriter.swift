@@ -1,0 +1,110 @@
+// Owns how heads are spelt when they are sent: into a buffer, without intermediate text. What is written is the
+// caller's decision; nothing is checked here, so values come from parsed heads or from our own literals.
+
+public import Bytes
+
+/// Functions that append the parts of a head to a buffer.
+public enum HeadWriter {
+  /// `METHOD SP`. The target and `requestLineEnd` follow.
+  public static func method(_ name: Span<UInt8>, into buffer: inout ByteBuffer) {
+    buffer.append(name)
+    buffer.append(ASCII.space)
+  }
+
+  /// ` HTTP/1.1 CRLF`: a proxy speaks its own version (RFC 9110 §2.5).
+  public static func requestLineEnd(into buffer: inout ByteBuffer) {
+    buffer.append(" HTTP/1.1\r\n")
+  }
+
+  /// A whole request line; `query` is written behind a `?` where `hasQuery`.
+  public static func requestLine(
+    method name: Span<UInt8>, path: Span<UInt8>, query: Span<UInt8>, hasQuery: Bool, into buffer: inout ByteBuffer
+  ) {
+    buffer.reserve(name.count + path.count + query.count + 13)
+    method(name, into: &buffer)
+    buffer.append(path)
+    if hasQuery {
+      buffer.append(ASCII.question)
+      buffer.append(query)
+    }
+    requestLineEnd(into: &buffer)
+  }
+
+  /// A status line with the reason phrase that was received.
+  public static func statusLine(_ status: Int, reason: Span<UInt8>, into buffer: inout ByteBuffer) {
+    statusLineStart(status, into: &buffer)
+    buffer.append(reason)
+    buffer.append("\r\n")
+  }
+
+  /// A status line with the registered reason phrase.
+  public static func statusLine(_ status: Int, into buffer: inout ByteBuffer) {
+    statusLineStart(status, into: &buffer)
+    buffer.append(StatusCode.reason(status))
+    buffer.append("\r\n")
+  }
+
+  private static func statusLineStart(_ status: Int, into buffer: inout ByteBuffer) {
+    buffer.append("HTTP/1.1 ")
+    buffer.append(decimal: UInt64(status))
+    buffer.append(ASCII.space)
+  }
+
+  /// A field line as it was received, in plain spelling.
+  public static func field(_ line: FieldLine, from bytes: Span<UInt8>, into buffer: inout ByteBuffer) {
+    if line.isPlain {
+      buffer.append(bytes.extracting(Int(line.name.start)..<Int(line.value.end) + 2))
+      return
+    }
+    buffer.append(bytes.extracting(line.name))
+    buffer.append(": ")
+    buffer.append(bytes.extracting(line.value))
+    buffer.append("\r\n")
+  }
+
+  /// A field line of our own. `name` is spelt as it is to be sent.
+  public static func field(_ name: StaticString, _ value: Span<UInt8>, into buffer: inout ByteBuffer) {
+    buffer.append(name)
+    buffer.append(": ")
+    buffer.append(value)
+    buffer.append("\r\n")
+  }
+
+  /// A field line of our own with a literal value.
+  public static func field(_ name: StaticString, _ value: StaticString, into buffer: inout ByteBuffer) {
+    buffer.append(name)
+    buffer.append(": ")
+    buffer.append(value)
+    buffer.append("\r\n")
+  }
+
+  /// A field line of our own with a number.
+  public static func field(_ name: StaticString, decimal value: UInt64, into buffer: inout ByteBuffer) {
+    buffer.append(name)
+    buffer.append(": ")
+    buffer.append(decimal: value)
+    buffer.append("\r\n")
+  }
+
+  /// The empty line that ends a head or a trailer section.
+  public static func end(into buffer: inout ByteBuffer) {
+    buffer.append("\r\n")
+  }
+
+  /// The line before a chunk's data (RFC 9112 §7.1). `count` is not 0: that would be the last chunk.
+  public static func chunkStart(_ count: Int, into buffer: inout ByteBuffer) {
+    precondition(count > 0, "a chunk of nothing ends the content")
+    buffer.append(hexadecimal: UInt64(count))
+    buffer.append("\r\n")
+  }
+
+  /// The end of a chunk's data.
+  public static func chunkEnd(into buffer: inout ByteBuffer) {
+    buffer.append("\r\n")
+  }
+
+  /// The last chunk. A trailer section, at least its `end`, follows.
+  public static func lastChunk(into buffer: inout ByteBuffer) {
+    buffer.append("0\r\n")
+  }
+}

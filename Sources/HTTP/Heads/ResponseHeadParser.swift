@@ -1,0 +1,137 @@
+// Owns the reading of a response head from the bytes received so far. Interim responses are heads like any other.
+//
+//     status-line = HTTP-version SP status-code SP [ reason-phrase ]                      (RFC 9112 §4)
+
+import Bytes
+
+/// How far a response head has been read.
+public enum ResponseHeadProgress: Sendable, Hashable {
+  /// It is not all there. Call again with more bytes behind the same ones.
+  case needsMore
+  /// `head` is filled in; it takes this many bytes.
+  case complete(byteCount: Int)
+  /// It is no response; the connection is of no further use.
+  case invalid(ResponseHeadError)
+}
+
+/// A parser for one response head after the other. Allocates when it is made, not when it reads.
+public struct ResponseHeadParser: ~Copyable {
+  /// The head that was read. Meaningful after `complete`, up to the next `parse` or `reset`.
+  public internal(set) var head: ResponseHead
+
+  private enum Phase { case statusLine, fields, finished }
+  private var phase = Phase.statusLine
+  // The first line that is not complete, and how much of it is known to hold no line end.
+  private var lineStart = 0
+  private var scanned = 0
+
+  /// A parser whose table has room for `fieldCapacity` lines; more are read where the limits allow it, at the cost of
+  /// an allocation.
+  public init(fieldCapacity: Int = 100) {
+    head = ResponseHead(fieldCapacity: fieldCapacity)
+  }
+
+  /// Forgets what was read. Keeps the storage.
+  public mutating func reset() {
+    phase = .statusLine
+    lineStart = 0
+    scanned = 0
+    head.fields.removeAll()
+    head.connection = ConnectionOptions()
+  }
+
+  /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
+  /// begins a new head. Takes time linear in the head's length however the bytes arrive. `targetBytes` of the limits
+  /// means nothing here.
+  public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) -> ResponseHeadProgress {
+    if phase == .finished { reset() }
+    let end = min(bytes.count, limits.headBytes)
+    if scanned > lineStart {
+      // Part of a line was there before. Until its end arrives there is nothing new to learn from it.
+      while scanned < end, bytes[scanned] != ASCII.lineFeed { scanned += 1 }
+      if scanned == end, bytes.count < limits.headBytes { return .needsMore }
+    }
+    let progress = advance(bytes, end: end, limits: limits)
+    if case .needsMore = progress {
+      if bytes.count >= limits.headBytes {
+        phase = .finished
+        return .invalid(.headTooLarge)
+      }
+      scanned = end
+      return .needsMore
+    }
+    phase = .finished
+    return progress
+  }
+
+  private mutating func advance(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> ResponseHeadProgress {
+    if phase == .statusLine {
+      switch readStatusLine(bytes, end: end) {
+      case .needsMore: return .needsMore
+      case .invalid(let error): return .invalid(error)
+      case .line(let next):
+        lineStart = next
+        phase = .fields
+      }
+    }
+    switch FieldSection.read(
+      bytes, from: &lineStart, end: end, into: &head.fields, limit: limits.fieldCount, space: .removed)
+    {
+    case .needsMore: return .needsMore
+    case .invalid(let error): return .invalid(.field(error))
+    case .complete(let byteCount):
+      if head.fields.contains(.connection), !head.connection.read(head.fields, bytes) {
+        return .invalid(.connectionOptions)
+      }
+      return .complete(byteCount: byteCount)
+    }
+  }
+
+  private enum LineProgress {
+    case needsMore
+    case line(next: Int)
+    case invalid(ResponseHeadError)
+  }
+
+  private mutating func readStatusLine(_ bytes: Span<UInt8>, end: Int) -> LineProgress {
+    switch VersionReading(bytes, at: 0, end: end) {
+    case .needsMore: return .needsMore
+    case .unsupported: return .invalid(.versionUnsupported)
+    case .malformed: return .invalid(.statusLine)
+    case .version(let version, _): head.version = version
+    }
+    if end < 13 { return Self.isStatus(bytes, end: end) ? .needsMore : .invalid(.statusLine) }
+    guard Self.isStatus(bytes, end: 12) else { return .invalid(.statusLine) }
+    let digits = bytes.extracting(9..<12)
+    head.status =
+      Int(digits[0] - ASCII.zero) * 100 + Int(digits[1] - ASCII.zero) * 10 + Int(digits[2] - ASCII.zero)
+    guard head.status >= 100, head.status <= 599 else { return .invalid(.statusCode) }
+    var index = 12
+    // The space is required and the phrase optional, but senders without a phrase leave out both, and nothing else can
+    // be meant.
+    if bytes[index] == ASCII.space {
+      index += 1
+    } else if bytes[index] != ASCII.carriageReturn {
+      return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .statusLine)
+    }
+    let reasonStart = index
+    while index < end, ByteClass.of(bytes[index], ByteClass.value) { index += 1 }
+    if index == end { return .needsMore }
+    if bytes[index] != ASCII.carriageReturn {
+      return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .reason)
+    }
+    if index + 1 == end { return .needsMore }
+    if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
+    head.reason = ByteRange(from: reasonStart, to: index)
+    return .line(next: index + 2)
+  }
+
+  // Whether what there is of offsets 8 to 11 is a space and digits.
+  private static func isStatus(_ bytes: Span<UInt8>, end: Int) -> Bool {
+    for index in 8..<max(8, end) {
+      let isDue = index == 8 ? bytes[index] == ASCII.space : bytes[index] &- ASCII.zero < 10
+      if index < 12, !isDue { return false }
+    }
+    return true
+  }
+}

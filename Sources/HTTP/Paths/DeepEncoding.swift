@@ -1,0 +1,91 @@
+// Owns what a path comes to for a reader who decodes percent-encodings until nothing changes.
+
+import Bytes
+
+/// Octets as such a reader sees them. It takes a percent sign without two digits behind it as it stands, so that what
+/// it makes of `%25%2532e` is a dot in the end.
+enum DeepEncoding {
+  /// An octet, and how many decodings it took to see it.
+  struct Octet {
+    var byte: UInt8
+    var depth: Int
+
+    /// Whether a reader who decodes nothing but unreserved characters does not see it.
+    var isHidden: Bool { depth > 1 || DeepEncoding.isDropped(byte) }
+  }
+
+  /// The octets of `text` in the end. One pass: an encoding has no other one inside, so their order does not matter.
+  static func octets(of text: Span<UInt8>) -> [Octet] {
+    var octets: [Octet] = []
+    octets.reserveCapacity(text.count)
+    for index in text.indices {
+      octets.append(Octet(byte: text[index], depth: 0))
+      // What an encoding stands for can be the end of another one.
+      while let octet = encoded(atEndOf: octets) {
+        octets.removeLast(3)
+        octets.append(octet)
+      }
+    }
+    return octets
+  }
+
+  private static func encoded(atEndOf octets: [Octet]) -> Octet? {
+    guard octets.count >= 3 else { return nil }
+    let (sign, first, second) = (octets[octets.count - 3], octets[octets.count - 2], octets[octets.count - 1])
+    guard sign.byte == ASCII.percent, let high = ASCII.hexadecimalValue(first.byte),
+      let low = ASCII.hexadecimalValue(second.byte)
+    else { return nil }
+    return Octet(byte: high << 4 | low, depth: max(sign.depth, first.depth, second.depth) + 1)
+  }
+
+  /// What a segment hides from a reader who decodes once; nil: nothing. Its unreserved characters are decoded.
+  static func hidden(in segment: Span<UInt8>, allowing allowed: EncodedPath = []) -> PathError? {
+    let octets = octets(of: segment)
+    var partStart = 0
+    var previous: UInt8 = 0
+    for (index, octet) in octets.enumerated() {
+      switch octet.byte {
+      case ASCII.dot, ASCII.slash, ASCII.backslash:
+        if octet.depth > 1, !allowed.contains(.percent) { return .doubleEncoding }
+      case 0xC0, 0xC1: return .overlong
+      case 0x80..<0x90 where previous == 0xF0, 0x80..<0xA0 where previous == 0xE0: return .overlong
+      default: break
+      }
+      previous = octet.byte
+      // A slash ends a segment, a semicolon what is not parameters, a query or fragment the path, and NUL a text in C.
+      let isSlash = octet.byte == ASCII.slash || octet.byte == ASCII.backslash
+      let endsPath = octet.byte == ASCII.question || octet.byte == ASCII.hash || octet.byte == 0
+      if isSlash || endsPath || octet.byte == ASCII.semicolon {
+        if areDots(octets[partStart..<index]) { return .hiddenDotSegment }
+        if isSlash { partStart = index + 1 }
+      }
+    }
+    return areDots(octets[partStart...]) && (partStart > 0 || octets.contains(where: \.isHidden))
+      ? .hiddenDotSegment : nil
+  }
+
+  // Whether nothing is there but one or two dots, and what some programs drop.
+  private static func areDots(_ octets: ArraySlice<Octet>) -> Bool {
+    let dots = octets.count { $0.byte == ASCII.dot }
+    return (dots == 1 || dots == 2) && octets.allSatisfy { $0.byte == ASCII.dot || isDropped($0.byte) }
+  }
+
+  /// Whether some programs drop a byte: tabs and line ends (WHATWG URL §4.4).
+  static func isDropped(_ byte: UInt8) -> Bool {
+    byte == ASCII.tab || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
+  }
+
+  /// Whether a query, a fragment or the end of a text in C shows in a segment.
+  static func endsPath(_ segment: Span<UInt8>) -> Bool {
+    octets(of: segment).contains { $0.byte == ASCII.question || $0.byte == ASCII.hash || $0.byte == 0 }
+  }
+
+  /// Whether something is left of a segment when slashes in it are taken for slashes and parameters are cut off.
+  static func isSolid(_ segment: Span<UInt8>) -> Bool {
+    let first = octets(of: segment).first {
+      $0.byte != ASCII.slash && $0.byte != ASCII.backslash && !isDropped($0.byte)
+    }
+    guard let first else { return false }
+    return first.byte != ASCII.semicolon && first.byte != 0
+  }
+}

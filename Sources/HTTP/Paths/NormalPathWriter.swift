@@ -1,0 +1,160 @@
+// Owns the slow way to a path's normal form: writing it, segment by segment. `NormalPath` states the rules.
+
+import Bytes
+
+/// Writes one normal form behind what a buffer holds.
+struct NormalPathWriter {
+  private let start: Int
+  private let removesEncodedSlashes: Bool
+  private let allowed: EncodedPath
+  // Where the segment being written begins, behind its slash.
+  private var segmentStart: Int
+
+  init(start: Int, removesEncodedSlashes: Bool, allowing allowed: EncodedPath) {
+    self.start = start
+    self.removesEncodedSlashes = removesEncodedSlashes
+    self.allowed = allowed
+    segmentStart = start + 1
+  }
+
+  /// Appends the normal form of `path`; says why there is none, and then leaves a part of it behind.
+  mutating func write(_ path: Span<UInt8>, into buffer: inout ByteBuffer) -> PathError? {
+    buffer.reserve(path.count + 1)
+    buffer.append(ASCII.slash)
+    if path.count == 0 { return nil }
+    if path[0] != ASCII.slash { return .notAbsolute }
+    var index = 1
+    while index < path.count {
+      let byte = path[index]
+      switch byte {
+      case ASCII.slash:
+        if let error = endSegment(isLast: false, in: &buffer) { return error }
+        index += 1
+      case ASCII.percent:
+        guard index + 2 < path.count, let high = ASCII.hexadecimalValue(path[index + 1]),
+          let low = ASCII.hexadecimalValue(path[index + 2])
+        else { return .percentEncoding }
+        if let error = append(encoded: high << 4 | low, into: &buffer) { return error }
+        index += 3
+      case ASCII.backslash: return .backslash
+      default:
+        if !ByteClass.of(byte, ByteClass.segment) { return .control }
+        buffer.append(byte)
+        index += 1
+      }
+    }
+    return endSegment(isLast: true, in: &buffer)
+  }
+
+  private func append(encoded byte: UInt8, into buffer: inout ByteBuffer) -> PathError? {
+    if ByteClass.of(byte, ByteClass.unreserved) {
+      buffer.append(byte)
+      return nil
+    }
+    if byte < ASCII.space && !allowed.allows(control: byte) || byte == 0x7F { return .control }
+    if byte == ASCII.backslash && !allowed.contains(.backslash) { return .backslash }
+    // 0xC0 and 0xC1 begin nothing but overlong sequences; those of three and four bytes show at their second one.
+    if byte == 0xC0 || byte == 0xC1 { return .overlong }
+    buffer.append(ASCII.percent)
+    buffer.append(Self.hexadecimalDigit(byte >> 4))
+    buffer.append(Self.hexadecimalDigit(byte & 0x0F))
+    return nil
+  }
+
+  private static func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
+  // Decides about the segment that has just been written.
+  private mutating func endSegment(isLast: Bool, in buffer: inout ByteBuffer) -> PathError? {
+    if let error = hidden(in: buffer.bytes.extracting(segmentStart..<buffer.count)) { return error }
+    let kind = DotSegment(buffer.bytes.extracting(segmentStart..<buffer.count))
+    switch kind {
+    case .none:
+      if !isLast { buffer.append(ASCII.slash) }
+      segmentStart = buffer.count
+    case .current:
+      buffer.truncate(to: segmentStart)
+    case .parent:
+      // Back behind the slash before the segment that this one takes away.
+      var parent = segmentStart - 1
+      if parent == start { return .climbsAboveRoot }
+      if buffer.bytes[parent - 1] == ASCII.slash { return .hiddenDotSegment }
+      while buffer.bytes[parent - 1] != ASCII.slash { parent -= 1 }
+      if !isOneSegment(buffer.bytes.extracting(parent..<segmentStart - 1)) { return .hiddenDotSegment }
+      buffer.truncate(to: parent)
+      segmentStart = parent
+    }
+    return nil
+  }
+
+  // What other readers could see in a segment whose unreserved characters are all decoded.
+  private func hidden(in segment: Span<UInt8>) -> PathError? {
+    var partStart = 0
+    var index = 0
+    while index < segment.count {
+      let byte = segment[index]
+      if byte == ASCII.semicolon {
+        if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
+      } else if byte == ASCII.percent, index + 2 < segment.count {
+        switch (segment[index + 1], segment[index + 2]) {
+        case (0x33, 0x42), (0x33, 0x46), (0x32, 0x33):  // %3B, %3F, %23: what ends a segment, or the path
+          if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
+        case (0x32, 0x46):  // %2F, a slash
+          if Self.isDots(segment, partStart, index) { return .hiddenDotSegment }
+          partStart = index + 3
+        case (0x32, 0x35), (0x35, 0x43), (0x30, _):  // %25, a percent sign; %5C and controls that were let through
+          return DeepEncoding.hidden(in: segment, allowing: allowed)
+        case (0x45, 0x30) where Self.follows(segment, index + 3, below: 0xA0),  // %E0
+          (0x46, 0x30) where Self.follows(segment, index + 3, below: 0x90):  // %F0
+          return .overlong
+        default: break
+        }
+        index += 2
+      }
+      index += 1
+    }
+    return partStart > 0 && Self.isDots(segment, partStart, segment.count) ? .hiddenDotSegment : nil
+  }
+
+  // Whether every reader sees one segment here, so that `..` behind it takes away the same for all of them; or, where
+  // nothing depends on that, at least one.
+  private func isOneSegment(_ segment: Span<UInt8>) -> Bool {
+    if !removesEncodedSlashes {
+      for index in segment.indices.dropLast(2)
+      where segment[index] == ASCII.percent
+        && (segment[index + 1] == 0x32 && segment[index + 2] == 0x46
+          || segment[index + 1] == 0x35 && segment[index + 2] == 0x43)
+      {
+        return false
+      }
+    }
+    return NormalPath.isSolid(segment) && !Self.endsPath(segment)
+  }
+
+  // Whether the path ends in a segment for who decodes first, and then takes a query or a fragment to begin: `..`
+  // behind it takes away nothing then.
+  private static func endsPath(_ segment: Span<UInt8>) -> Bool {
+    guard segment.count >= 3 else { return false }
+    for index in 0..<(segment.count - 2) where segment[index] == ASCII.percent {
+      switch (segment[index + 1], segment[index + 2]) {
+      case (0x33, 0x46), (0x32, 0x33): return true  // %3F, %23
+      case (0x32, 0x35): return DeepEncoding.endsPath(segment)  // %25, a percent sign
+      default: break
+      }
+    }
+    return false
+  }
+
+  private static func isDots(_ segment: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
+    DotSegment(segment.extracting(start..<end)) != .none
+  }
+
+  // Whether a percent-encoded continuation byte below `limit` stands at `index`.
+  private static func follows(_ segment: Span<UInt8>, _ index: Int, below limit: UInt8) -> Bool {
+    guard index + 2 < segment.count, segment[index] == ASCII.percent,
+      let high = ASCII.hexadecimalValue(segment[index + 1]),
+      let low = ASCII.hexadecimalValue(segment[index + 2])
+    else { return false }
+    let byte = high << 4 | low
+    return byte >= 0x80 && byte < limit
+  }
+}

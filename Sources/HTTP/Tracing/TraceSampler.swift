@@ -1,0 +1,51 @@
+// Owns which traces are recorded: OpenTelemetry's samplers, as a rule of the trace id and of what the caller has
+// decided.
+
+/// Decides whether the spans of a request are recorded.
+public struct TraceSampler: Sendable, Hashable {
+  /// What decides where nobody has decided before.
+  public enum Root: Sendable, Hashable {
+    /// Every trace is recorded.
+    case always
+    /// None is.
+    case never
+    /// This part of all traces, 0 to 1, chosen by their ids: everybody who has the same part chooses the same traces.
+    case ratio(Double)
+  }
+
+  /// What decides where nobody has decided before, or whatever the caller has decided.
+  public var root: Root
+  /// Whether a caller's decision is taken over.
+  public var followsParent: Bool
+
+  /// A rule; without arguments OpenTelemetry's default, `parentbased_always_on`.
+  public init(_ root: Root = .always, followsParent: Bool = true) {
+    self.root = root
+    self.followsParent = followsParent
+  }
+
+  /// Whether a trace is recorded. `isContinued`: the trace is a caller's, and its flags say what that has decided.
+  public func records(_ trace: TraceParent, isContinued: Bool) -> Bool {
+    if followsParent, isContinued { return trace.isSampled }
+    switch root {
+    case .always: return true
+    case .never: return false
+    case .ratio(let part):
+      // The lower half without its last bit, as OpenTelemetry's libraries do it: of ids from random numbers, all bits
+      // are.
+      return trace.traceLow >> 1 < UInt64(part * 0x1p63)
+    }
+  }
+}
+
+extension TraceSampler: CustomStringConvertible {
+  /// As `OTEL_TRACES_SAMPLER` says it, with the ratio behind it.
+  public var description: String {
+    let prefix = followsParent ? "parentbased_" : ""
+    return switch root {
+    case .always: "\(prefix)always_on"
+    case .never: "\(prefix)always_off"
+    case .ratio(let part): "\(prefix)traceidratio \(part)"
+    }
+  }
+}

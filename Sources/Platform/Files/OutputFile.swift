@@ -1,0 +1,157 @@
+// Owns writing log lines to a descriptor from a Dispatch queue, so that a slow terminal or disk never stops a loop.
+
+internal import Dispatch
+internal import Glibc
+
+/// Where log lines go: standard output, standard error or a file, written in the order given, by one queue.
+public final class OutputFile: Sendable {
+  private struct State {
+    var pending: [UInt8] = []
+    var spare: [UInt8] = []
+    var isWriting = false
+    var dropped: UInt64 = 0
+  }
+
+  // Changed by `queue` alone.
+  private nonisolated(unsafe) var descriptor: Int32
+  /// Where the file is; nil for a descriptor that was there.
+  private let path: String?
+  private let queue: DispatchQueue
+  private let state = Locked(State())
+
+  /// Bytes kept for a reader that does not read; past that, lines are dropped and counted.
+  private static let limit = 4 * 1024 * 1024
+
+  init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+    path = nil
+    queue = DispatchQueue(label: "bearer-proxy.output.\(descriptor)")
+  }
+
+  /// A file at a path, written at its end; made with mode 0640 where there is none. A link there is not followed.
+  public init(path: String) throws(SystemError) {
+    descriptor = try Self.open(path)
+    self.path = path
+    queue = DispatchQueue(label: "bearer-proxy.output.\(path)")
+  }
+
+  deinit {
+    if path != nil { close(descriptor) }
+  }
+
+  private static func open(_ path: String) throws(SystemError) -> Int32 {
+    let place = FilePlace(path)
+    let directory = try Directory(place.directory)
+    // Not waiting for the reader of a pipe: without one, opening fails.
+    let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let descriptor = openat(directory.descriptor, place.name, flags, 0o640)
+    guard descriptor >= 0 else { throw SystemError("open") }
+    do throws(SystemError) {
+      try FileOwnership.hand(descriptor, over: directory)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  /// Goes on in a new file at the same path, after what is queued: the one before was moved away. With `ifMoved`, only
+  /// where another file, or none, is at the path. Where no file can be made the old one is written on. `done` hears of
+  /// it.
+  public func reopen(ifMoved: Bool, done: @escaping @Sendable (SystemError?) -> Void = { _ in }) {
+    guard let path else { return }
+    queue.async {
+      if ifMoved, Self.isSame(self.descriptor, path) { return }
+      do throws(SystemError) {
+        let new = try Self.open(path)
+        close(self.descriptor)
+        self.descriptor = new
+        done(nil)
+      } catch {
+        done(error)
+      }
+    }
+  }
+
+  private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+    var open = stat()
+    var there = stat()
+    guard fstat(descriptor, &open) == 0, lstat(path, &there) == 0 else { return false }
+    return open.st_dev == there.st_dev && open.st_ino == there.st_ino
+  }
+
+  /// The process's standard output.
+  public static let standardOutput = OutputFile(STDOUT_FILENO)
+  /// The process's standard error.
+  public static let standardError = OutputFile(STDERR_FILENO)
+
+  /// Lines lost because nobody read them.
+  public var droppedLines: UInt64 { state.withLock { $0.dropped } }
+
+  /// Queues bytes that end with a line end. Copies them; never blocks.
+  public func write(_ bytes: UnsafeRawBufferPointer) {
+    let mustStart = state.withLock { state in
+      guard state.pending.count + bytes.count <= Self.limit else {
+        state.dropped += 1
+        return false
+      }
+      state.pending.append(contentsOf: bytes)
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    if mustStart { queue.async { self.drain() } }
+  }
+
+  /// Queues the bytes of a span.
+  public func write(_ bytes: Span<UInt8>) {
+    bytes.withUnsafeBytes { write($0) }
+  }
+
+  private func drain() {
+    while true {
+      // The two arrays change places, so that neither is allocated again.
+      let batch: [UInt8]? = state.withLock { state in
+        guard !state.pending.isEmpty else {
+          state.isWriting = false
+          return nil
+        }
+        let batch = state.pending
+        state.pending = state.spare
+        state.spare = []
+        return batch
+      }
+      guard var batch else { return }
+      writeAll(batch)
+      batch.removeAll(keepingCapacity: true)
+      state.withLock { $0.spare = batch }
+    }
+  }
+
+  private func writeAll(_ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let chunk = UnsafeRawBufferPointer(rebasing: rest)
+        let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
+        if count > 0 {
+          rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+          var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          poll(&item, 1, 1000)
+        } else if errno != EINTR {
+          // Nowhere left to say so: standard output or error itself is gone.
+          return
+        }
+      }
+    }
+  }
+
+  /// Waits until everything queued so far is written, at most for `limit`, and says whether it was. For the end of the
+  /// process, which a reader that does not read must not hold up.
+  @discardableResult
+  public func flush(within limit: TimeSpan = .seconds(2)) -> Bool {
+    let mark = DispatchWorkItem {}
+    queue.async(execute: mark)
+    return mark.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds))) == .success
+  }
+}

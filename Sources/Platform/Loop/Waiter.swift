@@ -1,0 +1,106 @@
+// Owns how a task waits: for any of several descriptors, until a deadline, or until it is signalled.
+
+/// The waiting place of one task. A connection makes one and uses it for every wait of its life, so that waiting
+/// allocates nothing: watch one or more channels, then `wait`.
+///
+/// `@unchecked Sendable`: confined to its loop; `EventLoop.assertOnLoop` checks that in debug builds.
+public final class Waiter: @unchecked Sendable {
+  /// Why a wait ended.
+  public enum Wake: Sendable, Hashable {
+    /// A watched channel may be ready: try the call.
+    case ready
+    /// The deadline has passed.
+    case timedOut
+    /// `signal` was called.
+    case signalled
+  }
+
+  /// The loop whose tasks wait here.
+  public let loop: EventLoop
+  @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+  @exclusivity(unchecked) private var reason = Wake.ready
+  @exclusivity(unchecked) private var isSignalled = false
+  @exclusivity(unchecked) private var isReady = false
+  // Not retained: the waiting task keeps what it waits for, and a channel that is closed takes itself out.
+  @exclusivity(unchecked) private var watched: [Unmanaged<Channel>] = []
+  /// When the present wait gives up.
+  @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
+  /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
+  @exclusivity(unchecked) var timerIndex = -1
+  @exclusivity(unchecked) var timerKey = MonotonicTime.distantFuture
+
+  /// A waiting place on `loop`. End it with `close`.
+  public init(_ loop: EventLoop) {
+    self.loop = loop
+    watched.reserveCapacity(3)
+  }
+
+  /// Makes the next `wait` end when `channel` becomes ready for any of `interest`, or at once if it already is.
+  /// Watching one channel twice joins the interests; an empty interest is none.
+  @inline(__always)
+  public func watch(_ channel: Channel, _ interest: Readiness) {
+    if interest.isEmpty { return }
+    if !channel.ready.isDisjoint(with: interest) { isReady = true }
+    channel.interest.formUnion(interest)
+    if channel.waiter === self { return }
+    assert(channel.waiter == nil, "two tasks wait for one channel")
+    channel.waiter = self
+    watched.append(.passUnretained(channel))
+  }
+
+  /// Suspends the task until a watched channel is ready, `deadline` passes or `signal` is called, then watches nothing.
+  public func wait(until deadline: MonotonicTime) async -> Wake {
+    loop.assertOnLoop()
+    if isReady {
+      reason = .ready
+    } else if isSignalled {
+      reason = .signalled
+    } else {
+      self.deadline = deadline
+      loop.timers.schedule(self)
+      await withUnsafeContinuation { continuation = $0 }
+    }
+    if reason == .signalled { isSignalled = false }
+    isReady = false
+    unwatchAll()
+    self.deadline = .distantFuture
+    return reason
+  }
+
+  private func unwatchAll() {
+    for channel in watched {
+      channel._withUnsafeGuaranteedRef {
+        $0.waiter = nil
+        $0.interest = []
+      }
+    }
+    watched.removeAll(keepingCapacity: true)
+  }
+
+  /// Ends the present wait, or the next one if none is under way.
+  public func signal() {
+    isSignalled = true
+    wake(.signalled)
+  }
+
+  /// Takes back a `signal` that no wait has heard: what it was about is known.
+  public func forgetSignal() { isSignalled = false }
+
+  func wake(_ reason: Wake) {
+    guard let continuation else { return }
+    self.continuation = nil
+    self.reason = reason
+    continuation.resume()
+  }
+
+  func unwatch(_ channel: Channel) {
+    channel.waiter = nil
+    watched.removeAll { $0.toOpaque() == Unmanaged.passUnretained(channel).toOpaque() }
+  }
+
+  /// Gives up the place in the timer queue, and what was watched without a wait. Nobody waits here any more.
+  public func close() {
+    unwatchAll()
+    loop.timers.remove(self)
+  }
+}

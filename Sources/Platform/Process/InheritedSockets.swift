@@ -1,0 +1,61 @@
+// Owns the sockets that whoever started the process had opened for it: systemd's socket activation (sd_listen_fds(3)).
+
+internal import Glibc
+
+/// Listening sockets that the process was started with.
+public struct InheritedSockets: Sendable {
+  /// A socket and what it is called.
+  public struct Entry: Sendable {
+    /// The name of its unit, or what `FileDescriptorName=` says.
+    public let name: String
+    /// The socket.
+    public let socket: BoundSocket
+  }
+
+  /// Those that nobody has taken yet.
+  public private(set) var left: [Entry] = []
+  /// The names of those that are no listening stream sockets.
+  public private(set) var unusable: [String] = []
+
+  /// The first descriptor that is handed over.
+  private static let first: Int32 = 3
+
+  /// No sockets.
+  public init() {}
+
+  /// The sockets that the environment speaks of, if it speaks of this process. Call it once: the descriptors are taken
+  /// over.
+  public init(environment: [String: String]) {
+    guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
+      let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...1024).contains(count)
+    else { return }
+    let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+    for index in 0..<count {
+      let descriptor = Self.first + index
+      let name = Int(index) < names.count ? String(names[Int(index)]) : "unknown"
+      // Programs it might start one day have no business with it.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      guard Self.option(SO_ACCEPTCONN, descriptor) == 1,
+        Self.option(SO_TYPE, descriptor) == Int32(SOCK_STREAM.rawValue),
+        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
+        let address = BoundSocket.localAddress(descriptor)
+      else {
+        unusable.append(name)
+        continue
+      }
+      left.append(Entry(name: name, socket: BoundSocket(address: address, descriptor: descriptor, isInherited: true)))
+    }
+  }
+
+  /// Takes the socket that listens at an address.
+  public mutating func take(_ address: SocketAddress) -> BoundSocket? {
+    guard let index = left.firstIndex(where: { $0.socket.address == address }) else { return nil }
+    return left.remove(at: index).socket
+  }
+
+  private static func option(_ name: Int32, _ descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+  }
+}

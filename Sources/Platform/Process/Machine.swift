@@ -1,0 +1,135 @@
+// Owns what is asked of the machine itself.
+
+internal import CSystem
+internal import Glibc
+
+/// The machine this process runs on.
+public enum Machine {
+  /// Processors this process may run on, at least 1.
+  public static var processorCount: Int {
+    max(1, Int(csystem_processor_count()))
+  }
+
+  /// Takes as many descriptors as this process may have: the usual soft limit, 1024, is made for programs that call
+  /// `select`, and is less than a proxy's connections need.
+  public static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    // Where that is refused the old limit stays, and accepting rests when it is reached.
+    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  /// How far a process has been confined.
+  public enum Confinement: Sendable, Hashable {
+    /// No privileges can be gained, no program run, and no file changed outside the given directories (Landlock, in
+    /// this version).
+    case full(landlock: Int)
+    /// No privileges can be gained; the kernel has no Landlock, or has it switched off.
+    case withoutLandlock
+    /// The kernel refused.
+    case none(SystemError)
+  }
+
+  /// Forbids core files, and other processes of the same user to read this one's memory.
+  public static func forbidDumps() {
+    // Where that is refused nothing is worse than before, and there is nobody to tell yet.
+    _ = csystem_forbid_dumps()
+  }
+
+  /// Takes away from this process what it does not need. Call it before the first other thread is started: threads that
+  /// are there are not confined.
+  public static func confine(writableDirectories: [String]) -> Confinement {
+    // The runtime's crash reporter is another program, which shows memory. Left without it, it waits for ever instead
+    // of ending.
+    for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
+    let paths = writableDirectories.map { strdup($0) }
+    defer { for path in paths { free(path) } }
+    let version = paths.map { UnsafePointer($0) }.withUnsafeBufferPointer {
+      csystem_confine($0.baseAddress, Int32($0.count))
+    }
+    if version < 0 { return .none(SystemError("landlock_restrict_self")) }
+    return version == 0 ? .withoutLandlock : .full(landlock: Int(version))
+  }
+
+  /// A right of root's that a process may have in part (capabilities(7)).
+  public enum Capability: UInt64, Sendable, CaseIterable {
+    /// Gives files to other users.
+    case changeOwner = 0
+    /// Reads and writes files whatever their mode says.
+    case overrideModes = 1
+    /// Reads files and searches directories whatever their mode says.
+    case readAnything = 2
+    /// Changes modes and times of other users' files, and replaces those in sticky directories.
+    case actAsOwner = 3
+    /// Listens at ports below 1024.
+    case listenAtLowPorts = 10
+  }
+
+  /// Gives up every capability but these, for good. Call it before the first other thread is started.
+  ///
+  /// - Returns: whether any is left.
+  public static func keepCapabilities(_ kept: Set<Capability>) throws(SystemError) -> Bool {
+    let left = csystem_keep_capabilities(kept.reduce(0) { $0 | 1 << $1.rawValue })
+    guard left >= 0 else { throw SystemError("capset") }
+    return left != 0
+  }
+
+  /// Whether this process runs as root.
+  public static var isRoot: Bool { geteuid() == 0 }
+
+  /// Stops counting the program text that only the start needed as resident: two thirds of what an idle proxy would
+  /// hold. Call it once, when the start is over; what is still in use comes back from the page cache.
+  public static func releaseTextPages() {
+    csystem_release_text_pages()
+  }
+
+  /// Gives free heap back to the system: after a burst the allocator would keep it for good. Takes a millisecond or so.
+  public static func trimHeap() {
+    csystem_trim_heap()
+  }
+
+  /// What the process uses now.
+  public struct Resources: Sendable, Hashable {
+    /// Memory that is in RAM, in bytes.
+    public var residentBytes: Int64
+    /// Descriptors that are open.
+    public var openDescriptors: Int64
+    /// Descriptors that may be open.
+    public var descriptorLimit: Int64
+    /// Processor time used so far, in nanoseconds, by the process and by the kernel for it.
+    public var processorTime: UInt64
+  }
+
+  /// What the process uses now; 0 for what the system does not tell.
+  public static var resources: Resources {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let seconds = UInt64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+    let microseconds = UInt64(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+    return Resources(
+      residentBytes: residentPages * Int64(sysconf(Int32(_SC_PAGESIZE))), openDescriptors: openDescriptors,
+      descriptorLimit: Int64(clamping: limit.rlim_cur), processorTime: seconds * 1_000_000_000 + microseconds * 1000)
+  }
+
+  private static var residentPages: Int64 {
+    let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return 0 }
+    defer { close(descriptor) }
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = read(descriptor, &text, text.count)
+    let words = text[..<max(count, 0)].split(separator: UInt8(ascii: " "))
+    return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+  }
+
+  private static var openDescriptors: Int64 {
+    guard let directory = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count: Int64 = 0
+    while readdir(directory) != nil { count += 1 }
+    // Not the two dots, and not the one that lists them.
+    return max(count - 3, 0)
+  }
+}

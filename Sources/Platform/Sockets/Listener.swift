@@ -1,0 +1,262 @@
+// Owns listening sockets: binding, what is wrong with an address, and accepting. Who may call is the Proxy module's.
+
+internal import CSystem
+internal import Glibc
+
+/// A bound and listening socket, before loops take it.
+public struct BoundSocket: Sendable {
+  /// The address it really has (the port the kernel chose where 0 was asked for).
+  public let address: SocketAddress
+  let descriptor: Int32
+  /// Whether somebody else opened it, whose file it then is.
+  var isInherited = false
+
+  /// Connections the kernel may queue.
+  private static let backlog: Int32 = 4096
+
+  /// Binds `count` sockets to one address, one per loop, among which the kernel spreads new connections
+  /// (`SO_REUSEPORT`). A unix socket is bound once and shared.
+  ///
+  /// Fails with `EADDRINUSE` also when the other holder of the address would share it: two proxies must not serve one
+  /// address by accident. A unix socket file that nobody listens on is replaced.
+  public static func bind(_ address: SocketAddress, count: Int) throws(SystemError) -> [BoundSocket] {
+    if case .unix(let path) = address.kind {
+      try removeStaleSocket(path)
+      let socket = try bound(address, sharing: false)
+      do throws(SystemError) {
+        try listen(socket)
+      } catch {
+        socket.removeSocketFile()
+        socket.close()
+        throw error
+      }
+      return [socket]
+    }
+    // Without SO_REUSEPORT this fails where anybody listens; then the sharing sockets take its place.
+    let probe = try bound(address, sharing: false)
+    _ = Glibc.close(probe.descriptor)
+    var sockets: [BoundSocket] = []
+    do throws(SystemError) {
+      for _ in 0..<count {
+        let socket = try bound(sockets.first?.address ?? probe.address, sharing: true)
+        sockets.append(socket)
+        try listen(socket)
+      }
+    } catch {
+      for socket in sockets { _ = Glibc.close(socket.descriptor) }
+      throw error
+    }
+    return sockets
+  }
+
+  private static func bound(_ address: SocketAddress, sharing: Bool) throws(SystemError) -> BoundSocket {
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(address.family, type, 0)
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    var on: Int32 = 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    if address.family != AF_UNIX {
+      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
+      if sharing { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, size) }
+      if address.family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size) }
+    }
+    guard address.withSockaddr({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
+      let error = SystemError("bind")
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+    return BoundSocket(address: localAddress(descriptor) ?? address, descriptor: descriptor)
+  }
+
+  private static func listen(_ socket: BoundSocket) throws(SystemError) {
+    guard Glibc.listen(socket.descriptor, backlog) == 0 else { throw SystemError("listen") }
+  }
+
+  private static func removeStaleSocket(_ path: String) throws(SystemError) {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+    // Non-blocking: a listener whose queue is full is alive, and connecting to it would wait for it.
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(AF_UNIX, type, 0)
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    defer { _ = Glibc.close(descriptor) }
+    let connected = SocketAddress(.unix(path: path)).withSockaddr { connect(descriptor, $0, $1) }
+    if connected == 0 || errno == EAGAIN { throw SystemError("bind", EADDRINUSE) }
+    if errno == ECONNREFUSED { unlink(path) }
+  }
+
+  static func localAddress(_ descriptor: Int32) -> SocketAddress? {
+    withUnsafeTemporaryAllocation(byteCount: MemoryLayout<sockaddr_storage>.size, alignment: 8) { raw in
+      var length = socklen_t(raw.count)
+      let result = raw.withMemoryRebound(to: sockaddr.self) { getsockname(descriptor, $0.baseAddress, &length) }
+      guard result == 0 else { return nil }
+      return SocketAddress(UnsafeRawBufferPointer(rebasing: raw.prefix(Int(length))))
+    }
+  }
+
+  /// Removes the file of a unix socket, which outlives its descriptor. That of an inherited one is left to its owner.
+  public func removeSocketFile() {
+    if case .unix(let path) = address.kind, !isInherited { unlink(path) }
+  }
+
+  /// Has the kernel queue no further connections, so that the queue can be emptied before the socket is closed: closing
+  /// resets what is queued. Callers that come now are refused. An inherited socket stays as it is: what is queued there
+  /// waits for whoever takes it next. Takes the file of a unix socket away.
+  public func stopQueueing() {
+    if isInherited { return }
+    if address.family == AF_UNIX {
+      removeSocketFile()
+      _ = Glibc.shutdown(descriptor, Int32(SHUT_RD))
+    } else {
+      // Where the kernel refuses that, connections that come between the last look and the end are lost.
+      _ = csystem_refuse_connection_requests(descriptor)
+    }
+  }
+
+  /// Whether connections may still arrive after `stopQueueing`: those whose handshake the kernel had begun.
+  var mayStillFill: Bool { !isInherited && address.family != AF_UNIX }
+
+  /// Closes a socket that no loop has taken.
+  public func close() {
+    _ = Glibc.close(descriptor)
+  }
+}
+
+/// A listening socket on a loop.
+///
+/// `@unchecked Sendable`: confined to its loop.
+public final class Listener: @unchecked Sendable {
+  /// What one attempt to accept came to.
+  public enum Accepted {
+    /// A connection and who made it.
+    case connection(Channel, peer: SocketAddress)
+    /// Nobody is waiting: watch the channel.
+    case none
+    /// The process or the machine has no descriptor or memory left: pause before the next attempt.
+    case exhausted(SystemError)
+  }
+
+  /// The listening descriptor's registration.
+  public let channel: Channel
+  /// The address listened on.
+  public let address: SocketAddress
+  private let mayStillFill: Bool
+
+  /// Takes `socket` onto `loop`. A unix socket may be taken by several loops, each with a descriptor of its own.
+  public init(_ socket: BoundSocket, loop: EventLoop) throws(SystemError) {
+    let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
+    guard descriptor >= 0 else { throw SystemError("fcntl") }
+    address = socket.address
+    mayStillFill = socket.mayStillFill
+    channel = try Channel(descriptor, loop: loop)
+  }
+
+  /// Accepts one connection, if one is waiting.
+  public func accept() -> Accepted {
+    withUnsafeTemporaryAllocation(byteCount: MemoryLayout<sockaddr_storage>.size, alignment: 8) { raw in
+      while true {
+        var length = UInt32(raw.count)
+        let descriptor = csystem_accept(channel.descriptor, raw.baseAddress, &length)
+        if descriptor >= 0 {
+          let bytes = UnsafeRawBufferPointer(rebasing: raw.prefix(Int(length)))
+          let peer = SocketAddress(bytes) ?? SocketAddress(.unix(path: ""))
+          if peer.family != AF_UNIX { Connector.setTCPOptions(descriptor) }
+          do throws(SystemError) {
+            return .connection(try Channel(descriptor, loop: channel.loop), peer: peer)
+          } catch {
+            return .exhausted(error)
+          }
+        }
+        switch errno {
+        // After `stopQueueing` an empty unix socket says EINVAL.
+        case EAGAIN, EINVAL:
+          channel.ready.remove(.read)
+          return .none
+        // The connection is gone before it was accepted; there may be more (accept(2), "error handling").
+        case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
+          ENETUNREACH, EPERM:
+          continue
+        default:
+          return .exhausted(SystemError("accept"))
+        }
+      }
+    }
+  }
+
+  /// Stops listening on this loop.
+  public func close() {
+    channel.close()
+  }
+}
+
+extension Listener {
+  /// How long accepting rests when the process or machine has nothing left to accept with.
+  private static let pause = TimeSpan.milliseconds(100)
+
+  /// Waits until somebody waits to be accepted, and accepts nobody. False: `waiter` was signalled.
+  public func callerIsWaiting(_ waiter: Waiter) async -> Bool {
+    while true {
+      var question = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&question, 1, 0) != 0 { return true }
+      // Whoever comes from here on is an event of its own.
+      channel.ready.remove(.read)
+      waiter.watch(channel, .read)
+      if await waiter.wait(until: .distantFuture) == .signalled { return false }
+    }
+  }
+
+  /// How long handshakes that the kernel had begun may take to arrive in the queue after `BoundSocket.stopQueueing`.
+  private static let settling = TimeSpan.milliseconds(250)
+
+  /// Accepts what is left in the queue after `BoundSocket.stopQueueing`, until nothing more can arrive there. Where
+  /// descriptors or memory have run out, `onExhaustion` is asked to give something up.
+  public func emptyQueue(
+    _ waiter: Waiter, onExhaustion: () -> Void, accepted: (Channel, SocketAddress) -> Void
+  ) async {
+    let end = channel.loop.now + Self.settling
+    var isLast = !mayStillFill
+    while true {
+      switch accept() {
+      case .connection(let channel, let peer): accepted(channel, peer)
+      case .none:
+        if isLast { return }
+        waiter.watch(channel, .read)
+        // One more look: the loop may not have heard of the last ones.
+        isLast = await waiter.wait(until: end) == .timedOut
+      case .exhausted:
+        if channel.loop.now > end + Self.settling { return }
+        onExhaustion()
+        _ = await waiter.wait(until: channel.loop.now + .milliseconds(10))
+      }
+    }
+  }
+
+  /// What to do where descriptors or memory have run out.
+  public enum AfterExhaustion: Sendable {
+    /// Rest a little before the next attempt, instead of spinning.
+    case rest
+    /// Something was given up: let it go, and try again.
+    case tryAgain
+  }
+
+  /// Waits for the next connection; `nil` once `waiter` is signalled. Where descriptors or memory have run out, asks
+  /// what to do.
+  public func nextConnection(
+    _ waiter: Waiter, onExhaustion: (SystemError) -> AfterExhaustion = { _ in .rest }
+  ) async -> (channel: Channel, peer: SocketAddress)? {
+    while true {
+      switch accept() {
+      case .connection(let channel, let peer):
+        return (channel, peer)
+      case .none:
+        waiter.watch(channel, .read)
+        if await waiter.wait(until: .distantFuture) == .signalled { return nil }
+      case .exhausted(let error):
+        switch onExhaustion(error) {
+        case .rest: if await waiter.wait(until: channel.loop.now + Self.pause) == .signalled { return nil }
+        case .tryAgain: await Task.yield()
+        }
+      }
+    }
+  }
+}

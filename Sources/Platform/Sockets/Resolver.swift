@@ -1,0 +1,158 @@
+// Owns names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, one look-up for all who
+// ask.
+
+internal import Dispatch
+internal import Glibc
+
+/// A name that has no address, and the resolver's words for why.
+public struct ResolveError: Error, Sendable, Hashable {
+  /// The host asked for.
+  public var host: String
+  /// Such as `Name or service not known`.
+  public var reason: String
+}
+
+/// Resolves host names for all loops.
+public final class Resolver: Sendable {
+  private struct Answer {
+    var addresses: [SocketAddress]
+    var until: MonotonicTime
+  }
+
+  private typealias Waiting = CheckedContinuation<Result<[SocketAddress], ResolveError>, Never>
+
+  private struct State {
+    var answers: [String: Answer] = [:]
+    var waiting: [String: [Waiting]] = [:]
+  }
+
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "bearer-proxy.resolver", attributes: .concurrent)
+  private let lookUp: @Sendable (String) -> Result<[SocketAddress], ResolveError>
+
+  /// How long an answer is used before the name is looked up again.
+  public static let lifetime = TimeSpan.seconds(30)
+  /// How long an old answer is used after a look-up has failed: nobody is to wait for a resolver that is down each
+  /// time.
+  static let reprieve = TimeSpan.seconds(5)
+  /// Names remembered at most; past that, old answers go first.
+  private static let capacity = 1024
+
+  private let now: @Sendable () -> MonotonicTime
+
+  /// A resolver; tests give it a look-up of their own, which returns addresses with port 0, and a clock.
+  public init(
+    lookUp: (@Sendable (String) -> Result<[SocketAddress], ResolveError>)? = nil,
+    now: @escaping @Sendable () -> MonotonicTime = { .now }
+  ) {
+    self.lookUp = lookUp ?? { Self.systemLookUp($0) }
+    self.now = now
+  }
+
+  /// The addresses of `host`, in the system's order of preference (RFC 6724). A literal is its own address.
+  ///
+  /// Where a name that was known fails to resolve again, the old addresses are given: a resolver that is down for a
+  /// moment should not take down what still answers.
+  public func addresses(of host: String, port: UInt16) async throws(ResolveError) -> [SocketAddress] {
+    if let known = known(host, port) { return known }
+    let result = await withCheckedContinuation { (continuation: Waiting) in
+      let isFirst = state.withLock { state in
+        state.waiting[host, default: []].append(continuation)
+        return state.waiting[host]?.count == 1
+      }
+      if isFirst { queue.async { self.finish(host, self.lookUp(host)) } }
+    }
+    return try result.get().map { Self.address($0, port: port) }
+  }
+
+  /// As above, waiting at `waiter` and no longer than until `deadline`: `nil` where that has passed. The look-up goes
+  /// on for whoever asks next.
+  public func addresses(
+    of host: String, port: UInt16, waiter: Waiter, until deadline: MonotonicTime
+  ) async throws(ResolveError) -> [SocketAddress]? {
+    if let known = known(host, port) { return known }
+    let pending = Confined(PendingAnswer(), to: waiter.loop)
+    Task(executorPreference: waiter.loop) {
+      let result: Result<[SocketAddress], ResolveError>
+      do throws(ResolveError) {
+        result = .success(try await self.addresses(of: host, port: port))
+      } catch {
+        result = .failure(error)
+      }
+      pending.value.result = result
+      if pending.value.isAwaited { waiter.signal() }
+    }
+    while pending.value.result == nil, await waiter.wait(until: deadline) != .timedOut {}
+    pending.value.isAwaited = false
+    return try pending.value.result?.get()
+  }
+
+  /// What one task waits for. Confined to its loop.
+  private final class PendingAnswer {
+    var result: Result<[SocketAddress], ResolveError>?
+    var isAwaited = true
+  }
+
+  /// What needs no look-up.
+  private func known(_ host: String, _ port: UInt16) -> [SocketAddress]? {
+    if let literal = SocketAddress(literal: host, port: port) { return [literal] }
+    let now = now()
+    let known = state.withLock { state in
+      state.answers[host].flatMap { $0.until > now ? $0.addresses : nil }
+    }
+    return known?.map { Self.address($0, port: port) }
+  }
+
+  private func finish(_ host: String, _ result: Result<[SocketAddress], ResolveError>) {
+    let now = now()
+    let (waiting, outcome) = state.withLock { state in
+      let waiting = state.waiting.removeValue(forKey: host) ?? []
+      if case .success(let addresses) = result {
+        if state.answers.count >= Self.capacity { state.answers.removeAll() }
+        state.answers[host] = Answer(addresses: addresses, until: now + Self.lifetime)
+      } else if let old = state.answers[host] {
+        state.answers[host]?.until = now + Self.reprieve
+        return (waiting, Result<[SocketAddress], ResolveError>.success(old.addresses))
+      }
+      return (waiting, result)
+    }
+    for continuation in waiting { continuation.resume(returning: outcome) }
+  }
+
+  private static func address(_ address: SocketAddress, port: UInt16) -> SocketAddress {
+    switch address.kind {
+    case .ipv4(let bits, _): SocketAddress(.ipv4(bits, port: port))
+    case .ipv6(let bytes, _, let zone): SocketAddress(.ipv6(bytes, port: port, zone: zone))
+    case .unix: address
+    }
+  }
+
+  private static func systemLookUp(_ host: String) -> Result<[SocketAddress], ResolveError> {
+    var hints = addrinfo()
+    hints.ai_family = AF_UNSPEC
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_ADDRCONFIG
+    var list: UnsafeMutablePointer<addrinfo>?
+    var status = getaddrinfo(host, nil, &hints, &list)
+    if status == EAI_ADDRFAMILY || status == EAI_NODATA || status == EAI_NONAME {
+      // AI_ADDRCONFIG hides loopback-only addresses on a machine without a network.
+      hints.ai_flags = 0
+      status = getaddrinfo(host, nil, &hints, &list)
+    }
+    defer { if let list { freeaddrinfo(list) } }
+    guard status == 0 else {
+      return .failure(ResolveError(host: host, reason: String(cString: gai_strerror(status))))
+    }
+    var addresses: [SocketAddress] = []
+    var next = list
+    while let entry = next {
+      let raw = UnsafeRawBufferPointer(start: entry.pointee.ai_addr, count: Int(entry.pointee.ai_addrlen))
+      if let address = SocketAddress(raw), !addresses.contains(address) { addresses.append(address) }
+      next = entry.pointee.ai_next
+    }
+    return addresses.isEmpty ? .failure(ResolveError(host: host, reason: "no usable address")) : .success(addresses)
+  }
+}
+
+private let EAI_ADDRFAMILY: Int32 = -9
+private let EAI_NODATA: Int32 = -5

@@ -1,0 +1,153 @@
+// Owns one connection's bytes: plain or through TLS, tried without blocking. Waiting is the Waiter's, meaning is
+// HTTP's.
+
+internal import CSystem
+internal import Glibc
+
+/// A connected stream socket, optionally with TLS on top.
+///
+/// `@unchecked Sendable`: confined to its channel's loop.
+public final class ByteStream: @unchecked Sendable {
+  /// The socket's registration.
+  public let channel: Channel
+  /// The TLS session where there is one.
+  public let tls: TLSSession?
+  @exclusivity(unchecked) private var isWriteClosed = false
+  /// Whether sending has found out that the peer broke the connection off.
+  @exclusivity(unchecked) private var wasReset = false
+
+  /// A stream over a connected socket. Call on the loop; the handshake is still to be made where `tls` is given.
+  public init(_ channel: Channel, tls: TLSContext? = nil, serverName: String? = nil, resuming: TLSResumption? = nil)
+    throws(StreamError)
+  {
+    self.channel = channel
+    if let tls {
+      do throws(TLSFailure) {
+        self.tls = try TLSSession(tls, channel: channel, serverName: serverName, resuming: resuming)
+      } catch {
+        channel.close()
+        throw .tls(error)
+      }
+    } else {
+      self.tls = nil
+    }
+  }
+
+  /// What to watch the channel for after `receive` would have blocked.
+  @inline(__always)
+  public var receiveInterest: Readiness { tls?.receiveInterest ?? .read }
+  /// What to watch the channel for after `send` would have blocked.
+  @inline(__always)
+  public var sendInterest: Readiness { tls?.sendInterest ?? .write }
+
+  /// Whether bytes may be at hand without another event.
+  @inline(__always)
+  public var mayReceive: Bool { channel.ready.contains(.read) || tls?.hasBufferedBytes == true }
+
+  /// Whether a connection nobody is using can no longer be used: the peer closed it or sent something unasked.
+  public var isStale: Bool {
+    guard let tls else { return channel.isStale }
+    // TLS 1.3 peers send session tickets after the handshake, so readable alone does not mean stale: process what is
+    // there, and only application data or an end makes the connection useless.
+    if channel.descriptor < 0 || !channel.ready.isDisjoint(with: [.readClosed, .hangUp]) { return true }
+    return !tls.isQuiet()
+  }
+
+  /// Receives what is there, at most `buffer.count` bytes.
+  public func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
+    if let tls { return tls.receive(into: buffer) }
+    if !channel.ready.contains(.read) { return .wouldBlock }
+    return receivePlain(into: buffer)
+  }
+
+  @inline(never)
+  private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
+    while true {
+      let count = recv(channel.descriptor, buffer.baseAddress, buffer.count, 0)
+      if count > 0 {
+        if count < buffer.count { channel.nothingMoreToRead() }
+        return .moved(count)
+      }
+      if count == 0 { return buffer.isEmpty ? .wouldBlock : wasReset ? .failed(.reset) : .endOfStream }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        channel.ready.remove(.read)
+        return .wouldBlock
+      default: return .failed(StreamError(errno: errno, call: "recv"))
+      }
+    }
+  }
+
+  /// Sends as much of `bytes` as fits; `endOfStream` does not occur.
+  public func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome {
+    if bytes.isEmpty { return .moved(0) }
+    if let tls { return tls.send(bytes) }
+    if !channel.ready.contains(.write) { return .wouldBlock }
+    return sendPlain(bytes)
+  }
+
+  @inline(never)
+  private func sendPlain(_ bytes: UnsafeRawBufferPointer) -> IOOutcome {
+    while true {
+      let count = Glibc.send(channel.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      if count >= 0 {
+        if count < bytes.count { channel.ready.remove(.write) }
+        return .moved(count)
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        channel.ready.remove(.write)
+        return .wouldBlock
+      default:
+        // The kernel says so once, to the call that comes first; the next `recv` would find an end in good order. After
+        // the peer's own end it is EPIPE, and that end was in order.
+        if errno == ECONNRESET { wasReset = true }
+        return .failed(StreamError(errno: errno, call: "send"))
+      }
+    }
+  }
+
+  /// Whether the peer has begun the TLS handshake.
+  public var hasBegunHandshake: Bool { tls?.hasReceived == true }
+
+  /// Makes the TLS handshake, if this stream has one to make.
+  public func handshake(_ waiter: Waiter, until deadline: MonotonicTime) async throws(StreamError) -> Waiter.Wake {
+    guard let tls else { return .ready }
+    while true {
+      switch tls.handshake() {
+      case .moved: return .ready
+      case .endOfStream: throw .truncated
+      case .failed(let error): throw error
+      case .wouldBlock:
+        waiter.watch(channel, tls.receiveInterest)
+        let wake = await waiter.wait(until: deadline)
+        if wake != .ready { return wake }
+      }
+    }
+  }
+
+  /// Says that no more bytes follow: a half-close. What the peer sends can still be received.
+  public func closeWrite() {
+    guard !isWriteClosed, channel.descriptor >= 0 else { return }
+    isWriteClosed = true
+    tls?.closeNotify()
+    shutdown(channel.descriptor, Int32(SHUT_WR))
+  }
+
+  /// Closes in good order: TLS says so, then the descriptor goes.
+  public func close() {
+    guard channel.descriptor >= 0 else { return }
+    if !isWriteClosed { tls?.closeNotify() }
+    channel.close()
+  }
+
+  /// Closes so that the peer sees a reset instead of an end: its message, or ours, was cut short.
+  public func reset() {
+    guard channel.descriptor >= 0 else { return }
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(channel.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    channel.close()
+  }
+}

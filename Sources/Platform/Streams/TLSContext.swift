@@ -1,0 +1,201 @@
+// Owns what TLS connections of one kind have in common: trust, our certificate, protocol versions. A session is the
+// TLSSession's.
+
+internal import COpenSSL
+internal import Glibc
+
+/// Why a TLS setting cannot be used; the path is the configuration's.
+public enum TLSConfigurationError: Error, Sendable, Hashable {
+  /// The file with the certificate chain cannot be read or holds none.
+  case certificate(path: String, TLSFailure)
+  /// The file with the private key cannot be read or holds none.
+  case key(path: String, TLSFailure)
+  /// The private key is not the certificate's.
+  case mismatch(certificatePath: String, keyPath: String)
+  /// The file with trusted certificates cannot be read or holds none; no path: the system's.
+  case trust(path: String?, TLSFailure)
+  /// A file cannot be read, or is no file.
+  case unreadable(path: String, FileReadError)
+  /// OpenSSL gave no context.
+  case unavailable(TLSFailure)
+}
+
+/// A certificate chain and its key, as PEM files.
+public struct TLSIdentity: Sendable, Hashable {
+  /// The leaf first, then what leads to the root.
+  public var certificatePath: String
+  /// The leaf's private key, not encrypted.
+  public var keyPath: String
+
+  /// Names the two files.
+  public init(certificatePath: String, keyPath: String) {
+    self.certificatePath = certificatePath
+    self.keyPath = keyPath
+  }
+}
+
+/// The settings of many TLS connections. Verification of upstreams cannot be turned off.
+///
+/// `@unchecked Sendable`: OpenSSL counts references to an `SSL_CTX` atomically, and nothing changes it after `init`.
+public final class TLSContext: @unchecked Sendable {
+  enum Role {
+    case client
+    case server
+  }
+
+  let handle: OpaquePointer
+  let role: Role
+
+  private init(_ role: Role) throws(TLSConfigurationError) {
+    self.role = role
+    guard let handle = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {
+      throw .unavailable(TLSFailure())
+    }
+    self.handle = handle
+    _ = copenssl_set_min_version(handle, TLS1_2_VERSION)
+    // Of TLS 1.2 only suites with forward secrecy and authenticated encryption (RFC 9325 §4.2); TLS 1.3 has no others.
+    guard SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else { throw .unavailable(TLSFailure()) }
+    SSL_CTX_set_options(handle, SSL_OP_NO_COMPRESSION_ | SSL_OP_NO_RENEGOTIATION_)
+    // Partial writes from a buffer that may have moved are ours to manage. Callers' idle connections, of which there
+    // may be many, hold no record buffers; upstream connections, of which few are kept idle, hold theirs, because
+    // giving them back and taking them again costs six allocations a request.
+    let releases = role == .server ? SSL_MODE_RELEASE_BUFFERS : 0
+    _ = copenssl_set_mode(handle, Int(releases | 0x1 | 0x2))
+    _ = copenssl_set_read_ahead(handle)
+  }
+
+  deinit {
+    SSL_CTX_free(handle)
+  }
+
+  /// The file with the certificates that the system trusts.
+  public static var systemTrustPath: String {
+    if let path = getenv("SSL_CERT_FILE") { return String(cString: path) }
+    return X509_get_default_cert_file().map { String(cString: $0) } ?? ""
+  }
+
+  /// The upstream side: peers are verified against the system's trust store, or only against the certificates in
+  /// `trustPath`; `identity` is shown where the peer asks for one.
+  public static func client(
+    trustPath: String? = nil, identity: TLSIdentity? = nil
+  ) throws(TLSConfigurationError) -> TLSContext {
+    let context = try TLSContext(.client)
+    ERR_clear_error()
+    if let trustPath {
+      let file = try readable(trustPath)
+      guard file.withPath({ SSL_CTX_load_verify_file(context.handle, $0) }) == 1 else {
+        throw .trust(path: trustPath, TLSFailure())
+      }
+    } else {
+      try refuseTrustThatIsNoFile()
+      guard SSL_CTX_set_default_verify_paths(context.handle) == 1 else { throw .trust(path: nil, TLSFailure()) }
+    }
+    SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+    if let identity { try context.use(identity) }
+    // One protocol, in the wire form of RFC 7301: a length and the name.
+    let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+    SSL_CTX_set_alpn_protos(context.handle, protocols, UInt32(protocols.count))
+    return context
+  }
+
+  /// Opens a file that OpenSSL is to read: it would wait for the writer of a pipe.
+  private static func readable(_ path: String) throws(TLSConfigurationError) -> ReadableFile {
+    do throws(FileReadError) {
+      return try ReadableFile.opened(path, limit: fileLimit)
+    } catch {
+      throw .unreadable(path: path, error)
+    }
+  }
+
+  /// Bytes of the largest PEM file that is read: the authorities of a whole system are a quarter of a MiB.
+  private static let fileLimit = 4 << 20
+
+  /// A variable of the environment may name the system's authorities. Where there is no file, OpenSSL trusts what the
+  /// directory has.
+  private static func refuseTrustThatIsNoFile() throws(TLSConfigurationError) {
+    let path = systemTrustPath
+    do throws(FileReadError) {
+      _ = try ReadableFile.opened(path, limit: .max)
+    } catch .notRegular(let kind) where kind != .directory {
+      throw .unreadable(path: path, .notRegular(kind))
+    } catch {}
+  }
+
+  /// The listener side. `callerTrustPath`: certification authorities, of one of which callers must show a certificate.
+  public static func server(
+    _ identity: TLSIdentity, callerTrustPath: String? = nil
+  ) throws(TLSConfigurationError) -> TLSContext {
+    let context = try TLSContext(.server)
+    try context.use(identity)
+    if let callerTrustPath { try context.demandCertificates(trustPath: callerTrustPath) }
+    SSL_CTX_set_alpn_select_cb(context.handle, selectHTTP11, nil)
+    return context
+  }
+
+  private func demandCertificates(trustPath: String) throws(TLSConfigurationError) {
+    ERR_clear_error()
+    let file = try Self.readable(trustPath)
+    guard file.withPath({ SSL_CTX_load_verify_file(handle, $0) }) == 1,
+      let names = file.withPath({ SSL_load_client_CA_file($0) })
+    else {
+      throw .trust(path: trustPath, TLSFailure())
+    }
+    SSL_CTX_set_client_CA_list(handle, names)
+    SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    // Sessions are resumed only where they were made for this very purpose (SSL_CTX_set_session_id_context(3)); none
+    // are.
+    _ = copenssl_set_session_cache_mode(handle, Int(SSL_SESS_CACHE_OFF))
+    SSL_CTX_set_options(handle, SSL_OP_NO_TICKET_)
+  }
+
+  private func use(_ identity: TLSIdentity) throws(TLSConfigurationError) {
+    ERR_clear_error()
+    let certificate = try Self.readable(identity.certificatePath)
+    let key = try Self.readable(identity.keyPath)
+    guard certificate.withPath({ SSL_CTX_use_certificate_chain_file(handle, $0) }) == 1 else {
+      throw .certificate(path: identity.certificatePath, TLSFailure())
+    }
+    if key.withPath({ SSL_CTX_use_PrivateKey_file(handle, $0, SSL_FILETYPE_PEM) }) != 1 {
+      let failure = TLSFailure()
+      // OpenSSL compares as it loads: a readable key of another certificate fails here.
+      if failure.isKeyMismatch {
+        throw .mismatch(certificatePath: identity.certificatePath, keyPath: identity.keyPath)
+      }
+      throw .key(path: identity.keyPath, failure)
+    }
+    guard SSL_CTX_check_private_key(handle) == 1 else {
+      ERR_clear_error()
+      throw .mismatch(certificatePath: identity.certificatePath, keyPath: identity.keyPath)
+    }
+  }
+}
+
+extension TLSFailure {
+  fileprivate var isKeyMismatch: Bool {
+    let reason = Int32(truncatingIfNeeded: code & 0x7F_FFFF)
+    return reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH
+  }
+}
+
+// Macros of shapes that Swift does not import.
+private let SSL_OP_NO_COMPRESSION_: UInt64 = 1 << 17
+private let SSL_OP_NO_TICKET_: UInt64 = 1 << 14
+private let SSL_OP_NO_RENEGOTIATION_: UInt64 = 1 << 30
+
+/// Chooses HTTP/1.1 where the peer offers it; otherwise goes on without ALPN (RFC 7301 §3.2 leaves that to us).
+private let selectHTTP11: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, offeredLength, _ in
+  guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
+  var index = 0
+  while index < Int(offeredLength) {
+    let length = Int(offered[index])
+    guard index + 1 + length <= Int(offeredLength) else { break }
+    let name = UnsafeBufferPointer(start: offered + index + 1, count: length)
+    if name.elementsEqual("http/1.1".utf8) {
+      chosen.pointee = offered + index + 1
+      chosenLength.pointee = UInt8(length)
+      return SSL_TLSEXT_ERR_OK
+    }
+    index += 1 + length
+  }
+  return SSL_TLSEXT_ERR_NOACK
+}

@@ -1,0 +1,85 @@
+// Owns how OpenSSL reaches the socket: a BIO over a channel that knows the channel's latched readiness, so that a
+// record boundary never costs a system call that only finds nothing.
+
+internal import COpenSSL
+internal import Glibc
+
+enum TLSTransport {
+  /// The method table is made once and never freed; OpenSSL only reads it.
+  private nonisolated(unsafe) static let method: OpaquePointer? = {
+    let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "channel")
+    BIO_meth_set_create(method, create)
+    BIO_meth_set_read(method, read)
+    BIO_meth_set_write(method, write)
+    BIO_meth_set_ctrl(method, control)
+    return method
+  }()
+
+  /// A BIO that reads and writes `channel`, which must outlive it.
+  static func makeBIO(_ channel: Channel) -> OpaquePointer? {
+    guard let bio = BIO_new(method) else { return nil }
+    BIO_set_data(bio, Unmanaged.passUnretained(channel).toOpaque())
+    return bio
+  }
+
+  private static let endOfFileFlag: Int32 = 0x800
+
+  private static func channel(_ bio: OpaquePointer?) -> Channel? {
+    BIO_get_data(bio).map { Unmanaged<Channel>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static let create: @convention(c) (OpaquePointer?) -> Int32 = { bio in
+    BIO_set_init(bio, 1)
+    return 1
+  }
+
+  private static let read: @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, Int32) -> Int32 = {
+    bio, buffer, count in
+    copenssl_bio_clear_retry(bio)
+    guard let channel = channel(bio) else { return -1 }
+    while channel.ready.contains(.read) {
+      let received = recv(channel.descriptor, buffer, Int(count), 0)
+      if received > 0 {
+        if received < Int(count) { channel.nothingMoreToRead() }
+        return Int32(received)
+      }
+      if received == 0 {
+        BIO_set_flags(bio, endOfFileFlag)
+        errno = 0
+        return 0
+      }
+      if errno == EINTR { continue }
+      if errno != EAGAIN { return -1 }
+      channel.ready.remove(.read)
+    }
+    copenssl_bio_set_retry_read(bio)
+    return -1
+  }
+
+  private static let write: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32 = {
+    bio, bytes, count in
+    copenssl_bio_clear_retry(bio)
+    guard let channel = channel(bio) else { return -1 }
+    while channel.ready.contains(.write) {
+      let sent = send(channel.descriptor, bytes, Int(count), Int32(MSG_NOSIGNAL))
+      if sent >= 0 {
+        if sent < Int(count) { channel.ready.remove(.write) }
+        return Int32(sent)
+      }
+      if errno == EINTR { continue }
+      if errno != EAGAIN { return -1 }
+      channel.ready.remove(.write)
+    }
+    copenssl_bio_set_retry_write(bio)
+    return -1
+  }
+
+  private static let control: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int = {
+    bio, command, _, _ in
+    switch command {
+    case BIO_CTRL_FLUSH, BIO_CTRL_DUP: 1
+    case BIO_CTRL_EOF: BIO_test_flags(bio, endOfFileFlag) != 0 ? 1 : 0
+    default: 0
+    }
+  }
+}

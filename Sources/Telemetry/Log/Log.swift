@@ -1,0 +1,197 @@
+// Owns what the process says about itself. Messages are literals; everything that varies is a typed field, so that no
+// sentence can carry a secret or a line break. Requests leave access records instead.
+
+internal import Synchronization
+
+/// How much a record matters.
+public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
+  /// What only a developer wants to know.
+  case debug
+  /// What an operator may want to know.
+  case info
+  /// Something is not right, and the process copes.
+  case warning
+  /// Something does not work.
+  case error
+
+  /// Whether one level matters less than another.
+  public static func < (left: LogLevel, right: LogLevel) -> Bool {
+    left.rank < right.rank
+  }
+
+  fileprivate var rank: Int {
+    switch self {
+    case .debug: 0
+    case .info: 1
+    case .warning: 2
+    case .error: 3
+    }
+  }
+
+  fileprivate init(rank: Int) {
+    self = Self.allCases.first { $0.rank == rank } ?? .error
+  }
+
+  var word: StaticString {
+    switch self {
+    case .debug: "debug"
+    case .info: "info"
+    case .warning: "warning"
+    case .error: "error"
+    }
+  }
+}
+
+/// The value of a field.
+public enum LogValue: Sendable, Hashable {
+  /// Text from anywhere; it is escaped.
+  case string(String)
+  /// A whole number.
+  case integer(Int)
+  /// A duration; the field's name ends in `_ms`.
+  case milliseconds(Duration)
+  /// True or false.
+  case boolean(Bool)
+}
+
+/// Writes records from any thread, each with one call of `write`. Level and format may be changed at any time.
+public final class Log: Sendable {
+  /// The level's rank, and whether records are JSON: both in one number, read without a lock.
+  private let manner: Atomic<Int>
+  private let now: @Sendable () -> LogInstant
+  private let write: @Sendable ([UInt8]) -> Void
+  private let repetitions: WithRepetitions?
+
+  /// When a record is written that says what another has said lately.
+  public enum Occasion: Sendable, Hashable {
+    /// Where it is news; otherwise it is counted.
+    case ifNew
+    /// All the same: somebody did something and waits for what came of it.
+    case always
+  }
+
+  /// Lets one thread at a time use what has been said lately: this module has no lock.
+  public typealias WithRepetitions = @Sendable (_ body: (inout Repetitions) -> Void) -> Void
+
+  /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`. With
+  /// `repetitions`, warnings and errors that come again and again are summarised: call `summarise` now and then.
+  public init(
+    level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
+    repetitions: WithRepetitions? = nil, write: @escaping @Sendable ([UInt8]) -> Void
+  ) {
+    manner = Atomic(Self.manner(level, format))
+    self.now = now
+    self.repetitions = repetitions
+    self.write = write
+  }
+
+  /// From which level on records are written.
+  public var level: LogLevel { LogLevel(rank: manner.load(ordering: .relaxed) >> 1) }
+
+  /// From now on records are written from this level on, and look like this.
+  public func change(level: LogLevel, format: LogFormat) {
+    manner.store(Self.manner(level, format), ordering: .relaxed)
+  }
+
+  /// From now on records are written from this level on.
+  public func change(level: LogLevel) {
+    change(level: level, format: manner.load(ordering: .relaxed) & 1 == 1 ? .json : .text)
+  }
+
+  private static func manner(_ level: LogLevel, _ format: LogFormat) -> Int {
+    level.rank << 1 | (format == .json ? 1 : 0)
+  }
+
+  /// Writes a record for a developer.
+  public func debug(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+    log(.debug, message, fields)
+  }
+
+  /// Writes a record for an operator.
+  public func info(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+    log(.info, message, fields)
+  }
+
+  /// Writes a record about something that is not right.
+  public func warning(
+    _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
+    of request: LogRequest? = nil
+  ) {
+    log(.warning, message, fields, request)
+  }
+
+  /// Writes a record about something that does not work.
+  public func error(
+    _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
+    of request: LogRequest? = nil, when: Occasion = .ifNew
+  ) {
+    log(.error, message, fields, request, when)
+  }
+
+  /// Fields are evaluated only where the record is written.
+  private func log(
+    _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>,
+    _ request: LogRequest? = nil, _ occasion: Occasion = .ifNew
+  ) {
+    guard level >= self.level else { return }
+    var fields = fields().map { ($0.key, $0.value) }
+    if let request = request ?? RequestScope.current?.request {
+      fields.append(("request_id", .string(request.requestID)))
+      fields.append(("trace_id", .string(request.traceID)))
+    }
+    let now = now()
+    if level >= .warning, occasion == .ifNew, let repetitions {
+      var isAdmitted = true
+      repetitions { isAdmitted = $0.admits(level, message, fields, at: now) }
+      if !isAdmitted { return }
+    }
+    write(level, message, fields, now)
+  }
+
+  /// Writes what warnings and errors came again in the minute that is over, a record each; at the end of the process,
+  /// in whatever is over of it. Call every few seconds.
+  public func summarise(isLast: Bool = false) {
+    guard let repetitions else { return }
+    let now = now()
+    var due: [Repetitions.Entry] = []
+    repetitions { due = $0.takeSummaries(at: now, isLast: isLast) }
+    for entry in due where entry.level >= level {
+      write(
+        entry.level, entry.message,
+        entry.fields + [
+          ("repeated", .integer(entry.count)),
+          ("within_s", .integer(Int(clamping: max(now.seconds - entry.since.seconds, 0)))),
+        ], now)
+    }
+  }
+
+  private func write(
+    _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], _ now: LogInstant
+  ) {
+    let manner = manner.load(ordering: .relaxed)
+    let record = LogRecord(format: manner & 1 == 1 ? .json : .text)
+    var line = LineBuffer(capacity: 256)
+    record.begin(&line, at: now, level: level.word)
+    record.message(&line, message)
+    for (name, value) in fields {
+      switch value {
+      case .string(let text): record.field(&line, name, text: Array(text.utf8).span)
+      case .integer(let number): record.field(&line, name, integer: Int64(number))
+      case .milliseconds(let duration): record.field(&line, name, nanoseconds: duration.nanoseconds)
+      case .boolean(let value): record.field(&line, name, boolean: value)
+      }
+    }
+    record.end(&line)
+    write(line.withBytes { Array($0) })
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds; none for a negative duration, and the most there are for one of more than five centuries.
+  fileprivate var nanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000)).partialValue
+  }
+}

@@ -1,0 +1,78 @@
+// Owns the words for what an upstream did wrong, as records, metrics, traces and `status` have them: few, and never
+// anything that an upstream sends.
+
+/// Why a request got no answer of its upstream, or not a whole one.
+public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
+  /// Its name has no address.
+  case unresolved
+  /// Its name leads to an address that no upstream may have.
+  case forbiddenAddress
+  /// It accepts no connection.
+  case connectionRefused
+  /// It did not accept a connection in time.
+  case connectTimedOut
+  /// No TLS with it, or TLS broke off.
+  case tls
+  /// The proxy on the way there makes no tunnel.
+  case proxy
+  /// It closed the connection before it had answered.
+  case closed
+  /// It did not answer in time.
+  case timedOut
+  /// What should be a status line is none.
+  case statusLine
+  /// An HTTP of another major version than 1.
+  case version
+  /// A field line is wrong.
+  case fieldLine
+  /// The head is larger than the limits.
+  case headTooLarge
+  /// `Connection` is not a list of options, or nominates too many fields.
+  case connectionOptions
+  /// `Content-Length` is repeated, or no number.
+  case contentLength
+  /// `Transfer-Encoding` is not `chunked`, or stands beside a length or in HTTP/1.0.
+  case transferEncoding
+  /// It switched to a protocol that was not asked for.
+  case unaskedSwitch
+  /// It sent one interim answer after the other.
+  case interimAnswers
+  /// Its content ended before it was complete.
+  case cutShort
+  /// It reset the connection in the middle of its content.
+  case reset
+  /// The chunked coding of its content is broken.
+  case chunkedCoding
+  /// The trailer section of its content is broken.
+  case trailers
+  /// It stopped sending in the middle of its content.
+  case stalled
+
+  /// The word in records, labels and attributes.
+  public var word: StaticString {
+    switch self {
+    case .unresolved: "unresolved"
+    case .forbiddenAddress: "forbidden_address"
+    case .connectionRefused: "connection_refused"
+    case .connectTimedOut: "connect_timed_out"
+    case .tls: "tls"
+    case .proxy: "proxy"
+    case .closed: "closed"
+    case .timedOut: "timed_out"
+    case .statusLine: "status_line"
+    case .version: "version"
+    case .fieldLine: "field_line"
+    case .headTooLarge: "head_too_large"
+    case .connectionOptions: "connection_options"
+    case .contentLength: "content_length"
+    case .transferEncoding: "transfer_encoding"
+    case .unaskedSwitch: "unasked_switch"
+    case .interimAnswers: "interim_answers"
+    case .cutShort: "cut_short"
+    case .reset: "reset"
+    case .chunkedCoding: "chunked_coding"
+    case .trailers: "trailers"
+    case .stalled: "stalled"
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// Owns what an `authority` setting means: the kind of identity provider, its tenant, where its metadata stands. Asks
+// nobody; what the metadata says is `ProviderMetadata`'s.
+
+public import HTTP
+
+/// Why a text is not an authority.
+public enum AuthorityError: Error, Sendable, Hashable {
+  /// Not an absolute http or https URL.
+  case url(HTTPURLError)
+  /// `http:` to a host that is not loopback: secrets would travel in clear.
+  case plaintext
+  /// An issuer has no query (OpenID Connect Discovery 1.0 §2).
+  case query
+  /// A Microsoft host without a tenant in its path.
+  case tenantMissing
+  /// The tenant is neither a GUID nor a domain name nor one of `common`, `organizations`, `consumers`.
+  case tenant(String)
+}
+
+/// The identity provider that an application belongs to.
+public struct Authority: Sendable, Hashable {
+  /// What kind of provider it is; it decides discovery, issuer validation and scope rules.
+  public enum Kind: Sendable, Hashable {
+    /// Microsoft Entra at one of its known hosts.
+    case entra(tenant: EntraTenant, cloud: EntraCloud)
+    /// Active Directory Federation Services: the path is `/adfs`.
+    case adfs
+    /// Azure AD B2C: a policy of a tenant.
+    case b2c(tenant: String, policy: String)
+    /// Entra External ID: a `ciamlogin.com` host.
+    case ciam(tenant: String)
+    /// Any OpenID Connect issuer.
+    case issuer
+  }
+
+  /// The kind, with what the path said.
+  public let kind: Kind
+  /// The canonical URL: the path cut to what the kind reads, without a slash at its end.
+  public let url: HTTPURL
+
+  /// Reads an authority. Microsoft hosts are recognised by name; every other URL is an OpenID Connect issuer.
+  public init(_ text: String) throws(AuthorityError) {
+    let parsed: HTTPURL
+    do throws(HTTPURLError) {
+      parsed = try HTTPURL(text)
+    } catch {
+      throw .url(error)
+    }
+    if parsed.scheme == .http, !parsed.isLoopback { throw .plaintext }
+    if parsed.target.contains("?") { throw .query }
+    let segments = parsed.target.split(separator: "/").map { $0.lowercased() }
+    (kind, url) = try Self.classified(parsed, segments)
+  }
+
+  private static func classified(_ url: HTTPURL, _ segments: [String]) throws(AuthorityError) -> (Kind, HTTPURL) {
+    let host = url.host
+    if segments.first == "adfs" { return (.adfs, url.cut(to: ["adfs"])) }
+    if segments.count >= 2, host.isB2CHost || segments[1].hasPrefix("b2c_") {
+      return (.b2c(tenant: segments[0], policy: segments[1]), url.cut(to: Array(segments.prefix(2))))
+    }
+    if host.isB2CHost { throw .tenantMissing }
+    if host.hasSuffix(".ciamlogin.com") {
+      let tenant = segments.first ?? host.prefix { $0 != "." } + ".onmicrosoft.com"
+      return (.ciam(tenant: tenant), url.cut(to: [tenant]))
+    }
+    if let cloud = EntraCloud(host: host) ?? EntraCloud(regionalHost: host), segments.first != "dstsv2" {
+      guard let first = segments.first else { throw .tenantMissing }
+      guard let tenant = EntraTenant(first) else { throw .tenant(first) }
+      return (.entra(tenant: tenant, cloud: cloud), url.cut(to: [first]))
+    }
+    return (.issuer, url.withoutTrailingSlash)
+  }
+
+  /// Where the provider's OpenID Connect metadata stands (`/v2.0` for Entra, B2C and External ID).
+  public var metadataURL: HTTPURL {
+    var result = url
+    if result.target == "/" { result.target = "" }
+    switch kind {
+    case .entra, .b2c, .ciam: result.target += "/v2.0/.well-known/openid-configuration"
+    case .adfs, .issuer: result.target += "/.well-known/openid-configuration"
+    }
+    return result
+  }
+
+  /// What an application may ask of this provider for itself.
+  public var scopeRule: ScopeRule {
+    switch kind {
+    case .entra, .b2c, .ciam: .oneResourceDefault
+    case .adfs, .issuer: .any
+    }
+  }
+
+  /// The names under which cache entries serve this authority, the one for new entries first: the host names of a
+  /// cloud's alias group; of an issuer its URL, since it may share its host with others, and the host, under which msal
+  /// files.
+  public var environments: [String] {
+    if kind == .issuer { return [description, url.host] }
+    guard case .entra(_, let cloud) = kind else { return [url.host] }
+    guard cloud.hosts.contains(url.host) else { return cloud.hosts }
+    return [url.host] + cloud.hosts.filter { $0 != url.host }
+  }
+}
+
+extension Authority: CustomStringConvertible {
+  /// The canonical URL as text, without a slash at its end.
+  public var description: String { url.target == "/" ? url.origin : url.description }
+}
+
+extension EntraCloud {
+  /// The global cloud for `<region>.login.microsoft.com`, a region being one label.
+  init?(regionalHost host: String) {
+    let suffix = ".login.microsoft.com"
+    guard host.hasSuffix(suffix), host.count > suffix.count, !host.dropLast(suffix.count).contains(".") else {
+      return nil
+    }
+    self = .global
+  }
+}
+
+extension String {
+  /// Whether a host in lower case is Azure AD B2C's.
+  var isB2CHost: Bool {
+    [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"].contains { hasSuffix($0) }
+  }
+}
+
+extension HTTPURL {
+  fileprivate func cut(to segments: [String]) -> HTTPURL {
+    var result = self
+    result.target = "/" + segments.joined(separator: "/")
+    return result
+  }
+
+  fileprivate var withoutTrailingSlash: HTTPURL {
+    var result = self
+    if result.target.count > 1, result.target.hasSuffix("/") { result.target.removeLast() }
+    return result
+  }
+}

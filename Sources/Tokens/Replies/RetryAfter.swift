@@ -1,0 +1,82 @@
+// Owns the reading of `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
+
+public import Bytes
+
+/// How long a provider asks to be left alone.
+public struct RetryAfter: Sendable, Hashable {
+  /// Seconds from now: 1 to `limit`.
+  public let seconds: Int64
+
+  /// The longest wait that is honoured (MSAL's): a mistyped header must not stop a route for a day.
+  public static let limit: Int64 = 3600
+
+  /// Reads the field; nil where it is neither a number of seconds nor a date, which counts as absent.
+  public init?(field: String, now: UnixTime) {
+    let text = field.trimmingSpaces
+    let asked: Int64
+    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      asked = Int64(text) ?? .max
+    } else if let date = UnixTime(httpDate: text, now: now) {
+      asked = date - now
+    } else {
+      return nil
+    }
+    seconds = min(max(asked, 1), Self.limit)
+  }
+}
+
+extension UnixTime {
+  /// An HTTP-date (RFC 9110 §5.6.7): IMF-fixdate, or the obsolete RFC 850 and asctime forms, in GMT. Week days are not
+  /// checked. `now` decides the century of a two-digit year: the one that is less than 50 years ahead.
+  init?(httpDate text: Substring, now: UnixTime) {
+    let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }
+    let fields: (day: Substring, month: Substring, year: Substring, time: Substring)
+    if parts.count == 6, parts[5] == "GMT" {
+      fields = (parts[1], parts[2], parts[3], parts[4])
+    } else if parts.count == 5 {
+      fields = (parts[2], parts[1], parts[4], parts[3])
+    } else {
+      return nil
+    }
+    let clock = fields.time.split(separator: ":", omittingEmptySubsequences: false).map { Int64(decimal: $0) }
+    guard let month = Self.months.firstIndex(of: String(fields.month)), let day = Int64(decimal: fields.day),
+      var year = Int64(decimal: fields.year), clock.count == 3, let hour = clock[0], let minute = clock[1],
+      let second = clock[2], (1...31).contains(day), hour < 24, minute < 60, second <= 60, year < 10_000
+    else { return nil }
+    if fields.year.count == 2 {
+      let thisYear = 1970 + now.seconds / 31_556_952
+      year += thisYear / 100 * 100
+      if year >= thisYear + 50 { year -= 100 }
+    }
+    let days = Self.days(year: year, month: Int64(month) + 1, day: day)
+    self.init(days * 86_400 + hour * 3600 + minute * 60 + second)
+  }
+
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// Days from 1970-01-01 to a date of the Gregorian calendar, with years counted from March so that leap days come
+  /// last.
+  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let marchYear = month <= 2 ? year - 1 : year
+    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
+    return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
+  }
+}
+
+extension Int64 {
+  /// A number of decimal digits and nothing else.
+  fileprivate init?(decimal text: Substring) {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    self.init(text)
+  }
+}
+
+extension String {
+  fileprivate var trimmingSpaces: Substring {
+    var text = self[...]
+    while text.first == " " || text.first == "\t" { text.removeFirst() }
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return text
+  }
+}

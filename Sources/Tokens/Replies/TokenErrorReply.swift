@@ -1,0 +1,87 @@
+// Owns what an OAuth error reply says, in bounded and printable form. What it means is `TokenErrorClass`'s.
+
+import Bytes
+
+/// An error reply of a token endpoint (RFC 6749 §5.2, with Entra's members).
+public struct TokenErrorReply: Sendable, Hashable {
+  /// The `error` member.
+  public var error: String
+  /// Entra's refinement of `invalid_grant` and `interaction_required`.
+  public var suberror: String?
+  /// Entra's AADSTS numbers. For messages only: Microsoft changes them, so nothing may branch on them.
+  public var codes: [Int64]
+  /// The provider's prose, one line, at most 300 characters. For the operator's log, not for callers.
+  public var description: String?
+  /// A claims challenge.
+  public var claims: Claims?
+  /// Names the exchange to the provider's support.
+  public var correlationID: String?
+
+  /// An error reply with this code.
+  public init(
+    error: String, suberror: String? = nil, codes: [Int64] = [], description: String? = nil, claims: Claims? = nil,
+    correlationID: String? = nil
+  ) {
+    self.error = error
+    self.suberror = suberror
+    self.codes = codes
+    self.description = description
+    self.claims = claims
+    self.correlationID = correlationID
+  }
+
+  /// What stands in the place of an `error` that repeats a secret of the request.
+  static let withheldError = "withheld"
+  /// What stands in the place of a description that does.
+  static let withheldDescription = "the provider's words repeat a secret of the request, and are not shown"
+
+  /// Codes of RFC 6749, RFC 8628 and OpenID Connect, and Entra's: they say nothing of a request, whatever its secrets
+  /// are.
+  private static let standardErrors: Set<String> = [
+    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+    "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
+    "authorization_pending", "slow_down", "expired_token", "code_expired", "authorization_declined",
+    "interaction_required", "login_required", "consent_required", "account_selection_required", "invalid_target",
+    "invalid_resource", "request_timeout",
+  ]
+
+  /// The error reply of an answer to a request without secrets, by the answer's content; nil where that is none.
+  public init?(json: [UInt8]) {
+    guard let members = JSONValue(json: json)?.members else { return nil }
+    self.init(members: members, sent: .none)
+  }
+
+  /// The error reply that these members spell, without those that repeat a secret of the request; nil without an
+  /// `error`.
+  init?(members all: [String: JSONValue], sent: SentSecrets) {
+    guard let error = all["error"]?.text, !error.isEmpty else { return nil }
+    var members = sent.withholding(all)
+    if all["error_description"] != nil, members["error_description"] == nil {
+      members["error_description"] = .string(Self.withheldDescription)
+    }
+    let isShown = members["error"] != nil || Self.standardErrors.contains(error)
+    self.error = isShown ? error.printable(limit: 80) : Self.withheldError
+    suberror = members["suberror"]?.text.map { $0.printable(limit: 80) }.flatMap { $0.isEmpty ? nil : $0 }
+    let prose = members["error_description"]?.text
+    description = prose.map { $0.printable(limit: 300) }
+    correlationID = members["correlation_id"]?.text.map { $0.printable(limit: 80) }
+    if case .array(let numbers) = members["error_codes"] {
+      codes = numbers.prefix(8).compactMap(\.seconds)
+    } else {
+      codes = prose.flatMap(Self.leadingCode).map { [$0] } ?? []
+    }
+    if let text = members["claims"]?.text {
+      do throws(ClaimsError) {
+        claims = try Claims(json: text)
+      } catch {
+        claims = nil  // A challenge that cannot be read cannot be met: the error stands without it.
+      }
+    }
+  }
+
+  /// `AADSTS<number>:` at the front of a description.
+  private static func leadingCode(_ prose: String) -> Int64? {
+    guard prose.hasPrefix("AADSTS") else { return nil }
+    return Int64(prose.dropFirst(6).prefix { $0.isASCII && $0.isNumber })
+  }
+}

@@ -1,0 +1,94 @@
+// Owns the reading of a token endpoint's answer: what counts as a token, and for how long.
+
+public import Bytes
+
+/// A successful answer of a token endpoint (RFC 6749 §5.1).
+public struct TokenReply: Sendable {
+  /// The access token: visible ASCII, 1 byte to `limit`.
+  public let accessToken: Secret
+  /// Seconds it lives from the answer's arrival on, at least 1.
+  public let expiresIn: Int64
+  /// Seconds after which the provider wants it renewed; less than `expiresIn`.
+  public let refreshIn: Int64?
+  /// Seconds for which a provider that is down lets the token live on; at least `expiresIn` where it says so.
+  public let extendedExpiresIn: Int64?
+  /// The scopes the provider says it granted.
+  public let scope: ScopeSet?
+  /// `Bearer`, in the provider's spelling.
+  public let tokenType: String
+  /// A refresh token; a reply without one leaves the old one valid.
+  public let refreshToken: Secret?
+  /// An ID token, as it was sent and not yet believed.
+  public let idToken: Secret?
+  /// Whose tokens these are.
+  public let identity: AccountIdentity
+  /// The family of applications that share the refresh token (`foci`).
+  public let familyID: String?
+
+  /// Bytes of the longest access token accepted; beyond, no server takes the field anyway.
+  public static let limit = 64 * 1024
+
+  /// Seconds a token lives whose reply does not say (msal-python's choice).
+  public static let unstatedLifetime: Int64 = 600
+
+  /// Reads an answer.
+  ///
+  /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
+  /// `expires_on` does.
+  /// - Parameters:
+  ///   - retryAfter: the answer's `Retry-After` field.
+  ///   - sent: the secrets of the request. Members that repeat one count as absent.
+  public init(
+    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+  ) throws(TokenFailure) {
+    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
+    func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
+      TokenFailure(cause, status: status, retryAfter: wait)
+    }
+    guard let all = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
+    if let reply = TokenErrorReply(members: all, sent: sent) { throw failure(.refused(reply)) }
+    let members = sent.withholding(all)
+    guard (200...299).contains(status) else { throw failure(.unintelligible) }
+    guard let token = members["access_token"]?.text, !token.isEmpty else { throw failure(.noAccessToken) }
+    if let type = members["token_type"]?.text, type.lowercased() != "bearer" { throw failure(.tokenType) }
+    let isCarriable = token.utf8.count <= Self.limit && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    guard isCarriable else { throw failure(.unusableToken) }
+    let life =
+      members["expires_in"]?.seconds ?? members["expires_on"]?.seconds.map { UnixTime($0) - now }
+      ?? Self.unstatedLifetime
+    guard life > 0 else { throw failure(.lifetime) }
+    accessToken = Secret(token)
+    expiresIn = life
+    refreshIn = members["refresh_in"]?.seconds.flatMap { (1..<life).contains($0) ? $0 : nil }
+    extendedExpiresIn = members["ext_expires_in"]?.seconds
+    scope = members["scope"]?.text.flatMap(Self.granted)
+    tokenType = members["token_type"]?.text ?? "Bearer"
+    refreshToken = Self.secret(members["refresh_token"])
+    idToken = Self.secret(members["id_token"])
+    identity = AccountIdentity(clientInfo: members["client_info"]?.text, idToken: members["id_token"]?.text)
+    familyID = members["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func secret(_ value: JSONValue?) -> Secret? {
+    value?.text.flatMap { $0.isEmpty || $0.utf8.count > limit ? nil : Secret($0) }
+  }
+
+  /// The scopes that a later request may find this token under: those granted, unless the reply names none of those
+  /// asked for. (ADFS answers `openid` whatever was asked; MSAL then never finds its own token again.)
+  public func grantedScopes(requested: ScopeSet) -> ScopeSet {
+    guard let scope else { return requested }
+    let names = Set(scope.words.map { $0.lowercased() })
+    let sharesOne = requested.words.contains { names.contains($0.lowercased()) }
+    return requested.isEmpty || sharesOne ? scope : requested
+  }
+
+  /// A reply's `scope`; nil where it is empty or not one, which says no more than its absence.
+  private static func granted(_ text: String) -> ScopeSet? {
+    do throws(ScopeSetError) {
+      let set = try ScopeSet(parameter: text)
+      return set.isEmpty ? nil : set
+    } catch {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// Owns the `claims` parameter: challenges, client capabilities and their merger. Finding a challenge in an answer is
+// the HTTP module's and the proxy's.
+
+import Bytes
+
+/// Why a text is not a claims request.
+public enum ClaimsError: Error, Sendable, Hashable {
+  /// Not a JSON object.
+  case notAnObject
+  /// Larger than `Claims.limit`.
+  case tooLarge
+}
+
+/// A claims request (OpenID Connect Core 1.0 §5.5) in canonical form, so that equal requests are equal values.
+public struct Claims: Sendable, Hashable {
+  /// The JSON text: members in order of their names, no spaces.
+  public let text: String
+
+  /// Bytes of the longest request accepted.
+  public static let limit = 16 * 1024
+
+  /// Reads a claims request. What is not a JSON object is the caller's error, found before anything is sent.
+  public init(json: String) throws(ClaimsError) {
+    guard json.utf8.count <= Self.limit else { throw .tooLarge }
+    guard let value = JSONValue(json: Array(json.utf8)), value.members != nil else { throw .notAnObject }
+    text = value.canonicalText()
+    // A character that is escaped in this form alone makes it longer than what came.
+    guard text.utf8.count <= Self.limit else { throw .tooLarge }
+  }
+
+  /// What is sent for a challenge, if there is one, by an application with these capabilities; nil where that is
+  /// nothing.
+  ///
+  /// Capabilities become `{"access_token":{"xms_cc":{"values":[…]}}}` and replace a challenge's own `xms_cc`; all else
+  /// of the challenge stays (msal-python's merger).
+  public init?(challenge: Claims?, capabilities: [String]) {
+    guard !capabilities.isEmpty else {
+      guard let challenge else { return nil }
+      self = challenge
+      return
+    }
+    var members = challenge.flatMap { JSONValue(json: Array($0.text.utf8))?.members } ?? [:]
+    var accessToken = members["access_token"]?.members ?? [:]
+    accessToken["xms_cc"] = .object(["values": .array(capabilities.map(JSONValue.string))])
+    members["access_token"] = .object(accessToken)
+    text = JSONValue.object(members).canonicalText()
+  }
+}
+
+extension Claims {
+  /// Both requests in one: objects merge by key, and where both say something else, `other` counts. `other` alone where
+  /// the sum would be larger than `limit`.
+  public func merged(with other: Claims) -> Claims {
+    let text = JSONValue(json: Array(text.utf8)), more = JSONValue(json: Array(other.text.utf8))
+    guard let text, let more else { return other }
+    do throws(ClaimsError) {
+      return try Claims(json: Self.merged(text, more).canonicalText())
+    } catch {
+      return other
+    }
+  }
+
+  private static func merged(_ one: JSONValue, _ other: JSONValue) -> JSONValue {
+    guard case .object(let members) = one, case .object(let others) = other else { return other }
+    return .object(members.merging(others) { merged($0, $1) })
+  }
+}

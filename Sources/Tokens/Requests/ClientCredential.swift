@@ -1,0 +1,24 @@
+// Owns what an application proves itself with. Where a secret is written is `ClientSecretPlacement`'s.
+
+public import Bytes
+
+/// What a confidential application proves itself with.
+public enum ClientCredential: Sendable, Equatable {
+  /// A shared secret (RFC 6749 §2.3.1).
+  case secret(Secret)
+  /// A JWT that somebody signed whom the provider trusts to speak for the application (RFC 7523 §2.2): a federated
+  /// credential.
+  case assertion(Secret)
+}
+
+/// Tells one credential of an application from the next one without showing either: part of every key, so that a token
+/// obtained with a withdrawn secret is not served under the new one. Whoever loads credentials counts.
+public struct CredentialVersion: Sendable, Hashable {
+  /// The count.
+  public var number: UInt64
+
+  /// The version with this number.
+  public init(_ number: UInt64) {
+    self.number = number
+  }
+}

@@ -1,0 +1,51 @@
+// Owns the `application/x-www-form-urlencoded` serialisation of token requests.
+
+import Bytes
+
+/// A form under construction (RFC 6749 appendix B).
+public struct FormBody: Sendable {
+  /// The bytes so far.
+  public private(set) var bytes: [UInt8] = []
+
+  /// An empty form.
+  public init() {}
+
+  /// Appends a member whose value is text.
+  public mutating func append(_ name: StaticString, _ value: String) {
+    append(name)
+    for byte in value.utf8 { Self.encode(byte, into: &bytes) }
+  }
+
+  /// Appends a member whose value is secret, without a text in between.
+  mutating func append(_ name: StaticString, _ value: Secret) {
+    append(name)
+    let span = value.bytes
+    for index in span.indices { Self.encode(span[index], into: &bytes) }
+  }
+
+  private mutating func append(_ name: StaticString) {
+    if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+    bytes.append(contentsOf: name.description.utf8)
+    bytes.append(UInt8(ascii: "="))
+  }
+
+  /// Appends one byte as the form has it: letters, digits and `*-._` as they are, others in hexadecimal. A space too,
+  /// instead of the form's `+`: every reader of forms knows `%20`, and some readers of Basic credentials know nothing
+  /// else.
+  static func encode(_ byte: UInt8, into bytes: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"):
+      bytes.append(byte)
+    default:
+      bytes.append(UInt8(ascii: "%"))
+      bytes.append(hexadecimal(byte >> 4))
+      bytes.append(hexadecimal(byte & 0x0F))
+    }
+  }
+
+  private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+    digit < 10 ? 0x30 + digit : 0x37 + digit
+  }
+}

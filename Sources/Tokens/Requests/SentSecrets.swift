@@ -1,0 +1,238 @@
+// Owns what is taken out of a provider's answer before anybody reads it: the secrets of the request, which some
+// providers repeat, as they were sent or written another way.
+
+public import Bytes
+
+/// The secrets of one request to a provider. Nothing that the provider says may show them in a log, a status or an
+/// answer.
+public struct SentSecrets: Sendable {
+  private let secrets: [Secret]
+
+  /// For a request without any.
+  public static let none = SentSecrets([])
+
+  /// Secrets that a request carried.
+  public init(_ secrets: [Secret]) {
+    self.secrets = secrets.filter { !$0.isEmpty }
+  }
+
+  /// Members whose purpose is to be secret. What else a provider answers is told to somebody.
+  private static let secretMembers: Set<String> = [
+    "access_token", "refresh_token", "id_token", "client_info", "device_code",
+  ]
+
+  /// The members of an answer without those that repeat a secret.
+  func withholding(_ members: [String: JSONValue]) -> [String: JSONValue] {
+    if secrets.isEmpty { return members }
+    return members.filter { Self.secretMembers.contains($0.key) || !isRepeated(in: $0.value) }
+  }
+
+  private func isRepeated(in value: JSONValue) -> Bool {
+    switch value {
+    case .null, .bool: false
+    case .integer(let number): isRepeated(in: "\(number)")
+    case .number(let number): isRepeated(in: "\(number)") || isRepeated(in: value.canonicalText())
+    case .string(let text): isRepeated(in: text)
+    case .array(let values): values.contains { isRepeated(in: $0) }
+    case .object(let members): members.contains { isRepeated(in: $0.key) || isRepeated(in: $0.value) }
+    }
+  }
+
+  /// Whether a text shows one of the secrets, or its beginning or end, to a reader who undoes percent-encoding, escapes
+  /// and base64.
+  func isRepeated(in text: String) -> Bool {
+    if secrets.isEmpty { return false }
+    // Nobody reads that much of it, and decoding takes time.
+    guard text.utf8.count <= Self.longestText else { return true }
+    let readings = Readings(of: Array(text.utf8)).all
+    return secrets.contains { secret in readings.contains { Self.shows(secret, $0) } }
+  }
+
+  private static let longestText = 16 * 1024
+  /// Bytes of a secret that are as much of it as may be told: what a provider cuts off is not there to be compared.
+  private static let telling = 12
+
+  private static func shows(_ secret: Secret, _ reading: [UInt8]) -> Bool {
+    let bytes = secret.bytes
+    let count = min(telling, bytes.count)
+    return contains(reading.span, bytes.extracting(first: count))
+      || contains(reading.span, bytes.extracting(last: count))
+  }
+
+  private static func contains(_ text: Span<UInt8>, _ part: Span<UInt8>) -> Bool {
+    guard part.count <= text.count else { return false }
+    for start in 0...(text.count - part.count) {
+      var length = 0
+      while length < part.count, text[start + length] == part[length] { length += 1 }
+      if length == part.count { return true }
+    }
+    return false
+  }
+}
+
+extension TokenRequest {
+  /// What the provider could repeat of it.
+  public var sentSecrets: SentSecrets { SentSecrets(grant.secrets + (credential.map { [$0.secret] } ?? [])) }
+}
+
+extension ClientCredential {
+  var secret: Secret {
+    switch self {
+    case .secret(let secret), .assertion(let secret): secret
+    }
+  }
+}
+
+extension TokenGrant {
+  /// What is offered, where that is secret.
+  fileprivate var secrets: [Secret] {
+    switch self {
+    case .clientCredentials: []
+    case .authorizationCode(let code, _, let verifier): [code, verifier]
+    case .deviceCode(let code): [code]
+    case .refreshToken(let token): [token]
+    }
+  }
+}
+
+/// What a text may mean to readers who decode it, one way or several behind one another.
+private struct Readings {
+  private(set) var all: Set<[UInt8]>
+
+  init(of text: [UInt8]) {
+    // Text in text, base64 of a Basic credential in that, and the form-encoded halves in there (RFC 6749 §2.3.1).
+    all = Self.unescaped([text], times: 2)
+    let decoded = Self.unescaped(Set(all.flatMap(Self.base64)), times: 1)
+    all.formUnion(decoded)
+  }
+
+  private static func unescaped(_ texts: Set<[UInt8]>, times: Int) -> Set<[UInt8]> {
+    var all = texts
+    var latest = texts
+    for _ in 0..<times {
+      latest = Set(
+        latest.flatMap { [percent($0, isForm: false), percent($0, isForm: true), backslashes($0), entities($0)] }
+      )
+      .subtracting(all)
+      all.formUnion(latest)
+    }
+    return all
+  }
+
+  /// Percent-encodings decoded, in either case of their digits. What is none stays as it is.
+  private static func percent(_ text: [UInt8], isForm: Bool) -> [UInt8] {
+    replacing(text) { rest in
+      switch rest.first {
+      case UInt8(ascii: "%"):
+        hexadecimal(rest.dropFirst().prefix(2), digits: 2).map { ([UInt8(truncatingIfNeeded: $0)], 3) }
+      case UInt8(ascii: "+") where isForm: ([UInt8(ascii: " ")], 1)
+      default: nil
+      }
+    }
+  }
+
+  /// The escapes of JSON (RFC 8259 §7), and `\x` of programming languages.
+  private static func backslashes(_ text: [UInt8]) -> [UInt8] {
+    replacing(text) { rest in
+      guard rest.first == UInt8(ascii: "\\"), let kind = rest.dropFirst().first else { return nil }
+      switch kind {
+      case UInt8(ascii: "u"): return hexadecimal(rest.dropFirst(2).prefix(4), digits: 4).map { (utf8($0), 6) }
+      case UInt8(ascii: "x"): return hexadecimal(rest.dropFirst(2).prefix(2), digits: 2).map { (utf8($0), 4) }
+      case UInt8(ascii: "n"): return ([0x0A], 2)
+      case UInt8(ascii: "r"): return ([0x0D], 2)
+      case UInt8(ascii: "t"): return ([0x09], 2)
+      case UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "\""), UInt8(ascii: "'"): return ([kind], 2)
+      default: return nil
+      }
+    }
+  }
+
+  /// The character references of HTML that servers write for what would be markup.
+  private static func entities(_ text: [UInt8]) -> [UInt8] {
+    replacing(text) { rest in
+      guard rest.first == UInt8(ascii: "&"), let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")) else {
+        return nil
+      }
+      let name = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self).lowercased()
+      let length = end + 1 - rest.startIndex
+      switch name {
+      case "amp": return ([UInt8(ascii: "&")], length)
+      case "lt": return ([UInt8(ascii: "<")], length)
+      case "gt": return ([UInt8(ascii: ">")], length)
+      case "quot": return ([UInt8(ascii: "\"")], length)
+      case "apos": return ([UInt8(ascii: "'")], length)
+      default:
+        let isHexadecimal = name.hasPrefix("#x")
+        guard name.hasPrefix("#"),
+          let code = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
+        else { return nil }
+        return (utf8(code), length)
+      }
+    }
+  }
+
+  /// What runs of base64's letters stand for, in either alphabet, with padding or without, wherever an encoder began in
+  /// them.
+  private static func base64(_ text: [UInt8]) -> [[UInt8]] {
+    text.split { sextet($0) == nil }.filter { $0.count >= 4 }.flatMap { run in
+      (0..<4).map { offset in
+        var decoded: [UInt8] = []
+        var (pending, bits) = (UInt32(0), UInt32(0))
+        for letter in run.dropFirst(offset) {
+          pending = pending << 6 | (sextet(letter) ?? 0)
+          bits += 6
+          if bits >= 8 {
+            bits -= 8
+            decoded.append(UInt8(truncatingIfNeeded: pending >> bits))
+            pending &= (1 << bits) - 1
+          }
+        }
+        return decoded
+      }
+    }
+  }
+
+  private static func sextet(_ letter: UInt8) -> UInt32? {
+    switch letter {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+    default: nil
+    }
+  }
+
+  /// A text with its encodings replaced: `decode` says what the beginning of the rest stands for, and how long it is.
+  private static func replacing(
+    _ text: [UInt8], _ decode: (ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)?
+  ) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var rest = text[...]
+    while let byte = rest.first {
+      if let (bytes, length) = decode(rest) {
+        result += bytes
+        rest = rest.dropFirst(length)
+      } else {
+        result.append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    return result
+  }
+
+  private static func hexadecimal(_ digits: ArraySlice<UInt8>, digits count: Int) -> UInt32? {
+    guard digits.count == count else { return nil }
+    var value: UInt32 = 0
+    for digit in digits {
+      guard let number = Character(Unicode.Scalar(digit)).hexDigitValue else { return nil }
+      value = value << 4 | UInt32(number)
+    }
+    return value
+  }
+
+  private static func utf8(_ code: UInt32) -> [UInt8] {
+    Unicode.Scalar(code).map { Array(String($0).utf8) } ?? []
+  }
+}

@@ -1,0 +1,81 @@
+// Owns what a token request looks like on the wire. Sends nothing.
+
+public import HTTP
+
+/// A request to a token endpoint (RFC 6749 §3.2).
+public struct TokenRequest: Sendable {
+  /// Where it goes.
+  public var metadata: ProviderMetadata
+  /// Where the secret is written.
+  public var placement: ClientSecretPlacement
+  /// The application.
+  public var clientID: String
+  /// Its proof; a public application has none.
+  public var credential: ClientCredential?
+  /// What is offered.
+  public var grant: TokenGrant
+  /// What is asked for; nothing leaves the choice to the provider.
+  public var scopes: ScopeSet
+  /// Claims and capabilities, merged.
+  public var claims: Claims?
+
+  /// A request of these parts.
+  /// - Parameter placement: nil is the provider's first.
+  public init(
+    metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
+    credential: ClientCredential?, grant: TokenGrant, scopes: ScopeSet, claims: Claims?
+  ) {
+    self.metadata = metadata
+    self.placement = placement ?? metadata.secretPlacements[0]
+    self.clientID = clientID
+    self.credential = credential
+    self.grant = grant
+    self.scopes = scopes
+    self.claims = claims
+  }
+
+  /// The content type of every token request.
+  public static let contentType = "application/x-www-form-urlencoded"
+
+  /// Where the request is posted to.
+  public var endpoint: HTTPURL { metadata.tokenEndpoint }
+
+  private var authentication: ClientAuthentication {
+    ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
+  }
+
+  /// The form. It holds the secret unless that is in `fields`, and the code or token that is offered.
+  ///
+  /// A person's scopes are decorated (`ScopeSet.decorated`) and `client_info` is asked for, which says who the account
+  /// is; every MSAL does so with every provider. Neither means anything to an application without a person. A device
+  /// code was asked for with its scopes, so scopes are named only where the token is to be for fewer than those. A
+  /// refresh request names the scopes as they are given: which of the reserved ones were granted is
+  /// `HeldRefreshToken.scopesToRequest`'s to know.
+  public var body: [UInt8] {
+    var form = FormBody()
+    form.append("grant_type", grant.type)
+    authentication.begin(&form)
+    switch grant {
+    case .clientCredentials:
+      if !scopes.isEmpty { form.append("scope", scopes.description) }
+    case .authorizationCode(let code, let redirectURI, let verifier):
+      form.append("code", code)
+      form.append("redirect_uri", redirectURI)
+      form.append("code_verifier", verifier)
+      form.append("scope", scopes.decorated.description)
+    case .deviceCode(let code):
+      form.append("device_code", code)
+      if !scopes.isEmpty { form.append("scope", scopes.decorated.description) }
+    case .refreshToken(let token):
+      form.append("refresh_token", token)
+      if !scopes.isEmpty { form.append("scope", scopes.description) }
+    }
+    if grant.isForAccount { form.append("client_info", "1") }
+    if let claims { form.append("claims", claims.text) }
+    authentication.end(&form)
+    return form.bytes
+  }
+
+  /// The request's fields beside `content-type`, names in lower case.
+  public var fields: [(name: String, value: String)] { authentication.fields }
+}
