@@ -56,10 +56,14 @@ public final class Resolver: Sendable {
   public func addresses(of host: String, port: UInt16) async throws(ResolveError) -> [SocketAddress] {
     if let known = known(host, port) { return known }
     let result = await withCheckedContinuation { (continuation: Waiting) in
-      let isFirst = state.withLock { state in
+      let now = now()
+      let (isFirst, answer) = state.withLock { state -> (Bool, Answer?) in
+        // A look-up may have ended since `known` was asked.
+        if let answer = state.answers[host], answer.until > now { return (false, answer) }
         state.waiting[host, default: []].append(continuation)
-        return state.waiting[host]?.count == 1
+        return (state.waiting[host]?.count == 1, nil)
       }
+      if let answer { continuation.resume(returning: .success(answer.addresses)) }
       if isFirst { queue.async { self.finish(host, self.lookUp(host)) } }
     }
     return try result.get().map { Self.address($0, port: port) }
