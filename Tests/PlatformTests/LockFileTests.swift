@@ -138,7 +138,8 @@ struct LockFileTests {
       for _ in 0..<8 {
         group.addTask {
           for _ in 0..<3 {
-            let held = try await LockFile(path: path, name: "test", queue: FileQueue("test")).take(within: .seconds(30))
+            let file = LockFile(path: path, name: "test", queue: FileQueue("test"))
+            let held = try await file.take(within: .seconds(240))
             inside.withLock { state in
               state.now += 1
               state.most = max(state.most, state.now)

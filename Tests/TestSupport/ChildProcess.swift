@@ -3,6 +3,21 @@
 public import Glibc
 import Synchronization
 
+/// The children that run. Those that a test still holds when all tests are over are killed then.
+private enum Children {
+  static let running = Mutex<Set<pid_t>>([])
+  private static let killAtExit: Void = {
+    atexit { for child in Children.running.withLock({ $0 }) { kill(child, SIGKILL) } }
+  }()
+
+  static func add(_ child: pid_t) {
+    _ = killAtExit
+    running.withLock { _ = $0.insert(child) }
+  }
+
+  static func remove(_ child: pid_t) { running.withLock { _ = $0.remove(child) } }
+}
+
 /// A running program. Its standard output and standard error go to files, so that it never blocks on a full pipe.
 public final class ChildProcess: Sendable {
   /// What errors call it.
@@ -43,12 +58,14 @@ public final class ChildProcess: Sendable {
       throw TestSupportError("cannot start \(arguments[0]): \(String(cString: strerror(status)))")
     }
     identifier = process
+    Children.add(process)
   }
 
   deinit {
     if poll() == nil {
       kill(identifier, SIGKILL)
       waitpid(identifier, nil, 0)
+      Children.remove(identifier)
     }
   }
 
@@ -64,6 +81,7 @@ public final class ChildProcess: Sendable {
       if let known { return known }
       var status: Int32 = 0
       guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
+      Children.remove(identifier)
       known = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
       return known
     }
