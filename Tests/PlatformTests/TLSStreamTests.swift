@@ -7,25 +7,12 @@ import Testing
 
 @testable import Platform
 
-/// A certificate authority's worth of contexts.
-struct TLSParties {
-  let client: TLSContext
-  let server: TLSContext
-
-  init() throws {
-    let certificate = StandingCertificate.server
-    client = try .client(trustPath: StandingCertificate.authorityFile)
-    server = try .server(
-      TLSIdentity(certificatePath: certificate.certificateFile, keyPath: certificate.keyFile))
-  }
-}
-
 @Suite(.timeLimit(.minutes(5)))
 struct TLSStreamTests {
   @Test func `megabytes go both ways at once, whole and in order`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       let up = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
       let down = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 13) }
       async let atServer = server.transfer(sending: down, receiving: up.count)
@@ -38,9 +25,9 @@ struct TLSStreamTests {
   }
 
   @Test func `after a half-close the other direction goes on, and both ends are in good order`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       await client.sendAll("question")
       client.closeWrite()
       let question = await server.receiveAll()
@@ -56,9 +43,9 @@ struct TLSStreamTests {
   }
 
   @Test func `an end without close_notify is a truncation`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       await server.sendAll("half of an ans")
       shutdown(server.channel.descriptor, Int32(SHUT_WR))
       let answer = await client.receiveAll()
@@ -70,9 +57,9 @@ struct TLSStreamTests {
   }
 
   @Test func `a reset is a reset`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       server.reset()
       #expect(await client.receiveAll().end == .failed(.reset))
       client.close()
@@ -80,9 +67,9 @@ struct TLSStreamTests {
   }
 
   @Test func `a part of a record is not taken for something to receive`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       // The first bytes of an application data record's header.
       let header: [UInt8] = [0x17, 0x03, 0x03]
       #expect(send(client.channel.descriptor, header, header.count, 0) == header.count)
@@ -109,11 +96,11 @@ struct TLSStreamTests {
   }
 
   @Test func `what comes right behind the handshake can be received without another event`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
       let channels = try await connectedChannels(on: loop)
-      let client = try ByteStream(channels.client, tls: parties.client, serverName: "localhost")
-      let server = try ByteStream(channels.server, tls: parties.server)
+      let client = try ByteStream(channels.client, tls: contexts.client, serverName: "localhost")
+      let server = try ByteStream(channels.server, tls: contexts.server)
       async let asked: Void = {
         try await client.shakeHands()
         // The last handshake message and the question leave in one turn of the loop.
@@ -128,9 +115,9 @@ struct TLSStreamTests {
   }
 
   @Test func `an idle connection with another record behind the answer is stale`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       await server.sendAll("answer")
       await server.sendAll("unasked")
       // Both records are in the socket, so one system call takes both; one of them is received. A record adds its type and
@@ -146,9 +133,9 @@ struct TLSStreamTests {
   }
 
   @Test func `an idle connection is not stale, although tickets arrived behind the handshake`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       let waiter = Waiter(loop)
       waiter.watch(client.channel, .read)
       #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
@@ -164,15 +151,15 @@ struct TLSStreamTests {
   }
 
   @Test func `the ticket of one connection shortens the next handshake`() async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     try await onLoop { loop in
-      let first = try await connectedStreams(on: loop, client: parties.client, server: parties.server)
+      let first = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       #expect(first.client.tls?.isResumed == false)
       await first.server.sendAll("x")
       _ = await first.client.receiveAll(1)
       let ticket = try #require(first.client.tls?.resumption)
       let second = try await connectedStreams(
-        on: loop, client: parties.client, server: parties.server, resuming: ticket)
+        on: loop, client: contexts.client, server: contexts.server, resuming: ticket)
       #expect(second.client.tls?.isResumed == true)
       for stream in [first.client, first.server, second.client, second.server] { stream.close() }
     }
@@ -180,11 +167,11 @@ struct TLSStreamTests {
 
   @Test(arguments: [("localhost", true), ("127.0.0.1", true), ("other.example", false), ("127.0.0.2", false)])
   func `the certificate must carry the expected name`(name: String, isAccepted: Bool) async throws {
-    let parties = try TLSParties()
+    let contexts = try TLSContexts()
     let verdict = try await onLoop { loop in
       do {
         let (client, server) = try await connectedStreams(
-          on: loop, client: parties.client, server: parties.server, name: name)
+          on: loop, client: contexts.client, server: contexts.server, name: name)
         client.close()
         server.close()
         return nil as TLSFailure?

@@ -73,8 +73,8 @@ struct ProxyServerTests {
   }
 
   @Test func `idle connections and handshakes under way do not hold the end up`() async throws {
-    let parties = try TLSFiles()
-    let proxy = try ProxyFixture(upstream: 1, tls: parties.server, loops: 2)
+    let contexts = try TLSContexts()
+    let proxy = try ProxyFixture(upstream: 1, tls: contexts.server, loops: 2)
     let silent = try (0..<4).map { _ in try RawConnection(port: proxy.port) }
     #expect(try await eventually { proxy.service.connectionCount == 4 })
     let start = MonotonicTime.now

@@ -31,11 +31,15 @@ public final class ProcessSignal: @unchecked Sendable {
   private let source: any DispatchSourceSignal
 
   /// Calls `handler` on a Dispatch queue at each delivery, as long as the object lives.
+  ///
+  /// A signal that comes after this has returned is delivered: `init` waits until Dispatch listens.
   public init(_ name: Name, handler: @escaping @Sendable () -> Void) {
-    signal(name.number, SIG_IGN)
     source = DispatchSource.makeSignalSource(signal: name.number, queue: .global())
     source.setEventHandler(handler: handler)
+    let listening = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { listening.signal() }
     source.activate()
+    listening.wait()
   }
 
   deinit {

@@ -1,14 +1,13 @@
-// TLS contexts of a test.
+// The two TLS contexts of a test: a server, and a client that trusts it.
 
-import Platform
-import TestSupport
+package import Platform
 
 /// A server's context and that of somebody who trusts it.
-struct TLSFiles {
-  let client: TLSContext
-  let server: TLSContext
+package struct TLSContexts {
+  package let client: TLSContext
+  package let server: TLSContext
 
-  init() throws {
+  package init() throws {
     let certificate = StandingCertificate.server
     client = try .client(trustPath: StandingCertificate.authorityFile)
     server = try .server(
