@@ -64,9 +64,7 @@ let package = Package(
     .testTarget(
       name: "IdentityTests",
       dependencies: [
-        "Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes", "DemoProvider",
-        "TestSupport",
-        "cache-writer",
+        "Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(name: "PlatformTests", dependencies: ["Platform", "Bytes", "TestSupport"], swiftSettings: strict),
@@ -105,8 +103,15 @@ let package = Package(
     .testTarget(
       name: "DemoProviderTests",
       dependencies: [
-        "DemoProvider", "bearer-proxy-demo", "bearer-proxy", "HTTPServer", "Platform", "HTTP", "Tokens", "Bytes",
-        "TestSupport",
+        "DemoProvider", "HTTPServer", "Platform", "HTTP", "Tokens", "Bytes", "TestSupport",
+      ],
+      swiftSettings: strict),
+    // What starts processes: our own programs, and peers that we did not write.
+    .testTarget(
+      name: "ProcessTests",
+      dependencies: [
+        "bearer-proxy", "bearer-proxy-demo", "DemoProvider", "Identity", "HTTPClient", "Platform", "Tokens", "HTTP",
+        "Bytes", "TestSupport", "cache-writer", "confined-process",
       ],
       swiftSettings: strict),
     .testTarget(

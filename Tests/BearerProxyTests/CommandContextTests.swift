@@ -60,24 +60,9 @@ import Tokens
     #expect(answer.text.contains("epoll and eventfd"))
   }
 
-  @Test func `serving ends with the same words where descriptors do not suffice for its loops`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write(
-      """
-      loops: 200
-      listeners: [{address: "127.0.0.1:0"}]
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:1/", token: none}]
-      """, to: "proxy.yaml")
-    let run = try await TestSupport.run(["sh", "-c", "ulimit -n 64; exec '\(try binary())' run -c '\(file)'"])
-    #expect(run.status == ExitStatus.failed.rawValue)
-    #expect(run.errors.hasPrefix("bearer-proxy: error: the system gives no event loop: "))
-    #expect(run.errors.contains(": Too many open files\nNo file descriptor is left. Raise the limit"))
-  }
-
   @Test func `a certificate that changes after it was loaded keeps no command from opening the cache`() async throws {
     let directory = try TemporaryDirectory()
-    _ = try await TestSupport.CertificateAuthority(in: directory)
-    let trust = try directory.write(directory.read("ca.pem"), to: "trust.pem")
+    let trust = try directory.write(textOfFile(StandingCertificate.authorityFile), to: "trust.pem")
     let file = try Self.configuration(
       directory, cache: "{redis: \"rediss://127.0.0.1:1/0\", tls: {ca_file: trust.pem}}")
     let context = CommandContext(environment: [:])

@@ -117,15 +117,4 @@ import Tokens
       try writeNewFile(directory.path + "/there", mode: 0o600, [1].span)
     }
   }
-
-  @Test func `comes from answers on standard input`() async throws {
-    let directory = try TemporaryDirectory()
-    let input = try directory.write(Self.right.joined(separator: "\n") + "\n", to: "answers")
-    let file = directory.path + "/first.yaml"
-    let result = try await run([try binary(), "init", "-c", file], input: input)
-    #expect(result.status == 0 && result.output.hasPrefix("wrote \(file) and \(directory.path)/first.secret\n"))
-    #expect(result.errors.hasPrefix("Identity provider") && !result.errors.contains("s3cr3t"))
-    let again = try await run([try binary(), "init", "-c", file], input: input)
-    #expect(again.status == 1 && again.errors.contains("\(file) exists"))
-  }
 }

@@ -18,16 +18,16 @@ struct WatchdogTests {
     let watchdog = Task { await notifier.proveLife(of: loops) }
     #expect(try await manager.next(saying: "WATCHDOG") != nil)
     let isStuck = Locked(false)
-    let gate = Locked(true)
+    let gate = Gate()
     Task(executorPreference: loops[1]) {
       isStuck.withLock { $0 = true }
-      while gate.withLock({ $0 }) { usleep(1000) }
+      gate.wait()
     }
     #expect(try await eventually { isStuck.withLock { $0 } })
     // One may have been on its way.
     while try await manager.next(within: 1) != nil {}
     #expect(try await manager.next(within: 1) == nil)
-    gate.withLock { $0 = false }
+    gate.open()
     #expect(try await manager.next(saying: "WATCHDOG") != nil)
     watchdog.cancel()
     for loop in loops { loop.shutDown() }

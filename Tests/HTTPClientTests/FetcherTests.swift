@@ -183,9 +183,7 @@ struct FetcherTests {
   }
 
   @Test func `over TLS, content until close is whole only with a close_notify`() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await TestSupport.CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("server")
+    let certificate = StandingCertificate.server
     let context = try TLSContext.server(
       TLSIdentity(certificatePath: certificate.certificateFile, keyPath: certificate.keyFile))
     let loop = try EventLoop()
@@ -195,7 +193,8 @@ struct FetcherTests {
       // An attacker's way to cut an answer short.
       if index == 1 { stream.channel.close() }
     }
-    let fetch = Fetcher(loop: loop, resolver: Resolver()).bound(tls: try .client(trustPath: authority.file))
+    let fetch = Fetcher(loop: loop, resolver: Resolver()).bound(
+      tls: try .client(trustPath: StandingCertificate.authorityFile))
     let request = try Self.get(server.port, scheme: "https")
     #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .answered(200, "hello"))
     #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .failed(.closed(host: Self.host)))

@@ -80,18 +80,6 @@ import Tokens
     }
   }
 
-  @Test func `a valid token of the server serves after a restart while the provider is down`() async throws {
-    let redis = try await RedisPeer(in: directory)
-    let loop = try EventLoop()
-    try await restart(try Authority("https://login.microsoftonline.com/contoso.onmicrosoft.com")) {
-      await CacheStore.redis(
-        RedisServer(
-          host: "127.0.0.1", port: UInt16(redis.port), tls: nil, user: nil, password: nil, database: 1, keyPrefix: "bp:"
-        ),
-        loop: loop, resolver: Resolver())
-    }
-  }
-
   @Test func `without what was remembered, or with what is no such text, the provider is asked`() async throws {
     let authority = try Authority("https://login.microsoftonline.com/contoso.onmicrosoft.com")
     let path = directory.file("cache.json")

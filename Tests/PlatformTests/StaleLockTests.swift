@@ -1,7 +1,5 @@
 // When a lock file is a dead process's, and what it says of its holder.
 
-import Glibc
-import TestSupport
 import Testing
 
 @testable import Platform
@@ -31,17 +29,6 @@ import Testing
   @Test(arguments: proofs)
   func `only all three proofs together make a lock stale`(lock: StaleLock, isProved: Bool) {
     #expect(lock.isProved == isProved)
-  }
-
-  @Test func `a process that ended lives no longer, waited for or not`() async throws {
-    #expect(LockHolder(process: getpid(), name: "").lives)
-    let directory = try TemporaryDirectory()
-    let child = try ChildProcess("true", ["true"], in: directory)
-    let holder = LockHolder(process: child.identifier, name: "")
-    // Nobody has waited for it before `wait` does.
-    #expect(try await eventually { !holder.lives })
-    _ = try await child.wait()
-    #expect(!holder.lives)
   }
 
   static let contents: [(text: String, holder: LockHolder?)] = [

@@ -3,12 +3,15 @@
 import Bytes
 import FoundationEssentials
 import Glibc
+import HTTP
 import HTTPClient
 import Identity
 import Platform
 import TestSupport
 import Testing
 import Tokens
+
+@testable import Identity
 
 @Suite(.timeLimit(.minutes(5)))
 struct RedisCacheStoreTests {
@@ -260,9 +263,11 @@ struct RedisCacheStoreTests {
     async throws
   {
     let redis = try await RedisPeer(in: directory)
-    let bench = AccountBench()
-    let wish = TokenSubscription(
-      application: try bench.application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"]))
+    let application = Application(
+      name: "demo", authority: try Authority("https://login.microsoftonline.com/11111111-aaaa-4aaa-8aaa-111111111111"),
+      clientID: "client", credential: nil,
+      fetch: { request throws(FetchError) in throw .malformed(host: request.url.host) })
+    let wish = TokenSubscription(application: application, account: nil, scopes: try ScopeSet(["A"]))
     var memories: [SignInRequirements] = []
     var stores: [CacheStore] = []
     for _ in 0..<2 {
@@ -299,6 +304,35 @@ struct RedisCacheStoreTests {
     #expect(ContinuousClock.now - began < .seconds(4))
     redis.process.send(SIGCONT)
     withExtendedLifetime(stores) {}
+  }
+
+  @Test func `a valid token serves after a restart while the provider is down`() async throws {
+    let redis = try await RedisPeer(in: directory)
+    let authority = try Authority("https://login.microsoftonline.com/contoso.onmicrosoft.com")
+    let tenant = "\(authority.url.origin)/11111111-aaaa-4aaa-8aaa-111111111111"
+    let up: Fetch = { request throws(FetchError) in
+      let text =
+        if case .get = request.method {
+          #"{"issuer": "\#(tenant)/v2.0", "token_endpoint": "\#(tenant)/oauth2/v2.0/token"}"#
+        } else {
+          #"{"token_type": "Bearer", "access_token": "token-1", "expires_in": 3600}"#
+        }
+      return FetchResponse(status: 200, fields: [], body: Array(text.utf8))
+    }
+    let down: Fetch = { request throws(FetchError) in throw .malformed(host: request.url.host) }
+    func bearer(_ fetch: @escaping Fetch) async throws -> BearerValue {
+      let broker = TokenBroker(
+        TokenBroker.Surroundings(now: { Self.now }, jitter: { 0 }), store: await open(redis.port))
+      let application = Application(
+        name: "contoso", authority: authority, clientID: "client", credential: .secret(Secret("s3cret")), fetch: fetch)
+      return try await broker.bearer(
+        for: TokenSubscription(application: application, scopes: try ScopeSet(["api://orders/.default"])))
+    }
+    let value = try await bearer(up)
+    let store = await open(redis.port)
+    #expect(try await eventually { await store.tenants.writtenTenant(of: authority) != nil })
+    let served = try await bearer(down)
+    #expect(served.token == value.token && served.origin.source == .cache)
   }
 
   @Test func `a server with TLS is verified, and shown our certificate`() async throws {

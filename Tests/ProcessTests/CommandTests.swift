@@ -1,12 +1,12 @@
-// What `check` finds beyond the text of the file: certificates, keys and trust that cannot be used. And the commands'
-// exit statuses, from the built program.
+// The commands as the built program runs them: exit statuses, streams, standard input; and what `check` finds beyond the text of the
+// file in certificates, keys and trust of the openssl command's.
 
 import TestSupport
 import Testing
 
 @testable import bearer_proxy
 
-@Suite struct `Checking a configuration` {
+@Suite struct `Commands of the program` {
   @Test func `every file that cannot be used is reported where it is named`() async throws {
     let directory = try TemporaryDirectory()
     let authority = try await CertificateAuthority(in: directory)
@@ -96,5 +96,36 @@ import Testing
     #expect(version.status == 0 && version.output == "{\"name\":\"bearer-proxy\",\"version\":\"\(programVersion)\"}\n")
     let help = try await run([program, "token", "--help"])
     #expect(help.status == 0 && help.output == helpText(.token) && help.errors == "")
+  }
+
+  @Test func `a first configuration comes from answers on standard input`() async throws {
+    let directory = try TemporaryDirectory()
+    let answers = [
+      "https://login.microsoftonline.com/contoso.onmicrosoft.com", "00000000-0000-0000-0000-000000000001", "s3cr3t$",
+      "https://orders.example/api", "", "api://orders/.default",
+    ]
+    let input = try directory.write(answers.joined(separator: "\n") + "\n", to: "answers")
+    let file = directory.path + "/first.yaml"
+    let result = try await run([try binary(), "init", "-c", file], input: input)
+    #expect(result.status == 0 && result.output.hasPrefix("wrote \(file) and \(directory.path)/first.secret\n"))
+    #expect(result.errors.hasPrefix("Identity provider") && !result.errors.contains("s3cr3t"))
+    let again = try await run([try binary(), "init", "-c", file], input: input)
+    #expect(again.status == 1 && again.errors.contains("\(file) exists"))
+  }
+
+  @Test func `serving ends with the words of every command where descriptors do not suffice for its loops`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      loops: 200
+      listeners: [{address: "127.0.0.1:0"}]
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:1/", token: none}]
+      """, to: "proxy.yaml")
+    let run = try await TestSupport.run(["sh", "-c", "ulimit -n 64; exec '\(try binary())' run -c '\(file)'"])
+    #expect(run.status == ExitStatus.failed.rawValue)
+    #expect(run.errors.hasPrefix("bearer-proxy: error: the system gives no event loop: "))
+    #expect(run.errors.contains(": Too many open files\nNo file descriptor is left. Raise the limit"))
   }
 }

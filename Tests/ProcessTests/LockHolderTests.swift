@@ -1,0 +1,20 @@
+// Whether the process that a lock file names is still there.
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Platform
+
+@Suite struct LockHolderTests {
+  @Test func `a process that ended lives no longer, waited for or not`() async throws {
+    #expect(LockHolder(process: getpid(), name: "").lives)
+    let directory = try TemporaryDirectory()
+    let child = try ChildProcess("true", ["true"], in: directory)
+    let holder = LockHolder(process: child.identifier, name: "")
+    // Nobody has waited for it before `wait` does.
+    #expect(try await eventually { !holder.lives })
+    _ = try await child.wait()
+    #expect(!holder.lives)
+  }
+}
