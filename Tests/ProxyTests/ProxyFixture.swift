@@ -17,6 +17,7 @@ struct ProxyFixture {
   let server: ProxyServer
   let service: Service
   let address: SocketAddress
+  private let loops: [EventLoop]
 
   /// The port of its listener.
   var port: Int { Int(address.port) }
@@ -80,11 +81,19 @@ struct ProxyFixture {
       }
     }
     address = sockets[0].address
+    loops = try (0..<count).map { try EventLoop(index: $0) }
     server = ProxyServer(
-      service, loops: try (0..<count).map { try EventLoop(index: $0) },
+      service, loops: loops,
       listeners: [ServerListener(sockets, names: nil, tls: tls)])
     tokens?.attach(server)
     server.start()
+  }
+
+  /// Lets each loop look at its sockets so many times: whatever had arrived before has been acted on.
+  func takeTurns(_ count: Int) async {
+    for _ in 0..<count {
+      for loop in loops { await Task(executorPreference: loop) { await Task.yield() }.value }
+    }
   }
 }
 

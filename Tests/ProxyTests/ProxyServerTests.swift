@@ -119,7 +119,7 @@ struct ProxyServerTests {
     let proxy = try ProxyFixture(upstream: upstream.port, connections: 5)
     var connections = try (0..<30).map { _ in try RawConnection(port: proxy.port) }
     #expect(try await eventually { proxy.service.connectionCount >= 5 })
-    try await Task.sleep(for: .milliseconds(200))
+    await proxy.takeTurns(20)
     #expect(proxy.service.connectionCount == 5)
     let last = try #require(connections.last)
     connections.removeAll()
@@ -194,7 +194,8 @@ struct ProxyServerTests {
     let beginning = try await caller.receive(until: { $0.hasSuffix("12345") })
     #expect(statusOf(beginning) == 403)
     caller.finishSending()
-    try await Task.sleep(for: .milliseconds(100))
+    // The end of the caller's direction is there as soon as the call has returned: it is on loopback.
+    await proxy.takeTurns(20)
     mayFinish.store(true, ordering: .relaxed)
     #expect(try await caller.receive() == "67890")
     upstream.stop()
