@@ -23,9 +23,9 @@ package enum DemoError: Error, Sendable {
 package struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
   package var directory: String
-  /// The identity provider's port on 127.0.0.1, or another one where somebody listens there; 0: any.
+  /// The identity provider's port on 127.0.0.1, or another one where that is in use; 0: any.
   package var providerPort: UInt16 = 0
-  /// The sample API's port on 127.0.0.1, or another one where somebody listens there; 0: any.
+  /// The sample API's port on 127.0.0.1, or another one where that is in use; 0: any.
   package var apiPort: UInt16 = 0
   /// Lifetimes and habits of the provider at its start.
   package var behaviour = ProviderBehaviour()

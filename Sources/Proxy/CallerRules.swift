@@ -3,7 +3,7 @@
 
 public import Bytes
 internal import HTTP
-public import Identity
+package import Identity
 internal import Platform
 internal import Tokens
 
@@ -28,7 +28,7 @@ public struct CallerRules: Sendable {
   /// The field that must be there once.
   public var header: Header?
   /// Judges the caller's own bearer token; nil where there need be none.
-  public var bearer: CallerTokenCheck?
+  package var bearer: CallerTokenCheck?
   /// Origins of other sites whose pages may call, in lower case.
   public var origins: [[UInt8]]
   /// Whether a request that a browser marks as made by another site is refused.

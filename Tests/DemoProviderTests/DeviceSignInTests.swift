@@ -80,7 +80,7 @@ import Tokens
   @Test func `a device that is declined, or that nobody signs in, learns so`() throws {
     let person = try PersonAtBrowser()
     let declined = try begin(person)
-    #expect(try person.press("decline", on: consent(person, declined.userCode)).heading == "You said no")
+    #expect(try person.press("decline", on: consent(person, declined.userCode)).heading == "Sign-in cancelled")
     #expect(try poll(person, declined.code) == "authorization_declined")
     let late = try begin(person)
     let page = try consent(person, late.userCode)

@@ -29,7 +29,7 @@ import Testing
       scene.route("hers", account: Sample.alice), scene.route("open"), scene.route("his", account: Sample.bob),
     ])
     let named = try await login(proxy, ["--route", "hers"] + way, scene.person(Sample.bob))
-    #expect(named.status == 3 && named.errors.contains("\(Sample.bob) signed in, and somebody else was expected"))
+    #expect(named.status == 3 && named.errors.contains("\(Sample.bob) signed in, but another account was expected"))
     #expect(!kept.contains(Sample.bob))
     #expect(try await login(proxy, ["--route", "hers"] + way, scene.person()).status == 0)
     #expect(try await eventually { try await proxy.get("/open/list").status == 200 })

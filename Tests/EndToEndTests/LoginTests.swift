@@ -132,7 +132,7 @@ struct LoginTests {
   @Test func `nobody at the browser, and nobody who types the code, end it in time`() async throws {
     let proxy = try await scene.proxy([scene.route("orders")])
     let browser = try await scene.command(proxy, ["login", "--route", "orders", "--timeout", "1s"])
-    #expect(browser.status == 1 && browser.errors.contains("nobody came back from the browser within 1 s"))
+    #expect(browser.status == 1 && browser.errors.contains("no answer came back from the browser within 1 s"))
     #expect(browser.errors.contains("needs the redirect URI http://localhost at the provider"))
     _ = try await scene.testing("behaviour", #"{"device_interval": 1, "device_code_lifetime": 2}"#)
     let device = try await scene.command(proxy, ["login", "--route", "orders", "--device-code"])

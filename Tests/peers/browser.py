@@ -197,7 +197,7 @@ def walk(browser, options):
           browser.text("main"))
     check(browser.count("return document.scripts.length") == 0, "it has no script")
     check(browser.count("return performance.getEntriesByType('resource').length") == 0, "it loads nothing")
-    check(browser.count("return document.activeElement.textContent") == "Go on", "Enter goes on")
+    check(browser.count("return document.activeElement.textContent") == "Continue", "Enter continues")
     picture("1-sign-in")
 
     browser.press("button")
@@ -211,7 +211,7 @@ def walk(browser, options):
     check("asks for your permission" in browser.heading, "the provider asks for consent", browser.heading)
     picture("3-consent")
     browser.press("button[value=decline]")
-    check(browser.heading == "You said no" and browser.url.startswith(options.origin), "who declines is believed",
+    check(browser.heading == "Sign-in cancelled" and browser.url.startswith(options.origin), "who declines is believed",
           browser.text("body"))
     check("access_denied" in browser.text(".problem"), "with the provider's reason")
     picture("4-denial")

@@ -1,5 +1,5 @@
-// Owns the sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's claims
-// challenges).
+// Owns the sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's
+// claims challenges).
 
 internal import Bytes
 internal import FoundationEssentials
@@ -15,7 +15,8 @@ enum AccessDecision {
   case invalidToken(reason: String)
   /// It is believed, and lacks the permission, which is to be asked for by `scope`.
   case insufficientScope(permission: String, scope: String)
-  /// It is believed, and must be replaced by one with these claims: JSON text. Only capable applications are told which.
+  /// It is believed, and must be replaced by one with these claims: JSON text. Only capable applications are told
+  /// which.
   case insufficientClaims(String, isCapable: Bool)
   /// It is older than the event since which tokens count. Only capable applications are told what would help.
   case overtaken(since: UnixTime, isCapable: Bool)

@@ -1,4 +1,4 @@
-// Owns the claims that only the sample API reads: those of how somebody signed in, and of what the application can do.
+// Owns the claims that only the sample API reads: those of how a person signed in, and of what the application can do.
 
 internal import Bytes
 internal import FoundationEssentials

@@ -22,8 +22,8 @@ package struct SampleAPI: Sendable {
   private let uri: String
   private let countFrom: @Sendable (_ object: String) -> UnixTime?
 
-  /// An API that trusts `issuers` and the keys they publish. `leeway` is how many seconds clocks may differ; `countFrom`
-  /// tells since when tokens about somebody count, where they do not all.
+  /// An API that trusts `issuers` and the keys they publish. `leeway` is how many seconds clocks may differ;
+  /// `countFrom` tells since when tokens about a person count, where they do not all.
   package init(
     _ kind: Kind, issuers: [String], keySet: JWKSet, authorizationURI: String, leeway: Int64 = 60,
     countFrom: @escaping @Sendable (_ object: String) -> UnixTime? = { _ in nil }

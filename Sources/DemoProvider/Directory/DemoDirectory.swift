@@ -4,7 +4,7 @@
 package struct DemoDirectory: Sendable {
   /// The tenants.
   package var tenants: [Tenant]
-  /// What the sign-in page tells everybody: who may sign in to a directory of samples. Nil: nothing.
+  /// What the sign-in page tells every visitor: who may sign in to a directory of samples. Nil: nothing.
   package var signInHint: String?
 
   /// A directory.

@@ -1,10 +1,11 @@
-// Owns whom an application lets speak for it (Entra's federated identity credentials), and whether an assertion is that one's.
+// Owns whom an application lets speak for it (Entra's federated identity credentials), and whether an assertion is that
+// one's.
 
 internal import Bytes
 internal import Platform
 package import Tokens
 
-/// Somebody else's tokens that prove an application.
+/// Another issuer's tokens that prove an application.
 package struct FederatedCredential: Sendable {
   /// The one issuer.
   package var issuer: String

@@ -34,8 +34,8 @@ extension DemoDirectory {
     package static let password = "tulip-anchor-42"
   }
 
-  /// The sample directory, in which the confidential applications prove themselves with `secret`; the portal also with tokens of those
-  /// whom `federated` names.
+  /// The sample directory, in which the confidential applications prove themselves with `secret`; the portal also with
+  /// tokens of those whom `federated` names.
   package static func sample(secret: Secret, federated: [FederatedCredential] = []) -> DemoDirectory {
     let contoso = Tenant(
       identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],

@@ -8,7 +8,7 @@ internal import Tokens
 struct ClientAuthentication: Equatable {
   var clientIdentifier: String
   var secret: Secret?
-  /// A token of somebody else's (RFC 7523 §2.2).
+  /// Another issuer's token (RFC 7523 §2.2).
   var assertion: String?
 
   /// From the form (`client_secret_post`), or from a Basic `Authorization` field, whose two parts are form-encoded

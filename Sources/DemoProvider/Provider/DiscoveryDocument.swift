@@ -20,8 +20,8 @@ struct DiscoveryDocument: Codable, Hashable {
   var id_token_signing_alg_values_supported = ["RS256"]
   var subject_types_supported = ["pairwise"]
 
-  /// The document under a tenant segment at `origin`, such as `https://localhost:8443`. `tenant` is nil where the tenant is
-  /// known only once somebody has signed in; the issuer then has Entra's place-holder.
+  /// The document under a tenant segment at `origin`, such as `https://localhost:8443`. `tenant` is nil where the
+  /// tenant is known only once a person has signed in; the issuer then has Entra's place-holder.
   init(origin: String, segment: String, tenant: Tenant?) {
     let name = tenant?.identifier ?? segment
     issuer = Self.issuer(origin: origin, tenant: tenant?.identifier ?? "{tenantid}")

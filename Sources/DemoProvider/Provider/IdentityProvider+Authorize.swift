@@ -1,5 +1,5 @@
-// Owns the authorization endpoint and the pages behind it: from a request to the next page, or to the redirect that ends
-// the sign-in. What comes next is `SignInStep`'s.
+// Owns the authorization endpoint and the pages behind it: from a request to the next page, or to the redirect that
+// ends the sign-in. What comes next is `SignInStep`'s.
 
 internal import Bytes
 internal import HTTPServer
@@ -177,7 +177,9 @@ extension IdentityProvider {
     case .device(let userCode, _):
       _ = state.devices.end(userCode: userCode, .declined, now: now)
       var answer = pages.message(
-        .init(heading: "You said no", text: "\(applicationName(interaction)) gets no access. You can close this page."),
+        .init(
+          heading: "Sign-in cancelled", text: "\(applicationName(interaction)) gets no access. You can close this page."
+        ),
         status: 200)
       answer.note = "device declined"
       return answer

@@ -75,11 +75,11 @@ extension IdentityProvider {
     return answer
   }
 
-  /// Signs everybody out of the browser. Refresh tokens are the applications' own, and stay.
+  /// Signs all people out of the browser. Refresh tokens are the applications' own, and stay.
   func logout(_ request: DemoRequest, _ state: inout ProviderState) -> DemoAnswer {
     if let name = Browser.name(inCookies: request["cookie"]) { state.browsers[name] = nil }
     return pages.message(
-      .init(heading: "You are signed out", text: "Nobody is signed in here any more. You can close this page."),
+      .init(heading: "You are signed out", text: "No account is signed in here any more. You can close this page."),
       status: 200)
   }
 }

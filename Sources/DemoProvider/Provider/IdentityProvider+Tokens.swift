@@ -50,7 +50,7 @@ extension IdentityProvider {
         return try state.codes.redeem(
           code, redirectURI: redirectURI, verifier: verifier, client: client, segment: segment, now: now)
       } catch {
-        // Somebody has the code of somebody else: nobody keeps what came of it (RFC 6749 §4.1.2).
+        // The code was stolen: the tokens that came of it are revoked (RFC 6749 §4.1.2).
         if error == .codeUsed { state.refreshTokens.revoke(origin: code) }
         throw error
       }

@@ -1,4 +1,4 @@
-// Owns texts that nobody can guess: codes, refresh tokens, names of browsers and sign-ins.
+// Owns texts that cannot be guessed: codes, refresh tokens, names of browsers and sign-ins.
 
 internal import Bytes
 internal import Platform

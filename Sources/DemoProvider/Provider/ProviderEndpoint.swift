@@ -88,8 +88,8 @@ enum TestingTask: String, CaseIterable {
   case behaviour
   /// Ends everything of a person that is not an access token already out.
   case revoke
-  /// From now on the access tokens already out about a person or an application count no more at APIs that evaluate them
-  /// continuously. Refresh tokens stay good.
+  /// From now on the access tokens already out about a person or an application count no more at APIs that evaluate
+  /// them continuously. Refresh tokens stay good.
   case criticalEvent = "critical-event"
   /// Forgets what a person consented to.
   case withdraw

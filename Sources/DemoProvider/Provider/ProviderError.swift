@@ -54,11 +54,11 @@ enum ProviderError: Error, Hashable {
   case unsupportedResponseType(String)
   /// A public application asks for a code without a PKCE challenge.
   case proofKeyRequired
-  /// Nobody is signed in, and nobody may be asked.
+  /// No account is signed in, and the person may not be asked.
   case signInRequired
-  /// Several people are signed in, and nobody may be asked.
+  /// Several people are signed in, and none may be asked.
   case severalAccounts
-  /// Consent is missing, and nobody may be asked.
+  /// Consent is missing, and the person may not be asked.
   case consentNotAskedFor(String)
   /// The user name or the password is wrong.
   case wrongPassword
@@ -66,7 +66,7 @@ enum ProviderError: Error, Hashable {
   case notInTenant(String, tenant: String)
   /// The one-time code is another one.
   case wrongCode
-  /// A one-time code is needed, and nobody may be asked.
+  /// A one-time code is needed, and the person may not be asked.
   case stepUpNotAskedFor
   /// The user said no.
   case declined
@@ -103,7 +103,7 @@ enum ProviderError: Error, Hashable {
   case authorizationPending
   /// The device asks too often.
   case slowDown
-  /// Nobody typed the user code in time.
+  /// The user code was not typed in time.
   case deviceCodeExpired
   /// The user refused the device.
   case deviceDeclined

@@ -1,22 +1,23 @@
-// Owns which held token serves while a changed credential has obtained none: the rule, and the broker's part in it. That such a
-// token is renewed at once follows from `BearerValue.dueNow`, and what serves after a failure from `AcquisitionPlan`.
+// Owns which held token serves while a changed credential has obtained none: the rule, and the broker's part in it.
+// That such a token is renewed at once follows from `BearerValue.dueNow`, and what serves after a failure from
+// `AcquisitionPlan`.
 
-public import Bytes
-public import Tokens
+package import Bytes
+package import Tokens
 
 /// A held token that serves until a changed credential has obtained its own.
-public struct CredentialHandover: Sendable, Hashable {
+package struct CredentialHandover: Sendable, Hashable {
   /// The application's name in the configuration.
-  public var application: String
+  package var application: String
   /// What the token is for.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// When it ends.
-  public var servedUntil: UnixTime
+  package var servedUntil: UnixTime
 
   /// For each key of a new configuration that differs from a former one in the credential alone: that former key.
   ///
-  /// The application of the same name comes first. One that was renamed takes over from a key that the new configuration has not;
-  /// an application that is added beside one with the same client id takes over nothing.
+  /// The application of the same name comes first. One that was renamed takes over from a key that the new
+  /// configuration has not; an application that is added beside one with the same client id takes over nothing.
   static func predecessors(
     of next: [TokenSubscription], among former: [TokenSubscription]
   ) -> [AcquisitionKey: AcquisitionKey] {
@@ -55,10 +56,10 @@ extension BearerValue {
 }
 
 extension TokenBroker {
-  /// Lets held tokens serve on whose credential another configuration replaces: each until the new credential has obtained one.
-  /// To be called before that configuration is in force, and `follow` after.
+  /// Lets held tokens serve on whose credential another configuration replaces: each until the new credential has
+  /// obtained one. To be called before that configuration is in force, and `follow` after.
   @discardableResult
-  public func prepare(
+  package func prepare(
     _ next: [TokenSubscription], succeeding former: [TokenSubscription]
   ) -> [CredentialHandover] {
     let now = surroundings.now()

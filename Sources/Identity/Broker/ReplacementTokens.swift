@@ -1,17 +1,15 @@
-// Owns the tokens that answered complaints lately, beside the one that serves everybody: parts of one API may want different proofs,
-// which no single token has. When a complaint is answered anew is ComplaintMemory's.
-
 internal import Bytes
 internal import Tokens
 
-/// The newest token for each complaint.
+/// The newest token that an API's complaint was answered with, beside the subscription's own: parts of one API may ask
+/// for different proofs, which no single token has. When a complaint is answered anew is `ComplaintMemory`'s.
 struct ReplacementTokens {
   private var entries: [(complaint: Complaint, value: BearerValue)] = []
 
   /// How many there are.
   var count: Int { entries.count }
 
-  /// Keeps a token for those who complain of the same later. Of more than `ComplaintMemory.limit` the oldest goes.
+  /// Keeps a token for the next requests with the same complaint. Of more than `ComplaintMemory.limit` the oldest goes.
   mutating func keep(_ value: BearerValue, for complaint: Complaint, now: UnixTime) {
     entries.removeAll { $0.complaint == complaint || !$0.value.isUsable(at: now) }
     if entries.count >= ComplaintMemory.limit { entries.removeFirst() }

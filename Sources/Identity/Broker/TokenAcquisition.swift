@@ -1,11 +1,11 @@
-// Owns one acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their repetition.
-// Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
+// Owns one acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their
+// repetition. Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
 
 internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// What it takes to get one token from a provider, or from whoever was faster.
+/// What it takes to get one token from a provider, or from the cache where another process was faster.
 struct TokenAcquisition: Sendable {
   let subscription: TokenSubscription
   let directory: ProviderDirectory
@@ -17,8 +17,8 @@ struct TokenAcquisition: Sendable {
   let sleep: @Sendable (Int64) async -> Void
   /// The instants of the token in hand. One of the cache is an answer only where it is newer.
   let held: TokenLifetime?
-  /// How long callers wait for a token that has arrived to be filed; nil is until it is. Another process may hold the cache's lock,
-  /// or have died with it.
+  /// How long callers wait for a token that has arrived to be filed; nil is until it is. Another process may hold the
+  /// cache's lock, or have died with it.
   var patience: Duration?
   /// Takes the report early, where callers are served before the token is filed.
   var serve: @Sendable (Report) -> Void = { _ in }
@@ -34,7 +34,8 @@ struct TokenAcquisition: Sendable {
 
   /// How long one process waits for another's request before it makes its own.
   static let lockWait = TimeSpan.seconds(15)
-  /// The same where the other's request may use up a refresh token that is ours too: longer than the other waits for its answer.
+  /// The same where the other's request may use up a refresh token that is ours too: longer than the other waits for
+  /// its answer.
   static let accountLockWait = TimeSpan.seconds(120)
 
   private var key: AcquisitionKey { subscription.key }
@@ -56,7 +57,7 @@ struct TokenAcquisition: Sendable {
   }
 
   private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
-    // Where nobody is signed in, or somebody else was faster, the provider need not be there.
+    // Where no account is signed in, or another process was faster, the provider is not needed.
     var rights = await rights(realm: await directory.knownRealm(for: subscription.application), &report)
     if let found = adopted(rights) { return found }
     if let reason = rights.means.reason { throw .interaction(reason) }
@@ -89,7 +90,7 @@ struct TokenAcquisition: Sendable {
     return rights
   }
 
-  /// The cache's token, where somebody else has brought a newer one than is in hand.
+  /// The cache's token, where it is newer than the one in hand.
   private func adopted(_ rights: CachedRights) -> BearerValue? {
     guard subscription.readsCache, let token = rights.accessToken else { return nil }
     let lifetime = token.lifetime(jitter: jitter())
@@ -163,8 +164,8 @@ extension TokenAcquisition {
     return value
   }
 
-  /// Files a person's token. Nothing is filed, and nothing handed out, where it is somebody else's or the person signed out
-  /// while the provider was thinking.
+  /// Files a person's token. Nothing is filed, and nothing handed out, where it is another person's or the person
+  /// signed out while the provider was thinking.
   private func filed(
     _ reply: TokenReply, for account: CachedAccount, redeeming token: HeldRefreshToken, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> BearerValue {
@@ -193,8 +194,8 @@ extension TokenAcquisition {
     return value
   }
 
-  /// Files what arrived, and serves those who wait for it where that takes longer than their patience; not where the person is known
-  /// to have signed out meanwhile.
+  /// Files what arrived, and serves those who wait for it where that takes longer than their patience; not where the
+  /// person is known to have signed out meanwhile.
   @discardableResult
   private func served<Answer: Sendable>(
     _ value: BearerValue, _ issued: IssuedTokens, _ arrival: UnixTime, filing: () async -> Answer
@@ -229,8 +230,8 @@ extension TokenAcquisition {
         .identityProvider, authority: key.authority, realm: metadata.realm, account: account))
   }
 
-  /// Changes the cache. A place that cannot be written keeps the change in memory and says so itself; the token is good either
-  /// way.
+  /// Changes the cache. A place that cannot be written keeps the change in memory and says so itself; the token is good
+  /// either way.
   @discardableResult
   private func change<Answer: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) -> Answer
@@ -282,8 +283,8 @@ extension TokenLifetime {
 }
 
 extension AccountIdentity {
-  /// Whether a reply that says this may be an account's. A reply without `client_info` names the person by the subject alone,
-  /// which is no home account id; the object id then tells.
+  /// Whether a reply that says this may be an account's. A reply without `client_info` names the person by the subject
+  /// alone, which is no home account id; the object id then tells.
   fileprivate func canBe(_ account: CachedAccount) -> Bool {
     guard let homeAccountID, homeAccountID != account.homeAccountID else { return true }
     return localAccountID.map { account.localAccountIDs.contains($0) } ?? false

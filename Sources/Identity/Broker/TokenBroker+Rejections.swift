@@ -1,16 +1,17 @@
-// Owns what the broker does about tokens that an API refused: another one for everybody, one request per complaint, and an end to
-// it where that does not help. Whether there is cause for complaint is `ChallengePlan`'s.
+// What the broker does about tokens that an API refused: one new token for all callers, one request per complaint, and
+// no more where that does not help. Whether a refusal is a complaint about the token is `ChallengePlan`'s.
 
-public import Tokens
+package import Tokens
 
 extension TokenBroker {
-  /// Another token than one that an API refused; nil where nothing is done about it: the same was tried a moment ago, or the provider
-  /// wants to be left alone.
+  /// Another token than one that an API refused; nil where nothing is done about it: the same was tried a moment ago,
+  /// or the provider wants to be left alone.
   ///
-  /// Callers with one complaint share one request, and those who complain later get what that brought, also where another complaint
-  /// has brought another token since. What arrives takes the refused token's place, for this subscription and in the
-  /// cache. Until then, and where nothing arrives, the refused one stays: other parts of the API may well take it.
-  public func bearer(
+  /// Callers with one complaint share one request, and those who complain later get what that brought, also where
+  /// another complaint has brought another token since. What arrives takes the refused token's place, for this
+  /// subscription and in the cache. Until then, and where nothing arrives, the refused one stays: other parts of the
+  /// API may well take it.
+  package func bearer(
     answering complaint: Complaint, about refused: BearerValue, for subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue? {
     let wanted = subscription.answering(complaint)
@@ -35,8 +36,8 @@ extension TokenBroker {
     return try await result(of: answer, subscription)
   }
 
-  /// The token that the same complaint brought a moment ago; or the held one, where it is another one than the refused and the
-  /// complaint is none about it.
+  /// The token that the same complaint brought a moment ago; or the held one, where it is another one than the refused
+  /// and the complaint is none about it.
   private func replacement(
     for refused: BearerValue, _ complaint: Complaint, _ subscription: TokenSubscription
   ) -> BearerValue? {

@@ -1,5 +1,5 @@
-// Owns how long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only refresh token
-// that is good from then on.
+// Owns how long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only
+// refresh token that is good from then on.
 
 internal import Bytes
 internal import HTTP
@@ -13,10 +13,10 @@ extension TokenBroker {
   private static let patienceSeconds: Int64 = 10
 
   /// Waits as long as a caller of a proxy waits for a request.
-  public static let patience: @Sendable () async -> Void = { await sleep(patienceSeconds) }
+  package static let patience: @Sendable () async -> Void = { await sleep(patienceSeconds) }
 
   /// Waits until the request is over: for programs that end with it, and would take its answer with them.
-  public static let endlessPatience: @Sendable () async -> Void = { await sleep(24 * 3600) }
+  package static let endlessPatience: @Sendable () async -> Void = { await sleep(24 * 3600) }
 
   /// What a request in flight brings, for a caller of a proxy.
   func awaited(
@@ -26,8 +26,8 @@ extension TokenBroker {
     return try await result(of: flight, subscription)
   }
 
-  /// What a request in flight brings, as long as a caller waits. Then the provider counts as one that does not answer: who comes in
-  /// the pause that follows is told so at once.
+  /// What a request in flight brings, as long as a caller waits. Then the provider counts as one that does not answer:
+  /// who comes in the pause that follows is told so at once.
   func result(
     of flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue {
@@ -71,9 +71,9 @@ extension TokenBroker {
     }
   }
 
-  /// Whether a request is in flight whose answer may replace a refresh token, or is not filed yet: whoever ends the process now loses
-  /// that.
-  public var mayBringRefreshToken: Bool {
+  /// Whether a request is in flight whose answer may replace a refresh token, or is not filed yet: the end of the
+  /// process would lose it.
+  package var mayBringRefreshToken: Bool {
     !replacementFlights.isEmpty
       || states.contains { key, state in
         key.subject != .application && (state.flight != nil || turns[key.turn(of: state.account)] != nil)

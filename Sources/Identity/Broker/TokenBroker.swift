@@ -1,35 +1,36 @@
-// Owns the tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do is
-// `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
+// Owns the tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do
+// is `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
 
-public import Bytes
+package import Bytes
 internal import Platform
 internal import Telemetry
-public import Tokens
+package import Tokens
 
 /// Obtains tokens and keeps them.
 ///
 /// Isolation: everything below is this actor's. The event loops hold the published `BearerValue`s and enter only where
 /// there is none, where it is not usable any more, or (without waiting) to have it renewed.
-public actor TokenBroker {
+package actor TokenBroker {
   /// What the broker needs from outside; tests bring a manual clock.
-  public struct Surroundings: Sendable {
+  package struct Surroundings: Sendable {
     /// The wall clock.
-    public var now: @Sendable () -> UnixTime
+    package var now: @Sendable () -> UnixTime
     /// Draws 0 up to 1.
-    public var jitter: @Sendable () -> Double
+    package var jitter: @Sendable () -> Double
     /// Waits for seconds, or until the task is cancelled.
-    public var sleep: @Sendable (Int64) async -> Void
-    /// How long callers wait for a token that has arrived to be filed; nil is until it is, which programs need that end right after.
-    public var filingPatience: Duration?
+    package var sleep: @Sendable (Int64) async -> Void
+    /// How long callers wait for a token that has arrived to be filed; nil is until it is, which programs need that end
+    /// right after.
+    package var filingPatience: Duration?
     /// Waits as long as a caller waits for a request, or until the task is cancelled.
-    public var patience: @Sendable () async -> Void
+    package var patience: @Sendable () async -> Void
     /// Hears of every acquisition that went to a provider.
-    public var observe: @Sendable (TokenEvent) -> Void
-    /// Takes every new token, to hand it to the event loops; nil where the one before is nobody's any more.
-    public var publish: @Sendable (AcquisitionKey, BearerValue?) -> Void
+    package var observe: @Sendable (TokenEvent) -> Void
+    /// Takes every new token, to hand it to the event loops; nil where the one before must not be used any more.
+    package var publish: @Sendable (AcquisitionKey, BearerValue?) -> Void
 
     /// Surroundings with a clock, the system's randomness and real waiting.
-    public init(
+    package init(
       now: @escaping @Sendable () -> UnixTime,
       jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
       sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep, filingPatience: Duration? = nil,
@@ -54,30 +55,31 @@ public actor TokenBroker {
   /// The requests in flight for tokens in the place of refused ones.
   var replacementFlights: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
   private(set) var turns: [String: Task<Void, Never>] = [:]
-  /// The first request that waits for what is in flight: the record of it says so, whoever began it.
+  /// The first request that waits for what is in flight: its record names that one.
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
   /// A broker that keeps what it obtains in `store` and serves what it finds there.
-  public init(_ surroundings: Surroundings, store: CacheStore = CacheStore.memory()) {
+  package init(_ surroundings: Surroundings, store: CacheStore = CacheStore.memory()) {
     self.surroundings = surroundings
     self.store = store
     directory = ProviderDirectory(now: surroundings.now, tenants: store.tenants)
   }
 
   /// Waits for seconds, or until the task is cancelled.
-  public static let sleep: @Sendable (Int64) async -> Void = { seconds in
+  package static let sleep: @Sendable (Int64) async -> Void = { seconds in
     do {
       try await Task.sleep(for: .seconds(seconds))
     } catch {
-      // Cancelled: the wait is over, and whoever asked for it looks at its own task next.
+      // Cancelled: the wait is over, and the caller looks at its own task next.
     }
   }
 
   /// A usable token: the held one at once, the cache's, or the provider's.
   ///
-  /// Callers of equal keys wait for the same request and get the same token or the same error, or what `Patience` says where the
-  /// provider is slow: the request goes on then, and what it brings is kept. Cancelling a caller does not end it either.
-  public func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
+  /// Callers of equal keys wait for the same request and get the same token or the same error, or a time-out where the
+  /// provider is slow: the request goes on then, and what it brings is kept. Cancelling a caller does not end it
+  /// either.
+  package func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let key = subscription.key
     if let value = states[key]?.value, value.isUsable(at: surroundings.now()) {
       guard value.lifetime.freshness(at: surroundings.now()) == .aging else { return value }
@@ -87,7 +89,7 @@ public actor TokenBroker {
     var state = await look(subscription)
     switch state.plan(at: surroundings.now()) {
     case .interactionRequired, .cacheUnavailable:
-      // Whoever has just signed in is not told to sign in.
+      // A person who has just signed in must not be told to sign in.
       await store.look()
       state = await look(subscription)
     case .useCached, .useCachedAndRefreshBehind, .request, .fail: break
@@ -119,14 +121,14 @@ public actor TokenBroker {
   }
 
   /// As `bearer`, after a look into the cache: for programs that ask now and then and do not follow it.
-  public func currentBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
+  package func currentBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     await look(subscription)
     return try await bearer(for: subscription)
   }
 
-  /// A token from the provider, whatever is held (MSAL's `force_refresh`). Callers at the same time share one request, and where
-  /// the provider wants to be left alone, that is respected.
-  public func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
+  /// A token from the provider, whatever is held (MSAL's `force_refresh`). Callers at the same time share one request,
+  /// and where the provider wants to be left alone, that is respected.
+  package func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let state = await look(subscription)
     let now = surroundings.now()
     if let reason = state.means.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
@@ -137,15 +139,15 @@ public actor TokenBroker {
     return try await result(of: flight(for: subscription), subscription)
   }
 
-  /// Has a token renewed without anybody waiting: what a loop calls when `BearerValue.claimsRefresh` told it to.
-  public nonisolated func refreshBehind(_ subscription: TokenSubscription) {
+  /// Has a token renewed without a caller that waits: what a loop calls when `BearerValue.claimsRefresh` told it to.
+  package nonisolated func refreshBehind(_ subscription: TokenSubscription) {
     Task { await self.refresh(subscription) }
   }
 
-  /// Keeps a token at hand for every application's own subscription until the task is cancelled: obtains it at the start, renews it
-  /// when due, and tries again after failures, so that a proxy without traffic becomes and stays ready by itself. People's tokens
-  /// are renewed while they are used, and not otherwise.
-  public nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
+  /// Keeps a token at hand for every application's own subscription until the task is cancelled: obtains it at the
+  /// start, renews it when due, and tries again after failures, so that a proxy without traffic becomes and stays ready
+  /// by itself. People's tokens are renewed while they are used, and not otherwise.
+  package nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
     await withDiscardingTaskGroup { group in
       for subscription in subscriptions where subscription.key.subject == .application {
         group.addTask { await self.keepReady(subscription) }
@@ -153,8 +155,9 @@ public actor TokenBroker {
     }
   }
 
-  /// Follows the cache until the task is cancelled: what others obtain is served, and what they sign out is not, from then on.
-  public func followCache() async {
+  /// Follows the cache until the task is cancelled: what others obtain is served, and what they sign out is not, from
+  /// then on.
+  package func followCache() async {
     let changes = store.changes
     // What changed before the stream was there is looked at once.
     await lookAtAll()
@@ -166,29 +169,30 @@ public actor TokenBroker {
   }
 
   /// How every key stands that was ever asked for, by application and scopes.
-  public func statuses() -> [TokenStatus] { statuses { _ in true } }
+  package func statuses() -> [TokenStatus] { statuses { _ in true } }
 
   private func statuses(where isWanted: (AcquisitionKey) -> Bool) -> [TokenStatus] {
     states.values.filter { isWanted($0.subscription.key) }.map(\.status)
       .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
 
-  /// How one subscription stands. What nobody has asked for yet is looked up in the cache; no provider is asked.
-  public func status(of subscription: TokenSubscription) async -> TokenStatus {
+  /// How one subscription stands. Where no request has asked for it yet, the cache is read; no provider is asked.
+  package func status(of subscription: TokenSubscription) async -> TokenStatus {
     if subscription.key.subject != .application { return await look(subscription).status }
     return (states[subscription.key] ?? TokenState(subscription: subscription)).status
   }
 
-  /// How the keys of these subscriptions stand. What nobody has asked for yet is looked up in the cache; no provider is asked.
-  public func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
+  /// How the keys of these subscriptions stand. Where no request has asked for it yet, the cache is read; no provider
+  /// is asked.
+  package func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
     for subscription in subscriptions where subscription.key.subject != .application { await look(subscription) }
     let keys = Set(subscriptions.map(\.key))
     return statuses { keys.contains($0) }
   }
 
-  /// Goes over to another configuration: what these subscriptions want is kept, with the application as it is now; the rest is
-  /// forgotten. Requests in flight go on.
-  public func follow(_ subscriptions: [TokenSubscription]) {
+  /// Goes over to another configuration: what these subscriptions want is kept, with the application as it is now; the
+  /// rest is forgotten. Requests in flight go on.
+  package func follow(_ subscriptions: [TokenSubscription]) {
     let wanted = Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
     for (key, state) in states where state.flight == nil || wanted[key] != nil {
       if let subscription = wanted[key] {
@@ -201,7 +205,7 @@ public actor TokenBroker {
   }
 
   /// What the provider of a subscription says of itself, asked once and kept as for token requests.
-  public func discover(for subscription: TokenSubscription) async throws(AcquisitionError) -> ProviderMetadata {
+  package func discover(for subscription: TokenSubscription) async throws(AcquisitionError) -> ProviderMetadata {
     do throws(AcquisitionFailure) {
       return try await directory.metadata(for: subscription.application)
     } catch {
@@ -247,7 +251,7 @@ public actor TokenBroker {
 
   /// What a token is requested for.
   enum Purpose: Sendable {
-    /// For everybody, in the place of the held token with this lifetime, if there is one.
+    /// For all callers, in the place of the held token with this lifetime, if there is one.
     case supply(replacing: TokenLifetime?)
     /// For those whose token an API refused.
     case replacement(Complaint)
@@ -290,7 +294,8 @@ public actor TokenBroker {
     case .failure(let failure):
       let servedUntil = state?.value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }
       var told = failure.error(for: wanted.key, retryAfter: 1)
-      // A provider that is down is down for everything; what a person has to bring, this part of the API alone requires.
+      // A provider that is down is down for everything; what a person has to bring, this part of the API alone
+      // requires.
       if complaint == nil || failure.errorClass == .transient,
         let taken = state?.take(failure, offered: report.offered, now: now)
       {
@@ -319,8 +324,8 @@ public actor TokenBroker {
     return result
   }
 
-  /// What an acquisition brings, after all others of its turn. Its callers have it before it is filed, where that takes long; the turn
-  /// lasts until it is.
+  /// What an acquisition brings, after all others of its turn. Its callers have it before it is filed, where that takes
+  /// long; the turn lasts until it is.
   func report(of acquisition: TokenAcquisition, _ turn: String) async -> TokenAcquisition.Report {
     guard let patience = surroundings.filingPatience else {
       return await inTurn(turn) { await acquisition.run(lock: turn) }
@@ -341,7 +346,7 @@ public actor TokenBroker {
   }
 
   /// Returns when everything that arrived is filed, or cannot be.
-  public func settle() async {
+  package func settle() async {
     for turn in turns.values { await turn.value }
   }
 
@@ -369,7 +374,8 @@ public actor TokenBroker {
     case .useCachedAndRefreshBehind, .request:
       _ = await flight(for: subscription).value
     case .useCached, .fail, .interactionRequired, .cacheUnavailable:
-      // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the claim goes back.
+      // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the
+      // claim goes back.
       states[key]?.letRefreshBeClaimed()
     }
     let now = surroundings.now()
@@ -387,8 +393,8 @@ public actor TokenBroker {
 }
 
 extension AcquisitionKey {
-  /// What requests must not overlap with: others with the same refresh tokens, whatever their scopes; for an application's own
-  /// token, the same request of another process.
+  /// What requests must not overlap with: others with the same refresh tokens, whatever their scopes; for an
+  /// application's own token, the same request of another process.
   func turn(of account: CachedAccount?) -> String {
     let start = "\(authority) \(clientID)"
     return switch subject {

@@ -20,14 +20,14 @@ public struct TokenOrigin: Sendable, Hashable {
   public var account: CachedAccount?
 
   /// An origin.
-  public init(source: Source = .identityProvider, tenant: String? = nil, account: CachedAccount? = nil) {
+  package init(source: Source = .identityProvider, tenant: String? = nil, account: CachedAccount? = nil) {
     self.source = source
     self.tenant = tenant
     self.account = account
   }
 
-  /// The origin of a token that is filed under a tenant of an authority. Where the authority names none (`organizations`), a
-  /// token is for the person's own tenant, the second half of the home account id.
+  /// The origin of a token that is filed under a tenant of an authority. Where the authority names none
+  /// (`organizations`), a token is for the person's own tenant, the second half of the home account id.
   init(_ source: Source, authority: Authority, realm: String?, account: CachedAccount?) {
     let home = account?.homeAccountID.split(separator: ".", maxSplits: 1).dropFirst().first.map(String.init)
     let tenant: String? =

@@ -1,15 +1,14 @@
-// Owns what the broker remembers of one key, and how the cache, a success or a failure changes it.
-
 internal import Bytes
 internal import Tokens
 
-/// One key's memory.
+/// What the broker knows of one key, and how the cache, a success or a failure changes it.
 struct TokenState {
   /// Who wants it. The application may be replaced by another of the same key, which is reached in another way.
   var subscription: TokenSubscription
   /// The held token, expired or not.
   private(set) var value: BearerValue?
-  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained none.
+  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained
+  /// none.
   private(set) var isOfFormerCredential = false
   /// What can be offered for a new one, as of the last look into the cache.
   private(set) var means: AcquisitionMeans
@@ -53,14 +52,14 @@ struct TokenState {
     case none
     /// There is a newer token.
     case adopted(BearerValue)
-    /// The held token is nobody's any more.
+    /// The held token must not be used any more.
     case withdrawn
   }
 
   /// Takes in what the cache holds now.
   ///
-  /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten where they were about other refresh
-  /// tokens, or about nobody being there: somebody has signed in.
+  /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten where they were about other
+  /// refresh tokens, or about a missing account: a person has signed in.
   mutating func take(_ rights: CachedRights, now: UnixTime, jitter: () -> Double) -> Change {
     means = rights.means
     account = rights.account
@@ -94,11 +93,12 @@ struct TokenState {
     return change
   }
 
-  /// Whether the cache's token is to be used in place of the held one. Of two of the same second and for the same scopes it is the
-  /// cache's: the held one stood there too, and has been replaced.
+  /// Whether the cache's token is to be used in place of the held one. Of two of the same second and for the same
+  /// scopes it is the cache's: the held one stood there too, and has been replaced.
   ///
-  /// A token for more scopes that is newer may mean for a person that they have signed in again. For an application it means only
-  /// that another route's token took the place of this one in the cache: the held one serves until it is due.
+  /// A token for more scopes that is newer may mean for a person that they have signed in again. For an application it
+  /// means only that another route's token took the place of this one in the cache: the held one serves until it is
+  /// due.
   private func isNews(_ found: HeldAccessToken, _ lifetime: TokenLifetime, now: UnixTime) -> Bool {
     guard lifetime.freshness(at: now) != .expired else { return false }
     guard let value, value.isUsable(at: now) else { return true }
@@ -131,11 +131,12 @@ struct TokenState {
     refused = []
   }
 
-  /// Takes a failure in; says what callers are told. The held token stays, and may be claimed for renewal after the pause.
+  /// Takes a failure in; says what callers are told. The held token stays, and may be claimed for renewal after the
+  /// pause.
   /// - Parameter offered: the refresh tokens that there were.
   mutating func take(_ new: AcquisitionFailure, offered: [Secret], now: UnixTime) -> AcquisitionError {
     refused = offered
-    // What nobody was asked about needs no pause: it is true until the cache changes.
+    // What no provider was asked about needs no pause: it is true until the cache changes.
     if !new.isLocal { throttle.failed(new.errorClass, retryAfter: new.retryAfter, now: now) }
     let until = throttle.pause(at: now) ?? now + 1
     let error = new.error(for: subscription.key, retryAfter: until - now)

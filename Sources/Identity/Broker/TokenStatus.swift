@@ -1,47 +1,48 @@
 // Owns what is told about tokens to people and machines: readiness, log and metrics. Never the token.
 
-public import Bytes
-public import Tokens
+package import Bytes
+package import Tokens
 
 /// How one key stands, for `/readyz` and `status`.
-public struct TokenStatus: Sendable, Hashable {
+package struct TokenStatus: Sendable, Hashable {
   /// A failure that no success has followed.
-  public struct Failure: Sendable, Hashable {
+  package struct Failure: Sendable, Hashable {
     /// The last attempt's.
-    public var error: AcquisitionError
+    package var error: AcquisitionError
     /// When the first of the row happened.
-    public var since: UnixTime
+    package var since: UnixTime
     /// Before when nothing is sent.
-    public var retryAt: UnixTime
+    package var retryAt: UnixTime
   }
 
   /// The application's name in the configuration.
-  public var application: String
+  package var application: String
   /// On whose behalf.
-  public var subject: TokenSubject
+  package var subject: TokenSubject
   /// What is asked for.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// Whose token is held, or would be asked for.
-  public var account: CachedAccount?
+  package var account: CachedAccount?
   /// When the held token ends; nil where none was ever obtained.
-  public var expiresAt: UnixTime?
+  package var expiresAt: UnixTime?
   /// What is wrong, if something is. A held token may still serve.
-  public var failure: Failure?
+  package var failure: Failure?
   /// Whether a request for a token is under way.
-  public var isRefreshing = false
-  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained none.
-  public var isOfFormerCredential = false
+  package var isRefreshing = false
+  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained
+  /// none.
+  package var isOfFormerCredential = false
 
   /// Whether requests are served: a token is held and not expired.
-  public func isReady(at now: UnixTime) -> Bool {
+  package func isReady(at now: UnixTime) -> Bool {
     expiresAt.map { now < $0 } ?? false
   }
 }
 
 /// One acquisition that went to the provider, for log and metrics.
-public struct TokenEvent: Sendable {
+package struct TokenEvent: Sendable {
   /// How it ended.
-  public enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     /// A token arrived.
     case obtained(TokenLifetime, granted: ScopeSet)
     /// None did. `servedUntil` is the expiry of the held token, where one still serves.
@@ -49,17 +50,18 @@ public struct TokenEvent: Sendable {
   }
 
   /// The application's name in the configuration.
-  public var application: String
+  package var application: String
   /// The provider.
-  public var authority: Authority
+  package var authority: Authority
   /// What was asked for.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// The `grant_type` of what was offered.
-  public var grantType: String
+  package var grantType: String
   /// How long it took, discovery and repetition included.
-  public var duration: Duration
+  package var duration: Duration
   /// How it ended.
-  public var outcome: Outcome
-  /// Whether it was the first attempt, or one of the first, of a changed credential: the held token is the former one's.
-  public var isOfChangedCredential = false
+  package var outcome: Outcome
+  /// Whether it was the first attempt, or one of the first, of a changed credential: the held token is the former
+  /// one's.
+  package var isOfChangedCredential = false
 }

@@ -1,31 +1,32 @@
 // Owns what routes and programs want from an application: whose token, and for what.
 
-public import Tokens
+package import Tokens
 
 /// A standing wish for tokens: what one or more routes want from one application.
-public struct TokenSubscription: Sendable {
+package struct TokenSubscription: Sendable {
   /// Who asks.
-  public let application: Application
+  package let application: Application
   /// What is asked for, in full; equal keys share tokens and requests.
-  public let key: AcquisitionKey
+  package let key: AcquisitionKey
   /// Whether a token from before the wish does not count: an API or the provider has asked for more than those prove.
-  public let isChallenged: Bool
+  package let isChallenged: Bool
   /// Whether only the provider's own answer to this application counts: its credential is to be tried.
-  public private(set) var isTrial = false
+  package private(set) var isTrial = false
 
   /// A wish for tokens of the application's own (client credentials).
-  public init(application: Application, scopes: ScopeSet) {
+  package init(application: Application, scopes: ScopeSet) {
     self.init(application: application, subject: .application, scopes: scopes)
   }
 
-  /// A wish for tokens in the name of a person who is signed in. `account`: a user name or an id; nil is the only one there is.
-  public init(application: Application, account: String?, scopes: ScopeSet, challenge: Claims? = nil) {
+  /// A wish for tokens in the name of a person who is signed in. `account`: a user name or an id; nil is the only one
+  /// there is.
+  package init(application: Application, account: String?, scopes: ScopeSet, challenge: Claims? = nil) {
     self.init(application: application, subject: .account(account), scopes: scopes, challenge: challenge)
   }
 
   /// A wish for tokens.
   /// - Parameter challenge: what a token has to prove; cached ones do not count then.
-  public init(application: Application, subject: TokenSubject, scopes: ScopeSet, challenge: Claims? = nil) {
+  package init(application: Application, subject: TokenSubject, scopes: ScopeSet, challenge: Claims? = nil) {
     self.application = application
     isChallenged = challenge != nil
     key = AcquisitionKey(
@@ -33,15 +34,16 @@ public struct TokenSubscription: Sendable {
       subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
   }
 
-  /// The same wish, for an application whose credential is to be tried. Others with its client id may have filed tokens that say
-  /// nothing about it. A person's token is one that was obtained before, and stays so: to renew it spends a refresh token.
-  public func asTrial() -> TokenSubscription {
+  /// The same wish, for an application whose credential is to be tried. Others with its client id may have filed tokens
+  /// that say nothing about it. A person's token is one that was obtained before, and stays so: to renew it spends a
+  /// refresh token.
+  package func asTrial() -> TokenSubscription {
     var trial = self
     trial.isTrial = key.subject == .application
     return trial
   }
 
-  /// The wish that a token would meet about which nobody has this complaint.
+  /// What a token that meets this complaint is requested with.
   func answering(_ complaint: Complaint) -> TokenSubscription {
     switch complaint {
     case .invalidToken: self
@@ -60,8 +62,8 @@ public struct TokenSubscription: Sendable {
     }
   }
 
-  /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's that
-  /// were obtained with a credential which was replaced while this process ran are not served under the new one.
+  /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's
+  /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
   var readsCache: Bool {
     !isChallenged && !isTrial && (key.subject != .application || key.credential == CredentialVersion(0))
   }

@@ -1,11 +1,11 @@
 // Owns what log and metrics say about acquisitions. Tokens and secrets are not in its reach: an event has none.
 
 internal import Bytes
-public import Telemetry
+package import Telemetry
 internal import Tokens
 
 /// The counters of token requests, one for every application, grant and result.
-public struct TokenMetrics: Sendable {
+package struct TokenMetrics: Sendable {
   private struct Label: Hashable {
     var application: String
     var grant: String
@@ -16,7 +16,7 @@ public struct TokenMetrics: Sendable {
   private let durations: DurationHistogram
 
   /// Adds the metrics of these applications to a process's catalogue.
-  public init(_ catalog: inout MetricsCatalog, applications: [String]) {
+  package init(_ catalog: inout MetricsCatalog, applications: [String]) {
     var requests: [Label: Counter] = [:]
     for application in applications {
       for grant in ["client_credentials", "refresh_token"] {
@@ -34,7 +34,7 @@ public struct TokenMetrics: Sendable {
   }
 
   /// Counts an acquisition.
-  public func count(_ event: TokenEvent, in writer: SharedMetricsWriter) {
+  package func count(_ event: TokenEvent, in writer: SharedMetricsWriter) {
     let label = Label(application: event.application, grant: event.grantType, result: event.outcome.result)
     if let counter = requests[label] { writer.add(counter) }
     let (seconds, attoseconds) = event.duration.components
@@ -43,8 +43,8 @@ public struct TokenMetrics: Sendable {
 }
 
 extension TokenEvent {
-  /// Writes a record: what was obtained, or what failed and whether somebody notices.
-  public func write(to log: Log) {
+  /// Writes a record: what was obtained, or what failed and whether requests fail with it.
+  package func write(to log: Log) {
     switch outcome {
     case .obtained(let lifetime, let granted):
       log.info(

@@ -1,13 +1,15 @@
-// Owns the words in which other programs ask for tokens: MSAL's, for both kinds of application. What happens then is the broker's,
-// the sign-ins' and the cache's.
-
 internal import Platform
 public import Tokens
 
 /// What public and confidential applications have in common (MSAL's `ClientApplicationBase`).
 ///
-/// Values may be copied and shared; the copies are one application. Make one for each client id and keep it: it holds the tokens
-/// that are warm, the request that is under way for several callers, and the memory of failures.
+/// An application may be used from any thread and by many tasks at once: tasks that want the same token share one
+/// request. Copies are one application. Make one for each client id and keep it: it holds the tokens that are warm, the
+/// request that is under way, and the memory of failures, and has an event loop of its own.
+///
+/// Every function throws a `ClientApplicationError`. Where its `isInteractionRequired` is true, a person can help by
+/// signing in; everything else is trouble of programs, machines or time, and asking again at once does not help: the
+/// application itself pauses before it asks a provider again that has failed.
 public protocol ClientApplication: Sendable {
   /// What stands behind it.
   var base: ClientApplicationBase { get }
@@ -16,13 +18,15 @@ public protocol ClientApplication: Sendable {
 extension ClientApplication {
   /// A person's token without asking them: from the cache, or with their refresh token (MSAL's `acquire_token_silent`).
   ///
-  /// Callers who want the same token share one request. A token that ends soon is handed out and renewed behind.
+  /// A token that ends soon is returned, and renewed in the background.
   /// - Parameters:
   ///   - scopes: one API's, without the reserved ones (`openid` and the like).
-  ///   - account: whose; nil is the only person who is signed in. Where several are, the program has to choose.
+  ///   - account: one of `accounts()`; nil is the only one that is signed in. Where several are, the program has to
+  ///     choose.
   ///   - forceRefresh: asks the provider whatever is cached.
   ///   - claims: what an API's challenge wants proved; asks the provider too.
-  /// - Throws: an error that says `isInteractionRequired` where one of the other words would help.
+  /// - Throws: `acquisition(.interactionRequired)` where one of the interactive functions would help, and
+  ///   `accountScopes` or `scope` where the scopes cannot be requested.
   public func acquireTokenSilent(
     scopes: [String], account: CachedAccount?, forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
@@ -34,12 +38,16 @@ extension ClientApplication {
   /// A token by a sign-in in a browser on this machine, whose answer is caught on loopback (MSAL's
   /// `acquire_token_interactive`). The provider must know the redirect URI `http://localhost` or `http://127.0.0.1`.
   ///
-  /// Cancelling the task ends the wait.
+  /// Cancelling the task ends the wait with `signIn(.cancelled)`.
   /// - Parameters:
   ///   - scopes: what the token is for; one API's.
   ///   - extraScopes: other APIs' scopes to consent to at once, so that silence suffices for their tokens.
-  ///   - timeout: seconds for which the person may take.
+  ///   - prompt: what the person is shown; nil leaves that to the provider.
+  ///   - loginHint: the user name that the provider's page begins with.
+  ///   - claims: what an API's challenge wants proved.
+  ///   - timeout: how many seconds the person may take.
   ///   - present: brings the person to an address, such as by opening a browser.
+  /// - Throws: `signIn`, with the reason; also where the account is signed in but the cache cannot be written.
   public func acquireTokenInteractive(
     scopes: [String], extraScopes: [String] = [], prompt: Prompt? = nil, loginHint: String? = nil,
     claims: Claims? = nil, timeout: UInt64 = 300, present: @escaping @Sendable (String) async -> Void
@@ -58,8 +66,13 @@ extension ClientApplication {
 
   /// A token by a code that the person types in elsewhere (MSAL's `acquire_token_by_device_flow`).
   ///
-  /// Cancelling the task ends the wait, which otherwise lasts as long as the code is good.
-  /// - Parameter present: shows the person where to type in what.
+  /// Cancelling the task ends the wait with `signIn(.cancelled)`; otherwise it lasts as long as the code is valid.
+  /// - Parameters:
+  ///   - scopes: what the token is for; one API's.
+  ///   - extraScopes: other APIs' scopes to consent to at once.
+  ///   - claims: what an API's challenge wants proved.
+  ///   - present: shows the person the address and the code to type in there.
+  /// - Throws: `signIn`, with the reason.
   public func acquireTokenByDeviceCode(
     scopes: [String], extraScopes: [String] = [], claims: Claims? = nil,
     present: (DeviceAuthorizationReply) async -> Void
@@ -74,12 +87,15 @@ extension ClientApplication {
     }
   }
 
-  /// Everybody who is signed in (MSAL's `get_accounts`).
+  /// The accounts that are signed in (MSAL's `get_accounts`).
   public func accounts() async -> [CachedAccount] {
     await base.people.accounts().map(\.account)
   }
 
-  /// Signs somebody out: their tokens leave the cache, and silence has nothing for them any more (MSAL's `remove_account`).
+  /// Signs a person out: their tokens leave the cache, and silent acquisition finds none any more (MSAL's
+  /// `remove_account`).
+  /// - Parameter account: one of `accounts()`.
+  /// - Throws: `cache` where the cache cannot be written; the account is signed out of this process all the same.
   public func remove(account: CachedAccount) async throws(ClientApplicationError) {
     do throws(CacheStoreError) {
       try await base.people.remove(account: account)

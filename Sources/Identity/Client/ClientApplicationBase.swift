@@ -1,13 +1,11 @@
-// Owns what an application of another program consists of: the same parts that the proxy is assembled from, with an event loop of
-// its own for the few requests to its provider.
-
 internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// The parts behind a `PublicClientApplication` or a `ConfidentialClientApplication`.
+/// The parts behind a `PublicClientApplication` or a `ConfidentialClientApplication`: those that the proxy is assembled
+/// from, with an event loop of its own for the few requests to its provider. It has no public members.
 public struct ClientApplicationBase: Sendable {
   let application: Application
   let cache: CacheStore

@@ -1,5 +1,3 @@
-// Owns how asking for a token ends badly for a program that embeds this module, and the one distinction that it has to make.
-
 public import Platform
 public import Tokens
 
@@ -19,12 +17,13 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case applicationScopes(ScopeRuleError)
   /// Silence, or the application's own request, brought no token.
   case acquisition(AcquisitionError)
-  /// Nobody signed in.
+  /// The sign-in did not succeed.
   case signIn(SignInError)
   /// The cache could not be written.
   case cache(CacheStoreError)
 
-  /// Whether a person can help, by signing in: MSAL's "UI required". Everything else is trouble of programs, machines or time.
+  /// Whether a person can help, by signing in: MSAL's "UI required". Everything else is trouble of programs, machines
+  /// or time.
   public var isInteractionRequired: Bool {
     switch self {
     case .acquisition(let error): error.isInteractionRequired

@@ -1,39 +1,42 @@
 // Owns what the broker knows of one application: who it is, how it proves it, and how its provider is reached.
 
-public import HTTPClient
-public import Tokens
+package import HTTPClient
+package import Tokens
 
 /// An application registered with a provider, as one entry of the configuration describes it.
-public struct Application: Sendable {
+package struct Application: Sendable {
   /// Its name in the configuration: the label of its log records and metrics.
-  public var name: String
+  package var name: String
   /// The provider.
-  public var authority: Authority
+  package var authority: Authority
   /// Its id there.
-  public var clientID: String
+  package var clientID: String
   /// Its proof; nil for a public application.
-  public var credential: ClientCredential?
+  package var credential: ClientCredential?
   /// A file that holds its proof, a JWT, in the place of `credential`.
-  public var assertionPath: String?
+  package var assertionPath: String?
   /// Changes whenever `credential` does.
-  public var credentialVersion: CredentialVersion
-  /// Where its secret is written in requests; nil is what the provider's metadata say, and after a refusal the other placement.
-  public var secretPlacement: ClientSecretPlacement?
+  package var credentialVersion: CredentialVersion
+  /// Where its secret is written in requests; nil is what the provider's metadata say, and after a refusal the other
+  /// placement.
+  package var secretPlacement: ClientSecretPlacement?
   /// What the provider has accepted of it.
-  public var authentication = ClientAuthenticationMemory()
+  package var authentication = ClientAuthenticationMemory()
   /// What it can handle, sent as the `xms_cc` claim (`cp1`: claims challenges).
-  public var capabilities: [String]
+  package var capabilities: [String]
   /// Reaches the provider. It has a time limit of its own, which bounds how long callers wait.
-  public var fetch: Fetch
-  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil is none. Never a confidential one's.
-  public var family: String?
+  package var fetch: Fetch
+  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil is none. Never a
+  /// confidential one's.
+  package var family: String?
   /// Where its sign-ins come back to.
-  public var callback = CallbackPath.shared
-  /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under another.
-  public var trust: String
+  package var callback = CallbackPath.shared
+  /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under
+  /// another.
+  package var trust: String
 
   /// An application of these parts.
-  public init(
+  package init(
     name: String, authority: Authority, clientID: String, credential: ClientCredential?,
     credentialVersion: CredentialVersion = CredentialVersion(0), capabilities: [String] = [], trust: String = "",
     assertionPath: String? = nil, fetch: @escaping Fetch

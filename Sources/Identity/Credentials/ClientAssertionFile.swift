@@ -1,5 +1,5 @@
-// Owns reading an application's proof from a file that another program keeps fresh: a pod's projected service-account token. It is read for
-// each request, for it lives an hour and is replaced without notice.
+// Owns reading an application's proof from a file that another program keeps fresh: a pod's projected service-account
+// token. It is read for each request, for it lives an hour and is replaced without notice.
 
 internal import Bytes
 internal import Platform

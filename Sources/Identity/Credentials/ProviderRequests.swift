@@ -13,8 +13,8 @@ struct ProviderRequests: Sendable {
   var sleep: @Sendable (Int64) async -> Void = { seconds in do { try await Task.sleep(for: .seconds(seconds)) } catch {}
   }
 
-  /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so it
-  /// is waited for longer than any caller waits.
+  /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so
+  /// it is waited for longer than any caller waits.
   static let answerLimit = TimeSpan.seconds(90)
 
   /// Requests tokens for a grant; once more where that is worth it and the grant may be sent twice.
@@ -76,8 +76,8 @@ struct ProviderRequests: Sendable {
   /// Sends a request that proves the application; once more with the other placement of the secret where the provider
   /// does not accept the first (`ClientSecretPlacement.order`).
   ///
-  /// A grant that is good for one use may be sent again: a provider authenticates the application before it looks at the
-  /// grant.
+  /// A grant that is good for one use may be sent again: a provider authenticates the application before it looks at
+  /// the grant.
   private func proven<Reply>(
     _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
   ) async throws(AcquisitionFailure) -> Reply {
@@ -121,7 +121,7 @@ func repeatedOnce<Answer: Sendable>(
 }
 
 /// Which placement of its secret a provider has accepted from an application. Shared by all requests of a process.
-public final class ClientAuthenticationMemory: Sendable {
+package final class ClientAuthenticationMemory: Sendable {
   private struct Name: Hashable {
     var authority: Authority
     var clientID: String
@@ -130,7 +130,7 @@ public final class ClientAuthenticationMemory: Sendable {
   private let accepted = Locked<[Name: ClientSecretPlacement]>([:])
 
   /// Nothing known yet.
-  public init() {}
+  package init() {}
 
   subscript(_ application: Application) -> ClientSecretPlacement? {
     get { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] } }
@@ -139,8 +139,8 @@ public final class ClientAuthenticationMemory: Sendable {
 }
 
 extension AcquisitionFailure {
-  /// Whether the provider may not believe who the application is: `invalid_client` and 401 (RFC 6749 §5.2), and what some providers
-  /// answer instead, another word or none at all (glewlwyd).
+  /// Whether the provider may not believe who the application is: `invalid_client` and 401 (RFC 6749 §5.2), and what
+  /// some providers answer instead, another word or none at all (glewlwyd).
   fileprivate var isAboutClient: Bool {
     guard case .token(let failure) = self else { return false }
     return switch failure.cause {

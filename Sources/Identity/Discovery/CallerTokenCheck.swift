@@ -1,20 +1,20 @@
-// Owns the judgement of tokens that callers bring for themselves: whose they must be, for whom, and the issuer's keys, fetched when
-// they are first needed and again when a token names a key nobody knows.
+// Owns the judgement of tokens that callers bring for themselves: whose they must be, for whom, and the issuer's keys,
+// fetched when they are first needed and again when a token names an unknown key.
 
-public import Bytes
+package import Bytes
 internal import HTTPClient
 internal import Tokens
 
 /// Why a caller's token is not enough.
-public enum CallerTokenRefusal: Error, Sendable, Hashable {
+package enum CallerTokenRefusal: Error, Sendable, Hashable {
   /// It is none, or not one to be believed.
   case untrusted
-  /// The issuer's keys cannot be had, so nobody can tell.
+  /// The issuer's keys cannot be fetched, so the token cannot be judged.
   case issuerUnavailable
 }
 
 /// Judges callers' tokens by issuer, audience, keys and times.
-public actor CallerTokenCheck {
+package actor CallerTokenCheck {
   private let issuer: Application
   private let audiences: Set<String>
   private let now: @Sendable () -> UnixTime
@@ -24,16 +24,16 @@ public actor CallerTokenCheck {
   private var flight: Task<Bool, Never>?
 
   /// Tokens that `issuer`'s authority issues for one of `audiences`. Its client id plays no part.
-  public init(issuer: Application, audiences: Set<String>, now: @escaping @Sendable () -> UnixTime) {
+  package init(issuer: Application, audiences: Set<String>, now: @escaping @Sendable () -> UnixTime) {
     self.issuer = issuer
     self.audiences = audiences
     self.now = now
     directory = ProviderDirectory(now: now)
   }
 
-  /// Believes a token until the returned instant. `certificate` is the SHA-256 of the certificate that the caller has shown; empty where
-  /// it has shown none.
-  public func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> UnixTime {
+  /// Believes a token until the returned instant. `certificate` is the SHA-256 of the certificate that the caller has
+  /// shown; empty where it has shown none.
+  package func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> UnixTime {
     let token: SignedJWT
     do throws(JWTFormatError) {
       token = try SignedJWT(text)

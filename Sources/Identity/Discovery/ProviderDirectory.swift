@@ -1,10 +1,9 @@
-// Owns the providers' metadata: fetched once per authority and trust for everybody who asks at the same time, kept for a day.
-
 internal import Bytes
 internal import HTTPClient
 internal import Tokens
 
-/// The metadata of every provider in use.
+/// The metadata of every provider in use: fetched once per authority and trust for all callers that wait, kept for a
+/// day.
 actor ProviderDirectory {
   private struct Name: Hashable {
     var authority: Authority
@@ -50,8 +49,8 @@ actor ProviderDirectory {
     entries[Name(authority: application.authority, trust: application.trust)]?.metadata
   }
 
-  /// The tenant under which an application's tokens stand in the cache, without asking its provider: nil where it was never asked. Where
-  /// tokens are filed under their issuer there is no need to know.
+  /// The tenant under which an application's tokens stand in the cache, without asking its provider: nil where it was
+  /// never asked. Where tokens are filed under their issuer there is no need to know.
   func knownRealm(for application: Application) async -> String? {
     let authority = application.authority
     if authority.isolation != nil { return nil }
@@ -67,7 +66,7 @@ actor ProviderDirectory {
       entries[name, default: Entry()].metadata = metadata
       entries[name, default: Entry()].fetchedAt = now()
       let tenants = tenants
-      // Nobody waits for a file or a server that may be away.
+      // Not waited for: the file or server may be away.
       Task { await tenants.remember(metadata, of: name.authority) }
       result = .success(metadata)
     } catch {

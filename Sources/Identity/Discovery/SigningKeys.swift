@@ -1,4 +1,5 @@
-// Owns a provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no longer.
+// Owns a provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no
+// longer.
 
 internal import Bytes
 internal import HTTPClient

@@ -1,13 +1,13 @@
-// Owns how acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy get
-// the proxy's own words.
+// Owns how acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy
+// get the proxy's own words.
 
-public import HTTPClient
+package import HTTPClient
 internal import Platform
-public import Tokens
+package import Tokens
 
 extension AcquisitionError {
   /// A stable word for log records, `/readyz` and scripts: the one that the callers' problem document has too.
-  public var reason: String {
+  package var reason: String {
     switch self {
     case .providerUnavailable: "identity-provider-unavailable"
     case .rejected: "token-request-rejected"
@@ -18,7 +18,7 @@ extension AcquisitionError {
   }
 
   /// What was wrong: the provider's codes, the host, the errno. No secret, no token.
-  public var detail: String {
+  package var detail: String {
     switch self {
     case .providerUnavailable(.unreached(let error), _): error.detail
     case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
@@ -36,7 +36,7 @@ extension AcquisitionError {
 
 extension TokenErrorReply {
   /// The provider's codes and words.
-  public var detail: String {
+  package var detail: String {
     var words = [error]
     if let suberror { words.append(suberror) }
     // The prose begins with the code in most replies.
@@ -69,7 +69,7 @@ extension ClientAssertionError {
 
 extension FetchError {
   /// What was wrong, with the host.
-  public var detail: String {
+  package var detail: String {
     switch self {
     case .unresolved(let host, let reason): "\(host) has no address: \(reason)"
     case .proxy(let host, let reason): "\(host) cannot be reached: \(reason)"

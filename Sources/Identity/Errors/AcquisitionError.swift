@@ -8,17 +8,18 @@ public import Tokens
 public indirect enum AcquisitionError: Error, Sendable, Hashable {
   /// The provider did not answer, or not as one. The same request may succeed after the pause: `503`.
   case providerUnavailable(ProviderTrouble, retryAfter: Int64)
-  /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for callers
-  /// of the proxy, but for the code.
+  /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for
+  /// callers of the proxy, but for the code.
   case rejected(TokenErrorReply, retryAfter: Int64)
   /// What stands at the authority's address is no metadata of that authority: `502`.
   case unusableMetadata(MetadataTrouble, retryAfter: Int64)
-  /// Nobody was found in the cache, which cannot be read now: `503`. Who is signed in is not known, so nobody is asked to sign in.
+  /// The cache cannot be read, and no account is known from before: `503`. A person may well be signed in, so the
+  /// caller is not told to sign in.
   case cacheUnavailable(retryAfter: Int64)
   /// A person has to sign in, choose, consent or prove more: `401`.
   case interactionRequired(InteractionRequired)
 
-  /// Seconds until whoever was told that the cache cannot be read may ask again: a server is looked for at least that often.
+  /// Seconds after which a caller that was told so may ask again: the cache is looked for at least that often.
   static let cachePause: Int64 = 2
 
   /// Whether a person can help, by signing in (MSAL's "UI required").
@@ -32,7 +33,7 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   }
 
   /// Seconds until something is sent again, at least 1.
-  public var retryAfter: Int64 {
+  package var retryAfter: Int64 {
     switch self {
     case .providerUnavailable(_, let seconds), .rejected(_, let seconds), .unusableMetadata(_, let seconds),
       .cacheUnavailable(let seconds):
@@ -67,8 +68,8 @@ public enum ProviderTrouble: Sendable, Hashable {
 
 /// What was wrong with metadata that did arrive.
 public enum MetadataTrouble: Sendable, Hashable {
-  /// A status that will not change by asking again (3xx, 4xx), with what the provider said beside it: Entra names a tenant that it
-  /// does not know.
+  /// A status that will not change by asking again (3xx, 4xx), with what the provider said beside it: Entra names a
+  /// tenant that it does not know.
   case status(Int, TokenErrorReply?)
   /// A document that is not believed.
   case document(ProviderMetadataError)

@@ -1,10 +1,10 @@
-// Owns the sorting of everything that can go wrong on the way to a token: what callers are told, how long the key pauses,
-// and whether one more try at once is worth it.
+// Owns the sorting of everything that can go wrong on the way to a token: what callers are told, how long the key
+// pauses, and whether one more try at once is worth it.
 
 internal import HTTPClient
 internal import Tokens
 
-/// A failed attempt, before anybody was told.
+/// A failed attempt, before it becomes what callers are told.
 enum AcquisitionFailure: Error, Hashable {
   /// The request for metadata or token got no answer.
   case unreached(FetchError)
@@ -70,8 +70,8 @@ enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// Whether it is this refresh token, or the person behind it, that the provider does not take. Another one may still serve;
-  /// after every other failure it would fare no better.
+  /// Whether it is this refresh token, or the person behind it, that the provider does not take. Another one may still
+  /// serve; after every other failure it would fare no better.
   var isAboutRefreshToken: Bool {
     switch errorClass {
     case .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable, .declined: true
@@ -88,9 +88,9 @@ enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// Seconds to wait before the one repetition that callers wait for; nil where there is none. A connection that died under
-  /// the request is repeated at once, a server error without `Retry-After` after a second (MSAL's rules). A time limit that
-  /// was used up is not spent twice.
+  /// Seconds to wait before the one repetition that callers wait for; nil where there is none. A connection that died
+  /// under the request is repeated at once, a server error without `Retry-After` after a second (MSAL's rules). A time
+  /// limit that was used up is not spent twice.
   var repetition: Int64? {
     switch self {
     case .unreached(.closed): 0

@@ -11,16 +11,16 @@ public struct InteractionRequired: Sendable, Hashable {
   /// What the provider wants proved, to be sent with the sign-in.
   public var claims: Claims?
   /// The account that was asked for, as it was written down; nil where none was named.
-  public var accountName: String?
+  package var accountName: String?
   /// Where to sign in.
   public var authority: Authority
   /// What the provider said; nil where it was not asked. For the log and for `token`, not for callers of the proxy.
-  public var reply: TokenErrorReply?
+  package var reply: TokenErrorReply?
   /// Seconds until the provider is asked again without a new sign-in, at least 1.
-  public var retryAfter: Int64
+  package var retryAfter: Int64
 
   /// A need for a person.
-  public init(
+  package init(
     reason: InteractionReason, scopes: ScopeSet, claims: Claims? = nil, accountName: String? = nil,
     authority: Authority,
     reply: TokenErrorReply? = nil, retryAfter: Int64 = 1

@@ -1,9 +1,8 @@
-// Owns what whoever asked for a token is given: the token, and what is known of it. The cache holds the same, and the refresh token.
-
 public import Bytes
 public import Tokens
 
-/// A token and whose it is, in MSAL's words.
+/// What an acquisition returns: the token, and what is known of it, in MSAL's words. The refresh token stays in the
+/// cache.
 public struct AuthenticationResult: Sendable {
   /// The access token; `revealed()` shows it.
   public let accessToken: Secret
@@ -19,7 +18,7 @@ public struct AuthenticationResult: Sendable {
   public let account: CachedAccount?
   /// Whether the provider was asked for it.
   public let tokenSource: TokenOrigin.Source
-  /// The ID token's claims, proven; nil where nobody just signed in.
+  /// The ID token's claims, proven; nil where the token came without a sign-in.
   public let idTokenClaims: JWTClaims?
 }
 

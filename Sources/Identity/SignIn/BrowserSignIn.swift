@@ -1,32 +1,31 @@
-// Owns a sign-in through a browser, whoever receives its answer: the address to send the browser to, and what becomes of what it
-// brings back. Receiving is the loopback receiver's, or the sign-in pages'.
-
-public import Bytes
+package import Bytes
 internal import Platform
 internal import Tokens
 
-/// One sign-in by authorization code with PKCE, between its two halves. Lives in memory, for minutes.
-public struct BrowserSignIn: Sendable {
+/// One sign-in by authorization code with PKCE, between its two halves: the address to send the browser to, and what
+/// becomes of what it brings back. The loopback listener or the sign-in pages receive that. It lives in memory, for
+/// minutes.
+package struct BrowserSignIn: Sendable {
   /// Where the answer goes.
-  public let redirectURI: String
+  package let redirectURI: String
   /// Where the browser is sent.
-  public let address: String
-  /// Comes back with the answer, which is nobody's without it.
-  public var state: String { session.state }
+  package let address: String
+  /// Comes back with the answer, and tells which sign-in it belongs to.
+  package var state: String { session.state }
   private let session: AuthorizationSession
   private let metadata: ProviderMetadata
   private let exchange: SignInExchange
 
   /// Begins a sign-in whose answer comes to `redirectURI`, in its query.
-  public static func begin(
+  package static func begin(
     _ request: SignInRequest, redirectURI: String, store: CacheStore, now: @escaping @Sendable () -> UnixTime
   ) async throws(SignInError) -> BrowserSignIn {
     let exchange = SignInExchange(request: request, store: store, now: now)
     return try BrowserSignIn(exchange, try await exchange.metadata(), redirectURI: redirectURI, takesForms: false)
   }
 
-  /// `takesForms`: whether the answer may come as a posted form. That keeps codes out of the browser's history, but no cookie
-  /// comes along with it.
+  /// `takesForms`: whether the answer may come as a posted form. That keeps codes out of the browser's history, but no
+  /// cookie comes along with it.
   init(
     _ exchange: SignInExchange, _ metadata: ProviderMetadata, redirectURI: String, takesForms: Bool
   ) throws(SignInError) {
@@ -60,7 +59,7 @@ public struct BrowserSignIn: Sendable {
   }
 
   /// Takes what the browser brought (a redirect's query) for tokens, believes the ID token, and files everything.
-  public func finish(query: [UInt8]) async throws(SignInError) -> AuthenticationResult {
+  package func finish(query: [UInt8]) async throws(SignInError) -> AuthenticationResult {
     let code: Secret
     do throws(AuthorizationReplyError) {
       code = try reply(query).code

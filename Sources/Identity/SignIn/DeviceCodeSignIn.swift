@@ -1,10 +1,10 @@
 // Owns the sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
 
-public import Bytes
-public import Tokens
+package import Bytes
+package import Tokens
 
-/// Signs somebody in by a device code.
-public struct DeviceCodeSignIn: Sendable {
+/// Signs a person in by a device code.
+package struct DeviceCodeSignIn: Sendable {
   private let request: SignInRequest
   private let exchange: SignInExchange
   private let sleep: @Sendable (Int64) async -> Void
@@ -14,7 +14,7 @@ public struct DeviceCodeSignIn: Sendable {
   ///   - store: where the tokens are filed.
   ///   - now: the wall clock.
   ///   - sleep: waits for seconds, or until the task is cancelled.
-  public init(
+  package init(
     _ request: SignInRequest, store: CacheStore, now: @escaping @Sendable () -> UnixTime,
     sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep
   ) {
@@ -28,7 +28,7 @@ public struct DeviceCodeSignIn: Sendable {
   ///
   /// Cancelling the task ends the wait with `cancelled`.
   /// - Parameter present: shows the person where to type in what.
-  public func acquireToken(
+  package func acquireToken(
     present: (DeviceAuthorizationReply) async -> Void
   ) async throws(SignInError) -> AuthenticationResult {
     let metadata = try await exchange.metadata()

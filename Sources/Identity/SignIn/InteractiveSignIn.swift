@@ -1,14 +1,14 @@
-// Owns the sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC 8252).
-// Opening the browser is the caller's.
+// Owns the sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC
+// 8252). Opening the browser is the caller's.
 
-public import Bytes
+package import Bytes
 internal import HTTP
 internal import HTTPServer
-public import Platform
+package import Platform
 internal import Tokens
 
-/// Signs somebody in through a browser.
-public struct InteractiveSignIn: Sendable {
+/// Signs a person in through a browser.
+package struct InteractiveSignIn: Sendable {
   private let exchange: SignInExchange
   private let loop: EventLoop
   private let redirect: LoopbackRedirect
@@ -22,7 +22,7 @@ public struct InteractiveSignIn: Sendable {
   ///   - timeout: how long the person may take; five minutes unless told.
   ///   - users: the users of this machine whose browsers may open the address and bring the answer; nil is every user.
   ///   - now: the wall clock.
-  public init(
+  package init(
     _ request: SignInRequest, store: CacheStore, loop: EventLoop, redirect: LoopbackRedirect? = nil,
     timeout: TimeSpan = .seconds(300), users: Set<UInt32>? = nil, now: @escaping @Sendable () -> UnixTime
   ) {
@@ -38,7 +38,7 @@ public struct InteractiveSignIn: Sendable {
   /// The address is one of this machine's and leads to the provider once. Cancelling the task ends the wait with
   /// `cancelled`.
   /// - Parameter present: brings the person to the address, such as by printing it and opening a browser.
-  public func acquireToken(
+  package func acquireToken(
     present: @escaping @Sendable (String) async -> Void
   ) async throws(SignInError) -> AuthenticationResult {
     let metadata = try await exchange.metadata()
@@ -165,7 +165,7 @@ public struct InteractiveSignIn: Sendable {
       }
     }
 
-    /// What is no answer to this sign-in changes nothing: anybody can send it.
+    /// What is no answer to this sign-in changes nothing: any program can send it.
     private func answer(_ form: [UInt8]) async -> LoopbackHandler.Verdict {
       let code: Secret
       do throws(AuthorizationReplyError) {

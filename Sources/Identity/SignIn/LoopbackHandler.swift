@@ -32,7 +32,7 @@ struct LoopbackHandler: RequestHandler {
   }
 
   let address: SocketAddress
-  /// The users whose connections count; nil takes everybody's.
+  /// The users whose connections count; nil is every user.
   let users: Set<UInt32>?
   let judge: @Sendable (LoopbackRequest) async -> Verdict
 

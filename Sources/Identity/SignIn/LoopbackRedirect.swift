@@ -2,10 +2,10 @@
 
 internal import Bytes
 internal import HTTP
-public import Tokens
+package import Tokens
 
 /// A redirect URI of loopback, perhaps without a port.
-public struct LoopbackRedirect: Sendable, Hashable {
+package struct LoopbackRedirect: Sendable, Hashable {
   /// `localhost` or `127.0.0.1`.
   let host: String
   /// The port to listen at; nil lets the kernel choose one.
@@ -15,7 +15,7 @@ public struct LoopbackRedirect: Sendable, Hashable {
 
   /// The usual one of an application. `localhost`, because Entra overlooks the port of that name alone (RFC 8252 §7.3
   /// would have it do so for the address).
-  public init(_ callback: CallbackPath, port: UInt16? = nil) {
+  package init(_ callback: CallbackPath, port: UInt16? = nil) {
     host = "localhost"
     self.port = port
     switch callback {
@@ -26,7 +26,7 @@ public struct LoopbackRedirect: Sendable, Hashable {
 
   /// One that is written out: `http://localhost` or `http://127.0.0.1`, with or without a port and a path; nil is
   /// another address.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let scheme = "http://"
     guard text.hasPrefix(scheme) else { return nil }
     let rest = text.dropFirst(scheme.count)
@@ -61,5 +61,5 @@ public struct LoopbackRedirect: Sendable, Hashable {
 
 extension LoopbackRedirect: CustomStringConvertible {
   /// As it is registered with a provider.
-  public var description: String { "http://\(host)\(port.map { ":\($0)" } ?? "")\(path)" }
+  package var description: String { "http://\(host)\(port.map { ":\($0)" } ?? "")\(path)" }
 }

@@ -1,9 +1,7 @@
-// Owns how sign-ins end badly. Each end has one sentence, in the file beside this.
-
 public import Platform
 public import Tokens
 
-/// Why nobody signed in.
+/// Why a sign-in did not succeed.
 public enum SignInError: Error, Sendable, Hashable {
   /// A way to sign in that a provider may lack.
   public enum Way: Sendable, Hashable {
@@ -12,7 +10,7 @@ public enum SignInError: Error, Sendable, Hashable {
 
   /// Why an ID token is not believed.
   public enum IDTokenProblem: Error, Sendable, Hashable {
-    /// There is none, so nobody knows who signed in.
+    /// There is none, so it is not known who signed in.
     case absent
     /// Not a JWT.
     case format(JWTFormatError)
@@ -24,24 +22,24 @@ public enum SignInError: Error, Sendable, Hashable {
   case provider(AcquisitionError)
   /// The provider does not offer this way.
   case unsupported(Way)
-  /// The provider gave an error instead of signing somebody in: more is needed of a person or an administrator, or the code
+  /// The provider gave an error instead of a code: more is needed of a person or an administrator, or the code
   /// that was brought is used up.
   case refused(TokenErrorReply)
   /// The person, or a rule of the provider in their stead, said no.
   case declined(TokenErrorReply)
   /// What the browser brought is no answer to this sign-in.
   case answer(AuthorizationReplyError)
-  /// Nobody came back from the browser in time.
+  /// No answer came back from the browser in time.
   case timedOut(seconds: Int64)
   /// The device code was not confirmed in time.
   case codeExpired
-  /// Whoever asked for the sign-in gave it up.
+  /// The caller cancelled the sign-in.
   case cancelled
   /// The ID token is not believed.
   case idToken(IDTokenProblem)
-  /// The provider does not say who signed in, so the tokens are nobody's.
+  /// The provider does not say who signed in, so the tokens belong to no account.
   case withoutAccount
-  /// Somebody else signed in than was expected; their tokens are not kept.
+  /// Another person signed in than was expected; their tokens are not kept.
   case otherAccount(String)
   /// The person who signed in was not the one who was meant: they were asked, and said no. Nothing is kept.
   case notConfirmed(String)
@@ -49,13 +47,13 @@ public enum SignInError: Error, Sendable, Hashable {
   case listener(SystemError, port: UInt16?)
   /// No random bytes, or no digest.
   case crypto(CryptoError)
-  /// Somebody signed in, but that could not be written down.
+  /// The sign-in succeeded, but it could not be written to the cache.
   case store(CacheStoreError)
 }
 
 extension SignInError {
-  /// Whether a person can do something about it by signing in again, differently or more fully. The rest is trouble of machines,
-  /// settings or time.
+  /// Whether a person can do something about it by signing in again, differently or more fully. The rest is trouble of
+  /// machines, settings or time.
   public var isInteractionRequired: Bool {
     switch self {
     case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
@@ -67,7 +65,7 @@ extension SignInError {
   }
 
   /// A sentence without a full stop. `cachePath` names the cache's file where there is one.
-  public func message(cachePath: String? = nil) -> String {
+  package func message(cachePath: String? = nil) -> String {
     switch self {
     case .provider(let error): "\(error.reason): \(error.detail)"
     case .unsupported(.browser): "the identity provider's metadata names no authorization_endpoint to sign in at"
@@ -82,18 +80,18 @@ extension SignInError {
     case .answer(.malformed): "the answer that came cannot be read"
     case .answer(.withoutCode): "the answer that came has neither a code nor an error"
     case .answer(.refused(let reply)): "the identity provider refuses the sign-in: \(reply.detail)"
-    case .timedOut(let seconds): "nobody came back from the browser within \(seconds) s"
+    case .timedOut(let seconds): "no answer came back from the browser within \(seconds) s"
     case .codeExpired: "the code was not confirmed in time and is no longer good"
     case .cancelled: "the sign-in was given up"
     case .idToken(let problem): "the identity provider's ID token is not believed: \(problem.detail)"
     case .withoutAccount: "the identity provider does not say who signed in, so its tokens are not kept"
-    case .otherAccount(let name): "\(name) signed in, and somebody else was expected; nothing of it was kept"
+    case .otherAccount(let name): "\(name) signed in, but another account was expected; nothing was kept"
     case .notConfirmed(let name): "\(name) signed in, which was not confirmed; nothing of it was kept"
     case .listener(let error, let port):
       "cannot listen on \(port.map { "127.0.0.1:\($0)" } ?? "127.0.0.1") for the browser's answer: \(error.description)"
     case .crypto(let error): "the cryptography library fails: \(error)"
     case .store(let error):
-      "somebody signed in, but the cache cannot be written: \(error.description(path: cachePath ?? "cache"))"
+      "the sign-in succeeded, but the cache cannot be written: \(error.description(path: cachePath ?? "cache"))"
     }
   }
 }
@@ -117,7 +115,7 @@ extension JWTRejection {
   fileprivate var detail: String {
     switch self {
     case .algorithm(let name): "it is signed with '\(name.prefix(20))', not with RS256 or PS256"
-    case .criticalExtension: "its header demands an extension nobody here knows"
+    case .criticalExtension: "its header demands an unknown extension"
     case .unknownKey: "the provider publishes no key that it could be signed with"
     case .signature: "its signature is not the provider's"
     case .issuer: "its issuer is not the provider"

@@ -1,5 +1,5 @@
-// Owns what both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID token
-// that is believed, and everything filed in the cache.
+// Owns what both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID
+// token that is believed, and everything filed in the cache.
 
 internal import Bytes
 internal import Tokens
@@ -21,7 +21,7 @@ struct SignInExchange {
     }
   }
 
-  /// Asks for tokens, once: whether a request of unknown fate used the grant up, nobody can tell.
+  /// Asks for tokens, once: a request whose answer is lost may have used the grant up.
   func redeem(
     _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
@@ -63,7 +63,7 @@ struct SignInExchange {
     } catch {
       throw .store(error)
     }
-    // Where the tokens stand is to be found by whoever starts next, though the provider be down.
+    // A later process has to find the tokens while the provider is down, too.
     await store.tenants.remember(proven.metadata, of: application.authority)
     guard let account = filed else { throw .withoutAccount }
     if let expected, !account.isCalled(expected) { throw .otherAccount(account.name) }

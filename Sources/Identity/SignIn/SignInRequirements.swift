@@ -1,10 +1,10 @@
-public import Bytes
+package import Bytes
 internal import Platform
-public import Tokens
+package import Tokens
 
-/// What each route needs a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token. Any thread
-/// may tell it; telling waits for nothing.
-public final class SignInRequirements: Sendable {
+/// What each route needs a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token. Any
+/// thread may tell it; telling waits for nothing.
+package final class SignInRequirements: Sendable {
   private struct State {
     var needs: [String: SignInNeed] = [:]
     /// Routes whose need is not in the place yet.
@@ -24,14 +24,14 @@ public final class SignInRequirements: Sendable {
   private static let pause = Duration.seconds(1)
 
   /// A memory with one entry for each route at most.
-  public init(now: @escaping @Sendable () -> UnixTime) {
+  package init(now: @escaping @Sendable () -> UnixTime) {
     self.now = now
     place = nil
   }
 
   /// A memory that is shared with every process that shares the cache.
   /// - Parameter subscriptions: what the routes want, by route.
-  public convenience init(
+  package convenience init(
     beside store: CacheStore, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
     self.init(in: store.text(.challenges), subscriptions: subscriptions, now: now)
@@ -45,8 +45,9 @@ public final class SignInRequirements: Sendable {
     follow(subscriptions)
   }
 
-  /// Goes over to another configuration: a route that is gone, or that wants another person's token, needs nothing for now.
-  public func follow(_ subscriptions: [String: TokenSubscription]) {
+  /// Goes over to another configuration: a route that is gone, or that wants another person's token, needs nothing for
+  /// now.
+  package func follow(_ subscriptions: [String: TokenSubscription]) {
     let subjects = Dictionary(
       uniqueKeysWithValues: subscriptions.map { route, subscription in
         var account = ""
@@ -64,7 +65,7 @@ public final class SignInRequirements: Sendable {
   }
 
   /// Remembers a need beside what the route needed before.
-  public func remember(_ need: SignInNeed, route: String) {
+  package func remember(_ need: SignInNeed, route: String) {
     let mustWrite = state.withLock { state in
       if let known = state.needs[route], !known.isOver(at: need.since) {
         let merged = known.merged(with: need)
@@ -85,13 +86,14 @@ public final class SignInRequirements: Sendable {
     if mustWrite { Task { await self.write() } }
   }
 
-  /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the place is looked at.
-  public func need(of route: String) async -> SignInNeed? {
+  /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the place is
+  /// looked at.
+  package func need(of route: String) async -> SignInNeed? {
     await needs()[route]
   }
 
   /// What every route needs that needs something, by name. Where the memory is shared, the place is looked at.
-  public func needs() async -> [String: SignInNeed] {
+  package func needs() async -> [String: SignInNeed] {
     if let place, let known = await place.read() {
       state.withLock { state in
         for (route, subject) in state.subjects where !state.unwritten.contains(route) {
@@ -103,19 +105,20 @@ public final class SignInRequirements: Sendable {
   }
 
   /// As `needs`, as of the last look.
-  public var knownNeeds: [String: SignInNeed] {
+  package var knownNeeds: [String: SignInNeed] {
     let now = now()
     return state.withLock { $0.needs }.filter { !$0.value.isOver(at: now) }
   }
 
   /// Forgets the needs of these routes that a sign-in has met, here and in the place.
-  public func met(by sign: SignInNeed, routes: [String]) async {
+  package func met(by sign: SignInNeed, routes: [String]) async {
     let met = await needs().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
     await forget(met)
   }
 
-  /// Forgets the needs that a token meets: one that a sign-in by another program left in the cache, or that says it itself.
-  public func take(_ value: BearerValue, for key: AcquisitionKey) {
+  /// Forgets the needs that a token meets: one that a sign-in by another program left in the cache, or that says it
+  /// itself.
+  package func take(_ value: BearerValue, for key: AcquisitionKey) {
     let needs = state.withLock { state in state.needs.filter { state.keys[$0.key] == key } }
     guard !needs.isEmpty else { return }
     let isAnothers = value.origin.source == .cache
@@ -156,7 +159,7 @@ public final class SignInRequirements: Sendable {
       }
       if isWritten {
         state.withLock { state in
-          // Whoever was told more meanwhile is written again.
+          // What has grown meanwhile is written again.
           for (route, need) in news where state.needs[route] == need { state.unwritten.remove(route) }
         }
         do { try await Task.sleep(for: Self.pause) } catch {}
@@ -180,7 +183,8 @@ struct SharedRequirements: Sendable {
     await text.read().map(RequirementsText.needs)
   }
 
-  /// Changes it; whether that worked. `change` may be applied more than once. A text that is something else is replaced.
+  /// Changes it; whether that worked. `change` may be applied more than once. A text that is something else is
+  /// replaced.
   func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInNeed]) -> Void) async -> Bool {
     await text.change { old in
       let known = RequirementsText.needs(old).filter { !$0.value.isOver(at: now) }
@@ -206,7 +210,8 @@ enum RequirementsText {
     return entries.compactMapValues { SignInNeed($0) }
   }
 
-  /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out everything.
+  /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out
+  /// everything.
   static func bytes(_ needs: [String: SignInNeed]) -> [UInt8] {
     var members: [String: JSONValue] = [:]
     var room = sizeLimit - 64

@@ -76,7 +76,8 @@ protocol SharedText: Sendable {
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool
 }
 
-/// A lease's key as a number (FNV-1a), the same in every process. Two keys with one number wait for each other, no more.
+/// A lease's key as a number (FNV-1a), the same in every process. Two keys with one number wait for each other, no
+/// more.
 struct LeaseDigest {
   let value: UInt64
 

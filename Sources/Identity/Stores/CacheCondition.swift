@@ -1,11 +1,11 @@
-public import Bytes
+package import Bytes
 internal import Platform
 internal import Tokens
 
 /// The state of the cache's file or server, for `/status`: what the store's events say. Any thread may ask.
-public final class CacheCondition: Sendable {
+package final class CacheCondition: Sendable {
   /// What kind of place it is.
-  public enum Kind: String, Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable {
     /// This process.
     case memory
     /// A file.
@@ -15,20 +15,20 @@ public final class CacheCondition: Sendable {
   }
 
   /// What `/status` says of it.
-  public struct Report: Sendable, Hashable {
+  package struct Report: Sendable, Hashable {
     /// What kind of place it is.
-    public var kind: Kind
+    package var kind: Kind
     /// The file or server; nil where tokens are kept in memory.
-    public var path: String?
+    package var path: String?
     /// What keeps the store from its place, in a sentence with the place; nil where nothing does.
-    public var trouble: String?
+    package var trouble: String?
     /// Since when.
-    public var troubleSince: UnixTime?
+    package var troubleSince: UnixTime?
     /// Changes that only this process knows.
-    public var unwrittenChanges = 0
+    package var unwrittenChanges = 0
 
     /// A cache in order.
-    public init(path: String?, kind: Kind? = nil) {
+    package init(path: String?, kind: Kind? = nil) {
       self.path = path
       self.kind = kind ?? (path == nil ? .memory : .file)
     }
@@ -38,13 +38,13 @@ public final class CacheCondition: Sendable {
   private let now: @Sendable () -> UnixTime
 
   /// The condition of a cache before its first event.
-  public init(path: String?, kind: Kind? = nil, now: @escaping @Sendable () -> UnixTime) {
+  package init(path: String?, kind: Kind? = nil, now: @escaping @Sendable () -> UnixTime) {
     state = Locked(Report(path: path, kind: kind))
     self.now = now
   }
 
   /// The state now.
-  public var report: Report { state.withLock { $0 } }
+  package var report: Report { state.withLock { $0 } }
 
   package func take(_ event: CacheStoreEvent) {
     let now = now()

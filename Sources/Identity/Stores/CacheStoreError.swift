@@ -58,7 +58,8 @@ extension CacheStoreError {
   }
 }
 
-/// Why a Redis server cannot be used. Of what the server said only the first word is kept: Redis quotes what it was sent.
+/// Why a Redis server cannot be used. Of what the server said only the first word is kept: Redis quotes what it was
+/// sent.
 public enum RedisFailure: Error, Sendable, Hashable {
   /// No connection.
   case unreachable(UpstreamError)
@@ -109,7 +110,7 @@ extension JSONTextError.Problem {
   fileprivate var words: String {
     switch self {
     case .end: "the text ends too early"
-    case .byte(let byte): "0x\(String(byte, radix: 16)) cannot stand here"
+    case .byte(let byte): "unexpected character 0x\(String(byte, radix: 16))"
     case .encoding: "a string that is not UTF-8"
     case .number: "a number beyond every range"
     case .depth: "values inside values without end"

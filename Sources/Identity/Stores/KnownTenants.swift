@@ -2,8 +2,9 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The tenants of authorities, as their metadata said, remembered from one start to the next: a domain name does not tell
-/// under which tenant the cache holds an authority's tokens, and they are to be found also while the provider is down.
+/// The tenants of authorities, as their metadata said, remembered from one start to the next: a domain name does not
+/// tell under which tenant the cache holds an authority's tokens, and they are to be found also while the provider is
+/// down.
 package final class KnownTenants: Sendable {
   private struct State {
     var tenants: [String: String] = [:]
@@ -36,7 +37,8 @@ package final class KnownTenants: Sendable {
     await text?.read().flatMap { Self.tenants($0)[authority.description] }
   }
 
-  /// Takes in what an authority's metadata says, for the next start too. Only what the authority does not tell itself is kept.
+  /// Takes in what an authority's metadata says, for the next start too. Only what the authority does not tell itself
+  /// is kept.
   func remember(_ metadata: ProviderMetadata, of authority: Authority) async {
     guard authority.isolation == nil, authority.knownRealm == nil, !metadata.realm.isEmpty else { return }
     let (name, realm) = (authority.description, metadata.realm)

@@ -14,7 +14,8 @@ struct AdminRequest: Sendable {
   var isRead: Bool
   /// POST.
   var isPost: Bool
-  /// What the caller has shown; a refusal where `Host` does not name the listener, or another site is behind the request.
+  /// What the caller has shown; a refusal where `Host` does not name the listener, or another site is behind the
+  /// request.
   var caller: Result<AdminCaller, CallerRefusal>
   /// The caller's own bearer token.
   var token: String?

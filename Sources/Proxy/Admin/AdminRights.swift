@@ -1,5 +1,5 @@
-// Owns what a caller of the admin listener may do: probes are for whoever the listener is open to, control is for whoever proves a
-// right to it. How a caller proves that is CallerRules'; what each path answers is AdminServer's.
+// What a caller of the admin listener may do: probes are for every caller that the listener is open to, control is for
+// callers that prove a right to it. How a caller proves that is CallerRules'; what each path answers is AdminServer's.
 
 internal import HTTP
 internal import Identity
@@ -18,7 +18,7 @@ enum AdminRight: Int, Comparable, CaseIterable {
 
   static func < (one: AdminRight, other: AdminRight) -> Bool { one.rawValue < other.rawValue }
 
-  /// What a path takes. Whoever may not control learns only that a path is not for them, not whether it exists.
+  /// What a path takes. A caller without control learns only that a path is not for it, not whether it exists.
   init(toReach path: String) {
     self =
       switch path {
@@ -35,8 +35,8 @@ struct AdminCaller: Hashable {
   var isOwner = false
   /// Whether there are rules under `callers`, and it keeps all of them.
   var keepsRules = false
-  /// Whether it is a process of this machine that named the listener by an address of this machine. The name matters because a
-  /// page can have its own name lead here (DNS rebinding).
+  /// Whether it is a process of this machine that named the listener by an address of this machine. The name matters
+  /// because a page can have its own name lead here (DNS rebinding).
   var isLocal = false
 
   /// What it may do; `isOpen`: the configuration lets anyone call.
@@ -48,22 +48,23 @@ struct AdminCaller: Hashable {
 }
 
 /// Who may call the admin listener.
-public struct AdminCallers: Sendable {
+package struct AdminCallers: Sendable {
   private let hosts: CallerCheck
   private let localHosts: CallerCheck
   private let rules: CallerRules
   private let isOpen: Bool
 
-  /// `hosts`: names accepted in `Host`; nil: any. `localHosts`: those by which a process of this machine calls the listener. `isOpen`:
-  /// whether anyone may have the probes. Whoever keeps every one of `rules` may control.
-  public init(hosts: [String]?, localHosts: [String], rules: CallerRules, isOpen: Bool) {
+  /// `hosts`: names accepted in `Host`; nil: any. `localHosts`: those by which a process of this machine calls the
+  /// listener. `isOpen`: whether anyone may have the probes. A caller that keeps all of `rules` may control.
+  package init(hosts: [String]?, localHosts: [String], rules: CallerRules, isOpen: Bool) {
     self.hosts = CallerCheck(names: hosts)
     self.localHosts = CallerCheck(names: localHosts)
     self.rules = rules
     self.isOpen = isOpen
   }
 
-  /// Judges what a request and its connection show. A token of the caller's own is judged afterwards (`right(_:token:)`).
+  /// Judges what a request and its connection show. A token of the caller's own is judged afterwards
+  /// (`right(_:token:)`).
   func judge(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: AdminPeer
   ) -> Result<AdminCaller, CallerRefusal> {

@@ -2,14 +2,14 @@ internal import Bytes
 internal import HTTP
 internal import HTTPServer
 internal import Identity
-public import Platform
+package import Platform
 internal import Synchronization
 internal import Telemetry
 internal import Tokens
 
-/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/status`, `/config`, `/log` and `/quitquitquit`. It never sees
-/// a token, and no traffic passes through it.
-public final class AdminServer: Sendable {
+/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/status`, `/config`, `/log` and `/quitquitquit`. It never
+/// sees a token, and no traffic passes through it.
+package final class AdminServer: Sendable {
   private let current: CurrentService
   private let loop: EventLoop
   private let callers: Locked<AdminCallers>
@@ -20,7 +20,7 @@ public final class AdminServer: Sendable {
   private let hasBeenReady = Atomic(false)
 
   /// An admin server on `loop`. `quit` is called where a caller who may control asks for the process's end.
-  public init(
+  package init(
     _ current: CurrentService, loop: EventLoop, callers: AdminCallers, reloads: ReloadHistory,
     quit: @escaping @Sendable () -> Void = {}
   ) {
@@ -43,7 +43,7 @@ public final class AdminServer: Sendable {
   }
 
   /// Begins to accept on `socket`. The admin listener stays to the end, so that probes see the drain.
-  public func start(_ socket: BoundSocket) {
+  package func start(_ socket: BoundSocket) {
     let loop = loop
     Task(executorPreference: loop) {
       let listener: Listener
@@ -57,18 +57,18 @@ public final class AdminServer: Sendable {
     }
   }
 
-  /// Has it noted if the proxy is ready now: a reload may bring routes whose tokens nobody has had yet.
-  public func noteReadiness() async {
+  /// Notes whether the proxy is ready now: a reload may bring routes that have had no token yet.
+  package func noteReadiness() async {
     _ = await readinessReport(UnixTime(WallClock.now.seconds))
   }
 
   /// Judges callers by these rules from now on.
-  public func judgeCallers(by rules: AdminCallers) {
+  package func judgeCallers(by rules: AdminCallers) {
     callers.withLock { $0 = rules }
   }
 
   /// From now on `/readyz` says that the process is ending.
-  public func drain() {
+  package func drain() {
     isDraining.store(true, ordering: .relaxed)
   }
 
@@ -143,7 +143,8 @@ public final class AdminServer: Sendable {
       return .text(400, "say ?level= with \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))\n")
     }
     let former = log.level
-    // Whoever reads the log later is to know why it says more or less from here on: the more talkative of the two levels says it.
+    // A reader of the log has to see why it says more or less from here on: the record has the more verbose of the two
+    // levels.
     log.change(level: min(former, level))
     log.info("log level changed", ["from": .string(former.rawValue), "to": .string(level.rawValue)])
     log.change(level: level)

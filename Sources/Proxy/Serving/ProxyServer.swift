@@ -1,10 +1,10 @@
 // Owns the running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to
 // another configuration, and the end in good order.
 
-public import Identity
+package import Identity
 public import Platform
 internal import Telemetry
-public import Tokens
+package import Tokens
 
 /// A proxy that serves.
 public final class ProxyServer: Sendable {
@@ -169,7 +169,7 @@ public final class ProxyServer: Sendable {
   // MARK: While it serves
 
   /// Hands a token to every loop, rendered as it is; nil takes the one before away from them.
-  public func publish(_ value: BearerValue?, for key: AcquisitionKey) {
+  package func publish(_ value: BearerValue?, for key: AcquisitionKey) {
     for home in serving {
       Task(executorPreference: home.loop) { home.value.current.publish(value, for: key) }
     }

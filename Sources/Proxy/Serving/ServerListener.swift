@@ -92,7 +92,7 @@ public struct ServerListener: Sendable {
   }
 
   /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
-  public func signingIn(at handler: SignInHandler) -> ServerListener {
+  package func signingIn(at handler: SignInHandler) -> ServerListener {
     var listener = self
     listener.context.signIn = handler
     return listener

@@ -149,7 +149,7 @@ public final class Service: Sendable {
   let table: RouteTable
   let origins: [ServiceOrigin]
   /// What each bearer slot holds tokens for.
-  public let subscriptions: [TokenSubscription]
+  package let subscriptions: [TokenSubscription]
   let limits: ServiceLimits
   let broker: TokenBroker
   let resolver: Resolver
@@ -159,7 +159,7 @@ public final class Service: Sendable {
   let accessLog: OutputFile?
   let accessFormat: LogFormat
   /// What routes need a person for.
-  public let signInRequirements: SignInRequirements
+  package let signInRequirements: SignInRequirements
   /// Where a person signs in for a route: a path of the listener, or a URL; nil where there are no pages.
   let signInLink: SignInLink
   /// What is told of the process.

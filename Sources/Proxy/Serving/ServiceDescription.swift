@@ -1,6 +1,6 @@
 // Owns what the executable tells a service about the process, for `/status` and `/config`.
 
-public import Identity
+package import Identity
 
 /// What the assembly knows of the process that serves.
 public struct ServiceDescription: Sendable {
@@ -11,12 +11,12 @@ public struct ServiceDescription: Sendable {
   /// The configuration's file, for the commands that an operator is told to type.
   public var configurationFile: String
   /// How the cache stands.
-  public var cache: @Sendable () -> CacheCondition.Report
+  package var cache: @Sendable () -> CacheCondition.Report
   /// The effective configuration, for people or as JSON.
   public var configuration: @Sendable (_ form: AdminForm) -> String
 
   /// A description.
-  public init(
+  package init(
     version: String, commit: String? = nil, configurationFile: String = "FILE",
     cache: @escaping @Sendable () -> CacheCondition.Report = { CacheCondition.Report(path: nil) },
     configuration: @escaping @Sendable (_ form: AdminForm) -> String = { _ in "" }

@@ -1,10 +1,8 @@
-// Owns the sign-ins that are under way in browsers: begun here, and not yet back. In memory, bounded, each good for one answer.
-
 internal import Bytes
 internal import Identity
 internal import Tokens
 
-/// Sign-ins by their state.
+/// The sign-ins that are under way in browsers, by their state: in memory, bounded, each good for one answer.
 struct PendingSignIns {
   /// One of them.
   struct Entry: Sendable {
@@ -26,7 +24,7 @@ struct PendingSignIns {
     case expired(SignInForm)
     /// One that has had its answer.
     case used(SignInForm)
-    /// None of this listener's: somebody else's, an older process's, or invented.
+    /// None of this listener's: another listener's, an older process's, or invented.
     case unknown
     /// Another browser's.
     case otherBrowser
@@ -54,8 +52,8 @@ struct PendingSignIns {
     states[entry.signIn.state] = .waiting(entry)
   }
 
-  /// The one that an answer with `state` is to, from a browser with one of these cookies, at most `lifetime` seconds after it
-  /// began. It is over then, whatever comes of the answer.
+  /// The one that an answer with `state` is to, from a browser with one of these cookies, at most `lifetime` seconds
+  /// after it began. It is over then, whatever comes of the answer.
   mutating func take(state: String, browsers: [String], now: UnixTime, lifetime: Int64) -> Match {
     guard let found = states[state] else { return .unknown }
     switch found {

@@ -1,4 +1,5 @@
-// Owns what a sign-in for a route is asked to bring, all told: what the configuration says, and what is remembered of refusals.
+// Owns what a sign-in for a route is asked to bring, all told: what the configuration says, and what is remembered of
+// refusals.
 
 internal import Bytes
 internal import Tokens

@@ -1,5 +1,5 @@
-// Owns the cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is kept from
-// upstreams.
+// Owns the cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is
+// kept from upstreams.
 
 internal import Bytes
 internal import HTTP
@@ -21,14 +21,16 @@ struct SignInCookie: Sendable, Hashable {
     self.isSecure = isSecure
   }
 
-  /// The `Set-Cookie` field's value. Lax: the identity provider's redirect comes from another site. `__Host-` demands `/`.
+  /// The `Set-Cookie` field's value. Lax: the identity provider's redirect comes from another site. `__Host-` demands
+  /// `/`.
   func field(_ browser: String, lifetime: Int64) -> String {
     "\(name)=\(browser); Path=\(isSecure ? "/" : SignInEndpoint.root); Max-Age=\(lifetime)"
       + "\(isSecure ? "; Secure" : ""); HttpOnly; SameSite=Lax"
   }
 
-  /// The browser's names in a `Cookie` field, each 43 characters as we make them. Without TLS every service of the host can set
-  /// a cookie of this name, for other paths too: which of several is ours shows when one fits what it was made for.
+  /// The browser's names in a `Cookie` field, each 43 characters as we make them. Without TLS every service of the host
+  /// can set a cookie of this name, for other paths too: which of several is ours shows when one fits what it was made
+  /// for.
   func browsers(in field: String) -> [String] {
     var found: [String] = []
     for pair in field.split(separator: ";") {

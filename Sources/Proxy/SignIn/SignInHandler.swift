@@ -1,27 +1,27 @@
-public import Bytes
+package import Bytes
 internal import HTTP
-public import Identity
-public import Platform
-public import Telemetry
+package import Identity
+package import Platform
+package import Telemetry
 internal import Tokens
 
 /// Answers requests to a listener's sign-in pages, and holds the sign-ins that are under way between two of them.
-public final class SignInHandler: Sendable {
+package final class SignInHandler: Sendable {
   /// What the handler needs from outside.
-  public struct Surroundings: Sendable {
+  package struct Surroundings: Sendable {
     /// Where tokens are filed.
-    public var store: CacheStore
+    package var store: CacheStore
     /// Whose next token tells whether a route can be used.
-    public var broker: TokenBroker
+    package var broker: TokenBroker
     /// The wall clock.
-    public var now: @Sendable () -> UnixTime
+    package var now: @Sendable () -> UnixTime
     /// Where sign-ins and their failures are recorded.
-    public var log: Log
+    package var log: Log
     /// Seconds in which a form must be sent, and then its sign-in come back.
-    public var lifetime: Int64
+    package var lifetime: Int64
 
     /// Surroundings of these parts.
-    public init(
+    package init(
       store: CacheStore, broker: TokenBroker, now: @escaping @Sendable () -> UnixTime,
       log: Log, lifetime: Int64
     ) {
@@ -33,7 +33,7 @@ public final class SignInHandler: Sendable {
     }
   }
 
-  /// A route that somebody can sign in for.
+  /// A route that a person can sign in for.
   private struct SignInRoute {
     var name: String
     var subscription: TokenSubscription
@@ -42,8 +42,9 @@ public final class SignInHandler: Sendable {
   }
 
   /// How browsers know the listener.
-  public let origin: SignInOrigin
-  /// Whether requests by another name of the listener are sent to this one first; not where somebody in front may have changed it.
+  package let origin: SignInOrigin
+  /// Whether requests by another name of the listener are sent to this one first; not where a proxy in front may have
+  /// changed it.
   private let hasOneName: Bool
   private let routes: [String: SignInRoute]
   private let surroundings: Surroundings
@@ -55,8 +56,9 @@ public final class SignInHandler: Sendable {
   /// The most bytes of a form.
   static let formLimit = 16 * 1024
 
-  /// A handler for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here too.
-  public init(
+  /// A handler for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here
+  /// too.
+  package init(
     _ origin: SignInOrigin, hasOneName: Bool, service: Service, _ surroundings: Surroundings,
     succeeding former: SignInHandler? = nil
   ) throws(CryptoError) {
@@ -84,7 +86,7 @@ public final class SignInHandler: Sendable {
   }
 
   /// Where identity providers send browsers back to, each once: to be registered there.
-  public var redirectURIs: [String] {
+  package var redirectURIs: [String] {
     Set(routes.values.map { origin.redirectURI($0.subscription.application.callback) }).sorted()
   }
 
@@ -175,7 +177,7 @@ public final class SignInHandler: Sendable {
 
   /// Who is signed in to the route's application, and may be meant by the route.
   private func people(for route: SignInRoute) async -> [CachedAccount] {
-    // Somebody may have signed in elsewhere a moment ago.
+    // A person may have signed in elsewhere a moment ago.
     await surroundings.store.look()
     let accounts = await SignedInAccounts(route.subscription.application, store: surroundings.store).accounts()
     return accounts.map(\.account).filter { account in route.account.map(account.isCalled) ?? true }
@@ -295,7 +297,8 @@ public final class SignInHandler: Sendable {
     }
     if let path = form.returnTo {
       if form.asksBeforeReturn { return pages.done(account?.name, route: route.name, returnTo: path) }
-      // A redirect would go on with the provider's: the browser would call the next request another site's, and be refused.
+      // A redirect would go on with the provider's: the browser would call the next request another site's, and be
+      // refused.
       return source == .otherPage || source == .noPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
     }
     return pages.done(account?.name, route: route.name)
@@ -322,6 +325,6 @@ public final class SignInHandler: Sendable {
 
   private func record(_ error: SignInError, _ route: SignInRoute) {
     surroundings.log.warning(
-      "nobody signed in", ["route": .string(route.name), "reason": .string(error.message())])
+      "sign-in failed", ["route": .string(route.name), "reason": .string(error.message())])
   }
 }

@@ -1,18 +1,18 @@
 // Owns the address by which browsers know a listener, and what follows from it: links, redirect URIs, the cookie.
 
-public import HTTP
+package import HTTP
 internal import Tokens
 
 /// The origin of a listener's sign-in pages.
-public struct SignInOrigin: Sendable, Hashable {
+package struct SignInOrigin: Sendable, Hashable {
   /// Scheme, host and port, as browsers write them.
-  public let text: String
+  package let text: String
   /// What `Host` says in requests to it.
-  public let authority: String
+  package let authority: String
   let cookie: SignInCookie
 
   /// The origin of a URL; its path does not count.
-  public init(_ url: HTTPURL) {
+  package init(_ url: HTTPURL) {
     text = url.origin
     authority = url.authority
     cookie = SignInCookie(port: url.port, isSecure: url.scheme == .https)
@@ -21,9 +21,9 @@ public struct SignInOrigin: Sendable, Hashable {
   /// Where the identity provider sends browsers back to after a sign-in to an application: to be registered there.
   func redirectURI(_ callback: CallbackPath) -> String { text + callback.path }
 
-  /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this listener; where it
-  /// is none that may be returned to, the pages end with themselves.
-  public func link(route: String, returnTo: String?) -> String {
+  /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this
+  /// listener; where it is none that may be returned to, the pages end with themselves.
+  package func link(route: String, returnTo: String?) -> String {
     text + SignInEndpoint.link(SignInForm(route: route, returnTo: returnTo.flatMap(ReturnPath.init)))
   }
 }

@@ -8,7 +8,7 @@ struct SignInPageFailure {
   var status: Int
   var heading: String
   var text: String
-  /// What somebody else said about it.
+  /// What the provider or the log says about it.
   var detail: String?
   var next: String
 
@@ -21,7 +21,7 @@ struct SignInPageFailure {
   }
 
   static let unknownRoute = SignInPageFailure(
-    404, "Unknown link", "This link names no route that somebody can sign in for.",
+    404, "Unknown link", "This link names no route that a person can sign in for.",
     next: "Go back to the application and follow its link again.")
   static let foreignReturn = SignInPageFailure(
     400, "Unsafe link", "This link would lead to another place than it came from. Nothing was done.",
@@ -58,11 +58,11 @@ struct SignInPageFailure {
     "This answer is to a sign-in that was begun in another browser, or whose cookie is gone. "
       + "Nothing was done.",
     next:
-      "Begin and end a sign-in in the same browser. If you began none, somebody sent you this address: close the page.")
+      "Begin and end a sign-in in the same browser. If you began none, this address was sent to you: close the page.")
   static let otherApplication = SignInPageFailure(
     400, "Another application's sign-in",
     "The answer came to another application's address than the one that this sign-in is for. Nothing was done.",
-    next: "One of the identity providers may be trying to get at another's answers: tell whoever runs this proxy.")
+    next: "One of the identity providers may be trying to get at another's answers: tell the operator of this proxy.")
   static let nothingHere = SignInPageFailure(
     404, "Nothing here", "There is no page at this address.", next: "Go back to the application.")
   static let method = SignInPageFailure(
@@ -71,23 +71,24 @@ struct SignInPageFailure {
     413, "Too large", "What your browser sent is longer than any form of these pages.",
     next: "Go back to the application.")
   static let busy = SignInPageFailure(
-    500, "This does not work now", "The proxy's cryptography library fails.", next: "Tell whoever runs this proxy.")
+    500, "This does not work now", "The proxy's cryptography library fails.", next: "Tell the operator of this proxy.")
 
-  /// Somebody signed in, but the route still has no token.
+  /// A person signed in, but the route still has no token.
   static func stillRequired(_ words: String) -> SignInPageFailure {
     SignInPageFailure(
       409, "Signed in, but not done", "You are signed in, and the route still cannot be used.", detail: words,
-      next: "Begin again if you chose another account than meant; otherwise tell whoever runs this proxy.")
+      next: "Begin again if you chose another account than meant; otherwise tell the operator of this proxy.")
   }
 
   /// How a sign-in ended.
   init(_ error: SignInError) {
     let again = "Begin again if that was not what you wanted."
-    let operatorNext = "Tell whoever runs this proxy; its log says more."
+    let operatorNext = "Tell the operator of this proxy; its log says more."
     switch error {
     case .declined(let reply):
       self.init(
-        403, "You said no", "The sign-in was declined, so nothing was changed.", detail: Self.words(reply), next: again)
+        403, "Sign-in cancelled", "The sign-in was declined, so nothing was changed.", detail: Self.words(reply),
+        next: again)
     case .refused(let reply):
       self.init(
         403, "Not signed in", "The identity provider did not sign you in.", detail: Self.words(reply),
@@ -95,10 +96,11 @@ struct SignInPageFailure {
     case .provider(.providerUnavailable(.answered(let status), _)):
       self.init(
         503, "The identity provider has a problem",
-        "It answered with status \(status). Nobody can sign in until it works again.", next: "Begin again in a moment.")
+        "It answered with status \(status). Sign-in is not possible until it works again.",
+        next: "Begin again in a moment.")
     case .provider(.providerUnavailable):
       self.init(
-        503, "The identity provider does not answer", "Nobody can sign in while it does not.",
+        503, "The identity provider does not answer", "Sign-in is not possible while it does not.",
         next: "Begin again in a moment.")
     case .provider, .unsupported, .crypto, .listener, .withoutAccount, .idToken, .codeExpired, .cancelled, .timedOut:
       self.init(502, "Not signed in", "The sign-in did not succeed.", detail: error.message(), next: operatorNext)
@@ -107,7 +109,7 @@ struct SignInPageFailure {
     case .otherAccount(let name), .notConfirmed(let name):
       self.init(
         403, "Another account is needed",
-        "You signed in as \(name), and the route uses somebody else's account. "
+        "You signed in as \(name), and the route uses another account. "
           + "Nothing of it was kept.", next: "Begin again with the account that the route is for.")
     case .store:
       self.init(

@@ -1,4 +1,5 @@
-// Owns a request to the sign-in pages as their rules see it, and what tells that it comes from one of the pages themselves.
+// Owns a request to the sign-in pages as their rules see it, and what tells that it comes from one of the pages
+// themselves.
 
 internal import HTTP
 
@@ -50,8 +51,8 @@ struct SignInPageRequest: Sendable {
     source = Self.source(site: site, from: from, own: origin.text)
   }
 
-  /// `null` is what browsers send for our own forms, whose pages keep their address to themselves (`no-referrer`); the form's
-  /// seal decides then.
+  /// `null` is what browsers send for our own forms, whose pages keep their address to themselves (`no-referrer`); the
+  /// form's seal decides then.
   static func source(site: String?, from: String?, own: String) -> Source {
     switch site {
     case "same-origin": return .ownPage

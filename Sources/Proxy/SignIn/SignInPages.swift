@@ -49,7 +49,7 @@ struct SignInPages: Sendable {
       <input type="hidden" name="route" value="\(question.form.route)">
       \(back)\(asks)<input type="hidden" name="seal" value="\(question.seal)">
       \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
-      <div class="buttons"><button class="main"\(focus)>Go on</button></div>
+      <div class="buttons"><button class="main"\(focus)>Continue</button></div>
       </form>
       """
     return page(200, words.heading, content, formAction: Self.formAction(question.authority))
@@ -73,7 +73,8 @@ struct SignInPages: Sendable {
       """
   }
 
-  /// Every https address, because identity providers send browsers on to others; plain http only to the authority itself.
+  /// Every https address, because identity providers send browsers on to others; plain http only to the authority
+  /// itself.
   private static func formAction(_ authority: HTTPURL?) -> String {
     guard let authority, authority.scheme == .http else { return "'self' https:" }
     return "'self' https: \(authority.origin)"

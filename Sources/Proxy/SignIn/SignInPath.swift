@@ -1,4 +1,5 @@
-// Owns whether a path leads to the sign-in pages or to a route. Decided on the path's normal form, as routes are chosen.
+// Owns whether a path leads to the sign-in pages or to a route. Decided on the path's normal form, as routes are
+// chosen.
 
 internal import Bytes
 internal import HTTP

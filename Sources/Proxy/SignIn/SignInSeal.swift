@@ -2,8 +2,8 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The proof that a posted form is one of ours, sent by the browser that was shown it, about what it was shown, not long
-/// ago: an HMAC whose key lives as long as the process.
+/// The proof that a posted form is one of ours, sent by the browser that was shown it, about what it was shown, not
+/// long ago: an HMAC whose key lives as long as the process.
 struct SignInSeal: Sendable {
   /// What became of a form.
   enum Verdict: Hashable {
@@ -62,7 +62,7 @@ struct SignInForm: Sendable, Hashable {
   var route: String
   /// Where the browser goes afterwards; nil: it stays.
   var returnTo: ReturnPath?
-  /// Whether the person is shown that place first, and goes there themselves: the link stood on another site's page, and a request
-  /// that such a page chose must not become one of ours.
+  /// Whether the person is shown that place first, and goes there themselves: the link stood on another site's page,
+  /// and a request that such a page chose must not become one of ours.
   var asksBeforeReturn = false
 }

@@ -382,7 +382,7 @@ import Tokens
     let error = await #expect(throws: SignInError.timedOut(seconds: 1)) {
       try await signIn(timeout: .seconds(1)) { _ in }
     }
-    #expect(error?.message() == "nobody came back from the browser within 1 s")
+    #expect(error?.message() == "no answer came back from the browser within 1 s")
     #expect(error?.isInteractionRequired == false)
   }
 

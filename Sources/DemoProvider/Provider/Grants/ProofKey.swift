@@ -7,7 +7,8 @@ internal import Tokens
 /// Whether who redeems a code is who asked for it.
 enum ProofKey {
   /// A verifier is 43 to 128 unreserved characters, and its digest the challenge. None is needed where there was no
-  /// challenge, and none may come: otherwise dropping the challenge from a request would go unnoticed (RFC 9700 §2.1.1).
+  /// challenge, and none may come: otherwise dropping the challenge from a request would go unnoticed (RFC 9700
+  /// §2.1.1).
   static func accepts(verifier: String?, challenge: String?) throws(ProviderError) -> Bool {
     guard let challenge, let verifier else { return challenge == nil && verifier == nil }
     guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(isUnreserved) else { return false }

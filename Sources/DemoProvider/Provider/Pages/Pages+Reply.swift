@@ -31,12 +31,12 @@ extension Pages {
       origin = "'none'"
     }
     return page(
-      "Going on",
+      "Continue",
       """
       <h1>Going back to the application</h1>
       <form method="post" action="\(uri)">
-      \(fields)<p>If nothing happens, go on by yourself.</p>
-      <div class="buttons"><button class="main">Go on</button></div>
+      \(fields)<p>If nothing happens, press the button.</p>
+      <div class="buttons"><button class="main">Continue</button></div>
       </form>
       """, formAction: origin, hasScript: true)
   }

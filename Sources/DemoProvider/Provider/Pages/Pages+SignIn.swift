@@ -17,7 +17,7 @@ struct PageContext {
   var userCode: String?
   /// The code that would be on the person's telephone.
   var oneTimeCode: String?
-  /// What the sign-in page tells everybody.
+  /// What the sign-in page tells every visitor.
   var hint: String?
 
   /// Where forms may lead: here, and through a redirect to the application.
@@ -54,7 +54,7 @@ extension Pages {
 
   private func signIn(_ userName: String?, _ problem: ProviderError?, _ context: PageContext) -> DemoAnswer {
     let (alert, described) = told(problem)
-    // Whoever is named already goes on with the password.
+    // A user who is named already continues with the password.
     let (first, second): (Markup, Markup) = userName == nil ? (" autofocus", "") : ("", " autofocus")
     let content: Markup = """
       \(alert)<label for="user">User name</label>

@@ -5,7 +5,7 @@ internal import Tokens
 
 /// A browser, known by an unguessable cookie.
 struct Browser {
-  /// Somebody who typed their password there.
+  /// A person who typed their password there.
   struct SignedIn: Hashable {
     /// The `oid` at home.
     var person: String
@@ -13,7 +13,7 @@ struct Browser {
     var authentication: Authentication
   }
 
-  /// `__Host-`: set over TLS by this host for all its paths, and by nobody else.
+  /// `__Host-`: set over TLS by this host for all its paths, and by no other.
   static let cookieName = "__Host-demo-browser"
 
   /// In the order of signing in.

@@ -1,5 +1,5 @@
-// Owns what this provider reads in a `claims` parameter (OpenID Connect Core 1.0 §5.5, with Entra's claims). Members that it
-// does not know are no error: asking for a claim is no right to it.
+// Owns what this provider reads in a `claims` parameter (OpenID Connect Core 1.0 §5.5, with Entra's claims). Members
+// that it does not know are no error: asking for a claim is no right to it.
 
 internal import Bytes
 internal import Tokens

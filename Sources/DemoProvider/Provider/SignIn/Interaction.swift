@@ -21,14 +21,14 @@ struct Interaction {
   var segment: String
   /// The application's `client_id`.
   var client: String
-  /// The name of the browser it began in: nobody else may go on with it.
+  /// The name of the browser it began in: no other may continue it.
   var browser: String
   var expiresAt: UnixTime
   /// Who it is, by the `oid` at home, once they said so.
   var person: String?
   /// Whether the password was typed in this sign-in.
   var hasTypedPassword = false
-  /// Whether somebody else than those signed in wants to.
+  /// Whether another person than those signed in wants to.
   var wantsAnother = false
   /// Whether the consent page was accepted in this sign-in.
   var hasConsented = false
@@ -50,7 +50,7 @@ struct Interaction {
   /// The code that a device shows.
   var userCode: String? { if case .device(let code, _) = purpose { code } else { nil } }
 
-  /// What the application wants shown. For a device everybody is asked who they are, and whether they mean it
+  /// What the application wants shown. For a device the person is asked who they are, and whether they mean it
   /// (RFC 8628 §5.4).
   var prompts: Set<Prompt> { request?.prompts ?? [.selectAccount, .consent] }
 }

@@ -1,4 +1,5 @@
-// Owns what the words of a `scope` parameter mean in a tenant: OpenID Connect's own words, and delegated scopes per API.
+// Owns what the words of a `scope` parameter mean in a tenant: OpenID Connect's own words, and delegated scopes per
+// API.
 
 internal import Tokens
 

@@ -12,7 +12,7 @@ enum SignInStep {
   case signIn(userName: String?, problem: ProviderError?)
   /// The one-time code that `person` was sent, after the password.
   case secondFactor(Person, problem: ProviderError?)
-  /// One of those who are signed in, or somebody else.
+  /// One of those who are signed in, or another person.
   case choose([Person])
   /// Consent of `person` to these scopes, as a member or guest of `tenant`.
   case consent(Person, Tenant, Scopes)
@@ -67,7 +67,7 @@ enum SignInStep {
     return candidates.count == 1 ? candidates[0] : nil
   }
 
-  /// Nobody was chosen, and nobody can be told.
+  /// No account was chosen, and none can be named.
   private static func whoIsIt(_ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory) -> SignInStep
   {
     let hint = interaction.request?.loginHint
@@ -109,7 +109,7 @@ extension DemoDirectory {
   /// Whether a tenant segment leaves the tenant to who signs in.
   static func isAnyTenant(_ segment: String) -> Bool { ["common", "organizations"].contains(segment.lowercased()) }
 
-  /// The application that a request under `segment` means, and the tenant to read its scopes in before anybody has
+  /// The application that a request under `segment` means, and the tenant to read its scopes in before a person has
   /// signed in.
   func application(
     _ clientIdentifier: String, segment: String

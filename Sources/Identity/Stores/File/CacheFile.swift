@@ -84,7 +84,8 @@ struct CacheFile: Sendable {
     return .different
   }
 
-  /// Puts `document` into the file, in the place of what `look` showed last. Call with the lock held, right after a look.
+  /// Puts `document` into the file, in the place of what `look` showed last. Call with the lock held, right after a
+  /// look.
   ///
   /// - Returns: bytes written; 0 where the file holds this text already.
   mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {

@@ -183,7 +183,8 @@ final class FileBackend: CacheBackend {
   }
 }
 
-/// A text in a file of its own. It is written as the cache is: under a lock, replaced whole, readable for its owner only.
+/// A text in a file of its own. It is written as the cache is: under a lock, replaced whole, readable for its owner
+/// only.
 struct FileText: SharedText {
   private let file: SharedFile
   private let queue = FileQueue("text")

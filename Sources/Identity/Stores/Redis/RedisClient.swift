@@ -46,7 +46,8 @@ final class RedisClient: Sendable {
     state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil }
   }
 
-  /// Performs commands in one go, and throws where one of them is refused. While the server is left alone, that is at once.
+  /// Performs commands in one go, and throws where one of them is refused. While the server is left alone, that is at
+  /// once.
   func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> Answer {
     let result = await queue.run { [self] in
       await Task(executorPreference: loop) { await self.attempt(commands) }.value
@@ -88,7 +89,8 @@ final class RedisClient: Sendable {
     return connection
   }
 
-  /// Whatever went wrong, the next attempt begins with a new connection: a refusal may be a replica's that a name no longer leads to.
+  /// Whatever went wrong, the next attempt begins with a new connection: a refusal may be a replica's that a name no
+  /// longer leads to.
   private func fail(_ failure: RedisFailure) {
     let connection = state.withLock { state in
       state.failure = failure
@@ -100,8 +102,8 @@ final class RedisClient: Sendable {
   }
 }
 
-/// How long a server that cannot be used is left alone: 100 ms, doubled after each failure up to 2 s, and up to a quarter
-/// less so that replicas do not come back in step.
+/// How long a server that cannot be used is left alone: 100 ms, doubled after each failure up to 2 s, and up to a
+/// quarter less so that replicas do not come back in step.
 struct RedisPause: Sendable {
   private var failures = 0
   private var end = MonotonicTime(nanoseconds: 0)

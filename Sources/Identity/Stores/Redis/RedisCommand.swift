@@ -39,11 +39,12 @@ struct RedisCommand: Sendable {
 }
 
 extension RedisCommand {
-  /// Writes shards, all or none: none where one of them is not at the version it was read at. Returns the new version, or 0.
+  /// Writes shards, all or none: none where one of them is not at the version it was read at. Returns the new version,
+  /// or 0.
   ///
-  /// Keys: the counter, the counter's value at the last removal, the index, and the shards. Arguments: the highest version this process
-  /// has seen (a server that lost its data must not count twice), and for each shard its name, the version expected, and its text,
-  /// where an empty one removes it.
+  /// Keys: the counter, the counter's value at the last removal, the index, and the shards. Arguments: the highest
+  /// version this process has seen (a server that lost its data must not count twice), and for each shard its name, the
+  /// version expected, and its text, where an empty one removes it.
   static let write = """
     for i = 4, #KEYS do
       local at = 2 + (i - 4) * 3
@@ -65,8 +66,8 @@ extension RedisCommand {
     return version
     """
 
-  /// Puts a text with an end in milliseconds in the place of the one that was read, or takes it away where it is empty; 0 where another
-  /// stands there by now.
+  /// Puts a text with an end in milliseconds in the place of the one that was read, or takes it away where it is empty;
+  /// 0 where another stands there by now.
   static let replace = """
     if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
     if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end

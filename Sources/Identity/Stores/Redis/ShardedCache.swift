@@ -1,5 +1,5 @@
-// Owns a cache as it is divided among a server's keys: which shard stands at which version, and what a change means for which of them.
-// Nothing here is sent or waited for.
+// Owns a cache as it is divided among a server's keys: which shard stands at which version, and what a change means for
+// which of them. Nothing here is sent or waited for.
 
 internal import Tokens
 
@@ -46,8 +46,8 @@ struct ShardedCache: Sendable {
     for place in shards.removeValue(forKey: name)?.places ?? [] { document.replace(place, with: nil) }
   }
 
-  /// What has to be written for the document to become what `change` makes of it, and that document. Shards in which nothing is different
-  /// are not written.
+  /// What has to be written for the document to become what `change` makes of it, and that document. Shards in which
+  /// nothing is different are not written.
   func writes(for change: (inout CacheDocument) -> Void) -> (writes: [ShardWrite], document: CacheDocument) {
     var next = document
     next.noteChanges()
@@ -79,8 +79,8 @@ struct ShardedCache: Sendable {
     settle(writes, version: version)
   }
 
-  /// Writes that put shards back as they are here, where the server has lost them: it stands at `version`, and what it holds of them,
-  /// if anything, at those of `held`.
+  /// Writes that put shards back as they are here, where the server has lost them: it stands at `version`, and what it
+  /// holds of them, if anything, at those of `held`.
   func restoring(after version: Int64, held: [String: Int64]) -> [ShardWrite] {
     shards.filter { $0.value.version > version }.sorted { $0.key < $1.key }.map { name, shard in
       ShardWrite(
