@@ -13,9 +13,15 @@ struct AccessRecord: Decodable {
   var token_source: String?
 
   /// The record as a line.
-  var text: String {
+  var line: String {
     let source = token_source.map { ", token: \($0)" } ?? ""
     return "\("proxy".padded(8)) saw \(method ?? "") \(path ?? "") → \(status ?? 0)  (\(total_ms ?? 0) ms\(source))"
+  }
+
+  /// The record among others on a line.
+  var words: String {
+    let source = token_source.map { $0 == "none" ? ", no token" : ", token from \($0.replacing("_", with: " "))" } ?? ""
+    return "proxy → \(status ?? 0), \(Int(total_ms ?? 0)) ms\(source)"
   }
 }
 
@@ -28,15 +34,18 @@ struct AccessRecords {
     self.path = path
   }
 
-  /// The newest record since the last call. The proxy writes it after the answer, so this waits for up to a second.
-  mutating func next() -> AccessRecord? {
+  /// The newest record since the last call, of a request that ended with `status` (0: with any). The proxy writes it
+  /// after the answer, so this waits for up to a second.
+  mutating func next(status: Int) -> AccessRecord? {
     for _ in 0..<50 {
       let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
       // What follows the last line end is not complete yet.
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      let fresh = lines.dropFirst(linesRead)
-      linesRead = lines.count
-      if let record = fresh.compactMap(Self.record).last { return record }
+      let fresh = lines.dropFirst(linesRead).compactMap(Self.record)
+      if let record = fresh.last(where: { status == 0 || $0.status == status }) {
+        linesRead = lines.count
+        return record
+      }
       usleep(20_000)
     }
     return nil

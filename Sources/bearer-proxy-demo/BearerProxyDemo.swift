@@ -18,7 +18,7 @@ struct BearerProxyDemo {
   }
 
   private static func run(_ options: DemoOptions) -> Never {
-    let terminal = Terminal(environment: ProcessInfo.processInfo.environment)
+    let terminal = Terminal(environment: ProcessInfo.processInfo.environment, options)
     let demonstration = Demonstration(options, terminal)
     ProcessSignal.ignoreBrokenPipes()
     // On a terminal, Ctrl-C reaches the proxy too, which takes it as a request to end in good order.

@@ -13,12 +13,13 @@ enum DemoArguments: Equatable {
     bearer-proxy-demo shows the proxy at work, on this machine alone.
 
     It starts an identity provider and a sample API over TLS, runs bearer-proxy between the API and you, walks through
-    a short tour, and stays up until Ctrl-C.
+    a short tour, and stays up until Ctrl-C. On a terminal, the tour waits for Enter after each part.
 
-    Usage: bearer-proxy-demo [--once] [--directory DIR] [--proxy PATH]
+    Usage: bearer-proxy-demo [--once] [--verbose] [--directory DIR] [--proxy PATH]
 
     Options:
       --once           End after the tour; exit 1 if a step did not go as expected.
+      --verbose        Show everything that the commands print, and each request that the services see.
       --directory DIR  Where keys, certificates, the configuration and the log are written. Default: a new one.
       --proxy PATH     The bearer-proxy to run. Default: the one beside this program.
 
@@ -33,6 +34,7 @@ enum DemoArguments: Equatable {
         self = .help
         return
       case "--once": options.ending = .afterTour
+      case "--verbose": options.isVerbose = true
       case "--directory", "--proxy":
         guard let value = rest.popFirst(), !value.isEmpty else {
           self = .wrong("\(word) needs a value")
@@ -57,6 +59,7 @@ struct DemoOptions: Equatable {
   }
 
   var ending = Ending.onInterrupt
+  var isVerbose = false
   var directory: String?
   var proxyPath: String?
 }

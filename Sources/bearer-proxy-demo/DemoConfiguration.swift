@@ -2,21 +2,27 @@
 
 import DemoProvider
 
-/// Where everything of the demonstration is.
+/// Where everything of the demonstration is. Files have their names within the folder, in which all commands are run.
 struct DemoPlaces {
+  /// The folder, absolute.
   var directory: String
   var proxyPort: UInt16
   var adminPort: UInt16
 
-  var configurationPath: String { "\(directory)/bearer-proxy.yaml" }
-  var logPath: String { "\(directory)/bearer-proxy.log" }
-  var cachePath: String { "\(directory)/msal_token_cache.json" }
+  static let program = "./bearer-proxy"
+  static let configuration = "proxy.yaml"
+  static let log = "proxy.log"
+  static let cache = "msal_token_cache.json"
+  static let authority = "demo-ca.pem"
   /// The cookies of the person who signs in.
-  var cookiePath: String { "\(directory)/browser-cookies" }
+  static let cookies = "browser-cookies"
+
   var proxyOrigin: String { "http://127.0.0.1:\(proxyPort)" }
   /// As browsers know it.
   var pagesOrigin: String { "http://localhost:\(proxyPort)" }
   var adminOrigin: String { "http://127.0.0.1:\(adminPort)" }
+  /// Where Alice signs in with a browser, to come back to her orders.
+  var signInAddress: String { "\(pagesOrigin)/.bearer/sign-in?route=my-orders&return=/my/orders/list" }
 }
 
 /// The text of the configuration file.
@@ -41,14 +47,14 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       client_id: \(DemoDirectory.Sample.portal)
       client_secret_file: client-secret
       tls:
-        ca_file: demo-ca.pem
+        ca_file: \(DemoPlaces.authority)
     # Registered too, and granted nothing: the API answers it with 403.
     visitor:
       authority: \(issuer)
       client_id: \(DemoDirectory.Sample.visitor)
       client_secret_file: client-secret
       tls:
-        ca_file: demo-ca.pem
+        ca_file: \(DemoPlaces.authority)
 
     # A public application: it keeps no secret, and people sign in to it.
     desk:
@@ -57,16 +63,16 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       # It can answer claims challenges.
       client_capabilities: [cp1]
       tls:
-        ca_file: demo-ca.pem
+        ca_file: \(DemoPlaces.authority)
 
   # Tokens and accounts, in the file that every MSAL reads and writes.
   cache:
-    file: msal_token_cache.json
+    file: \(DemoPlaces.cache)
 
   # The APIs' certificate is verified against the demonstration's own authority.
   defaults:
     tls:
-      ca_file: demo-ca.pem
+      ca_file: \(DemoPlaces.authority)
 
   # /orders/me becomes \(apiOrigin)/api/me, with a token of the application's own.
   routes:

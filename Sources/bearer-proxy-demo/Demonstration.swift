@@ -40,21 +40,18 @@ final class Demonstration: Sendable {
 
   /// Runs to the end; the process's exit status.
   func perform() throws(DemonstrationError) -> Int32 {
-    let settings = try folder()
+    let proxyPath = options.proxyPath.map(Self.absolute) ?? Self.proxyBesideUs
+    let directory = try enterFolder(proxyPath)
     let log = ExchangeLog(terminal)
-    let services = try services(settings, log)
-    let proxyPath = options.proxyPath ?? Self.proxyBesideUs
-    let places = try startProxy(proxyPath, services, settings.directory)
+    terminal.line("bearer-proxy, demonstrated on this machine alone", .title)
     terminal.line()
-    terminal.line(
-      "The proxy is ready at \(places.proxyOrigin). It has asked the provider for its routes' tokens:", .heading)
-    for exchange in log.take() { terminal.indented(ExchangeLog.text(exchange), .quiet) }
+    let services = try services(directory, log)
+    let places = try startProxy(services, directory)
+    introduce(services, places, log)
 
-    var tour = Tour(
-      terminal, places, services, trustPath: settings.authorityPath, proxyPath: proxyPath, log: log
-    ) { () throws(SpawnError) in
+    var tour = Tour(terminal, places, services, log: log) { () throws(SpawnError) in
       self.proxy.withLock { $0 }?.terminate()
-      return try self.becomesReady(proxyPath, places, log: .endOfFile(places.logPath))
+      return try self.becomesReady(places, log: .endOfFile(DemoPlaces.log))
     }
     do throws(SpawnError) {
       try tour.walk()
@@ -67,7 +64,7 @@ final class Demonstration: Sendable {
     } else {
       terminal.line("\(tour.failures) of \(tour.steps) steps did not go as expected.", .bad)
     }
-    if options.ending == .onInterrupt { try stayUp(services, places, settings, log) }
+    if options.ending == .onInterrupt { try stayUp(services, places, log, tour.waitsForReader) }
     let stopped = end()
     if stopped != 0 {
       terminal.line("The proxy did not end in good order (\(stopped.map(String.init) ?? "killed")).", .bad)
@@ -85,35 +82,62 @@ final class Demonstration: Sendable {
 
   // MARK: Starting
 
-  private func folder() throws(DemonstrationError) -> DemoSettings {
-    let path = options.directory ?? FileManager.default.temporaryDirectory.path + "/bearer-proxy-demo-\(getpid())"
+  /// Makes the folder the current one, with a link to the proxy in it. Another demonstration's folder is left alone.
+  private func enterFolder(_ proxyPath: String) throws(DemonstrationError) -> String {
+    let temporary = FileManager.default.temporaryDirectory.path + "/bearer-proxy-demo-\(getpid())"
+    var path = options.directory.map(Self.absolute) ?? temporary
     do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try makeFolder(path)
+      if !Self.lock(path) {
+        terminal.line("\(path) belongs to a demonstration that runs; this one's folder is \(temporary).")
+        path = temporary
+        try makeFolder(path)
+      }
+      guard FileManager.default.changeCurrentDirectoryPath(path) else { throw DemonstrationError.folder(path) }
+      // Accounts of an earlier demonstration belong to a provider that is gone.
+      for name in [DemoPlaces.cache, DemoPlaces.cookies, DemoPlaces.program] {
+        guard unlink(name) == 0 || errno == ENOENT else { throw DemonstrationError.folder("\(path)/\(name)") }
+      }
+      try FileManager.default.createSymbolicLink(atPath: DemoPlaces.program, withDestinationPath: proxyPath)
     } catch {
       throw .folder(path)
     }
-    // Accounts of an earlier demonstration belong to a provider that is gone.
-    for name in ["msal_token_cache.json", "browser-cookies"]
-    where FileManager.default.fileExists(atPath: "\(path)/\(name)") {
-      do {
-        try FileManager.default.removeItem(atPath: "\(path)/\(name)")
-      } catch {
-        throw .folder("\(path)/\(name)")
-      }
-    }
-    return DemoSettings(directory: path)
+    return path
   }
 
-  private func services(_ settings: DemoSettings, _ log: ExchangeLog) throws(DemonstrationError) -> DemoServices {
-    var settings = settings
+  private func makeFolder(_ path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  /// Whether no other demonstration has the folder. The kernel gives up the lock when this process ends.
+  private static func lock(_ path: String) -> Bool {
+    let descriptor = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    return descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0
+  }
+
+  private static func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+  }
+
+  private func services(_ directory: String, _ log: ExchangeLog) throws(DemonstrationError) -> DemoServices {
+    var settings = DemoSettings(directory: directory)
     settings.providerPort = 8443
     settings.apiPort = 8444
     do throws(DemoError) {
-      return try DemoServices(settings, log: log.append)
+      let services = try DemoServices(settings, log: log.append)
+      say("the identity provider", settings.providerPort, services.providerOrigin)
+      say("the sample API", settings.apiPort, services.apiOrigin)
+      return services
     } catch {
       throw .services(error)
     }
+  }
+
+  /// Says where a service is, if not at its usual port.
+  private func say(_ name: String, _ usual: UInt16, _ origin: String) {
+    guard !origin.hasSuffix(":\(usual)") else { return }
+    terminal.line("Port \(usual) is in use: \(name) is at \(origin).")
   }
 
   /// `preferred`, or any other where that port is taken.
@@ -131,66 +155,73 @@ final class Demonstration: Sendable {
     return preferred
   }
 
-  private func write(_ configuration: String, _ places: DemoPlaces) throws(DemonstrationError) {
-    do {
-      try Data(configuration.utf8).write(to: URL(filePath: places.configurationPath))
-    } catch {
-      throw .folder(places.configurationPath)
-    }
-  }
-
   private static var proxyBesideUs: String {
-    let own = CommandLine.arguments[0]
     do {
       return try URL(filePath: FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         .deletingLastPathComponent().appending(path: "bearer-proxy").path
     } catch {
-      return URL(filePath: own).deletingLastPathComponent().appending(path: "bearer-proxy").path
+      return URL(filePath: absolute(CommandLine.arguments[0])).deletingLastPathComponent()
+        .appending(path: "bearer-proxy").path
     }
   }
 
-  private func introduce(_ services: DemoServices, _ directory: String) {
-    terminal.line("bearer-proxy, demonstrated on this machine alone", .heading)
+  private func introduce(_ services: DemoServices, _ places: DemoPlaces, _ log: ExchangeLog) {
+    terminal.line("  identity provider   \(services.providerOrigin)  (as Microsoft Entra, with sample users)")
+    terminal.line("  sample API          \(services.apiOrigin)  (takes only that provider's tokens)")
+    terminal.line("  bearer-proxy        \(places.proxyOrigin)   health and metrics: \(places.adminOrigin)")
     terminal.line()
-    terminal.line("  identity provider  \(services.providerOrigin)  (Entra-shaped)")
-    terminal.line("  sample API         \(services.apiOrigin)  (believes that provider's tokens only)")
-    terminal.line("  keys, certificates, configuration and log are in \(directory)")
+    terminal.line("All commands run in this folder, which has the configuration, the log and keys:")
     terminal.line()
+    terminal.command(["cd", places.directory])
+    terminal.command([DemoPlaces.program, "run", "-c", DemoPlaces.configuration])
+    let exchanges = log.take()
+    if terminal.isVerbose {
+      terminal.line()
+      for exchange in exchanges { terminal.indented(exchange.line, .quiet) }
+    }
+    terminal.line()
+    let count = exchanges.count { $0.path.hasSuffix("/token") && $0.status == 200 }
+    terminal.line("The proxy is ready. It has requested a token for each of \(count) applications.", .good)
   }
 
-  /// Writes the configuration and starts the proxy with it, and says where that is. A port that was free a moment ago
-  /// may be somebody else's by the time the proxy asks for it: then with other ports.
-  private func startProxy(
-    _ path: String, _ services: DemoServices, _ directory: String
-  ) throws(DemonstrationError) -> DemoPlaces {
-    introduce(services, directory)
+  /// Writes the configuration and starts the proxy with it. A port that was free a moment ago may be taken by the time
+  /// the proxy asks for it: then with other ports.
+  private func startProxy(_ services: DemoServices, _ directory: String) throws(DemonstrationError) -> DemoPlaces {
     var attempt = 1
     while true {
       let places = DemoPlaces(
         directory: directory, proxyPort: try Self.freePort(attempt == 1 ? 8080 : 0),
         adminPort: try Self.freePort(attempt == 1 ? 9901 : 0))
-      try write(demoConfiguration(places, issuer: services.issuer, apiOrigin: services.apiOrigin), places)
-      if attempt == 1 {
-        terminal.line("  $ \(quoted(path)) run -c \(quoted(places.configurationPath))", .command)
+      do {
+        try Data(demoConfiguration(places, issuer: services.issuer, apiOrigin: services.apiOrigin).utf8)
+          .write(to: URL(filePath: "\(directory)/\(DemoPlaces.configuration)"))
+      } catch {
+        throw .folder("\(directory)/\(DemoPlaces.configuration)")
       }
+      let isReady: Bool
       do throws(SpawnError) {
-        if try becomesReady(path, places, log: .file(places.logPath)) { return places }
+        isReady = try becomesReady(places, log: .file(DemoPlaces.log))
       } catch {
         throw .spawn(error)
       }
-      let log = FileManager.default.contents(atPath: places.logPath) ?? Data()
+      if isReady {
+        say("the proxy", 8080, places.proxyOrigin)
+        say("the admin listener", 9901, places.adminOrigin)
+        return places
+      }
+      let log = FileManager.default.contents(atPath: DemoPlaces.log) ?? Data()
       let lastWords = String(decoding: log.suffix(2000), as: UTF8.self)
       guard lastWords.contains("Address already in use"), attempt < 3 else {
         terminal.indented(lastWords, .quiet)
-        throw .proxy(logPath: places.logPath, "bearer-proxy did not become ready")
+        throw .proxy(logPath: "\(directory)/\(DemoPlaces.log)", "bearer-proxy did not become ready")
       }
       attempt += 1
     }
   }
 
   /// Whether the proxy, started now, is ready within ten seconds.
-  private func becomesReady(_ path: String, _ places: DemoPlaces, log: ChildOutput) throws(SpawnError) -> Bool {
-    let child = try ChildProcess([path, "run", "-c", places.configurationPath], log)
+  private func becomesReady(_ places: DemoPlaces, log: ChildOutput) throws(SpawnError) -> Bool {
+    let child = try ChildProcess([DemoPlaces.program, "run", "-c", DemoPlaces.configuration], log)
     proxy.withLock { $0 = child }
     let probe = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "\(places.adminOrigin)/readyz"]
     for _ in 0..<500 where child.poll() == nil {
@@ -204,27 +235,58 @@ final class Demonstration: Sendable {
   // MARK: Staying up
 
   private func stayUp(
-    _ services: DemoServices, _ places: DemoPlaces, _ settings: DemoSettings, _ log: ExchangeLog
+    _ services: DemoServices, _ places: DemoPlaces, _ log: ExchangeLog, _ waits: Bool
   ) throws(DemonstrationError) {
-    terminal.line()
-    terminal.line("Try it yourself:", .heading)
-    for words in [
-      ["curl", "-i", "\(places.proxyOrigin)/orders/list"],
-      ["curl", "-N", "\(places.proxyOrigin)/orders/ticks?count=10"],
-      ["curl", "-i", "\(places.proxyOrigin)/visitor/list"],
-      ["curl", "-i", "\(places.proxyOrigin)/nowhere"],
-      ["curl", "\(places.adminOrigin)/metrics"],
-      ["curl", "--cacert", settings.authorityPath, "\(services.issuer)/.well-known/openid-configuration"],
-      ["tail", "-f", places.logPath],
-    ] {
-      terminal.line("  $ " + words.map(quoted).joined(separator: " "), .command)
-    }
-    terminal.line()
-    terminal.line("Ctrl-C ends it. Until then, this is what the provider and the API see:", .quiet)
+    if waits { _ = terminal.askForNext() }
+    tryItYourself(services, places)
+    terminal.flush()
     log.goLive()
     while let child = proxy.withLock({ $0 }), child.poll() == nil { usleep(100_000) }
     // The signal's handler ends the process; here it only must not look like an accident.
     while isEnding.load(ordering: .relaxed) { usleep(100_000) }
-    throw .proxy(logPath: places.logPath, "bearer-proxy ended by itself")
+    throw .proxy(logPath: "\(places.directory)/\(DemoPlaces.log)", "bearer-proxy ended by itself")
+  }
+
+  /// Calls that work as they are, from any folder, in this order.
+  private func tryItYourself(_ services: DemoServices, _ places: DemoPlaces) {
+    typealias Sample = DemoDirectory.Sample
+    let program = "\(places.directory)/bearer-proxy"
+    let configuration = ["-c", "\(places.directory)/\(DemoPlaces.configuration)"]
+    terminal.line()
+    terminal.line("Try it yourself, in another terminal", .title)
+    for (text, address, calls) in [
+      (
+        "As an application; its events; as an application without rights (403):", nil,
+        [
+          ["curl", "-i", "\(places.proxyOrigin)/orders/list"],
+          ["curl", "-N", "\(places.proxyOrigin)/orders/ticks?count=5&pause_ms=400"],
+          ["curl", "-i", "\(places.proxyOrigin)/visitor/list"],
+        ]
+      ),
+      (
+        "As Alice: sign in at this address, or with the command. User \(Sample.alice), "
+          + "password \(Sample.password). Browsers warn of the provider's certificate; continue.",
+        places.signInAddress,
+        [
+          [program, "login"] + configuration + ["--route", "my-orders", "--device-code"],
+          ["curl", "-i", "\(places.proxyOrigin)/my/orders/list"],
+        ]
+      ),
+      (
+        "The proxy's state and metrics; the provider's page with its users:", nil,
+        [
+          [program, "status"] + configuration,
+          ["curl", "\(places.adminOrigin)/metrics"],
+          ["curl", "--cacert", "\(places.directory)/\(DemoPlaces.authority)", "\(services.providerOrigin)/"],
+        ]
+      ),
+    ] as [(String, String?, [[String]])] {
+      terminal.line()
+      terminal.wrapped(text, after: "  ")
+      if let address { terminal.indented(address, .command) }
+      for words in calls { terminal.command(words) }
+    }
+    terminal.line()
+    terminal.line("Ctrl-C ends it. Until then, this is what the provider and the API see:", .quiet)
   }
 }

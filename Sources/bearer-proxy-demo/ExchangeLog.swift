@@ -1,8 +1,8 @@
 // Owns what the identity provider and the API tell of the requests they saw: collected during a step of the tour, shown
 // at once afterwards.
 
-import Platform
 import DemoProvider
+import Platform
 
 /// The exchanges of both services, in order.
 final class ExchangeLog: Sendable {
@@ -24,7 +24,7 @@ final class ExchangeLog: Sendable {
       if !state.isLive { state.pending.append(exchange) }
       return state.isLive
     }
-    if isLive { terminal.indented(Self.text(exchange), .quiet) }
+    if isLive { terminal.indented(exchange.line, .quiet) }
   }
 
   /// The exchanges since the last call.
@@ -39,20 +39,20 @@ final class ExchangeLog: Sendable {
   func goLive() {
     state.withLock { $0.isLive = true }
   }
-
-  /// An exchange as a line.
-  static func text(_ exchange: DemoExchange) -> String {
-    let service = exchange.service.padded(8)
-    // Where the tenant's identifier is all that makes a path long, it says nothing.
-    let path = exchange.path.replacing(DemoDirectory.Sample.tenant, with: "…")
-    let note = exchange.note.isEmpty ? "" : "  (\(exchange.note))"
-    return "\(service) saw \(exchange.method) \(path) → \(exchange.status)\(note)"
-  }
 }
 
-extension String {
-  /// The text with spaces behind it, up to `width` characters.
-  func padded(_ width: Int) -> String {
-    self + String(repeating: " ", count: max(width - count, 0))
+extension DemoExchange {
+  /// Where the tenant's identifier is all that makes a path long, it says nothing.
+  private var shortPath: String { path.replacing(DemoDirectory.Sample.tenant, with: "…") }
+
+  /// The exchange as a line.
+  var line: String {
+    "\(service.padded(8)) saw \(method) \(shortPath) → \(status)\(note.isEmpty ? "" : "  (\(note))")"
+  }
+
+  /// The exchange among others on a line. Of the provider's long paths the end tells them apart.
+  var words: String {
+    let end = service == "provider" ? path.split(separator: "/").last.map { "…/\($0)" } : nil
+    return "\(service) \(end ?? path) → \(status)"
   }
 }

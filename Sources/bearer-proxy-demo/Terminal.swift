@@ -1,4 +1,4 @@
-// Owns how the demonstration looks: colours on a terminal, plain text everywhere else.
+// Owns how the demonstration looks: colours and screens on a terminal, plain text everywhere else.
 
 import Glibc
 import Platform
@@ -7,6 +7,7 @@ import Platform
 struct Terminal: Sendable {
   /// How a piece of text is meant.
   enum Style: String, Sendable {
+    case title = "1;7"
     case heading = "1"
     case command = "36"
     case good = "32"
@@ -15,12 +16,22 @@ struct Terminal: Sendable {
     case plain = ""
   }
 
+  /// The size of the smallest usual terminal; each part of the tour fits it.
+  static let columns = 80
+  static let rows = 24
+
+  /// Whether each command is shown with all of its output.
+  let isVerbose: Bool
+  /// Whether the next part waits for Enter.
+  let waitsForReader: Bool
   private let isColourful: Bool
 
   /// Colours where standard output is a terminal that has them and NO_COLOR is not set (no-color.org).
-  init(environment: [String: String]) {
-    isColourful =
-      isatty(STDOUT_FILENO) == 1 && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
+  init(environment: [String: String], _ options: DemoOptions) {
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    isVerbose = options.isVerbose
+    isColourful = isTerminal && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
+    waitsForReader = isTerminal && isatty(STDIN_FILENO) == 1 && options.ending == .onInterrupt && !isVerbose
   }
 
   /// Writes a line, or several.
@@ -38,6 +49,28 @@ struct Terminal: Sendable {
     }
   }
 
+  /// Writes text in lines that fit; those after the first begin behind a margin as wide as `start`.
+  func wrapped(_ text: String, after start: String, _ style: Style = .plain) {
+    let margin = String(repeating: " ", count: start.count)
+    for (index, part) in text.inLines(of: Self.columns - start.count).enumerated() {
+      line((index == 0 ? start : margin) + part, style)
+    }
+  }
+
+  /// Writes a command for a shell, whole: it may be pasted.
+  func command(_ words: [String]) {
+    line("    $ " + words.map(quoted).joined(separator: " "), .command)
+  }
+
+  /// Waits for Enter; false where the reader wants the rest in one go, or has closed the input.
+  func askForNext() -> Bool {
+    line()
+    line("Enter: the next part. a, then Enter: all the rest.", .quiet)
+    flush()
+    guard let typed = readLine() else { return false }
+    return !typed.hasPrefix("a")
+  }
+
   /// Makes sure that everything is written.
   func flush() {
     OutputFile.standardOutput.flush()
@@ -49,4 +82,56 @@ extension OutputFile {
   func write(text: String) {
     Array(text.utf8).withUnsafeBytes { write($0) }
   }
+}
+
+extension String {
+  /// The text in lines of at most `width` characters, broken between words. A longer word has a line of its own.
+  func inLines(of width: Int) -> [String] {
+    var lines = [""]
+    for word in split(separator: " ") {
+      let line = lines[lines.count - 1]
+      if line.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if line.count + 1 + word.count <= width {
+        lines[lines.count - 1] += " \(word)"
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+
+  /// The text, or its beginning and an ellipsis where it is longer than `width` characters.
+  func shortened(to width: Int) -> String {
+    count <= width ? self : prefix(width - 1) + "…"
+  }
+
+  /// The text with spaces behind it, up to `width` characters.
+  func padded(_ width: Int) -> String {
+    self + String(repeating: " ", count: max(width - count, 0))
+  }
+
+  /// The text without line ends behind it.
+  var trimmed: Substring {
+    self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)]
+  }
+
+  /// What stands between two texts, the first time.
+  func between(_ start: String, _ end: String) -> String? {
+    guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
+      return nil
+    }
+    return String(self[from..<to])
+  }
+}
+
+/// A word as a shell would want it typed.
+func quoted(_ word: String) -> String {
+  let plain = word.utf8.allSatisfy { byte in
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
+    default: "-._/:@=,+%".utf8.contains(byte)
+    }
+  }
+  return plain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
 }

@@ -1,44 +1,49 @@
-// Owns the tour: which commands it runs, in which order, and what each must come to.
+// Owns the tour: which commands it runs, in which order, what each must come to, and how that is shown.
 
 import DemoProvider
 import FoundationEssentials
+import Platform
 
 /// A walk through what the proxy does, with real commands and their real output.
 struct Tour {
   let terminal: Terminal
   let places: DemoPlaces
   let services: DemoServices
-  let trustPath: String
-  let proxyPath: String
   let log: ExchangeLog
   /// Ends the proxy and starts it again; whether it became ready.
   let restart: () throws(SpawnError) -> Bool
-  private var records: AccessRecords
+  private var records = AccessRecords(path: DemoPlaces.log)
+  private var part = 0
   private(set) var steps = 0
   private(set) var failures = 0
+  /// Whether the next part waits for Enter.
+  private(set) var waitsForReader: Bool
+
+  private static let parts = 7
 
   init(
-    _ terminal: Terminal, _ places: DemoPlaces, _ services: DemoServices, trustPath: String, proxyPath: String,
-    log: ExchangeLog, restart: @escaping () throws(SpawnError) -> Bool
+    _ terminal: Terminal, _ places: DemoPlaces, _ services: DemoServices, log: ExchangeLog,
+    restart: @escaping () throws(SpawnError) -> Bool
   ) {
     self.restart = restart
     self.terminal = terminal
     self.places = places
     self.services = services
-    self.trustPath = trustPath
-    self.proxyPath = proxyPath
     self.log = log
-    records = AccessRecords(path: places.logPath)
+    waitsForReader = terminal.waitsForReader
   }
 
   /// Runs every step, also after one that failed.
   mutating func walk() throws(SpawnError) {
+    beginPart("A token for an application")
     try withoutProxy()
     let first = try firstCall()
     try secondCall(first)
+    beginPart("What passes through")
     try streamedAnswer()
     try upload()
     try missingPermission()
+    beginPart("What does not, and what operators see")
     try foreignPage()
     try tokenCommand()
     try readiness()
@@ -46,16 +51,17 @@ struct Tour {
   }
 
   private mutating func withoutProxy() throws(SpawnError) {
-    begin("Without the proxy, the API refuses a call that brings no token.")
-    let answer = try run(["curl", "-sSi", "--cacert", trustPath, "\(services.apiOrigin)/api/me"])
+    begin("Without the proxy, the API refuses a call that has no token.")
+    let answer = try run(
+      ["curl", "-sSi", "--cacert", DemoPlaces.authority, "\(services.apiOrigin)/api/me"], brief: \.challenge)
     expect(
       answer.httpStatus == 401 && answer.field("www-authenticate")?.hasPrefix("Bearer ") == true,
       "401, and a challenge that asks for a bearer token")
   }
 
   private mutating func firstCall() throws(SpawnError) -> Seen? {
-    begin("Through the proxy, the same call succeeds. The app sends no credentials and knows of none.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/me"])
+    begin("Through the proxy the same call succeeds. The application has no credentials.")
+    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/me"], brief: \.caller)
     let seen = Seen(answer.body)
     expect(
       answer.httpStatus == 200 && seen?.caller?.application == DemoDirectory.Sample.portal,
@@ -64,64 +70,70 @@ struct Tour {
   }
 
   private mutating func secondCall(_ first: Seen?) throws(SpawnError) {
-    begin("The second call takes its token from the cache. The identity provider is not asked again.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/list"])
+    begin("The next call has the same token, from memory. The provider is not asked.")
+    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/list"], brief: \.caller)
     let identifier = Seen(answer.body)?.token.identifier
     expect(
       answer.httpStatus == 200 && identifier != nil && identifier == first?.token.identifier
         && lastRecord?.token_source == "cache" && !lastExchanges.contains { $0.service == "provider" },
-      "200 with the very token of the first call, from the cache; the provider saw nothing")
+      "200 with the token of the first call; the provider saw nothing")
   }
 
   private mutating func streamedAnswer() throws(SpawnError) {
-    begin("Answers stream: each event arrives when the API sends it, not when the answer is complete.")
+    begin("Responses stream: each event arrives when the API sends it.")
     let answer = try run(
-      ["curl", "-sSN", "\(places.proxyOrigin)/orders/ticks?count=4&pause_ms=300"], showsArrivals: true)
+      ["curl", "-sSN", "\(places.proxyOrigin)/orders/ticks?count=4&pause_ms=300"], brief: { _ in [] },
+      showsArrivals: true)
     let ticks = answer.text.split(separator: "\n").count { $0.hasPrefix("data: ") }
     let spread = (answer.arrivals.last ?? .zero) - (answer.arrivals.first ?? .zero)
     expect(ticks == 4 && spread >= .milliseconds(600), "4 events, spread over \(milliseconds(spread)) ms")
   }
 
   private mutating func upload() throws(SpawnError) {
-    begin("Bodies go up the same way. The API answers with what arrived.")
+    begin("Bodies go up the same way. The API responds with what arrived.")
+    let size = FileManager.default.contents(atPath: DemoPlaces.configuration)?.count ?? -1
     let answer = try run(
-      ["curl", "-sSi", "--data-binary", "@\(places.configurationPath)", "\(places.proxyOrigin)/orders/uploads"])
-    let size = FileManager.default.contents(atPath: places.configurationPath)?.count ?? -1
+      ["curl", "-sSi", "--data-binary", "@\(DemoPlaces.configuration)", "\(places.proxyOrigin)/orders/uploads"],
+      brief: \.received)
     expect(
       answer.httpStatus == 200 && answer.body.contains("\"bytes\" : \(size)"), "200, and all \(size) bytes arrived")
   }
 
   private mutating func missingPermission() throws(SpawnError) {
-    begin("What the application was not granted stays forbidden: the API's own answer comes back untouched.")
-    let answer = try run(["curl", "-sSi", "-X", "POST", "\(places.proxyOrigin)/orders/approvals"])
+    begin("What was not granted stays forbidden: the API's own response comes back.")
+    let answer = try run(
+      ["curl", "-sSi", "-X", "POST", "\(places.proxyOrigin)/orders/approvals"], brief: \.challenge)
     expect(
       answer.httpStatus == 403 && answer.field("www-authenticate")?.contains("insufficient_scope") == true,
       "403 insufficient_scope, from the API")
   }
 
   private mutating func foreignPage() throws(SpawnError) {
-    begin("A web page in a browser on this machine cannot borrow the token.")
-    let answer = try run([
-      "curl", "-sSi", "-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site",
-      "\(places.proxyOrigin)/orders/me",
-    ])
+    begin("Another site's web page, in a browser on this machine, cannot use the token.")
+    let answer = try run(
+      [
+        "curl", "-sSi", "-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site",
+        "\(places.proxyOrigin)/orders/me",
+      ], brief: \.problem)
     expect(
       (400..<500).contains(answer.httpStatus) && lastExchanges.isEmpty,
       "\(answer.httpStatus), from the proxy: neither the API nor the provider saw anything")
   }
 
   private mutating func tokenCommand() throws(SpawnError) {
-    begin("The same decision from the command line, without the token itself.")
-    let answer = try run([proxyPath, "token", "-c", places.configurationPath, "--route", "orders", "--json"])
+    begin("The same token on the command line, which does not show it.")
+    let answer = try run([DemoPlaces.program, "token", "-c", DemoPlaces.configuration, "--route", "orders", "--json"]) {
+      [$0.text]
+    }
     expect(
       answer.status == 0 && answer.text.contains("expires") && !answer.text.contains("eyJ"),
-      "exit status 0, and no token in sight")
+      "exit status 0, and no token is shown")
   }
 
   private mutating func readiness() throws(SpawnError) {
-    begin("Health and metrics stand on a listener of their own.")
-    let answer = try run(["curl", "-sSi", "\(places.adminOrigin)/readyz"])
-    expect(answer.httpStatus == 200, "200, every route has what it needs")
+    begin("Health and metrics have a listener of their own. No person is signed in yet.")
+    let answer = try run(["curl", "-sSi", "\(places.adminOrigin)/readyz"]) { [$0.statusText, $0.body] }
+    expect(answer.httpStatus == 200, "200: the proxy serves; a person's routes wait for a sign-in (next part)")
   }
 
   // MARK: Showing
@@ -130,16 +142,27 @@ struct Tour {
   /// What the proxy logged of the last command, where it was one of the proxy's.
   private(set) var lastRecord: AccessRecord?
 
+  /// Begins a part, which fits a screen.
+  mutating func beginPart(_ title: String) {
+    if waitsForReader { waitsForReader = terminal.askForNext() }
+    part += 1
+    terminal.line()
+    terminal.line("\(title) (\(part) of \(Self.parts))", .title)
+  }
+
   mutating func begin(_ text: String) {
     steps += 1
     terminal.line()
-    terminal.line("\(steps). \(text)", .heading)
+    terminal.wrapped(text, after: "\(steps). ".padded(4), .heading)
   }
 
-  /// Runs a command and shows it, what the services saw of it, and what it printed.
-  mutating func run(_ words: [String], showsArrivals: Bool = false) throws(SpawnError) -> CommandRun {
-    terminal.line()
-    terminal.line("  $ " + words.map(quoted).joined(separator: " "), .command)
+  /// Runs a command and shows it, what the services saw of it, and what it printed: with --verbose all of it, otherwise
+  /// the lines that `brief` takes from it.
+  mutating func run(
+    _ words: [String], brief: (CommandRun) -> [String], showsArrivals: Bool = false
+  ) throws(SpawnError) -> CommandRun {
+    if terminal.isVerbose { terminal.line() }
+    terminal.command(words)
     _ = log.take()
     let run = try CommandRun.run(words) { text, since in
       guard showsArrivals else { return }
@@ -148,21 +171,48 @@ struct Tour {
       for event in events { terminal.indented("\(stamp)\(event)") }
     }
     lastExchanges = log.take()
-    for exchange in lastExchanges { terminal.indented(ExchangeLog.text(exchange), .quiet) }
-    lastRecord = words.contains { $0.hasPrefix(places.proxyOrigin) } ? records.next() : nil
-    if let lastRecord { terminal.indented(lastRecord.text, .quiet) }
-    if !showsArrivals { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
+    lastRecord = words.contains { $0.hasPrefix(places.proxyOrigin) } ? records.next(status: run.httpStatus) : nil
+    guard !terminal.isVerbose else {
+      for exchange in lastExchanges { terminal.indented(exchange.line, .quiet) }
+      if let lastRecord { terminal.indented(lastRecord.line, .quiet) }
+      if !showsArrivals { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
+      return run
+    }
+    let width = Terminal.columns - 4
+    for text in brief(run) {
+      for line in text.trimmed.split(separator: "\n") { terminal.indented(String(line).shortened(to: width)) }
+    }
+    let seen = lastExchanges.map(\.words) + (lastRecord.map { [$0.words] } ?? [])
+    if !seen.isEmpty { terminal.wrapped(seen.joined(separator: " · "), after: "    ", .quiet) }
     return run
   }
 
   mutating func expect(_ holds: Bool, _ text: String) {
-    if holds {
-      terminal.line("  ✓ \(text)", .good)
-    } else {
-      failures += 1
-      terminal.line("  ✗ expected: \(text)", .bad)
-    }
+    if !holds { failures += 1 }
+    terminal.wrapped(text, after: holds ? "  ✓ " : "  ✗ expected: ", holds ? .good : .bad)
   }
+}
+
+extension CommandRun {
+  /// The status of an answer printed by `curl -i`, in numbers and words.
+  var statusText: String { String(text.prefix { !$0.isNewline }.drop { $0 != " " }.dropFirst()) }
+
+  private func status(with text: String?) -> [String] { ["\(statusText)\(text.map { " · \($0)" } ?? "")"] }
+
+  /// An answer's status, and the challenge with it, without the address for signing in.
+  var challenge: [String] {
+    let text = field("www-authenticate")?.replacing(/\ realm=.*authorization_uri="[^"]*",?/, with: " …")
+    return status(with: text.map { "WWW-Authenticate: \($0)" })
+  }
+
+  /// An answer's status, and what the sample API saw of its caller.
+  var caller: [String] { status(with: Seen(body).map { "the API saw \($0.words)" }) }
+
+  /// An answer's status, and the sentence that the proxy says with it.
+  var problem: [String] { status(with: body.between("\"detail\":\"", "\"")) }
+
+  /// An answer's status, and how much arrived at the API.
+  var received: [String] { status(with: body.between("\"bytes\" : ", ",").map { "the API saw \($0) bytes" }) }
 }
 
 /// What of the API's report the tour looks at.
@@ -171,6 +221,7 @@ struct Seen: Decodable {
     var application: String?
     var user: String?
     var scopes: [String]?
+    var roles: [String]?
   }
 
   struct Token: Decodable {
@@ -187,26 +238,15 @@ struct Seen: Decodable {
       return nil
     }
   }
-}
 
-/// A word as a shell would want it typed.
-func quoted(_ word: String) -> String {
-  let plain = word.utf8.allSatisfy { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
-    default: "-._/:@=,+%".utf8.contains(byte)
-    }
+  /// The caller, its rights, and the beginning of the token's identifier.
+  var words: String {
+    let name = caller?.user ?? (caller?.application == DemoDirectory.Sample.portal ? "orders-portal" : "a caller")
+    let rights = (caller?.scopes ?? caller?.roles ?? []).joined(separator: ", ")
+    return "\(name) with \(rights); token \(token.identifier?.prefix(6) ?? "")…"
   }
-  return plain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
 }
 
 private func milliseconds(_ duration: Duration) -> Int64 {
   duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
-}
-
-extension String {
-  /// The text without line ends behind it.
-  var trimmed: Substring {
-    self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)]
-  }
 }

@@ -79,6 +79,8 @@ package final class IdentityProvider: Sendable {
     _ identifiers: RequestIdentifiers, now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
     switch endpoint {
+    case .root:
+      return pages.root(directory, origin: origin)
     case .metadata(let segment):
       let tenant = try tenant(segment)
       return DemoAnswer(status: 200, json: DiscoveryDocument(origin: origin, segment: segment, tenant: tenant))

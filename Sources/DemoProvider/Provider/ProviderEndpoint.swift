@@ -2,6 +2,8 @@
 
 /// An endpoint and the tenant segment it was asked under.
 enum ProviderEndpoint: Hashable {
+  /// The page that lists users, applications and what can be tried.
+  case root
   /// The OpenID Connect discovery document.
   case metadata(tenant: String)
   /// The public signing keys.
@@ -23,6 +25,10 @@ enum ProviderEndpoint: Hashable {
 
   /// The endpoint behind a path, or nil.
   init?(path: String) {
+    if path == "/" {
+      self = .root
+      return
+    }
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
     guard let tenant = segments.first, !tenant.isEmpty else { return nil }
     switch segments.dropFirst() {
@@ -44,6 +50,7 @@ enum ProviderEndpoint: Hashable {
   /// The path of the endpoint.
   var path: String {
     switch self {
+    case .root: "/"
     case .metadata(let tenant): "/\(tenant)/v2.0/.well-known/openid-configuration"
     case .keys(let tenant): "/\(tenant)/discovery/v2.0/keys"
     case .authorize(let tenant): "/\(tenant)/oauth2/v2.0/authorize"
@@ -59,6 +66,7 @@ enum ProviderEndpoint: Hashable {
   /// What it is called where requests are counted.
   var name: String {
     switch self {
+    case .root: "root"
     case .metadata: "discovery"
     case .keys: "jwks"
     case .authorize: "authorize"
@@ -74,7 +82,7 @@ enum ProviderEndpoint: Hashable {
   /// Whether people look at its answers, so that they are pages.
   var isForPeople: Bool {
     switch self {
-    case .authorize, .interaction, .logout, .device: true
+    case .root, .authorize, .interaction, .logout, .device: true
     case .metadata, .keys, .token, .deviceAuthorization, .testing: false
     }
   }
