@@ -98,7 +98,9 @@ struct ChallengeStormTests {
       #expect(storm.statuses == ["401": callers])
       #expect(storm.bodies.keys.allSatisfy { $0.hasSuffix(" refused") })
     }
-    #expect(proxy.process.residentBytes - before < 12 << 20)
+    // A third of what the rounds since then have sent: 960 fields of 57 KB on average. The allocator of a sanitizer keeps
+    // more of what was freed than others do.
+    #expect(proxy.process.residentBytes - before < 18 << 20)
     // Sixteen different ones a minute, by a clock of whole seconds.
     let minutes = 1 + Int((ContinuousClock.now - began).components.seconds) / 59
     #expect(api.asked.count - 1 <= 16 * minutes, "\(api.asked.count) in \(minutes) minutes")

@@ -82,8 +82,8 @@ async def drip(loop, s, first, again, pause, until):
     try:
         await loop.sock_sendall(s, first)
         while again and time.monotonic() < until:
-            if pause:
-                await asyncio.sleep(pause)
+            # Even without a pause the other connections have their turn: one that sends nothing ends as an idle one.
+            await asyncio.sleep(pause)
             await loop.sock_sendall(s, again)
     except OSError:
         pass  # The proxy has had enough: the reader knows how it said so.
