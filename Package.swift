@@ -39,16 +39,21 @@ let package = Package(
     .target(
       name: "Identity", dependencies: ["HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes"],
       swiftSettings: strict),
+    .target(name: "Routing", dependencies: ["Tokens", "HTTP", "Bytes"], swiftSettings: strictAndSafe),
     .target(
-      name: "Configuration", dependencies: ["CYAML", "Tokens", "HTTP", "Telemetry", "Bytes"], swiftSettings: strict),
+      name: "Configuration", dependencies: ["CYAML", "Routing", "Tokens", "HTTP", "Telemetry", "Bytes"],
+      swiftSettings: strict),
     .target(
       name: "Proxy",
-      dependencies: ["Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes"],
+      dependencies: [
+        "Identity", "Routing", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "bearer-proxy",
       dependencies: [
-        "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Tokens", "HTTP", "Telemetry", "Bytes",
+        "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Routing", "Tokens", "HTTP", "Telemetry",
+        "Bytes",
       ],
       swiftSettings: strict),
     .target(
@@ -59,6 +64,7 @@ let package = Package(
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: strict),
+    .testTarget(name: "RoutingTests", dependencies: ["Routing", "Tokens", "HTTP", "Bytes"], swiftSettings: strict),
     .testTarget(
       name: "TokensTests", dependencies: ["Tokens", "HTTP", "Bytes"], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
@@ -77,7 +83,7 @@ let package = Package(
     .testTarget(
       name: "ProxyTests",
       dependencies: [
-        "Proxy", "Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes",
+        "Proxy", "Routing", "Identity", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes",
         "TestSupport",
       ],
       swiftSettings: strict),
@@ -92,7 +98,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ConfigurationTests",
-      dependencies: ["Configuration", "Tokens", "HTTP", "Telemetry", "Bytes", "TestSupport"],
+      dependencies: ["Configuration", "Routing", "Tokens", "HTTP", "Telemetry", "Bytes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "BearerProxyTests",

@@ -83,10 +83,15 @@ public final class Secret: Sendable {
 extension Secret: Equatable {
   /// Whether both hold the same bytes, found in a time that depends on their number only.
   public static func == (left: Secret, right: Secret) -> Bool {
-    let (mine, theirs) = (left.bytes, right.bytes)
-    guard mine.count == theirs.count else { return false }
+    left.matches(right.bytes)
+  }
+
+  /// The same for bytes that are no secret of ours.
+  package func matches(_ bytes: Span<UInt8>) -> Bool {
+    let own = self.bytes
+    guard own.count == bytes.count else { return false }
     var difference: UInt8 = 0
-    for index in mine.indices { difference |= mine[index] ^ theirs[index] }
+    for index in own.indices { difference |= own[index] ^ bytes[index] }
     return difference == 0
   }
 }

@@ -2,6 +2,7 @@
 
 internal import Bytes
 internal import Identity
+internal import Routing
 internal import Tokens
 
 /// A verdict with its reasons, a line each.

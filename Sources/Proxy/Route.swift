@@ -4,6 +4,7 @@
 import Bytes
 public import HTTP
 public import Platform
+package import Routing
 
 /// Time limits of one exchange.
 public struct ExchangeTimeouts: Sendable, Hashable {
@@ -62,12 +63,12 @@ public final class Route: Sendable {
   /// Which of a loop's bearer slots holds its token; `nil`: none is added.
   public let bearerSlot: Int?
   /// What it does about tokens beyond adding one.
-  public let token: RouteTokenRules
+  package let token: RouteTokenRules
   /// Time limits.
   public let timeouts: ExchangeTimeouts
 
   /// A route; `path` and the upstream's path begin and end with `/`.
-  public init(
+  package init(
     index: Int, name: String, host: String?, path: String, methods: [String]?, upstream: HTTPURL, originIndex: Int,
     preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
     token: RouteTokenRules = RouteTokenRules(),

@@ -2,6 +2,7 @@
 
 import Bytes
 import HTTP
+import Routing
 import Telemetry
 import Testing
 import Tokens
@@ -92,7 +93,7 @@ import Tokens
     #expect(
       settings.listeners.map(\.address.value.description) == ["0.0.0.0:8443", "[::1]:0", "unix:/run/p.sock"])
     #expect(settings.listeners.map(\.hosts) == [.names(["proxy.example", "::1"]), .any, .names([])])
-    #expect(settings.listeners[0].callers.isOpen)
+    #expect(settings.listeners[0].callers.rules.isOpen)
     let tls = try #require(settings.listeners[0].tls)
     #expect(tls.certificateFile.value == "dir/cert.pem")
     #expect(tls.keyFile.value == "/abs/key.pem")

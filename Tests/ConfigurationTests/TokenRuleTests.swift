@@ -1,5 +1,6 @@
 // What a route's token section says of challenges, of callers' own tokens, and of having none.
 
+import Routing
 import Testing
 import Tokens
 
@@ -18,7 +19,7 @@ import Tokens
 
   @Test func `what is left out has a default, and what is said is taken`() throws {
     let defaults = try decoded(Self.text("{scopes: [a]}")).routes[0].tokenRules
-    #expect(defaults == TokenRuleSettings())
+    #expect(defaults == RouteTokenRules())
     #expect(defaults.replayLimit == 65_536)
     let rules = try decoded(
       Self.text(
@@ -27,7 +28,7 @@ import Tokens
     ).routes[0].tokenRules
     #expect(
       rules
-        == TokenRuleSettings(
+        == RouteTokenRules(
           scopesOnChallenge: try ScopeSet(["b", "c"]), replayLimit: 1 << 20, existing: .keep,
           whenUnavailable: .forwardWithout, onInteractionRequired: .redirect))
     #expect(try decoded(Self.text("{scopes: [a], replay_limit: 0B}")).routes[0].tokenRules.replayLimit == 0)

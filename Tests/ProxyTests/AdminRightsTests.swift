@@ -3,6 +3,7 @@
 import Bytes
 import HTTP
 import Platform
+import Routing
 import Testing
 import Tokens
 
@@ -44,12 +45,12 @@ import Tokens
 
   @Test func `a name that leads here from another site is not one of this machine`() throws {
     let open = AdminCallers(
-      hosts: nil, localHosts: ["localhost", "127.0.0.1", "::1"], rules: CallerRules(), isOpen: true)
+      hosts: nil, localHosts: ["localhost", "127.0.0.1", "::1"], rules: CallerRules(isOpen: true), tokenCheck: nil)
     #expect(try caller(open, at: Self.here, host: "127.0.0.1:9901").get().isLocal)
     #expect(try caller(open, at: Self.here, host: "localhost:9901").get().isLocal)
     #expect(try !caller(open, at: Self.here, host: "evil.example:9901").get().isLocal)
     #expect(try !caller(open, at: Self.elsewhere, host: "localhost:9901").get().isLocal)
-    let closed = AdminCallers(hosts: ["127.0.0.1"], localHosts: ["127.0.0.1"], rules: CallerRules(), isOpen: false)
+    let closed = AdminCallers(hosts: ["127.0.0.1"], localHosts: ["127.0.0.1"], rules: CallerRules(), tokenCheck: nil)
     #expect(throws: CallerRefusal.unknownHost) { try caller(closed, at: Self.here, host: "evil.example").get() }
     #expect(throws: CallerRefusal.crossSite) {
       try caller(closed, at: Self.here, host: "127.0.0.1", fields: "Sec-Fetch-Site: cross-site\r\n").get()
@@ -58,17 +59,17 @@ import Tokens
 
   @Test func `without rules no caller keeps them, and with rules each must be kept`() throws {
     var rules = CallerRules()
-    let none = AdminCallers(hosts: nil, localHosts: [], rules: rules, isOpen: false)
+    let none = AdminCallers(hosts: nil, localHosts: [], rules: rules, tokenCheck: nil)
     #expect(try !caller(none, at: Self.here, host: "x").get().keepsRules)
     rules.header = CallerRules.Header(name: "X-Admin-Key", value: Secret("a secret of sixteen"))
-    let one = AdminCallers(hosts: nil, localHosts: [], rules: rules, isOpen: false)
+    let one = AdminCallers(hosts: nil, localHosts: [], rules: rules, tokenCheck: nil)
     let field = "X-Admin-Key: a secret of sixteen\r\n"
     #expect(try caller(one, at: Self.elsewhere, host: "x", fields: field).get().keepsRules)
     for wrong in ["", "X-Admin-Key: a secret of sixteem\r\n", field + field] {
       #expect(try !caller(one, at: Self.here, host: "x", fields: wrong).get().keepsRules)
     }
-    rules.peers = (users: [1000], groups: [])
-    let both = AdminCallers(hosts: nil, localHosts: [], rules: rules, isOpen: false)
+    rules.peers = CallerRules.Peers(users: [1000], groups: [])
+    let both = AdminCallers(hosts: nil, localHosts: [], rules: rules, tokenCheck: nil)
     #expect(try caller(both, at: "", host: "x", fields: field, user: 1000).get().keepsRules)
     #expect(try !caller(both, at: "", host: "x", fields: field, user: 1001).get().keepsRules)
     #expect(try !caller(both, at: "", host: "x", user: 1000).get().keepsRules)
@@ -76,7 +77,7 @@ import Tokens
 
   @Test(arguments: [(500 as UInt32, true), (0, true), (501, false)])
   func `at a unix socket the proxy's own user and root control it`(user: UInt32, isOwner: Bool) throws {
-    let callers = AdminCallers(hosts: nil, localHosts: [], rules: CallerRules(), isOpen: false)
+    let callers = AdminCallers(hosts: nil, localHosts: [], rules: CallerRules(), tokenCheck: nil)
     let shown = try caller(callers, at: "", host: "localhost", user: user).get()
     #expect(shown.isOwner == isOwner && shown.isLocal)
     #expect(shown.right(isOpen: false) == (isOwner ? .control : .status))

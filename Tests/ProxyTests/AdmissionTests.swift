@@ -2,6 +2,7 @@
 
 import Bytes
 import HTTP
+import Routing
 import Testing
 
 @testable import Proxy

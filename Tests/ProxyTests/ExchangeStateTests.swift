@@ -4,6 +4,7 @@
 import HTTP
 import HTTPClient
 import Platform
+import Routing
 import Telemetry
 import Testing
 

@@ -5,6 +5,7 @@ import HTTP
 import HTTPClient
 @testable import Identity
 @testable import Platform
+import Routing
 import Telemetry
 import Testing
 import Tokens

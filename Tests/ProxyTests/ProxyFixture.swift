@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Identity
 @testable import Platform
+import Routing
 import Telemetry
 import TestSupport
 import Tokens

@@ -2,6 +2,7 @@
 
 import Glibc
 @testable import Platform
+import Routing
 import Synchronization
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@
 import Bytes
 import HTTP
 import Identity
+import Routing
 import Testing
 import Tokens
 

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import HTTPServer
 internal import Platform
+internal import Routing
 
 /// What an admin request asks.
 struct AdminRequest: Sendable {

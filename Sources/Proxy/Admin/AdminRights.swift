@@ -2,8 +2,9 @@
 // callers that prove a right to it. How a caller proves that is CallerRules'; what each path answers is AdminServer's.
 
 internal import HTTP
-internal import Identity
+package import Identity
 internal import Platform
+package import Routing
 
 /// What a request to the admin listener may do. Each right includes those before it.
 enum AdminRight: Int, Comparable, CaseIterable {
@@ -52,15 +53,16 @@ package struct AdminCallers: Sendable {
   private let hosts: CallerCheck
   private let localHosts: CallerCheck
   private let rules: CallerRules
-  private let isOpen: Bool
+  private let tokenCheck: CallerTokenCheck?
 
   /// `hosts`: names accepted in `Host`; nil: any. `localHosts`: those by which a process of this machine calls the
-  /// listener. `isOpen`: whether anyone may have the probes. A caller that keeps all of `rules` may control.
-  package init(hosts: [String]?, localHosts: [String], rules: CallerRules, isOpen: Bool) {
+  /// listener. Of open `rules`, every caller may have the probes; a caller that keeps all of them may control.
+  /// `tokenCheck` judges the token that they demand.
+  package init(hosts: [String]?, localHosts: [String], rules: CallerRules, tokenCheck: CallerTokenCheck?) {
     self.hosts = CallerCheck(names: hosts)
     self.localHosts = CallerCheck(names: localHosts)
     self.rules = rules
-    self.isOpen = isOpen
+    self.tokenCheck = tokenCheck
   }
 
   /// Judges what a request and its connection show. A token of the caller's own is judged afterwards
@@ -81,15 +83,15 @@ package struct AdminCallers: Sendable {
   /// What a caller may do that brought this token, or none.
   func right(_ caller: AdminCaller, token: String?) async -> AdminRight {
     var caller = caller
-    if caller.keepsRules, !caller.isOwner, let bearer = rules.bearer {
+    if caller.keepsRules, !caller.isOwner, rules.bearer != nil {
       do throws(CallerTokenRefusal) {
-        guard let token else { throw .untrusted }
-        _ = try await bearer.accept(token)
+        guard let token, let tokenCheck else { throw .untrusted }
+        _ = try await tokenCheck.accept(token)
       } catch {
         caller.keepsRules = false
       }
     }
-    return caller.right(isOpen: isOpen)
+    return caller.right(isOpen: rules.isOpen)
   }
 }
 

@@ -3,6 +3,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Identity
 package import Platform
+internal import Routing
 internal import Synchronization
 internal import Telemetry
 internal import Tokens

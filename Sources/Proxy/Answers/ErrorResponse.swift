@@ -4,6 +4,7 @@
 internal import HTTP
 internal import HTTPServer
 internal import Identity
+internal import Routing
 
 /// Who reads an answer.
 enum ResponseAudience {
@@ -58,7 +59,7 @@ struct ErrorResponse {
     status = problem.status
     if let interaction = problem.interaction, audience != .program {
       contentType = "text/html; charset=utf-8"
-      if let signIn, audience == .person, route?.token.redirectsToSignIn == true {
+      if let signIn, audience == .person, route?.token.onInteractionRequired == .redirect {
         status = 303
         body = []
         fields = [("Location", signIn)]

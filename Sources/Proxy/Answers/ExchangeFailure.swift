@@ -3,6 +3,7 @@
 internal import HTTP
 internal import HTTPClient
 internal import Identity
+internal import Routing
 internal import Telemetry
 
 /// Why the proxy answers in its own name.

@@ -4,6 +4,7 @@
 
 internal import FoundationEssentials
 internal import Identity
+internal import Routing
 internal import Tokens
 
 extension InteractionRequired {

@@ -4,6 +4,7 @@
 internal import HTTP
 internal import HTTPClient
 internal import Identity
+internal import Routing
 internal import Tokens
 
 /// One answer in the proxy's own name.

@@ -2,6 +2,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import Routing
 
 /// A request that may be forwarded.
 struct AdmittedRequest {

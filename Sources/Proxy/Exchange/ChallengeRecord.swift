@@ -1,5 +1,6 @@
 // Owns the labels under which refusals are counted.
 
+internal import Routing
 internal import Tokens
 
 /// What became of a refusal.

@@ -5,6 +5,7 @@ internal import HTTP
 internal import HTTPClient
 internal import Identity
 internal import Platform
+internal import Routing
 internal import Telemetry
 
 extension Exchange {

@@ -5,6 +5,7 @@ internal import Bytes
 internal import HTTP
 internal import Identity
 internal import Platform
+internal import Routing
 internal import Telemetry
 internal import Tokens
 

@@ -7,6 +7,7 @@ internal import HTTP
 internal import HTTPClient
 internal import Identity
 internal import Platform
+internal import Routing
 internal import Telemetry
 internal import Tokens
 
@@ -18,7 +19,7 @@ extension Exchange {
 
   /// Judges the caller's own token where the listener demands one. A loop asks about each token once.
   func judgeCallerToken() async throws(ExchangeFailure) {
-    guard let check = connection.ingress.rules.bearer else { return }
+    guard let check = connection.context.tokenCheck else { return }
     guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.parser.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
@@ -51,8 +52,8 @@ extension Exchange {
   /// Nil where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
   mutating func heldCredential(for route: Route) throws(ExchangeFailure) -> RequestCredential? {
     guard let slot = route.bearerSlot else { return .callers }
-    if route.token.existing != .replaced, callerSentAuthorization() {
-      if route.token.existing == .kept { return .callers }
+    if route.token.existing != .replace, callerSentAuthorization() {
+      if route.token.existing == .keep { return .callers }
       throw .authorizationRefused
     }
     let state = state
@@ -77,7 +78,7 @@ extension Exchange {
     } catch {
       noteInteraction(error, route)
       // A connection that makes room for another one has no time left for an upstream.
-      guard route.token.forwardsWithout, !connection.mustEnd, case .token(let reason) = error,
+      guard route.token.whenUnavailable == .forwardWithout, !connection.mustEnd, case .token(let reason) = error,
         !reason.isInteractionRequired
       else { throw error }
       return .none

@@ -2,6 +2,7 @@
 
 internal import HTTP
 internal import Platform
+internal import Routing
 internal import Telemetry
 
 extension ExchangeState {

@@ -5,6 +5,7 @@
 
 internal import HTTP
 internal import Platform
+internal import Routing
 internal import Telemetry
 
 /// The life of an admitted request at its upstream, from choosing a connection to the end of the answer.

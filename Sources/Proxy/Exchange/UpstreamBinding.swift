@@ -4,6 +4,7 @@
 internal import Bytes
 internal import HTTP
 internal import HTTPClient
+internal import Routing
 
 /// Whether an attempt may have authenticated its upstream connection.
 struct UpstreamBinding {

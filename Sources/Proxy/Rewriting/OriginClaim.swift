@@ -4,6 +4,7 @@
 internal import Bytes
 internal import HTTP
 internal import Identity
+internal import Routing
 
 /// Fields by which a server disposes of its origin.
 enum OriginClaim {

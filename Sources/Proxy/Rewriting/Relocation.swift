@@ -3,6 +3,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import Routing
 
 /// A reference to the upstream, as callers get it: the route's path, then what stands behind the upstream's path.
 struct Relocation: Sendable, Equatable {

@@ -3,6 +3,7 @@
 internal import Bytes
 internal import HTTP
 internal import Identity
+internal import Routing
 
 /// What this hop knows of the connection a request came on. A class, so that a request takes one reference to it instead
 /// of one to each of its parts.

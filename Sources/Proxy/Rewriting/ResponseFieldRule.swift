@@ -3,6 +3,7 @@
 
 internal import HTTP
 internal import Identity
+internal import Routing
 
 /// What happens to one field line of a response, as far as the route decides it.
 enum ResponseFieldRule: Sendable, Equatable {

@@ -3,6 +3,7 @@
 internal import Bytes
 internal import HTTP
 internal import Identity
+internal import Routing
 
 /// How a response is framed for the caller, and whether the caller's connection outlives it.
 struct ResponsePlan: Equatable {

@@ -3,6 +3,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import Routing
 
 /// The rewriting of `Set-Cookie` (RFC 6265 §5.2), read as browsers read it: attributes end at a semicolon, the last one
 /// counts.

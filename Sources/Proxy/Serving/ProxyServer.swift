@@ -3,6 +3,7 @@
 
 package import Identity
 public import Platform
+internal import Routing
 internal import Telemetry
 package import Tokens
 

@@ -2,7 +2,9 @@
 // may change with each.
 
 internal import HTTP
+package import Identity
 public import Platform
+package import Routing
 internal import Synchronization
 
 /// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
@@ -45,6 +47,8 @@ final class ListenerPlace: Sendable {
 /// What connections of one listener have in common.
 struct ListenerContext: Sendable {
   var callers: CallerCheck
+  /// Judges the token that the rules demand; nil where they demand none.
+  var tokenCheck: CallerTokenCheck?
   var tls: TLSContext?
   /// Changes whenever the authorities of callers' certificates do.
   var callerTrust: [UInt8]?
@@ -64,31 +68,35 @@ public struct ServerListener: Sendable {
 
   /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any. `callerTrust` changes
   /// whenever the authorities of callers' certificates do.
-  public init(
-    _ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tls: TLSContext?,
-    callerTrust: [UInt8]? = nil
+  package init(
+    _ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tokenCheck: CallerTokenCheck? = nil,
+    tls: TLSContext?, callerTrust: [UInt8]? = nil
   ) {
     place = ListenerPlace(sockets)
-    context = Self.context(of: place, names: names, rules: rules, tls: tls, callerTrust: callerTrust)
+    context = Self.context(
+      of: place, names: names, rules: rules, tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
   }
 
   /// The sockets of another listener under other rules.
-  public init(
-    keeping other: ServerListener, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]? = nil
+  package init(
+    keeping other: ServerListener, names: [String]?, rules: CallerRules, tokenCheck: CallerTokenCheck?,
+    tls: TLSContext?, callerTrust: [UInt8]?
   ) {
     place = other.place
-    context = Self.context(of: place, names: names, rules: rules, tls: tls, callerTrust: callerTrust)
+    context = Self.context(
+      of: place, names: names, rules: rules, tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
   }
 
   private static func context(
-    of place: ListenerPlace, names: [String]?, rules: CallerRules, tls: TLSContext?, callerTrust: [UInt8]?
+    of place: ListenerPlace, names: [String]?, rules: CallerRules, tokenCheck: CallerTokenCheck?, tls: TLSContext?,
+    callerTrust: [UInt8]?
   ) -> ListenerContext {
     // No browser connects to a unix socket.
     var isUnix = false
     if case .unix? = place.sockets.first?.address.kind { isUnix = true }
     return ListenerContext(
-      callers: CallerCheck(names: names, rules: rules, isReachedInClear: tls == nil && !isUnix), tls: tls,
-      callerTrust: callerTrust)
+      callers: CallerCheck(names: names, rules: rules, isReachedInClear: tls == nil && !isUnix),
+      tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
   }
 
   /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
@@ -105,5 +113,12 @@ public struct ServerListener: Sendable {
   /// goes with it: later, it may be a successor's.
   public func close() {
     place.close()
+  }
+}
+
+extension CallerRules {
+  /// Judges what a connection shows before any request.
+  func judge(peer: PeerCredentials?, certificateNames: [String]) -> CallerRefusal? {
+    judge(peer: peer.map { (user: $0.user, group: $0.group) }, certificateNames: certificateNames)
   }
 }

@@ -6,6 +6,7 @@ public import HTTP
 public import HTTPClient
 public import Identity
 public import Platform
+package import Routing
 internal import Synchronization
 package import Telemetry
 internal import Tokens

@@ -4,6 +4,7 @@
 internal import HTTP
 internal import HTTPClient
 internal import Platform
+internal import Routing
 internal import Telemetry
 
 /// An event loop as far as it serves callers. Confined to its loop.

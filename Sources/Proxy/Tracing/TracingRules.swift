@@ -1,6 +1,7 @@
 // Owns what is decided of a request's trace at its beginning: which trace it is, and whether it is recorded.
 
 public import HTTP
+internal import Routing
 
 /// How traces begin and go on, where requests are traced.
 public struct TracingRules: Sendable, Hashable {

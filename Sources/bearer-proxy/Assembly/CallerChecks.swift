@@ -1,4 +1,4 @@
-// Owns the way from the settings of callers to the rules by which they are judged.
+// Owns the judges of callers' tokens, and which of them stay through a reload: a judge knows its issuer's keys.
 
 import Bytes
 import Configuration
@@ -8,20 +8,9 @@ import Platform
 import Proxy
 import Tokens
 
-extension CallerRules {
-  /// The rules that a configuration lays down.
-  init(_ settings: CallerSettings, tokenCheck: (CallerSettings.BearerRule) -> CallerTokenCheck) {
-    self.init(refusesCrossSite: !settings.isOpen, origins: settings.origins)
-    peers = settings.peers.map { ($0.users, $0.groups) }
-    header = settings.header.map { Header(name: $0.name, value: $0.value) }
-    certificateNames = settings.certificate?.subjects
-    bearer = settings.bearer.map(tokenCheck)
-  }
-}
-
 extension CallerTokenCheck {
   /// Judges the tokens that `rule` speaks of; their issuer's keys come through `fetcher`.
-  init(_ rule: CallerSettings.BearerRule, fetcher: Fetcher, tls: TLSContext?) {
+  init(_ rule: CallerSettings.Issuer, fetcher: Fetcher, tls: TLSContext?) {
     let choice = rule.proxy
     let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url).map { ConnectProxy($0) } }
     let issuer = Application(
@@ -47,7 +36,7 @@ struct CallerTokenChecks {
   /// The judges that a configuration asks for. Those of `former` that judge by the same rule stay.
   init(_ configuration: LoadedConfiguration, fetcher: Fetcher, succeeding former: CallerTokenChecks?) {
     contexts = configuration.contexts.callerIssuers
-    for rule in configuration.settings.callerTokenRules {
+    for rule in configuration.settings.callerIssuers {
       let tls = contexts[rule.caFile?.value]
       let check = known(rule, tls) ?? former?.known(rule, tls) ?? CallerTokenCheck(rule, fetcher: fetcher, tls: tls)
       entries.append(
@@ -56,15 +45,15 @@ struct CallerTokenChecks {
     }
   }
 
-  /// The judge by a rule of the configuration.
-  func check(_ rule: CallerSettings.BearerRule) -> CallerTokenCheck {
+  /// The judge of the tokens of an issuer in the configuration.
+  func check(_ rule: CallerSettings.Issuer) -> CallerTokenCheck {
     guard let check = known(rule, contexts[rule.caFile?.value]) else {
       preconditionFailure("there is a judge for every rule of the configuration")
     }
     return check
   }
 
-  private func known(_ rule: CallerSettings.BearerRule, _ tls: TLSContext?) -> CallerTokenCheck? {
+  private func known(_ rule: CallerSettings.Issuer, _ tls: TLSContext?) -> CallerTokenCheck? {
     entries.first {
       $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.tls === tls && $0.proxy == rule.proxy
     }?.check

@@ -15,6 +15,7 @@ import HTTPClient
 import Identity
 import Platform
 import Proxy
+import Routing
 import Telemetry
 import Tokens
 
@@ -186,7 +187,7 @@ struct Composition {
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
         accessFormat: log.format),
       description: ServiceDescription(settings, since: first, machinery, cache: cacheCondition),
-      readiness: settings.readyWhen == .started ? .started : .tokens,
+      readiness: settings.readyWhen,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
     let signInHandlers = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
       signInHandler(settings, listener, service, succeeding: former?.signInHandlers ?? [])

@@ -5,6 +5,7 @@ import Configuration
 import Identity
 import Platform
 import Proxy
+import Routing
 
 /// The sockets of a process, bound and listening.
 struct BoundListeners {
@@ -110,10 +111,10 @@ extension AdminCallers {
   fileprivate init(_ settings: AdminSettings, checks: CallerTokenChecks) {
     let own = acceptedNames(.names([]), settings.address.value)
     // At an address that other machines reach, they call it by names that are not known here.
-    let isReached = settings.callers.isOpen || !settings.address.value.isOfThisMachine
+    let isReached = settings.callers.rules.isOpen || !settings.address.value.isOfThisMachine
     self.init(
       hosts: isReached ? nil : own, localHosts: (own ?? []) + ["localhost", "127.0.0.1", "::1"],
-      rules: CallerRules(settings.callers, tokenCheck: checks.check), isOpen: settings.callers.isOpen)
+      rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check))
   }
 }
 
@@ -124,7 +125,8 @@ extension ServerListener {
   ) {
     self.init(
       sockets, names: acceptedNames(settings.hosts, settings.address.value),
-      rules: CallerRules(settings.callers, tokenCheck: checks.check), tls: tls, callerTrust: settings.callerTrust)
+      rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check), tls: tls,
+      callerTrust: settings.callerTrust)
   }
 
   fileprivate init(
@@ -133,13 +135,14 @@ extension ServerListener {
   ) {
     self.init(
       keeping: other, names: acceptedNames(settings.hosts, settings.address.value),
-      rules: CallerRules(settings.callers, tokenCheck: checks.check), tls: tls, callerTrust: settings.callerTrust)
+      rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check), tls: tls,
+      callerTrust: settings.callerTrust)
   }
 }
 
 extension ListenerSettings {
   /// The contents of the authorities' file of callers' certificates.
   fileprivate var callerTrust: [UInt8]? {
-    callers.certificate.map { contentDigest(of: $0.caFile.value) ?? [] }
+    callers.certificateTrust.map { contentDigest(of: $0.value) ?? [] }
   }
 }

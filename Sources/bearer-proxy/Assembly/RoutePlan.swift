@@ -7,6 +7,7 @@ import HTTPClient
 import Identity
 import Platform
 import Proxy
+import Routing
 import Tokens
 
 /// Routes with the origins and slots they refer to.
@@ -33,7 +34,7 @@ struct RoutePlan {
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
         allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
-        bearerSlot: subscription.map { slot($0) }, token: RouteTokenRules(settings.tokenRules),
+        bearerSlot: subscription.map { slot($0) }, token: settings.tokenRules,
         timeouts: ExchangeTimeouts(settings.timeouts)))
   }
 
@@ -56,21 +57,6 @@ struct RoutePlan {
     subscriptions.append(subscription)
     slots[subscription.key] = subscriptions.count - 1
     return subscriptions.count - 1
-  }
-}
-
-extension RouteTokenRules {
-  init(_ settings: TokenRuleSettings) {
-    let existing: CallerAuthorization =
-      switch settings.existing {
-      case .replace: .replaced
-      case .keep: .kept
-      case .reject: .refused
-      }
-    self.init(
-      scopesOnChallenge: settings.scopesOnChallenge, replayLimit: UInt64(settings.replayLimit), existing: existing,
-      forwardsWithout: settings.whenUnavailable == .forwardWithout,
-      redirectsToSignIn: settings.onInteractionRequired == .redirect)
   }
 }
 

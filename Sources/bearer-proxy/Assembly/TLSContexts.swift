@@ -24,7 +24,7 @@ struct TLSContexts {
   init(_ settings: Settings, reusing former: TLSContexts? = nil) throws(ConfigurationError) {
     var loader = TLSContextLoader(former: former?.made ?? [:])
     listeners = settings.listeners.map { listener in
-      listener.tls.flatMap { loader.server($0, callers: listener.callers.certificate?.caFile) }
+      listener.tls.flatMap { loader.server($0, callers: listener.callers.certificateTrust) }
     }
     routes = settings.routes.map { route in
       route.upstream.value.scheme == .https
@@ -35,7 +35,7 @@ struct TLSContexts {
         ? loader.client(caFile: application.caFile, certificate: nil, user: application.authority) : nil
     }
     var callerIssuers: [String?: TLSContext] = [:]
-    for rule in settings.callerTokenRules where rule.authority.value.url.scheme == .https {
+    for rule in settings.callerIssuers where rule.authority.value.url.scheme == .https {
       callerIssuers[rule.caFile?.value] = loader.client(
         caFile: rule.caFile, certificate: nil, user: rule.authority)
     }

@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Platform
 import Proxy
+import Routing
 import Tokens
 
 /// Asks a running instance.
@@ -84,14 +85,14 @@ private struct AdminDoor {
   let address: ListenerAddress
   private let url: HTTPURL
   private let socket: SocketAddress
-  private let secret: CallerSettings.HeaderRule?
+  private let secret: CallerRules.Header?
 
   /// nil where the port is not known beforehand.
   init?(_ settings: AdminSettings) {
     let address = settings.address.value
     self.address = address
     // At an address of this machine every process may ask; a secret would be disclosed to a process that took the port.
-    secret = address.isOfThisMachine || address.isEverywhere ? nil : settings.callers.header
+    secret = address.isOfThisMachine || address.isEverywhere ? nil : settings.callers.rules.header
     var place = "localhost"
     switch address {
     case .unix: break

@@ -4,6 +4,7 @@ import Bytes
 import HTTPClient
 import Identity
 @testable import Platform
+import Routing
 import Synchronization
 import Telemetry
 import TestSupport

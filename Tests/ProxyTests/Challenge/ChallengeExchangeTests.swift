@@ -4,6 +4,7 @@
 import HTTPClient
 import Identity
 @testable import Platform
+import Routing
 import Synchronization
 import TestSupport
 import Testing
@@ -293,10 +294,11 @@ struct ChallengeExchangeTests {
 
   @Test(
     arguments: [
-      (CallerAuthorization.replaced, "200", "Bearer T1"), (.kept, "200", "Basic abc"), (.refused, "400", nil),
-    ] as [(CallerAuthorization, String, String?)])
+      (RouteTokenRules.CallerAuthorization.replace, "200", "Bearer T1"), (.keep, "200", "Basic abc"),
+      (.reject, "400", nil),
+    ] as [(RouteTokenRules.CallerAuthorization, String, String?)])
   func `what a caller sends of its own is replaced, kept or refused`(
-    rule: CallerAuthorization, status: String, sent: String?
+    rule: RouteTokenRules.CallerAuthorization, status: String, sent: String?
   ) async throws {
     let bench = try ChallengeBench(rules: RouteTokenRules(existing: rule)) { _ in Bench.fine }
     let answer = try await bench.get("/", "Authorization: Basic abc\r\n")

@@ -3,6 +3,7 @@
 import HTTP
 import HTTPServer
 import Identity
+import Routing
 import TestSupport
 import Testing
 import Tokens
@@ -58,7 +59,7 @@ struct ErrorResponseTests {
   }
 
   @Test func `where the route wants it a navigation is sent to the sign-in page, and nothing else is`() async throws {
-    let bench = try bench(RouteTokenRules(redirectsToSignIn: true))
+    let bench = try bench(RouteTokenRules(onInteractionRequired: .redirect))
     let redirect = try await bench.get("/", "Sec-Fetch-Mode: navigate\r\n")
     #expect(redirect.hasPrefix("HTTP/1.1 303 See Other\r\n"))
     #expect(redirect.contains("\r\nLocation: /.bearer/sign-in?route=all\r\n"))
@@ -81,7 +82,8 @@ struct ErrorResponseTests {
   func `while the provider is down requests fail, or go out without a token where the route says so`(
     forwards: Bool, expected: String
   ) async throws {
-    let bench = try ChallengeBench(rules: RouteTokenRules(forwardsWithout: forwards), isDown: true) { _ in
+    let rules = RouteTokenRules(whenUnavailable: forwards ? .forwardWithout : .fail)
+    let bench = try ChallengeBench(rules: rules, isDown: true) { _ in
       ChallengeBench.fine
     }
     #expect(try await bench.get("/", "Authorization: Basic abc\r\n").hasPrefix(expected))

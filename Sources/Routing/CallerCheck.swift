@@ -2,42 +2,20 @@
 // site is behind it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on
 // the machine.
 
-internal import HTTP
-
-/// Why a caller is turned away.
-enum CallerRefusal: Error, Sendable, Hashable {
-  /// `Host` is none of the listener's names: a page that had its own name resolve to this address (DNS rebinding).
-  case unknownHost
-  /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` or `Referer` that is not
-  /// the host).
-  case crossSite
-  /// A browser sends the request and does not say which page is behind it.
-  case unknownPage
-  /// A browser fetches ahead of time what a page lists, and does not say that the page is the listener's own.
-  case speculative
-  /// The script of a service worker, which would answer for every route of the listener.
-  case serviceWorker
-  /// The process runs as none of the listener's users and groups.
-  case unknownPeer
-  /// The certificate has none of the listener's subjects.
-  case unknownCertificate
-  /// The field with the secret is not there, is there twice, or has another value.
-  case missingSecret
-  /// The caller's own token is not there, or not one to be believed.
-  case untrustedToken
-}
+internal import Bytes
+package import HTTP
 
 /// The names a listener answers to and the rules for its callers. A class, so that a request takes one reference to it
 /// instead of one to each of its parts.
-public final class CallerCheck: Sendable {
+package final class CallerCheck: Sendable {
   private let names: [[UInt8]]?
-  let rules: CallerRules
+  package let rules: CallerRules
   /// Whether browsers may call by a name for which they send no Fetch metadata.
   private let hasUnmarkedNames: Bool
 
   /// `names`: hosts accepted, in lower case and without port; `nil` accepts any. `isReachedInClear`: whether browsers
   /// can connect without TLS.
-  public init(names: [String]?, rules: CallerRules = CallerRules(), isReachedInClear: Bool = false) {
+  package init(names: [String]?, rules: CallerRules = CallerRules(), isReachedInClear: Bool = false) {
     self.names = names?.map { Array($0.utf8) }
     self.rules = rules
     // A page cannot bring a secret in a field or a token of the caller's own: whoever shows one is no page.
@@ -48,7 +26,7 @@ public final class CallerCheck: Sendable {
   }
 
   /// Judges a request head.
-  func judge(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
+  package func judge(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
     if !isNamed(head, bytes) { return .unknownHost }
     if hasUnmarkedNames || head.fields.containsAny(of: BrowserRequest.fields),
       let refusal = judgeBrowser(head, bytes)
@@ -59,7 +37,7 @@ public final class CallerCheck: Sendable {
   }
 
   /// Whether the host is one of the listener's names.
-  func isNamed(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+  package func isNamed(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard let names else { return true }
     // Only HTTP/1.0 can leave the host out, which no browser does: there is no name that could have been rebound.
     if head.authority.isEmpty { return true }
@@ -92,7 +70,7 @@ public final class CallerCheck: Sendable {
   }
 
   /// Whether the answer to a request is for a page of another site that may read it (Fetch §3.3).
-  func answersAnotherSite(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+  package func answersAnotherSite(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     !rules.origins.isEmpty && isAllowedOrigin(head, bytes)
   }
 }

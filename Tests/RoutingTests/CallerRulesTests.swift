@@ -2,35 +2,40 @@
 
 import Bytes
 import HTTP
-import Platform
 import Testing
 import Tokens
 
-@testable import Proxy
+@testable import Routing
 
 @Suite struct CallerRulesTests {
+  struct Peer: Sendable {
+    var user: UInt32
+    var group: UInt32
+  }
+
   struct PeerRow: Sendable {
     var users: Set<UInt32> = []
     var groups: Set<UInt32> = []
-    var peer: PeerCredentials?
+    var peer: Peer?
     var isKnown: Bool
   }
 
   private static let peerRows = [
-    PeerRow(users: [10, 11], peer: PeerCredentials(user: 10, group: 1), isKnown: true),
-    PeerRow(users: [10, 11], peer: PeerCredentials(user: 12, group: 10), isKnown: false),
-    PeerRow(groups: [20], peer: PeerCredentials(user: 12, group: 20), isKnown: true),
-    PeerRow(users: [10], groups: [20], peer: PeerCredentials(user: 10, group: 1), isKnown: true),
-    PeerRow(users: [10], groups: [20], peer: PeerCredentials(user: 20, group: 10), isKnown: false),
+    PeerRow(users: [10, 11], peer: Peer(user: 10, group: 1), isKnown: true),
+    PeerRow(users: [10, 11], peer: Peer(user: 12, group: 10), isKnown: false),
+    PeerRow(groups: [20], peer: Peer(user: 12, group: 20), isKnown: true),
+    PeerRow(users: [10], groups: [20], peer: Peer(user: 10, group: 1), isKnown: true),
+    PeerRow(users: [10], groups: [20], peer: Peer(user: 20, group: 10), isKnown: false),
     // The numbers that the kernel gives where it knows nobody.
-    PeerRow(users: [10], groups: [20], peer: PeerCredentials(user: .max, group: .max), isKnown: false),
+    PeerRow(users: [10], groups: [20], peer: Peer(user: .max, group: .max), isKnown: false),
     PeerRow(users: [10], groups: [20], peer: nil, isKnown: false),
   ]
 
   @Test(arguments: peerRows) func `a process is known by its user or its group`(row: PeerRow) {
     var rules = CallerRules()
-    rules.peers = (row.users, row.groups)
-    #expect(rules.judge(peer: row.peer, certificateNames: []) == (row.isKnown ? nil : .unknownPeer))
+    rules.peers = CallerRules.Peers(users: row.users, groups: row.groups)
+    let refusal = rules.judge(peer: row.peer.map { ($0.user, $0.group) }, certificateNames: [])
+    #expect(refusal == (row.isKnown ? nil : .unknownPeer))
   }
 
   struct CertificateRow: Sendable {

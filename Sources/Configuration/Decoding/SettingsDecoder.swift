@@ -2,6 +2,8 @@
 // a mistake. How single values are read stands in SettingsDecoder+Values; what the sections mean, in the other
 // extensions.
 
+internal import Routing
+
 /// A mapping of the file whose keys are known.
 struct Section {
   /// The path of keys that leads here; empty for the file itself.
@@ -71,7 +73,7 @@ struct SettingsDecoder {
       limits: limits(file),
       shutdown: shutdown(file),
       allowsReadableSecrets: allowsReadableSecrets,
-      readyWhen: choice(file, .readyWhen, of: ReadyWhen.self) ?? .tokens,
+      readyWhen: choice(file, .readyWhen, of: ReadinessRule.self) ?? .tokens,
       timeouts: defaults.timeouts,
       applications: RedirectURIRule.applied(
         to: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings), routes: routes),

@@ -1,6 +1,7 @@
 // Owns the settings of a route: which requests it takes, where they go and which token they carry.
 
 public import HTTP
+package import Routing
 public import Tokens
 
 /// The token that a route adds.
@@ -38,7 +39,7 @@ public struct RouteSettings: Sendable, Hashable {
   /// The token that is added.
   public let token: RouteToken
   /// What it does about challenges, and where there is no token.
-  public let tokenRules: TokenRuleSettings
+  package let tokenRules: RouteTokenRules
   /// Whether the caller's `Host` is passed on instead of the upstream's.
   public let preserveHost: Bool
   /// Protocols to which a connection may be upgraded.

@@ -1,6 +1,7 @@
 // Owns what a listener's sign_in means: whether there are pages, and by which address browsers know them.
 
 import HTTP
+import Routing
 
 extension SettingsDecoder {
   private static let signInForms = "true, false or {public_url: URL, limit: DURATION}"
@@ -49,7 +50,7 @@ extension SettingsDecoder {
   /// No link and no form makes a browser send a field of ours; something in front of the listener can.
   mutating func reportUnreachablePages(_ listener: Section, _ signIn: SignInSettings, _ callers: CallerSettings) {
     guard signIn.publicURL == nil, let node = listener[.signIn] else { return }
-    let rule: Key? = callers.header != nil ? .header : callers.bearer != nil ? .bearer : nil
+    let rule: Key? = callers.rules.header != nil ? .header : callers.issuer != nil ? .bearer : nil
     guard let rule else { return }
     report(
       node.place,

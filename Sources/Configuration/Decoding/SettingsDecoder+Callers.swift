@@ -2,6 +2,7 @@
 
 internal import Bytes
 import HTTP
+import Routing
 import Tokens
 
 extension SettingsDecoder {
@@ -9,27 +10,33 @@ extension SettingsDecoder {
   mutating func callers(_ section: Section, address: ListenerAddress?, hasTLS: Bool) -> CallerSettings {
     var settings = CallerSettings.none
     guard let callers = self.section(section, .callers) else { return settings }
-    if boolean(callers, .anyone) == true { settings.isOpen = true }
-    settings.peers = peerRule(callers, address: address)
-    settings.header = headerRule(callers)
-    settings.bearer = bearerRule(callers)
+    if boolean(callers, .anyone) == true { settings.rules.isOpen = true }
+    settings.rules.peers = peers(callers, address: address)
+    settings.rules.header = header(callers)
+    settings.issuer = issuer(callers)
+    settings.rules.bearer = settings.issuer.map {
+      CallerRules.Bearer(authority: $0.authority.value, audiences: $0.audiences)
+    }
     // The admin listener takes neither, and its rules are for control beside an `anyone` for probes.
     guard callers.has(.certificate) else { return settings }
-    settings.certificate = certificateRule(callers, hasTLS: hasTLS)
-    settings.origins = origins(callers)
+    if let (trust, names) = certificates(callers, hasTLS: hasTLS) {
+      settings.certificateTrust = trust
+      settings.rules.certificateNames = names
+    }
+    settings.rules.origins = origins(callers).sorted().map { Array($0.utf8) }
     reportContradiction(callers, settings)
     return settings
   }
 
   /// `anyone` and a rule that tells callers apart contradict each other.
   private mutating func reportContradiction(_ callers: Section, _ settings: CallerSettings) {
-    guard settings.isOpen, let anyone = callers.members[.anyone] else { return }
+    guard settings.rules.isOpen, let anyone = callers.members[.anyone] else { return }
     let others = [Key.unix, .header, .certificate, .bearer].filter { callers.members[$0] != nil }
     guard let other = others.first else { return }
     report(anyone.place, "\(callers.path) has both 'anyone' and '\(other.rawValue)'; keep one")
   }
 
-  private mutating func peerRule(_ callers: Section, address: ListenerAddress?) -> CallerSettings.PeerRule? {
+  private mutating func peers(_ callers: Section, address: ListenerAddress?) -> CallerRules.Peers? {
     guard let section = self.section(callers, .unix) else { return nil }
     if case .tcp? = address {
       report(section.place, "\(section.path) is for a unix socket; other callers show no user")
@@ -37,7 +44,7 @@ extension SettingsDecoder {
     let users = identifiers(section, .uids)
     let groups = identifiers(section, .gids)
     if section.members[.uids] == nil, section.members[.gids] == nil { reportMissing(.uids, in: section) }
-    return CallerSettings.PeerRule(users: users, groups: groups)
+    return CallerRules.Peers(users: users, groups: groups)
   }
 
   private mutating func identifiers(_ section: Section, _ key: Key) -> Set<UInt32> {
@@ -52,7 +59,7 @@ extension SettingsDecoder {
     return identifiers
   }
 
-  private mutating func headerRule(_ callers: Section) -> CallerSettings.HeaderRule? {
+  private mutating func header(_ callers: Section) -> CallerRules.Header? {
     guard let section = self.section(callers, .header) else { return nil }
     let name = requiredScalar(section, .name)
     let value = secret(section, .value, file: .valueFile)
@@ -71,7 +78,7 @@ extension SettingsDecoder {
       report(section.place, "\(section.path): the secret is at least 16 visible ASCII characters")
       return nil
     }
-    return CallerSettings.HeaderRule(name: name.text, value: value)
+    return CallerRules.Header(name: name.text, value: value)
   }
 
   private func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
@@ -79,7 +86,9 @@ extension SettingsDecoder {
     return true
   }
 
-  private mutating func certificateRule(_ callers: Section, hasTLS: Bool) -> CallerSettings.CertificateRule? {
+  private mutating func certificates(
+    _ callers: Section, hasTLS: Bool
+  ) -> (trust: Located<String>, names: Set<String>)? {
     guard let section = self.section(callers, .certificate) else { return nil }
     if !hasTLS { report(section.place, "\(section.path) needs a listener that speaks TLS: give it 'tls'") }
     let subjects = Set((list(section, .subjects) ?? []).map(\.text))
@@ -87,17 +96,17 @@ extension SettingsDecoder {
       reportMissing(.caFile, in: section)
       return nil
     }
-    return CallerSettings.CertificateRule(caFile: caFile, subjects: subjects)
+    return (caFile, subjects)
   }
 
-  private mutating func bearerRule(_ callers: Section) -> CallerSettings.BearerRule? {
+  private mutating func issuer(_ callers: Section) -> CallerSettings.Issuer? {
     guard let section = self.section(callers, .bearer) else { return nil }
     let authority = self.authority(section)
     let audiences = Set((list(section, .audiences) ?? []).map(\.text))
     reportMissing(.audiences, in: section)
     let caFile = readableFile(section, .caFile)
     guard let authority, !audiences.isEmpty else { return nil }
-    return CallerSettings.BearerRule(
+    return CallerSettings.Issuer(
       authority: authority, audiences: audiences, caFile: caFile, proxy: .environment(proxies))
   }
 

@@ -1,5 +1,6 @@
 // Owns what the keys of a route's `token` mean that speak of challenges, of callers' own tokens and of having none.
 
+import Routing
 import Tokens
 
 extension SettingsDecoder {
@@ -10,16 +11,16 @@ extension SettingsDecoder {
   }
 
   /// What the section says of these.
-  mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> TokenRuleSettings {
-    let defaults = TokenRuleSettings()
-    let rules = TokenRuleSettings(
+  mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
+    let defaults = RouteTokenRules()
+    let rules = RouteTokenRules(
       scopesOnChallenge: scopesOnChallenge(section),
-      replayLimit: size(section, .replayLimit, in: 0...(16 << 20)) ?? defaults.replayLimit,
-      existing: choice(section, .existing, of: TokenRuleSettings.Existing.self) ?? defaults.existing,
-      whenUnavailable: choice(section, .whenUnavailable, of: TokenRuleSettings.WhenUnavailable.self)
+      replayLimit: size(section, .replayLimit, in: 0...(16 << 20)).map { UInt64($0) } ?? defaults.replayLimit,
+      existing: choice(section, .existing, of: RouteTokenRules.CallerAuthorization.self) ?? defaults.existing,
+      whenUnavailable: choice(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self)
         ?? defaults.whenUnavailable,
       onInteractionRequired: choice(
-        section, .onInteractionRequired, of: TokenRuleSettings.OnInteractionRequired.self)
+        section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self)
         ?? defaults.onInteractionRequired)
     if case .application = token, let node = section[.onInteractionRequired] {
       report(

@@ -1,6 +1,7 @@
 // Owns what a browser says about a request: which page is behind it, and what it is for. A page can leave some of these
 // fields out, and can forge none of them.
 
+internal import Bytes
 internal import HTTP
 
 /// The reading of the fields that browsers add by themselves.

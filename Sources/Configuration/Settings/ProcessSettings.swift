@@ -86,11 +86,3 @@ public struct ShutdownSettings: Sendable, Hashable {
   /// The default.
   public init() {}
 }
-
-/// What the process must have to be ready.
-public enum ReadyWhen: String, Sendable, Hashable, CaseIterable {
-  /// Nothing more than itself.
-  case started
-  /// Once, a token for every route that takes one of an application's own.
-  case tokens
-}

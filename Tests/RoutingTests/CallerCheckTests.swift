@@ -5,7 +5,7 @@ import HTTP
 import Testing
 import Tokens
 
-@testable import Proxy
+@testable import Routing
 
 @Suite struct CallerCheckTests {
   private static let check = CallerCheck(names: ["127.0.0.1", "localhost", "::1"])
@@ -47,7 +47,7 @@ import Tokens
     let lines = fields.isEmpty ? "" : fields + "\r\n"
     try withRequest("POST / HTTP/1.1\r\nHost: localhost:8080\r\n\(lines)\r\n") { head, input in
       #expect(Self.check.judge(head, input.bytes) == (isAllowed ? nil : .crossSite))
-      let open = CallerCheck(names: nil, rules: CallerRules(refusesCrossSite: false))
+      let open = CallerCheck(names: nil, rules: CallerRules(isOpen: true))
       #expect(open.judge(head, input.bytes) == nil)
     }
   }
@@ -104,7 +104,7 @@ import Tokens
       names: ["localhost"], rules: CallerRules(origins: ["https://app.example"]), isReachedInClear: true)
     try withFields(row) { #expect(check.judge($0, $1) == row.refusal) }
     // Anyone may call, but a worker would be in other routes' way.
-    let open = CallerCheck(names: nil, rules: CallerRules(refusesCrossSite: false), isReachedInClear: true)
+    let open = CallerCheck(names: nil, rules: CallerRules(isOpen: true), isReachedInClear: true)
     try withFields(row) { #expect(open.judge($0, $1) == (row.refusal == .serviceWorker ? .serviceWorker : nil)) }
   }
 
@@ -163,7 +163,7 @@ import Tokens
     for check in [names, nil].map({ CallerCheck(names: $0, rules: rules, isReachedInClear: true) }) {
       try withFields(row) { #expect(check.judge($0, $1) == row.refusal) }
     }
-    let open = CallerCheck(names: names, rules: CallerRules(refusesCrossSite: false), isReachedInClear: true)
+    let open = CallerCheck(names: names, rules: CallerRules(isOpen: true), isReachedInClear: true)
     try withFields(row) { #expect(open.judge($0, $1) == nil) }
     // Over TLS a browser says more, so that one that does not is none; a page cannot bring a secret.
     if row.refusal == .unknownPage {

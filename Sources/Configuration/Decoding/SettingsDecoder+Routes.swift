@@ -2,6 +2,7 @@
 
 import Bytes
 import HTTP
+import Routing
 
 extension SettingsDecoder {
   mutating func routes(
@@ -62,7 +63,7 @@ extension SettingsDecoder {
     let upstream = self.upstream(section)
     let tokenSection = tokenSection(section)
     let token = self.token(section, tokenSection, applications: applications)
-    let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? TokenRuleSettings()
+    let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let upgrades = self.upgrades(section)

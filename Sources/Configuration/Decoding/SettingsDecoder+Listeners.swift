@@ -1,5 +1,7 @@
 // Owns what the listener and admin sections mean: addresses, accepted hosts, who may call.
 
+import Routing
+
 extension SettingsDecoder {
   mutating func listeners(_ file: Section) -> [ListenerSettings] {
     guard file.members[.listeners] != nil else {
@@ -83,7 +85,7 @@ extension SettingsDecoder {
   private mutating func callerRules(_ section: Section, address: Located<ListenerAddress>?) -> CallerSettings {
     let hasTLS = section.has(.tls) && section.members[.tls] != nil
     let callers = self.callers(section, address: address?.value, hasTLS: hasTLS)
-    if let address, !address.value.isOfThisMachine, !callers.admitsOtherMachines {
+    if let address, !address.value.isOfThisMachine, !callers.rules.admitsOtherMachines {
       let rules =
         section.has(.tls)
         ? "a header, a certificate, a bearer token, or anyone: true"

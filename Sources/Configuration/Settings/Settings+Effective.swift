@@ -1,6 +1,7 @@
 // Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file,
 // and the defaults of everything else.
 
+internal import Routing
 internal import Telemetry
 internal import Tokens
 
@@ -77,7 +78,7 @@ extension Settings {
       let rules = route.tokenRules
       values += [
         ConfiguredValue("\(path).token.as", "account", .standard),
-        ConfiguredValue("\(path).token.replay_limit", sizeText(rules.replayLimit), .standard),
+        ConfiguredValue("\(path).token.replay_limit", sizeText(Int(clamping: rules.replayLimit)), .standard),
         ConfiguredValue("\(path).token.existing", rules.existing.rawValue, .standard),
         ConfiguredValue("\(path).token.when_unavailable", rules.whenUnavailable.rawValue, .standard),
         ConfiguredValue("\(path).token.on_interaction_required", rules.onInteractionRequired.rawValue, .standard),

@@ -1,11 +1,12 @@
-// Owns the settings of a route about its token, beyond whose it is and what for.
+// Owns what a route does about tokens beyond adding one: what challenges may ask for, what is sent again, and what happens
+// where there is no token.
 
-public import Tokens
+package import Tokens
 
 /// What a route does about challenges, about callers' own tokens, and where there is none to be had.
-public struct TokenRuleSettings: Sendable, Hashable {
+package struct RouteTokenRules: Sendable, Hashable {
   /// What happens to an `Authorization` that the caller sent.
-  public enum Existing: String, Sendable, Hashable, CaseIterable {
+  package enum CallerAuthorization: String, Sendable, Hashable, CaseIterable {
     /// The route's token takes its place.
     case replace
     /// It is sent instead of the route's token.
@@ -15,7 +16,7 @@ public struct TokenRuleSettings: Sendable, Hashable {
   }
 
   /// What happens while the provider gives no token, and that is nothing a person could mend.
-  public enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {
+  package enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {
     /// The request is answered with the problem.
     case fail
     /// It is forwarded without a token.
@@ -23,7 +24,7 @@ public struct TokenRuleSettings: Sendable, Hashable {
   }
 
   /// How a browser's navigation learns that a person is needed.
-  public enum OnInteractionRequired: String, Sendable, Hashable, CaseIterable {
+  package enum OnInteractionRequired: String, Sendable, Hashable, CaseIterable {
     /// By a page with status 401.
     case challenge
     /// By a redirect to the sign-in page, where there is one.
@@ -31,19 +32,19 @@ public struct TokenRuleSettings: Sendable, Hashable {
   }
 
   /// Scopes that a challenge may add to the route's.
-  public let scopesOnChallenge: ScopeSet
+  package var scopesOnChallenge: ScopeSet
   /// Bytes of a request up to which it can be sent once more, with another token.
-  public let replayLimit: Int
+  package var replayLimit: UInt64
   /// What happens to an `Authorization` that the caller sent.
-  public let existing: Existing
+  package var existing: CallerAuthorization
   /// What happens while there is no token.
-  public let whenUnavailable: WhenUnavailable
+  package var whenUnavailable: WhenUnavailable
   /// How a browser learns that a person is needed.
-  public let onInteractionRequired: OnInteractionRequired
+  package var onInteractionRequired: OnInteractionRequired
 
   /// Rules; the defaults are those of the file.
-  public init(
-    scopesOnChallenge: ScopeSet = .none, replayLimit: Int = 64 << 10, existing: Existing = .replace,
+  package init(
+    scopesOnChallenge: ScopeSet = .none, replayLimit: UInt64 = 64 << 10, existing: CallerAuthorization = .replace,
     whenUnavailable: WhenUnavailable = .fail, onInteractionRequired: OnInteractionRequired = .challenge
   ) {
     self.scopesOnChallenge = scopesOnChallenge

@@ -1,7 +1,7 @@
 // Owns the choice of what readiness means.
 
 /// What `/readyz` waits for.
-public enum ReadinessRule: String, Sendable, Hashable, CaseIterable {
+package enum ReadinessRule: String, Sendable, Hashable, CaseIterable {
   /// Nothing: who has started is ready.
   case started
   /// Every route with a token of an application's own has had one, once. A provider that goes down later keeps nobody away: callers

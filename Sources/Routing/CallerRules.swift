@@ -1,0 +1,152 @@
+// Owns the rules by which a listener tells its callers from others: a process, a certificate, a secret in a field, a token
+// of the caller's own, the sites whose pages may call. Each is decided here; what a caller shows is found out by the
+// connection.
+
+package import Bytes
+package import HTTP
+package import Tokens
+
+/// Who may call, beyond what the names of a listener say. Every rule that is there must hold.
+package struct CallerRules: Sendable, Equatable {
+  /// Users and groups, by number; a caller's process must run as one of either.
+  package struct Peers: Sendable, Equatable {
+    package var users: Set<UInt32>
+    /// Primary groups.
+    package var groups: Set<UInt32>
+
+    package init(users: Set<UInt32>, groups: Set<UInt32>) {
+      self.users = users
+      self.groups = groups
+    }
+  }
+
+  /// A field that carries a secret.
+  package struct Header: Sendable, Equatable {
+    /// The field's name as configured.
+    package let name: String
+    let nameBytes: [UInt8]
+    package let value: Secret
+
+    package init(name: String, value: Secret) {
+      self.name = name
+      nameBytes = Array(name.utf8)
+      self.value = value
+    }
+  }
+
+  /// The token that callers bring.
+  package struct Bearer: Sendable, Equatable {
+    /// Who issues it.
+    package var authority: Authority
+    /// Audiences, one of which the token must have.
+    package var audiences: Set<String>
+
+    package init(authority: Authority, audiences: Set<String>) {
+      self.authority = authority
+      self.audiences = audiences
+    }
+  }
+
+  /// `anyone: true`: every caller that can connect, pages of other sites among them.
+  package var isOpen: Bool
+  /// The processes that may call; nil where that does not matter.
+  package var peers: Peers?
+  /// Subjects (RFC 2253) and subject alternative names (`DNS:`, `URI:`, `email:`), one of which a caller's certificate must
+  /// have; none: every certificate of the authorities; nil where there need be no certificate.
+  package var certificateNames: Set<String>?
+  /// The field that must be there once.
+  package var header: Header?
+  /// The token of the caller's own; nil where there need be none.
+  package var bearer: Bearer?
+  /// Origins (RFC 6454 §6.2, such as `https://app.example`) of other sites whose pages may call, in lower case.
+  package var origins: [[UInt8]]
+
+  /// No rule but the browsers'.
+  package init(isOpen: Bool = false, origins: Set<String> = []) {
+    self.isOpen = isOpen
+    self.origins = origins.sorted().map { Array($0.utf8) }
+  }
+
+  /// Whether a request that a browser marks as made by another site is refused.
+  var refusesCrossSite: Bool { !isOpen }
+
+  /// Whether a rule tells callers of other machines apart, or admits all of them.
+  package var admitsOtherMachines: Bool { isOpen || header != nil || certificateNames != nil || bearer != nil }
+
+  /// Whether there is a rule that tells one caller from another.
+  package var tellCallersApart: Bool { peers != nil || header != nil || certificateNames != nil || bearer != nil }
+
+  /// Judges what a connection shows before any request: the process at the other end of a unix socket, and the names in the
+  /// certificate that TLS has verified.
+  package func judge(
+    peer: (user: UInt32, group: UInt32)?, certificateNames names: [String]
+  ) -> CallerRefusal? {
+    if let peers {
+      guard let peer, peers.users.contains(peer.user) || peers.groups.contains(peer.group) else { return .unknownPeer }
+    }
+    if let certificateNames, !certificateNames.isEmpty, certificateNames.isDisjoint(with: names) {
+      return .unknownCertificate
+    }
+    return nil
+  }
+
+  /// Judges the field with the secret. It must be there exactly once: of two, another reader might take the other one.
+  package func judgeHeader(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
+    guard let header else { return nil }
+    var found = 0
+    var isRight = false
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      let isHeader = line.known == .other && bytes.extracting(line.name).equalsIgnoringCase(header.nameBytes.span)
+      if !isHeader { continue }
+      found += 1
+      isRight = header.value.matches(bytes.extracting(line.value))
+    }
+    return found == 1 && isRight ? nil : .missingSecret
+  }
+
+  /// The token of the one `Authorization` field, where its scheme is `Bearer` (RFC 6750 §2.1).
+  package static func token(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
+    guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
+    let value = bytes.extracting(line.value)
+    let text = String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
+    guard text.prefix(7).lowercased() == "bearer " else { return nil }
+    return String(text.dropFirst(7))
+  }
+
+  /// Whether a line proves who calls, so that it is nobody else's business and stays here.
+  package func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    if bearer != nil, line.known == .authorization { return true }
+    guard let header, line.known == .other else { return false }
+    return bytes.extracting(line.name).equalsIgnoringCase(header.nameBytes.span)
+  }
+
+  /// Whether a page of this origin may call.
+  package func allows(origin: Span<UInt8>) -> Bool {
+    for allowed in origins where origin.equalsIgnoringCase(allowed.span) { return true }
+    return false
+  }
+}
+
+/// Why a caller is turned away.
+package enum CallerRefusal: Error, Sendable, Hashable {
+  /// `Host` is none of the listener's names: a page that had its own name resolve to this address (DNS rebinding).
+  case unknownHost
+  /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` or `Referer` that is not
+  /// the host).
+  case crossSite
+  /// A browser sends the request and does not say which page is behind it.
+  case unknownPage
+  /// A browser fetches ahead of time what a page lists, and does not say that the page is the listener's own.
+  case speculative
+  /// The script of a service worker, which would answer for every route of the listener.
+  case serviceWorker
+  /// The process runs as none of the listener's users and groups.
+  case unknownPeer
+  /// The certificate has none of the listener's subjects.
+  case unknownCertificate
+  /// The field with the secret is not there, is there twice, or has another value.
+  case missingSecret
+  /// The caller's own token is not there, or not one to be believed.
+  case untrustedToken
+}
