@@ -11,6 +11,25 @@ import Tokens
 @Suite(.timeLimit(.minutes(5)))
 struct SignInRequirementsTests {
   private let clock = ManualClock()
+  /// Attempts to change the shared text.
+  private let changes = Tally()
+
+  /// A file that counts the attempts to change it.
+  private struct CountedText: SharedText {
+    let file: FileText
+    let changes: Tally
+
+    func read() async -> [UInt8]? { await file.read() }
+
+    func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
+      defer { changes.signal() }
+      return await file.change(change)
+    }
+  }
+
+  private func text(_ directory: TemporaryDirectory) -> CountedText {
+    CountedText(file: FileText(path: directory.file("cache.json.challenges")), changes: changes)
+  }
 
   private func memory(_ directory: TemporaryDirectory, client: String = "client", account: String? = nil) throws
     -> SignInRequirements
@@ -19,8 +38,7 @@ struct SignInRequirementsTests {
     let wish = TokenSubscription(
       application: try bench.application(clientID: client), account: account, scopes: try ScopeSet(["A"]))
     return SignInRequirements(
-      in: FileText(path: directory.file("cache.json.challenges")), subscriptions: ["r": wish, "s": wish],
-      now: { [clock] in clock.now })
+      in: text(directory), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
   }
 
   private func need(_ number: Int = 1) throws -> SignInNeed {
@@ -76,7 +94,7 @@ struct SignInRequirementsTests {
     memory.take(try value(.identityProvider, after: 5), for: key)
     #expect(await memory.need(of: "r") != nil)
     memory.take(try value(.cache, after: 5), for: key)
-    while await memory.need(of: "r") != nil { try await Task.sleep(for: .milliseconds(5)) }
+    await changes.wait { await memory.need(of: "r") == nil }
     #expect(memory.knownNeeds.isEmpty)
   }
 
@@ -85,10 +103,10 @@ struct SignInRequirementsTests {
     let first = try memory(directory)
     let second = try memory(directory)
     first.remember(try need(), route: "r")
-    while await second.need(of: "r") == nil { try await Task.sleep(for: .milliseconds(5)) }
+    await changes.wait { await second.need(of: "r") != nil }
     #expect(await second.need(of: "r") == (try need()))
     await second.met(by: try need(), routes: ["r"])
-    while await first.need(of: "r") != nil { try await Task.sleep(for: .milliseconds(5)) }
+    await changes.wait { await first.need(of: "r") == nil }
     var status = stat()
     #expect(stat(directory.file("cache.json.challenges"), &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
@@ -99,7 +117,7 @@ struct SignInRequirementsTests {
     let first = try memory(directory)
     first.remember(try need(), route: "r")
     let same = try memory(directory)
-    while await same.need(of: "r") == nil { try await Task.sleep(for: .milliseconds(5)) }
+    await changes.wait { await same.need(of: "r") != nil }
     #expect(await (try memory(directory, client: "other")).need(of: "r") == nil)
     #expect(await (try memory(directory, account: "bob")).need(of: "r") == nil)
   }
@@ -113,7 +131,7 @@ struct SignInRequirementsTests {
     #expect(await memory.needs().isEmpty)
     memory.remember(try need(), route: "r")
     let other = try self.memory(directory)
-    while await other.need(of: "r") == nil { try await Task.sleep(for: .milliseconds(5)) }
+    await changes.wait { await other.need(of: "r") != nil }
   }
 
   @Test func `where nothing can be written the process itself remembers`() async throws {
@@ -133,7 +151,7 @@ struct SignInRequirementsTests {
     chmod(path, 0o666)
     let memory = try memory(directory)
     memory.remember(try need(), route: "r")
-    try await Task.sleep(for: .milliseconds(50))
+    await changes.wait(for: 1)
     #expect(await memory.need(of: "r") == (try need()))
     #expect(directory.read("cache.json.challenges") == #"{"needs":{}}"#)
   }
@@ -178,15 +196,13 @@ struct SignInRequirementsTests {
       wishes["r\(number)"] = TokenSubscription(
         application: try bench.application(), account: "person\(number)", scopes: try ScopeSet(["A"]))
     }
-    let memory = SignInRequirements(
-      in: FileText(path: directory.file("cache.json.challenges")), subscriptions: wishes, now: { clock.now })
+    let memory = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
     for number in 0..<300 {
       clock.advance(1)
       memory.remember(SignInNeed(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
     }
-    let other = SignInRequirements(
-      in: FileText(path: directory.file("cache.json.challenges")), subscriptions: wishes, now: { clock.now })
-    while !directory.read("cache.json.challenges").contains(" r299\"") { try await Task.sleep(for: .milliseconds(50)) }
+    let other = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
+    await changes.wait { directory.read("cache.json.challenges").contains(" r299\"") }
     let kept = await other.needs()
     #expect((200...RequirementsText.entryLimit).contains(kept.count), "\(kept.count)")
     #expect(directory.read("cache.json.challenges").utf8.count <= RequirementsText.sizeLimit)
