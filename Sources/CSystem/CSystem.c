@@ -239,3 +239,24 @@ int csystem_is_remote(int directory) {
     default: return 0;
   }
 }
+
+#ifdef __GLIBC__
+static char *const *argument_words;
+static int argument_count;
+
+// glibc hands main's arguments to constructors, too.
+__attribute__((constructor)) static void keep_arguments(int count, char **words) {
+  argument_count = count;
+  argument_words = words;
+}
+
+char *const *csystem_arguments(int *count) {
+  *count = argument_count;
+  return argument_words;
+}
+#else
+char *const *csystem_arguments(int *count) {
+  *count = 0;
+  return NULL;
+}
+#endif

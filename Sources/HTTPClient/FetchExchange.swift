@@ -60,7 +60,7 @@ final class FetchExchange {
     case .connect(.unresolved(let error)): .unresolved(host: host, reason: error.reason)
     case .connect(.refused(let error)): .unreachable(host: host, port: request.url.port, errno: error.number)
     case .connect(.forbiddenAddress): .unresolved(host: host, reason: "link-local addresses are refused")
-    case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text)
+    case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text, cause: error.cause)
     case .connect(.timedOut), .timedOut: .timedOut(host: host)
     case .proxyUnreachable, .proxy: .proxy(host: host, reason: error.reason)
     }
@@ -104,7 +104,9 @@ final class FetchExchange {
   private func receiveHead(from stream: ByteStream) async throws(FetchError) -> BodyFraming {
     while true {
       switch input.withBytes({ parser.parse($0, limits: Self.limits) }) {
-      case .invalid: throw .malformed(host: host)
+      case .invalid:
+        // The type of a TLS alert (RFC 8446 §5.1), with which a TLS server answers what is none.
+        throw input.withBytes { $0[0] } == 0x15 ? .answeredWithTLS(host: host) : .malformed(host: host)
       case .needsMore: try await receiveMore(from: stream)
       case .complete(let byteCount):
         if parser.head.isInterim {

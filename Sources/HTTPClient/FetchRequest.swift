@@ -64,12 +64,14 @@ public enum FetchError: Error, Sendable, Hashable {
   case unreachable(host: String, port: UInt16, errno: Int32)
   /// A proxy on the way there cannot be reached, or makes no tunnel: in words.
   case proxy(host: String, reason: String)
-  /// The TLS handshake failed: OpenSSL's or the verifier's words.
-  case tls(host: String, reason: String)
+  /// The TLS handshake failed: OpenSSL's or the verifier's words, and what is to blame.
+  case tls(host: String, reason: String, cause: TLSFailure.Cause = .other)
   /// The peer closed or reset before the answer was whole.
   case closed(host: String)
   /// The answer is not HTTP, or breaks its framing.
   case malformed(host: String)
+  /// The answer to plain HTTP is a TLS record.
+  case answeredWithTLS(host: String)
   /// The answer is larger than 1 MiB.
   case tooLarge(host: String)
   /// The whole did not fit in its time limit.

@@ -45,6 +45,9 @@ extension ConnectError {
 }
 
 extension StreamError {
+  /// What is to blame for a failed handshake.
+  package var cause: TLSFailure.Cause { if case .tls(let failure) = self { failure.cause } else { .other } }
+
   var text: String {
     switch self {
     case .reset: "connection reset by peer"

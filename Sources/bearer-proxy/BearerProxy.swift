@@ -9,10 +9,17 @@ struct BearerProxy {
   static func main() async {
     Machine.forbidDumps()
     let environment = ProcessInfo.processInfo.environment
-    let words = Array(CommandLine.arguments.dropFirst())
+    let words = Array(Machine.arguments.dropFirst())
     let answer: CommandAnswer
     do throws(UsageError) {
-      let command = try Arguments.command(words, environment: environment)
+      var found: String?
+      let command = try Arguments.command(words, environment: environment) { () throws(UsageError) in
+        let file = try ConfigurationSearch(environment: environment).file()
+        found = file
+        return file
+      }
+      // The first record of the log says it for `run`.
+      if let found, !command.isService { writeError("bearer-proxy: configuration: \(found)\n") }
       answer = await command.answer(in: CommandContext(environment: environment))
     } catch {
       answer = CommandAnswer(
@@ -24,6 +31,8 @@ struct BearerProxy {
 }
 
 extension Command {
+  fileprivate var isService: Bool { if case .run = self { true } else { false } }
+
   /// Performs the command.
   func answer(in context: CommandContext) async -> CommandAnswer {
     do throws(CommandError) {

@@ -39,6 +39,7 @@ import Testing
     (["init"], .initialise(configuration: "env.yaml")), (["init", "-c", "f"], .initialise(configuration: "f")),
     (["completion", "zsh"], .completion(.zsh)), (["man"], .man), (["completion", "--help"], .help(.completion)),
     (["version"], .version(.text)), (["version", "--json"], .version(.json)), (["--version"], .version(.text)),
+    (["-V"], .version(.text)),
     (["--help"], .help(nil)), (["-h"], .help(nil)), (["help"], .help(nil)), (["help", "check"], .help(.check)),
     (["check", "--help"], .help(.check)), (["run", "--loops", "2", "-h"], .help(.run)),
   ]
@@ -49,11 +50,21 @@ import Testing
   }
 
   static let wrong: [([String], String)] = [
-    (["chekc"], "unknown command 'chekc'; did you mean 'check'?"), (["serve"], "unknown command 'serve'"),
+    (["chekc"], "unknown command 'chekc'; did you mean 'check'?"), (["zebra"], "unknown command 'zebra'"),
+    (["serve"], "unknown command 'serve'; did you mean 'run'?"),
+    (["start"], "unknown command 'start'; did you mean 'run'?"),
+    (["validate"], "unknown command 'validate'; did you mean 'check'?"),
+    (["signin", "--route", "a"], "unknown command 'signin'; did you mean 'login'?"),
     (["help", "tokn"], "unknown command 'tokn'; did you mean 'token'?"),
     (["check", "--confg", "f"], "unknown option '--confg'; did you mean '--config'?"),
     (["check", "--loops", "2"], "unknown option '--loops'"), (["check", "-x"], "unknown option '-x'"),
-    (["-"], "unexpected argument '-'"), (["check", "f.yaml"], "unexpected argument 'f.yaml'"),
+    (["-"], "unexpected argument '-'"), (["check", "f"], "unexpected argument 'f'"),
+    (
+      ["check", "f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy check -c f.yaml"
+    ),
+    (["run", "f.yml"], "unexpected argument 'f.yml'; -c names the configuration: bearer-proxy run -c f.yml"),
+    (["f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy run -c f.yaml"),
+    (["run", "-c", "a", "f.yaml"], "unexpected argument 'f.yaml'"),
     (["check", "-c"], "option '-c' needs a value"), (["check", "--config="], "option '--config' needs a value"),
     (["version", "--json=yes"], "option '--json' takes no value"),
     (["check", "-c", "a", "--config", "b"], "option '--config' is given twice"),
@@ -95,6 +106,35 @@ import Testing
   @Test func `a flag makes a wrong variable irrelevant`() throws {
     let command = try Arguments.command(["-c", "f", "--loops", "3"], environment: ["BEARER_PROXY_LOOPS": "all"])
     #expect(command == .run(RunOptions(configuration: "f", loops: 3)))
+  }
+
+  static let places: [([String: String], [String])] = [
+    ([:], ["./proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]),
+    (
+      ["HOME": "/home/a"],
+      ["./proxy.yaml", "/home/a/.config/bearer-proxy/proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]
+    ),
+    (
+      ["HOME": "/home/a", "XDG_CONFIG_HOME": "/x"],
+      ["./proxy.yaml", "/x/bearer-proxy/proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]
+    ),
+    (["HOME": "here", "XDG_CONFIG_HOME": "x"], ["./proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]),
+  ]
+
+  @Test(arguments: places)
+  func `a configuration that is not named is looked for in the usual places`(
+    environment: [String: String], places: [String]
+  ) throws {
+    let search = ConfigurationSearch(environment: environment)
+    #expect(search.places == places)
+    for (index, place) in places.enumerated() {
+      #expect(try search.file(user: 7) { places[index...].contains($0) ? 7 : nil } == place)
+      #expect(try search.file(user: 7) { $0 == place ? 0 : nil } == place)
+      #expect(throws: UsageError.foreignConfiguration(place)) { try search.file(user: 7) { $0 == place ? 8 : nil } }
+    }
+    #expect(throws: UsageError.noConfiguration(places)) { try search.file(user: 7) { _ in nil } }
+    let found = try Arguments.command(["check"], environment: [:]) { () throws(UsageError) in "found.yaml" }
+    #expect(found == .check(configuration: "found.yaml"))
   }
 
   @Test func `init has a file where none is named`() throws {

@@ -96,7 +96,7 @@ import Tokens
     let unknown = try await answer(route: "order")
     #expect(unknown.status == .usage)
     #expect(unknown.text.hasPrefix("bearer-proxy: error: "))
-    #expect(unknown.text.hasSuffix("has no route 'order'; did you mean 'orders'?\n"))
+    #expect(unknown.text.contains("no route 'order'; did you mean 'orders'? (routes: "))
     #expect(
       try await answer(route: "open")
         == CommandAnswer(text: "bearer-proxy: error: route 'open' adds no token\n", status: .usage))

@@ -87,7 +87,7 @@ import Testing
           + "bearer token, or anyone: true), or listen at a loopback address or a unix socket"
       ]
     ),
-    ("address: 127.0.0.1:80, hosts: localhost", ["hosts takes a list of at least one value: [a, b]"]),
+    ("address: 127.0.0.1:80, hosts: localhost", ["hosts takes a list: write [localhost]"]),
     ("address: 127.0.0.1:80, hosts: ['a:80']", ["hosts[0]: 'a:80' is not a host name (no scheme, no port)"]),
     ("address: 127.0.0.1:80, hosts: [a, a]", ["hosts[1] repeats 'a'"]),
     ("address: 127.0.0.1:80, callers: {anyone: yes}", ["callers.anyone is true or false, not 'yes'"]),

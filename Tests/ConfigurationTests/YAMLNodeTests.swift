@@ -30,11 +30,36 @@ import Testing
     ("a: 1\n---\nb: 2\n", "f:2:1: error: a second YAML document begins here; the configuration is one document"),
     ("[a]: 1\n", "f:1:1: error: a key must be a word"),
     ("a:\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; here stands a tab"),
+    ("a: 1\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; here stands a tab"),
+    ("a: [1, 2\nb: 3\n", "f:2:2: error: the list that begins with '[' on line 1 lacks a ',' or its ']' before this"),
+    ("a: {b: 1\nc: 2\n", "f:2:2: error: the section that begins with '{' on line 1 lacks a ',' or its '}' before this"),
+    ("a: 'b\n", "f:2:1: error: the quoted text that begins on line 1 has no closing quote"),
     (
-      "a: [1, 2\nb: 3\n",
-      "f:2:2: error: did not find expected ',' or ']' while parsing a flow sequence that begins on line 1"
+      "a: 'it's'\n",
+      "f:1:8: error: the value has ended before this: put all of it in quotes, and double a quote inside single ones"
     ),
-    ("a: 'b\n", "f:2:1: error: found unexpected end of stream while scanning a quoted scalar that begins on line 1"),
+    (
+      "a:\n  b: 1\n c: 2\n",
+      "f:3:2: error: this line is indented differently from the section that begins on line 1: align it with the section's "
+        + "keys"
+    ),
+    (
+      "a:\n  - 1\n  b: 2\n",
+      "f:3:3: error: this line stands in the list that begins on line 2 and is no element of it: begin it with '- ', or "
+        + "indent it like the keys of its section"
+    ),
+    ("a: - b\n", "f:1:4: error: a list cannot begin behind its key: begin it on the next line, or write [a, b]"),
+    (
+      "a: b: c\n",
+      "f:1:5: error: a ':' is not expected here: the line is indented too far, or its value contains ': ' and needs quotes"
+    ),
+    ("a: @b\n", "f:1:4: error: a value cannot begin with this character: put it in quotes"),
+    ("a: \"\\q\"\n", "f:1:5: error: YAML does not know this escape: double the backslash, or use single quotes"),
+    ("a: *\n", "f:1:5: error: '*' and '&' have a meaning of their own in YAML: put the value in quotes"),
+    (
+      "  a: 1\nb: 2\n",
+      "f:2:1: error: this line is indented less than the first one: begin all keys of the file in the same column"
+    ),
     ("a: 1\nü: \u{1}\n", "f:2:4: error: not UTF-8 text: control characters are not allowed"),
   ]
 

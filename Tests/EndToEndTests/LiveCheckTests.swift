@@ -1,5 +1,6 @@
 // `check --live`: what it says of each link of the chain when it holds, and when it breaks.
 
+import DemoProvider
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -215,7 +216,170 @@ struct LiveCheckTests {
       report.step("token", of: "mail")?.advice == "Sign in with: bearer-proxy login -c \(file) --route mail")
     let misspelt = try await run([try binary(), "check", "-c", file, "--live", "--route", "mial"])
     #expect(misspelt.status == 2)
-    #expect(misspelt.errors.contains("has no route 'mial'; did you mean 'mail'?"))
+    #expect(misspelt.errors.contains("no route 'mial'; did you mean 'mail'? (routes: mail)"))
+  }
+
+  /// `openssl s_server` with a certificate, on a free port.
+  private func server(
+    _ certificate: CertificateAuthority.Certificate, in directory: TemporaryDirectory
+  ) async throws -> (port: Int, process: ChildProcess) {
+    let port = try freePort()
+    let process = try ChildProcess(
+      "s_server-\(port)",
+      [
+        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate.certificateFile, "-key",
+        certificate.keyFile, "-www", "-quiet",
+      ], in: directory)
+    try await waitForPort(port, of: process)
+    return (port, process)
+  }
+
+  @Test func `each way in which TLS fails has its own cure, at the upstream and at the provider`() async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let other = try await CertificateAuthority("other", in: directory)
+    let good = try await authority.issue("good")
+    let servers = [
+      "expired": try await server(authority.issue("expired", days: -1), in: directory),
+      "misnamed": try await server(authority.issue("misnamed", for: ["DNS:elsewhere.example"]), in: directory),
+      "good": try await server(good, in: directory),
+    ]
+    let nginx = try await NginxUpstream(in: directory, certificate: good)
+    func port(_ name: String) -> Int { servers[name]?.port ?? 0 }
+    let cases: [(name: String, url: String, trust: String, words: String, cure: String)] = [
+      ("expired", "https://127.0.0.1:\(port("expired"))", authority.file, "certificate has expired", "has to renew it"),
+      ("misnamed", "https://127.0.0.1:\(port("misnamed"))", authority.file, "mismatch", "that the certificate names"),
+      ("unknown", "https://127.0.0.1:\(port("good"))", other.file, "certificate", "Name the authority that issued"),
+      ("plain", "https://127.0.0.1:\(nginx.port)", authority.file, "wrong version number", "http: instead of https:"),
+      ("closed", "https://127.0.0.1:\(try freePort())", authority.file, "refused", "Nothing listens"),
+    ]
+    let token = "token: {as: application, scopes: [orders.read]}"
+    let applications = cases.map { row in
+      "  \(row.name): {authority: \"\(row.url)/\", client_id: x, client_secret: y-of-\(row.name), "
+        + "tls: {ca_file: \"\(row.trust)\"}}"
+    }
+    let routes = cases.map { row in
+      "  - {name: \(row.name), path: /\(row.name)/, upstream: \"\(row.url)/\", tls: {ca_file: \"\(row.trust)\"}, "
+        + "application: \(row.name), \(token)}"
+    }
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications:
+      \(applications.joined(separator: "\n"))
+      routes:
+      \(routes.joined(separator: "\n"))
+        - {name: reverse, path: /r/, upstream: "http://127.0.0.1:\(port("good"))/", token: none, probe: me}
+        - {name: nginx, path: /n/, upstream: "http://127.0.0.1:\(nginx.tlsPort)/", token: none, probe: me}
+      """, to: "failing.yaml")
+    let (status, report) = try await check(file)
+    #expect(status == 1)
+    for row in cases {
+      let isRefused = row.name == "closed"
+      for step in [isRefused ? "upstream_connection" : "upstream_tls", "authority"] {
+        let found = try #require(report.step(step, of: row.name), "\(step) of \(row.name)")
+        #expect(found.verdict == "failed")
+        #expect(found.detail.contains(row.words), "\(row.name): \(found)")
+        #expect(found.advice?.contains(row.cure) == true, "\(row.name): \(found)")
+        #expect(!found.detail.contains("errno"), "\(found)")
+      }
+    }
+    for name in ["reverse", "nginx"] {
+      let probe = report.step("probe", of: name)
+      #expect(probe?.advice?.contains("write https: in 'upstream'") == true, "\(name): \(String(describing: probe))")
+    }
+    withExtendedLifetime(servers) {}
+  }
+
+  @Test func `a redirect URI, a scope and a secret that the provider does not know have their own cures`() async throws {
+    let scene = try LoginScene()
+    let provider = "authority: \"\(scene.services.issuer)\", tls: {ca_file: \"\(scene.settings.authorityPath)\"}"
+    func check(_ scope: String, client: String, publicURL: String) async throws -> (status: Int32, Report) {
+      try await self.check(
+        try scene.directory.write(
+          """
+          listeners: [{address: "127.0.0.1:0", hosts: [proxy.example], sign_in: {public_url: "\(publicURL)"}}]
+          applications:
+            desk: {\(provider), client_id: \(client)}
+          routes:
+            - {name: mail, path: /, upstream: "\(scene.services.apiOrigin)/api/", application: desk,
+               tls: {ca_file: "\(scene.settings.authorityPath)"}, token: {scopes: ["\(scope)"]}}
+          """, to: "redirect.yaml"))
+    }
+    let read = "api://orders/Orders.Read"
+    let (known, good) = try await check(read, client: DemoDirectory.Sample.desk, publicURL: "https://localhost")
+    #expect(known == 3 && good.step("sign_in", of: "mail")?.verdict == "ok", "\(good)")
+    let (_, foreign) = try await check(read, client: DemoDirectory.Sample.desk, publicURL: "https://proxy.example")
+    let redirect = foreign.step("sign_in", of: "mail")
+    #expect(redirect?.verdict == "failed", "\(foreign)")
+    #expect(redirect?.advice?.contains("Register the redirect URI https://proxy.example/.bearer/callback") == true)
+    let stranger = "00000000-0000-4000-8000-00000000dead"
+    let (_, unknown) = try await check(read, client: stranger, publicURL: "https://localhost")
+    #expect(unknown.step("sign_in", of: "mail")?.advice?.contains("check 'client_id'") == true, "\(unknown)")
+
+    let directory = try TemporaryDirectory()
+    let strict = try await OpenIDProvider(in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications:
+        right: {authority: "\(strict.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+        wrong: {authority: "\(strict.issuer)", client_id: \(OpenIDProvider.client), client_secret: "not-the-secret"}
+      routes:
+        - {name: scope, path: /a/, upstream: "http://127.0.0.1:\(upstream.port)/", application: right,
+           token: {as: application, scopes: [no.such.scope]}}
+        - {name: secret, path: /b/, upstream: "http://127.0.0.1:\(upstream.port)/", application: wrong,
+           token: {as: application, scopes: [orders.read]}}
+      """, to: "refused.yaml")
+    let (_, report) = try await self.check(file)
+    #expect(report.step("token", of: "scope")?.advice?.contains("Check 'scopes' of the route") == true, "\(report)")
+    #expect(report.step("token", of: "secret")?.advice?.contains("the secret may be wrong") == true, "\(report)")
+    await scene.services.stop()
+  }
+
+  @Test(arguments: [(-3600, "1 h ahead of"), (90, "90 s behind"), (20, "")])
+  func `a clock that is off by more than a minute is named`(offset: Int, words: String) async throws {
+    let directory = try TemporaryDirectory()
+    let script = try directory.write(
+      """
+      import email.utils, http.server, json, time
+      class Provider(http.server.BaseHTTPRequestHandler):
+          def date_time_string(self, timestamp=None):
+              return email.utils.formatdate(time.time() + \(offset), usegmt=True)
+          def answer(self):
+              self.rfile.read(int(self.headers.get("content-length") or 0))
+              issuer = "http://127.0.0.1:%d" % self.server.server_address[1]
+              content = {"issuer": issuer, "token_endpoint": issuer + "/token"} if self.command == "GET" else {
+                  "access_token": "made-by-a-late-clock", "token_type": "Bearer", "expires_in": 3600}
+              self.send_response(200)
+              self.end_headers()
+              self.wfile.write(json.dumps(content).encode())
+          do_GET = do_POST = answer
+          def log_message(self, *words): pass
+      server = http.server.HTTPServer(("127.0.0.1", 0), Provider)
+      print("listening", server.server_address[1], flush=True)
+      server.serve_forever()
+      """, to: "provider.py")
+    let provider = try ChildProcess("provider", ["python3", script], in: directory)
+    let port = try await announcedPort(of: provider)
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications: {late: {authority: "http://127.0.0.1:\(port)", client_id: x, client_secret: y-of-the-late-one}}
+      routes:
+        - {name: orders, path: /, upstream: "http://127.0.0.1:\(port)/", application: late,
+           token: {as: application, scopes: [orders.read]}}
+      """, to: "late.yaml")
+    let (status, report) = try await check(file)
+    let clock = report.step("clock", of: "orders")
+    #expect((clock != nil) == !words.isEmpty, "\(report)")
+    #expect(status == (words.isEmpty ? 0 : 1))
+    if let clock {
+      #expect(clock.detail.contains(words.prefix(2)) && clock.detail.contains(words.split(separator: " ").last ?? ""))
+      #expect(clock.advice?.contains("Set this machine's clock") == true)
+    }
+    withExtendedLifetime(provider) {}
   }
 
   @Test func `a probe tells a refused token from a path that is not there`() async throws {

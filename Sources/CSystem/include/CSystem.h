@@ -41,6 +41,9 @@ uint64_t csystem_monotonic_time(void);
 uint64_t csystem_wall_time(void);
 /// The process at the other end of a unix socket.
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
+/// The words that this process was started with, as the C library got them; `*count` is their number. The standard
+/// library reads them from /proc, which a container may lack. NULL where the C library does not hand them out.
+char *const *csystem_arguments(int *count);
 /// Processors this process may run on; 0 where the system does not say.
 int csystem_processor_count(void);
 /// Gives the pages of program text back to the page cache; what is still needed returns at a minor fault each. Text is

@@ -57,6 +57,11 @@ extension SettingsDecoder {
   /// The scalars of the list under a key; `nil` when the key is absent.
   mutating func list(_ section: Section, _ key: Key) -> [Scalar]? {
     guard let node = section[key] else { return nil }
+    if case .scalar(let written) = node.content {
+      let words = written.split { $0 == " " || $0 == "," }.joined(separator: ", ")
+      report(node.place, "\(section.path(key)) takes a list: write [\(words)]")
+      return []
+    }
     guard case .sequence(let elements) = node.content, !elements.isEmpty else {
       report(node.place, "\(section.path(key)) takes a list of at least one value: [a, b]")
       return []

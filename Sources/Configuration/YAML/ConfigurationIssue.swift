@@ -51,6 +51,9 @@ public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvert
     let hint = suggestion.map { "; did you mean '\($0)'?" } ?? ""
     return "\(place): error: \(message)\(hint)"
   }
+
+  /// The same for what is allowed.
+  package var warning: String { "\(place): warning: \(message)" }
 }
 
 /// Everything that is wrong with a configuration, in the order of the file.

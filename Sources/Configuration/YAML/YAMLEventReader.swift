@@ -93,7 +93,7 @@ final class YAMLEventReader {
   }
 
   private func syntaxIssue() -> ConfigurationIssue {
-    let problem = parser.pointee.problem.map { String(cString: $0) } ?? "not readable as YAML"
+    let problem = parser.pointee.problem.map { String(cString: $0) } ?? "unknown"
     switch parser.pointee.error {
     case YAML_READER_ERROR:
       return ConfigurationIssue(place(ofByte: parser.pointee.problem_offset), "not UTF-8 text: \(problem)")
@@ -104,18 +104,32 @@ final class YAMLEventReader {
       if isTab(at: position) {
         return ConfigurationIssue(position, "YAML is indented with spaces; here stands a tab")
       }
-      guard let context = parser.pointee.context else { return ConfigurationIssue(position, problem) }
-      let beginning = place(parser.pointee.context_mark)
-      let origin = beginning.line == position.line ? "" : " that begins on line \(beginning.line)"
-      return ConfigurationIssue(position, "\(problem) \(String(cString: context))\(origin)")
+      // libyaml's context is where the list, section or text begins that the problem is in.
+      let start = parser.pointee.context.map { _ in place(parser.pointee.context_mark).line }
+      guard let known = YAMLProblem(rawValue: problem) else {
+        return ConfigurationIssue(position, "not readable as YAML: \(problem)")
+      }
+      if known == .keyExpected, !isFirst(at: position) {
+        return ConfigurationIssue(
+          position, "the value has ended before this: put all of it in quotes, and double a quote inside single ones")
+      }
+      return ConfigurationIssue(position, known.message(start: start ?? position.line))
     }
   }
 
-  /// Marks count characters; the line is looked up again to see the byte that stands there.
   private func isTab(at position: Place) -> Bool {
+    line(position.line).dropFirst(position.column - 1).first == "\t"
+  }
+
+  /// Whether nothing stands before a position on its line.
+  private func isFirst(at position: Place) -> Bool {
+    line(position.line).prefix(position.column - 1).allSatisfy { $0 == " " || $0 == "-" }
+  }
+
+  /// Marks count characters; a line is looked up again to see what stands there.
+  private func line(_ number: Int) -> Substring.UnicodeScalarView {
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-    guard lines.indices.contains(position.line - 1) else { return false }
-    return lines[position.line - 1].unicodeScalars.dropFirst(position.column - 1).first == "\t"
+    return lines.indices.contains(number - 1) ? lines[number - 1].unicodeScalars : Substring().unicodeScalars
   }
 
   private func place(ofByte offset: Int) -> Place {
@@ -123,5 +137,46 @@ final class YAMLEventReader {
     let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     let column = String(decoding: before[lineStart...], as: UTF8.self).unicodeScalars.count
     return Place(file: file, line: before.count { $0 == 0x0A } + 1, column: column + 1)
+  }
+}
+
+/// What libyaml finds wrong, by its words.
+private enum YAMLProblem: String {
+  case keyExpected = "did not find expected key"
+  case elementExpected = "did not find expected '-' indicator"
+  case valueInList = "block sequence entries are not allowed in this context"
+  case colonInValue = "mapping values are not allowed in this context"
+  case colonMissing = "could not find expected ':'"
+  case listNotClosed = "did not find expected ',' or ']'"
+  case bracesNotClosed = "did not find expected ',' or '}'"
+  case valueMissing = "did not find expected node content"
+  case quoteNotClosed = "found unexpected end of stream"
+  case documentInQuotes = "found unexpected document indicator"
+  case unknownEscape = "found unknown escape character"
+  case characterNotAllowed = "found character that cannot start any token"
+  case nameExpected = "did not find expected alphabetic or numeric character"
+  case lessIndented = "did not find expected <document start>"
+
+  /// What an operator can act on. `start` is the line where the part begins that the problem is in.
+  func message(start: Int) -> String {
+    switch self {
+    case .keyExpected:
+      "this line is indented differently from the section that begins on line \(start): align it with the section's keys"
+    case .elementExpected:
+      "this line stands in the list that begins on line \(start) and is no element of it: begin it with '- ', or indent it "
+        + "like the keys of its section"
+    case .valueInList: "a list cannot begin behind its key: begin it on the next line, or write [a, b]"
+    case .colonInValue:
+      "a ':' is not expected here: the line is indented too far, or its value contains ': ' and needs quotes"
+    case .colonMissing: "a ':' is missing behind the key on line \(start)"
+    case .listNotClosed: "the list that begins with '[' on line \(start) lacks a ',' or its ']' before this"
+    case .bracesNotClosed: "the section that begins with '{' on line \(start) lacks a ',' or its '}' before this"
+    case .valueMissing: "a value is missing here"
+    case .quoteNotClosed, .documentInQuotes: "the quoted text that begins on line \(start) has no closing quote"
+    case .unknownEscape: "YAML does not know this escape: double the backslash, or use single quotes"
+    case .characterNotAllowed: "a value cannot begin with this character: put it in quotes"
+    case .nameExpected: "'*' and '&' have a meaning of their own in YAML: put the value in quotes"
+    case .lessIndented: "this line is indented less than the first one: begin all keys of the file in the same column"
+    }
   }
 }

@@ -73,10 +73,12 @@ extension FetchError {
     switch self {
     case .unresolved(let host, let reason): "\(host) has no address: \(reason)"
     case .proxy(let host, let reason): "\(host) cannot be reached: \(reason)"
-    case .unreachable(let host, let port, let errno): "\(host) port \(port) accepted no connection: errno \(errno)"
-    case .tls(let host, let reason): "\(host) failed the TLS handshake: \(reason)"
+    case .unreachable(let host, let port, let errno):
+      "\(host) port \(port) accepted no connection: \(SystemError("connect", errno).reason)"
+    case .tls(let host, let reason, _): "\(host) failed the TLS handshake: \(reason)"
     case .closed(let host): "\(host) closed the connection before it had answered"
     case .malformed(let host): "\(host) answered with something that is not HTTP"
+    case .answeredWithTLS(let host): "\(host) answered plain HTTP with TLS"
     case .tooLarge(let host): "\(host) answered with more than 1 MiB"
     case .timedOut(let host): "\(host) did not answer in time"
     }

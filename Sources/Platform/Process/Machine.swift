@@ -10,6 +10,13 @@ public enum Machine {
     max(1, Int(csystem_processor_count()))
   }
 
+  /// The words that this process was started with, its own name first. They need no /proc.
+  package static var arguments: [String] {
+    var count: Int32 = 0
+    guard let words = csystem_arguments(&count), count > 0 else { return CommandLine.arguments }
+    return (0..<Int(count)).compactMap { index in words[index].map { String(cString: $0) } }
+  }
+
   /// Takes as many descriptors as this process may have: the usual soft limit, 1024, is made for programs that call
   /// `select`, and is less than a proxy's connections need.
   public static func raiseDescriptorLimit() {

@@ -1,7 +1,7 @@
 // Owns the address by which browsers know a listener, and what follows from it: links, redirect URIs, the cookie.
 
 package import HTTP
-internal import Tokens
+package import Tokens
 
 /// The origin of a listener's sign-in pages.
 package struct SignInOrigin: Sendable, Hashable {
@@ -19,7 +19,7 @@ package struct SignInOrigin: Sendable, Hashable {
   }
 
   /// Where the identity provider sends browsers back to after a sign-in to an application: to be registered there.
-  func redirectURI(_ callback: CallbackPath) -> String { text + callback.path }
+  package func redirectURI(_ callback: CallbackPath) -> String { text + callback.path }
 
   /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this
   /// listener; where it is none that may be returned to, the pages end with themselves.

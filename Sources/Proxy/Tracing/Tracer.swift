@@ -99,7 +99,7 @@ extension FetchError {
     case .proxy: "proxy"
     case .tls: "tls"
     case .closed: "closed"
-    case .malformed: "malformed"
+    case .malformed, .answeredWithTLS: "malformed"
     case .tooLarge: "too_large"
     case .timedOut: "timed_out"
     }

@@ -28,7 +28,7 @@ public struct RetryAfter: Sendable, Hashable {
 extension UnixTime {
   /// An HTTP-date (RFC 9110 §5.6.7): IMF-fixdate, or the obsolete RFC 850 and asctime forms, in GMT. Week days are not
   /// checked. `now` decides the century of a two-digit year: the one that is less than 50 years ahead.
-  init?(httpDate text: Substring, now: UnixTime) {
+  package init?(httpDate text: Substring, now: UnixTime) {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }
     let fields: (day: Substring, month: Substring, year: Substring, time: Substring)
     if parts.count == 6, parts[5] == "GMT" {

@@ -36,17 +36,28 @@ extension Composition {
 extension SignInOrigin {
   /// How browsers know a listener; nil where it has no sign-in pages.
   init?(_ settings: ListenerSettings, _ listener: ServerListener) {
+    self.init(settings, boundTo: listener.address?.port)
+  }
+
+  /// The same of a listener that need not be there: its port is the configured one.
+  init?(_ settings: ListenerSettings) {
+    var configured: UInt16?
+    if case .tcp(_, let port) = settings.address.value { configured = port }
+    self.init(settings, boundTo: configured)
+  }
+
+  private init?(_ settings: ListenerSettings, boundTo port: UInt16?) {
     guard let signIn = settings.signIn else { return nil }
     if let url = signIn.publicURL {
       self.init(url)
     } else {
-      self.init(settings, port: listener.address?.port)
+      self.init(settings, port: port)
     }
   }
 
   /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where
   /// the name may mean another one.
-  fileprivate init?(_ settings: ListenerSettings, port: UInt16?) {
+  private init?(_ settings: ListenerSettings, port: UInt16?) {
     guard case .tcp(let host, _) = settings.address.value, let port else { return nil }
     let name = host == "127.0.0.1" || host == "::1" ? "localhost" : host
     let literal = name.contains(":") ? "[\(name)]" : name

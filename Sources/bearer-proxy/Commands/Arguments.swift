@@ -8,18 +8,29 @@ import Tokens
 /// The words behind the program's name, read.
 struct Arguments {
   private let environment: [String: String]
+  private let findConfiguration: () throws(UsageError) -> String
   private var given: Set<Option> = []
   private var values: [Option: (source: String, text: String)] = [:]
   private var repeated: [Option: [String]] = [:]
   private var operand: String?
 
   /// Reads a command line. Without a command word, the command is `run`.
+  /// - Parameter findConfiguration: looks for the configuration file if neither option nor variable names one.
   static func command(
-    _ words: [String], environment: [String: String]
+    _ words: [String], environment: [String: String],
+    findConfiguration: () throws(UsageError) -> String = { () throws(UsageError) in throw .missing(.config) }
+  ) throws(UsageError) -> Command {
+    try withoutActuallyEscaping(findConfiguration) { find throws(UsageError) in
+      try command(words, environment: environment, find)
+    }
+  }
+
+  private static func command(
+    _ words: [String], environment: [String: String], _ findConfiguration: @escaping () throws(UsageError) -> String
   ) throws(UsageError) -> Command {
     var rest = words[...]
     switch rest.first {
-    case "--version": return .version(.text)
+    case "-V", "--version": return .version(.text)
     case "help":
       rest.removeFirst()
       return .help(try rest.first.map { word throws(UsageError) in try name(word) })
@@ -31,25 +42,39 @@ struct Arguments {
       command = try name(word)
       rest.removeFirst()
     }
-    var arguments = Arguments(environment: environment)
+    var arguments = Arguments(environment: environment, findConfiguration: findConfiguration)
     try arguments.read(rest, of: command)
     return try arguments.command(command)
   }
 
-  private init(environment: [String: String]) {
+  private init(environment: [String: String], findConfiguration: @escaping () throws(UsageError) -> String) {
     self.environment = environment
+    self.findConfiguration = findConfiguration
   }
 
   private static func name(_ word: String) throws(UsageError) -> CommandName {
     if let name = CommandName(rawValue: word) { return name }
-    throw .unknownCommand(word, suggestion: nearestWord(to: word, among: CommandName.allCases.map(\.rawValue)))
+    if isConfigurationName(word) { throw .unnamedConfiguration(word, .run) }
+    let suggestion = CommandName.allCases.first { $0.synonyms.contains(word.lowercased()) }?.rawValue
+    throw .unknownCommand(
+      word, suggestion: suggestion ?? nearestWord(to: word, among: CommandName.allCases.map(\.rawValue)))
+  }
+
+  /// Whether a word is probably the name of a configuration file.
+  private static func isConfigurationName(_ word: String) -> Bool {
+    [".yaml", ".yml"].contains { word.hasSuffix($0) }
   }
 
   private mutating func read(_ words: ArraySlice<String>, of command: CommandName) throws(UsageError) {
     var rest = words
     while let word = rest.popFirst() {
       guard word.hasPrefix("-"), word != "-" else {
-        guard command.operand != nil, operand == nil else { throw .unexpectedWord(word) }
+        guard command.operand != nil, operand == nil else {
+          if command.options.contains(.config), values[.config] == nil, Self.isConfigurationName(word) {
+            throw .unnamedConfiguration(word, command)
+          }
+          throw .unexpectedWord(word)
+        }
         operand = word
         continue
       }
@@ -87,32 +112,32 @@ struct Arguments {
     case .run:
       return .run(
         RunOptions(
-          configuration: try text(.config), logLevel: try choice(.logLevel), logFormat: try choice(.logFormat),
+          configuration: try configuration(), logLevel: try choice(.logLevel), logFormat: try choice(.logFormat),
           loops: try loops(),
           variables: Set([Option.logLevel, .logFormat, .loops].compactMap { value($0)?.source })
             .intersection(Option.allCases.compactMap(\.variable))))
     case .check:
       guard given.contains(.live) else {
         for option in [Option.route, .probe, .json] where given.contains(option) { throw .without(option, .live) }
-        return .check(configuration: try text(.config))
+        return .check(configuration: try configuration())
       }
       return .checkLive(
         LiveCheckOptions(
-          configuration: try text(.config), route: value(.route)?.text, probe: try probe(), form: form))
+          configuration: try configuration(), route: value(.route)?.text, probe: try probe(), form: form))
     case .token:
       return .token(
         TokenOptions(
-          configuration: try text(.config), route: try text(.route), form: form, reveal: given.contains(.reveal)))
+          configuration: try configuration(), route: try text(.route), form: form, reveal: given.contains(.reveal)))
     case .login:
       return .login(try login())
     case .accounts:
-      return .accounts(configuration: try text(.config), form)
+      return .accounts(configuration: try configuration(), form)
     case .logout:
       return .logout(
         LogoutOptions(
-          configuration: try text(.config), account: try text(.account), application: value(.application)?.text))
+          configuration: try configuration(), account: try text(.account), application: value(.application)?.text))
     case .status:
-      return .status(StatusOptions(configuration: try text(.config), form: form, wait: try wait()))
+      return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:
       return .initialise(configuration: value(.config)?.text ?? InitCommand.usualName)
     case .completion:
@@ -125,7 +150,7 @@ struct Arguments {
   }
 
   private func login() throws(UsageError) -> LoginOptions {
-    var options = LoginOptions(configuration: try text(.config), target: try target(), way: try way())
+    var options = LoginOptions(configuration: try configuration(), target: try target(), way: try way())
     do throws(ScopeSetError) {
       options.extraScopes = try ScopeSet(repeated[.extraScope] ?? [])
     } catch {
@@ -200,6 +225,11 @@ struct Arguments {
     return (variable, text)
   }
 
+  private func configuration() throws(UsageError) -> String {
+    if let value = value(.config) { return value.text }
+    return try findConfiguration()
+  }
+
   private func text(_ option: Option) throws(UsageError) -> String {
     guard let value = value(option) else { throw .missing(option) }
     return value.text
@@ -240,6 +270,12 @@ enum UsageError: Error, Equatable {
   case missingValue(String)
   case unexpectedValue(String)
   case unexpectedWord(String)
+  /// A configuration file without its option.
+  case unnamedConfiguration(String, CommandName)
+  /// No configuration is named, and none is in the usual places.
+  case noConfiguration([String])
+  /// A configuration was found that the user did not write and does not trust with root's files.
+  case foreignConfiguration(String)
   /// Nothing stands where the command needs one of a few words.
   case missingWord(String, among: [String])
   case repeated(String)
@@ -260,6 +296,13 @@ enum UsageError: Error, Equatable {
     case .missingValue(let option): "option '\(option)' needs a value"
     case .unexpectedValue(let option): "option '\(option)' takes no value"
     case .unexpectedWord(let word): "unexpected argument '\(word)'"
+    case .unnamedConfiguration(let word, let command):
+      "unexpected argument '\(word)'; -c names the configuration: bearer-proxy \(command.rawValue) -c \(word)"
+    case .noConfiguration(let places):
+      "no configuration: none is named with -c or BEARER_PROXY_CONFIG, and there is no "
+        + "\(places.joined(separator: ", no ")). 'bearer-proxy init' writes a first one"
+    case .foreignConfiguration(let path):
+      "\(path) belongs to another user; to use it, name it: -c \(path)"
     case .missingWord(let name, let words): "no \(name) given: one of \(words.joined(separator: ", "))"
     case .repeated(let option): "option '\(option)' is given twice"
     case .badValue(let source, let value, let expected): "\(source) is \(expected), not '\(value)'"

@@ -11,7 +11,8 @@ struct CheckCommand {
     let routes = counted(settings.routes.count, "route")
     let applications = counted(settings.applications.count, "application")
     return CommandAnswer(
-      text: "\(configuration): ok (\(routes), \(applications))\n" + Tracing(context.environment).report, status: .done)
+      text: settings.warnings.map { $0.warning + "\n" }.joined()
+        + "\(configuration): ok (\(routes), \(applications))\n" + Tracing(context.environment).report, status: .done)
   }
 
   private func counted(_ number: Int, _ noun: String) -> String {

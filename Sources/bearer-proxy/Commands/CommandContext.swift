@@ -162,6 +162,13 @@ enum CommandError: Error, Equatable {
   }
 }
 
+/// What is said of a name that the configuration does not have, with what was probably meant and what there is.
+func unknownName(_ kind: String, _ name: String, among names: [String]) -> String {
+  let nearest = nearestWord(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+  let shown = names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", … (\(names.count) in all)" : "")
+  return "there is no \(kind) '\(name)'\(nearest) (\(names.isEmpty ? "it has none" : "\(kind)s: \(shown)"))"
+}
+
 extension SystemError {
   /// What to do where no event loop can be had.
   fileprivate var loopAdvice: String {

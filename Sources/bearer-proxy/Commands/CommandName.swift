@@ -38,6 +38,23 @@ enum CommandName: String, CaseIterable {
     }
   }
 
+  /// What other programs call the same.
+  var synonyms: [String] {
+    switch self {
+    case .run: ["serve", "start", "server", "proxy", "up"]
+    case .check: ["validate", "test", "verify", "lint", "doctor"]
+    case .login: ["signin", "sign-in", "auth", "authenticate"]
+    case .accounts: ["account", "users", "whoami", "list"]
+    case .logout: ["signout", "sign-out"]
+    case .token: ["tokens", "get-token"]
+    case .status: ["health", "ps", "ready", "info"]
+    case .initialise: ["new", "create", "configure", "setup", "initialise", "initialize"]
+    case .completion: ["completions"]
+    case .man: ["manual"]
+    case .version: []
+    }
+  }
+
   /// What stands behind the command without dashes: how help calls it, and the words it may be.
   var operand: (name: String, words: [String])? {
     self == .completion ? ("SHELL", Shell.allCases.map(\.rawValue)) : nil

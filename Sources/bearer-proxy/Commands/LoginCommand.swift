@@ -70,12 +70,13 @@ struct LoginCommand {
       await remembered?.isMet()
       return CommandAnswer(
         text: LoginReport(
-          result: result, plan: plan, authority: request.application.authority, path: path, people: people
+          result: result, plan: plan, authority: request.application.authority, path: path, people: people,
+          canRefresh: await canRefresh(result, request.application, store), now: context.now()
         ).text, status: .done)
     } catch {
       throw .failed(
         "nobody is signed in to '\(plan.application)': \(error.message(cachePath: path))",
-        status: error.isInteractionRequired ? .interactionRequired : .failed,
+        status: error.exitStatus,
         advice: error.cure(
           application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))
     }
@@ -117,6 +118,14 @@ struct LoginCommand {
             : "To sign in to '\(name)', go there with a browser on this machine (--device-code: on any):")
             + "\n\n  \(address)\n\nThe address works once.\n")
       }
+    }
+  }
+
+  private func canRefresh(
+    _ result: AuthenticationResult, _ application: Application, _ store: CacheStore
+  ) async -> Bool {
+    await SignedInAccounts(application, store: store).accounts().contains { known in
+      known.canRefresh && known.account.homeAccountID == result.account?.homeAccountID
     }
   }
 

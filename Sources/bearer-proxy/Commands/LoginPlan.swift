@@ -9,17 +9,15 @@ import Tokens
 struct LoginPlan: Equatable {
   /// Why there is none.
   enum Problem: Error, Equatable {
-    case unknownApplication(String, suggestion: String?)
-    case unknownRoute(String, suggestion: String?)
+    case unknownApplication(String, among: [String])
+    case unknownRoute(String, among: [String])
     /// The route's token belongs to no account.
     case routeWithoutAccount(String)
 
     var message: String {
       switch self {
-      case .unknownApplication(let name, let nearest):
-        "there is no application '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
-      case .unknownRoute(let name, let nearest):
-        "there is no route '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+      case .unknownApplication(let name, let names): unknownName("application", name, among: names)
+      case .unknownRoute(let name, let names): unknownName("route", name, among: names)
       case .routeWithoutAccount(let name): "route '\(name)' takes no token of a person: there is nobody to sign in"
       }
     }
@@ -33,6 +31,8 @@ struct LoginPlan: Equatable {
   var extraScopes: ScopeSet
   /// The account that the routes name.
   var account: String?
+  /// The routes that get their tokens from this sign-in.
+  var routes: [String]
 
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
   /// is signed in to for the first one's account and scopes, and consented to for the account's other routes, but where
@@ -41,36 +41,40 @@ struct LoginPlan: Equatable {
     switch options.target {
     case .route(let name):
       guard let route = routes.first(where: { $0.name == name }) else {
-        throw .unknownRoute(name, suggestion: nearestWord(to: name, among: routes.map(\.name)))
+        throw .unknownRoute(name, among: routes.map(\.name))
       }
       guard case .account(let application, let account, let scopes) = route.token else {
         throw .routeWithoutAccount(name)
       }
-      self.init(application: application, scopes: scopes, extraScopes: options.extraScopes, account: account)
+      self.init(
+        application: application, scopes: scopes, extraScopes: options.extraScopes, account: account, routes: [name])
     case .application(let name):
       guard applications.contains(name) else {
-        throw .unknownApplication(name, suggestion: nearestWord(to: name, among: applications))
+        throw .unknownApplication(name, among: applications)
       }
-      let wishes = routes.compactMap { route -> (account: String?, scopes: ScopeSet)? in
+      let wishes = routes.compactMap { route -> (route: String, account: String?, scopes: ScopeSet)? in
         guard case .account(name, let account, let scopes) = route.token else { return nil }
-        return (account, scopes)
+        return (route.name, account, scopes)
       }
       let first = wishes.first
-      let others = wishes.filter { $0.account == first?.account }.dropFirst().map(\.scopes)
+      let served = wishes.filter { $0.account == first?.account }
+      let others = served.dropFirst().map(\.scopes)
       let joined = others.reduce(ScopeSet.none) { $0.union($1) }
       let all = joined.union(first?.scopes ?? .none)
       let hasDefault = all.words.contains { $0.hasSuffix("/.default") }
       self.init(
         application: name, scopes: first?.scopes ?? .none,
-        extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined), account: first?.account)
+        extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined), account: first?.account,
+        routes: served.map(\.route))
     }
   }
 
-  private init(application: String, scopes: ScopeSet, extraScopes: ScopeSet, account: String?) {
+  private init(application: String, scopes: ScopeSet, extraScopes: ScopeSet, account: String?, routes: [String]) {
     self.application = application
     self.scopes = scopes
     self.extraScopes = extraScopes
     self.account = account
+    self.routes = routes
   }
 }
 

@@ -1,5 +1,6 @@
 // Owns what is said of a sign-in that succeeded: who, for what, and what of it does not fit the configuration.
 
+import Bytes
 import Configuration
 import Identity
 import Tokens
@@ -12,6 +13,9 @@ struct LoginReport {
   let path: String
   /// Who was signed in before.
   let people: [CachedAccount]
+  /// Whether there is a refresh token.
+  let canRefresh: Bool
+  let now: UnixTime
 
   /// A few lines, never a token.
   var text: String {
@@ -21,6 +25,11 @@ struct LoginReport {
     lines.append("granted: \(result.scopes.isEmpty ? "(nothing stated)" : result.scopes.description)")
     let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
     if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
+    if !plan.routes.isEmpty {
+      lines.append("\(plan.routes.count == 1 ? "route:  " : "routes: ") \(plan.routes.joined(separator: ", "))")
+    }
+    let end = "good for \(words(seconds: result.expiresOn - now))"
+    lines.append("token:   \(end), \(canRefresh ? "then refreshed silently" : "then a person has to sign in again")")
     lines.append("cache:   \(path)")
     let others = people.filter { $0.homeAccountID != result.account?.homeAccountID }
     if plan.account == nil, !others.isEmpty {
@@ -41,6 +50,12 @@ struct LoginReport {
 }
 
 extension SignInError {
+  /// How the command ends. Another person than the expected one is a mistake, not a need for a person.
+  var exitStatus: ExitStatus {
+    if case .otherAccount = self { return .failed }
+    return isInteractionRequired ? .interactionRequired : .failed
+  }
+
   /// What to do, with its line's end; nothing where the sentence itself says it, or nobody at this command can do
   /// anything.
   /// - Parameter application: the one that was signed in to, as `configuration` has it.

@@ -14,10 +14,7 @@ struct LogoutCommand {
     var applications = settings.applications.map { Application(offline: $0) }
     if let name = options.application {
       guard let chosen = applications.first(where: { $0.name == name }) else {
-        let nearest = nearestWord(to: name, among: applications.map(\.name))
-        throw .usage(
-          "\(options.configuration): there is no application '\(name)'"
-            + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+        throw .usage("\(options.configuration): \(unknownName("application", name, among: applications.map(\.name)))")
       }
       applications.removeAll { $0.authority.authorizationServer != chosen.authority.authorizationServer }
     }

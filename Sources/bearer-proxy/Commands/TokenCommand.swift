@@ -15,7 +15,8 @@ struct TokenCommand {
     let configuration = try context.configuration(options.configuration)
     let settings = configuration.settings
     guard let route = settings.routes.first(where: { $0.name == options.route }) else {
-      throw .usage(unknownRoute(in: settings))
+      throw .usage(
+        "\(options.configuration): \(unknownName("route", options.route, among: settings.routes.map(\.name)))")
     }
     let network = try context.network()
     let subscription = settings.subscription(of: route, fetch: context.providers(configuration, network))
@@ -37,12 +38,6 @@ struct TokenCommand {
         "no token for route '\(options.route)': \(error.reason): \(error.detail)", status: error.exitStatus,
         advice: advice(about: error))
     }
-  }
-
-  private func unknownRoute(in settings: Settings) -> String {
-    let nearest = nearestWord(to: options.route, among: settings.routes.map(\.name))
-    return "\(options.configuration) has no route '\(options.route)'"
-      + (nearest.map { "; did you mean '\($0)'?" } ?? "")
   }
 
   /// What to do, where a person can.

@@ -15,6 +15,8 @@ func helpText(_ command: CommandName?) -> String {
       \(table(CommandName.allCases.map { ($0.rawValue, $0.summary) }))
 
       'bearer-proxy COMMAND --help' explains a command. Options beat the environment, which beats the file.
+      The configuration is what -c or BEARER_PROXY_CONFIG names, else the first that is there of ./proxy.yaml,
+      $XDG_CONFIG_HOME/bearer-proxy/proxy.yaml (~/.config/…) and /etc/bearer-proxy/proxy.yaml.
       Exit status: 0 done, 1 failed, 2 usage or configuration error, 3 interaction required.
 
       """
@@ -61,13 +63,13 @@ extension CommandName {
   /// The command line.
   var usage: String {
     switch self {
-    case .run: "bearer-proxy [run] -c FILE [OPTIONS]"
-    case .check: "bearer-proxy check -c FILE [--live [--route NAME] [--probe PATH] [--json]]"
-    case .login: "bearer-proxy login -c FILE --application NAME | --route NAME [--device-code] [OPTIONS]"
-    case .accounts: "bearer-proxy accounts -c FILE [--json]"
-    case .logout: "bearer-proxy logout -c FILE --account ACCOUNT [--application NAME]"
-    case .token: "bearer-proxy token -c FILE --route NAME [--json] [--reveal]"
-    case .status: "bearer-proxy status -c FILE [--json] [--wait[=SECONDS]]"
+    case .run: "bearer-proxy [run] [-c FILE] [OPTIONS]"
+    case .check: "bearer-proxy check [-c FILE] [--live [--route NAME] [--probe PATH] [--json]]"
+    case .login: "bearer-proxy login [-c FILE] --application NAME | --route NAME [--device-code] [OPTIONS]"
+    case .accounts: "bearer-proxy accounts [-c FILE] [--json]"
+    case .logout: "bearer-proxy logout [-c FILE] --account ACCOUNT [--application NAME]"
+    case .token: "bearer-proxy token [-c FILE] --route NAME [--json] [--reveal]"
+    case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
     case .completion: "bearer-proxy completion bash | zsh | fish"
     case .man: "bearer-proxy man"
@@ -83,8 +85,10 @@ extension CommandName {
     case .check:
       """
       Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0.
-      With --live each route's chain is tried, link by link: the authority's metadata, a token, name, connection and TLS
-      of the upstream, and a GET of the route's 'probe'. Each has its time, its verdict, and what to do. Exits 0 where all
+      What is allowed and hardly ever meant is a warning.
+      With --live each route's chain is tried, link by link: the authority's metadata, a token, the redirect URI of a
+      sign-in, the provider's clock, name, connection and TLS of the upstream, and a GET of the route's 'probe'. Each has
+      its time, its verdict, and what to do. Exits 0 where all
       is well, 3 where only a person's sign-in is missing, and 1 otherwise.
       """
     case .login:
@@ -92,7 +96,7 @@ extension CommandName {
       Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the
       cache's file. A proxy that runs notices within a second. Nothing is kept of another person than the route's account, or
       than the only one who is signed in; where it is open who is meant, you are asked once. Exits 3 where the provider or
-      the person says no, 1 for every other bad end.
+      the person says no, 1 for every other bad end, such as another person than the one who is meant.
       """
     case .accounts:
       "Reads the cache; asks no provider. Never shows a token."
@@ -145,7 +149,9 @@ extension Option {
   func sentence(in command: CommandName) -> String {
     switch self {
     case .config:
-      command == .initialise ? "The file to write; \(InitCommand.usualName) unless said." : "The configuration file."
+      command == .initialise
+        ? "The file to write; \(InitCommand.usualName) unless said."
+        : "The configuration file; else ./proxy.yaml, ~/.config/bearer-proxy/ or /etc/bearer-proxy/."
     case .logLevel: "debug, info, warning or error, instead of the file's."
     case .logFormat: "json or text, instead of the file's."
     case .loops: "Event loops, 1 to 256, instead of the file's."

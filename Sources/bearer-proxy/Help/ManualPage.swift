@@ -48,8 +48,12 @@ func manualPage() -> String {
     Open the access log's file again, after it was moved away.
     .SH FILES
     .TP
+    .I ./proxy.yaml
+    .TQ
+    .I $XDG_CONFIG_HOME/bearer\\-proxy/proxy.yaml
+    .TQ
     .I /etc/bearer\\-proxy/proxy.yaml
-    The configuration, where the program was installed as a service.
+    The configuration: the first that is there counts, unless an option or a variable names another.
     .TP
     .I /usr/local/share/doc/bearer\\-proxy/full.yaml
     Every key of the configuration, with its default and a comment.

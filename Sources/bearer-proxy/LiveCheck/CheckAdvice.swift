@@ -1,6 +1,8 @@
 // Owns what to do about each thing that `check --live` can find wrong. Pure; what was found is LiveCheck's.
 
 import Configuration
+import Glibc
+import HTTP
 import HTTPClient
 import Identity
 import Platform
@@ -37,11 +39,12 @@ struct CheckAdvice {
   private func advice(_ reply: TokenErrorReply) -> String {
     switch reply.error {
     case "invalid_client":
-      "Check 'client_id' and the client secret of \(section): it may have expired, or be another application's."
+      "Check 'client_id' and the client secret of \(section): the secret may be wrong, have expired, or be another "
+        + "application's; the portal's list shows a secret's id, which is not the secret."
     case "unauthorized_client":
       "The provider does not let \(section) ask this way: allow it there, or check 'client_id' and 'authority'."
     case "invalid_scope", "invalid_target", "invalid_resource":
-      "Check the scopes of the route: the provider knows no such."
+      scopesAdvice
     case "access_denied", "invalid_grant": "Grant \(section) what it asks for, at the provider."
     default: "Look the code up in the provider's documentation; what it is about is \(section)."
     }
@@ -50,15 +53,36 @@ struct CheckAdvice {
   private func advice(_ error: FetchError) -> String {
     switch error {
     case .unresolved: "Is the host in 'authority' of \(section) spelt right, and does this machine's resolver know it?"
+    case .unreachable(_, _, ECONNREFUSED):
+      "Nothing listens at that address and port, or a firewall refuses: is 'authority' of \(section) right?"
     case .unreachable, .timedOut: "Does a firewall stand between this machine and the provider?"
-    case .tls:
-      "Name the authority that issued the provider's certificate in 'tls: {ca_file: …}' of \(section); a device in "
-        + "between may show one of its own."
+    case .tls(_, _, let cause):
+      Self.tlsAdvice(
+        cause, of: "provider", name: "Is the host in 'authority' of \(section) the one that the certificate names?",
+        trust: "'tls: {ca_file: …}' of \(section)", address: "'authority'")
+    case .answeredWithTLS: "The provider speaks TLS at that port: write https: in 'authority' of \(section)."
     case .proxy: Self.proxyAdvice
     case .closed, .malformed, .tooLarge:
       "Is 'authority' of \(section) the provider's address, and not some other service's?"
     }
   }
+
+  /// About scopes that a provider does not take.
+  var scopesAdvice: String {
+    "Check 'scopes' of the route: the provider does not know them, or \(section) may not ask for them."
+  }
+
+  /// About a redirect URI that a provider does not take.
+  func advice(redirectURI: String, isPage: Bool) -> String {
+    "Register the redirect URI \(redirectURI) for client_id \(application?.clientID ?? "") at the provider, and check "
+      + "'client_id' of \(section)."
+      + (isPage ? "" : " If another one of this machine is registered, 'login' takes it with --port or --redirect-uri.")
+  }
+
+  /// About a clock that is wrong.
+  static let clockAdvice =
+    "Set this machine's clock and keep it right (timedatectl set-ntp true, or chrony): else tokens are used after their "
+    + "end, or not at all."
 
   private static let proxyAdvice =
     "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that are "
@@ -73,9 +97,58 @@ struct CheckAdvice {
     case .connect(.timedOut), .timedOut:
       "Does a firewall drop what goes there? 'timeouts: {connect: …}' says how long is waited."
     case .proxyUnreachable, .proxy: Self.proxyAdvice
-    case .connect(.handshake), .tls:
-      "Name the authority that issued the upstream's certificate in 'tls: {ca_file: …}', or the certificate's name in "
-        + "'server_name'."
+    case .connect(.handshake(let error)), .tls(let error):
+      Self.tlsAdvice(
+        error.cause, of: "upstream",
+        name: "Is the host in 'upstream' the one that the certificate names? If it has to be another, write the "
+          + "certificate's name as 'tls: {server_name: …}' of the route.",
+        trust: "'tls: {ca_file: …}' of the route", address: "'upstream'")
+    }
+  }
+
+  /// About a handshake.
+  /// - Parameters:
+  ///   - peer: what the other side is.
+  ///   - name: what to do about a certificate for another name.
+  ///   - trust: where a certification authority is named.
+  ///   - address: where the peer's address is written.
+  private static func tlsAdvice(
+    _ cause: TLSFailure.Cause, of peer: String, name: String, trust: String, address: String
+  ) -> String {
+    switch cause {
+    case .expired:
+      "The \(peer)'s certificate has expired: its operator has to renew it. If it has not, this machine's clock is wrong "
+        + "(date -u)."
+    case .notYetValid: "The \(peer)'s certificate is not valid yet: is this machine's clock right (date -u)?"
+    case .wrongName: name
+    case .unknownAuthority:
+      "Name the authority that issued the \(peer)'s certificate in \(trust). A device on the way may show a certificate "
+        + "of its own; then it is that device's authority."
+    case .notTLS: "What answers there speaks no TLS: is the port in \(address) right, or is it http: instead of https:?"
+    case .clientCertificate:
+      "The \(peer) wants a client certificate, or another one: see 'certificate_file' and 'key_file' in config/full.yaml."
+    case .nothingInCommon: "The \(peer) offers no TLS 1.2 or 1.3 with forward secrecy: its operator has to update it."
+    case .other:
+      "Is there a TLS server at the address in \(address)? If so, is the authority that issued its certificate in \(trust)?"
+    }
+  }
+
+  /// About a probe that got no answer.
+  func advice(probe error: FetchError) -> String {
+    let isPlain = route.upstream.value.scheme == .http
+    return switch error {
+    case .answeredWithTLS: "The upstream speaks TLS at this port: write https: in 'upstream'."
+    case .closed where isPlain, .malformed where isPlain:
+      "Does the upstream speak HTTP/1.1 at this port? If it speaks TLS there, write https: in 'upstream'."
+    case .closed, .malformed:
+      "The connection is there: does the upstream speak HTTP/1.1 at this port, and not HTTP/2 alone?"
+    case .timedOut: "The connection is there: 'timeouts: {response_head: …}' says how long an answer is waited for."
+    case .tls(_, _, let cause):
+      Self.tlsAdvice(
+        cause, of: "upstream", name: "Is the host in 'upstream' the one that the certificate names?",
+        trust: "'tls: {ca_file: …}' of the route", address: "'upstream'")
+    case .proxy: Self.proxyAdvice
+    case .unresolved, .unreachable, .tooLarge: "Try again: what worked a moment ago did not work now."
     }
   }
 
@@ -83,6 +156,8 @@ struct CheckAdvice {
   func advice(status: Int) -> String? {
     switch status {
     case 200..<400: nil
+    case 400 where route.upstream.value.scheme == .http:
+      "If the upstream speaks TLS at this port, write https: in 'upstream'; else, what does it expect of this request?"
     case 401 where application == nil: "The upstream wants to know who calls, and the route has no token."
     case 401:
       "The upstream does not take the token. Is it for this API? Compare the route's scopes with what the API expects."

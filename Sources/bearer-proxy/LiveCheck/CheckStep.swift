@@ -53,6 +53,8 @@ struct CheckStep: Equatable {
     case configuration
     case authority
     case token
+    case signIn = "sign_in"
+    case clock
     case upstreamName = "upstream_name"
     case upstreamConnection = "upstream_connection"
     case upstreamTLS = "upstream_tls"

@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Identity
 import Platform
+import Proxy
 import Tokens
 
 /// What `check --live` was told.
@@ -28,8 +29,7 @@ struct LiveCheck {
     let configuration = try context.configuration(options.configuration)
     let routes = configuration.settings.routes.map(\.name)
     if let name = options.route, !routes.contains(name) {
-      let nearest = nearestWord(to: name, among: routes).map { "; did you mean '\($0)'?" } ?? ""
-      throw .usage("\(options.configuration) has no route '\(name)'\(nearest)")
+      throw .usage("\(options.configuration): \(unknownName("route", name, among: routes))")
     }
     let report = await report(configuration, try context.network(), in: context)
     return CommandAnswer(
@@ -40,7 +40,12 @@ struct LiveCheck {
     _ configuration: LoadedConfiguration, _ network: CommandNetwork, in context: CommandContext
   ) async -> LiveCheckReport {
     let settings = configuration.settings
-    let fetch = context.providers(configuration, network)
+    let providers = context.providers(configuration, network)
+    let clocks = Dictionary(uniqueKeysWithValues: settings.applications.map { ($0.name, ProviderClock()) })
+    let fetch = { (application: ApplicationSettings) -> Fetch in
+      let fetch = providers(application)
+      return clocks[application.name]?.watching(fetch, now: context.now) ?? fetch
+    }
     // Together with the way to the cache, which explains why no account is found.
     let (cache, store) = await CacheCheck(
       cache: configuration.cache, loop: network.loop, resolver: network.resolver
@@ -53,12 +58,15 @@ struct LiveCheck {
     // Side by side: one host that does not answer is not to hold up the others.
     let checked = await withTaskGroup(of: (Int, CheckedRoute).self) { group in
       for (index, route) in chosen {
+        let application = route.application.flatMap { settings.application(named: $0) }
         let chain = RouteChain(
-          route: route, application: route.application.flatMap { settings.application(named: $0) },
+          route: route, application: application,
           subscription: settings.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
           probe: options.probe ?? route.probe,
           tls: configuration.contexts.routes[index], configuration: options.configuration, broker: broker,
-          fetcher: network.fetcher,
+          fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),
+          providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),
+          pageRedirectURIs: { settings.pageRedirectURIs($0) },
           connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver))
         group.addTask { (index, await chain.check()) }
       }
@@ -67,6 +75,16 @@ struct LiveCheck {
       return checked.sorted { $0.0 < $1.0 }.map(\.1)
     }
     return LiveCheckReport(file: options.configuration, routes: checked, cache: cache)
+  }
+}
+
+extension Settings {
+  /// Where browsers have to be sent back to for the sign-in pages that have a known address.
+  fileprivate func pageRedirectURIs(_ callback: CallbackPath) -> [String] {
+    listeners.compactMap { listener in
+      if case .tcp(_, 0) = listener.address.value, listener.signIn?.publicURL == nil { return nil }
+      return SignInOrigin(listener)?.redirectURI(callback)
+    }
   }
 }
 

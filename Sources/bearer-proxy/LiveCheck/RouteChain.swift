@@ -18,6 +18,11 @@ struct RouteChain: Sendable {
   let configuration: String
   let broker: TokenBroker
   let fetcher: Fetcher
+  /// The way to the application's provider.
+  let provider: Fetch
+  let providerClock: ProviderClock
+  /// Where a listener's sign-in pages have browsers brought back to.
+  let pageRedirectURIs: @Sendable (CallbackPath) -> [String]
   let connectionProbe: ConnectionProbe
 
   private var advisor: CheckAdvice {
@@ -31,10 +36,15 @@ struct RouteChain: Sendable {
     ]
     var token: BearerValue?
     if let subscription {
-      steps.append(await authority(subscription))
+      let (authority, metadata) = await self.authority(subscription)
+      steps.append(authority)
       let (step, value) = await self.token(subscription)
       steps.append(step)
       token = value
+      if let metadata, let signIn = await signIn(metadata, isNeeded: step.verdict == .interactionRequired) {
+        steps.append(signIn)
+      }
+      if let clock = clock() { steps.append(clock) }
     }
     let connection = await self.connection()
     steps += connection
@@ -49,18 +59,65 @@ struct RouteChain: Sendable {
     return CheckedRoute(name: route.name, steps: steps)
   }
 
-  private func authority(_ subscription: TokenSubscription) async -> CheckStep {
+  private func authority(_ subscription: TokenSubscription) async -> (CheckStep, ProviderMetadata?) {
     let began = MonotonicTime.now
     do throws(AcquisitionError) {
       let metadata = try await broker.discover(for: subscription)
-      return CheckStep(
+      let step = CheckStep(
         name: .authority, verdict: .ok, milliseconds: Self.since(began),
         detail: "\(subscription.key.authority), issuer \(metadata.issuer)")
+      return (step, metadata)
     } catch {
-      return CheckStep(
+      let step = CheckStep(
         name: .authority, verdict: .failed, milliseconds: Self.since(began), detail: error.detail,
         advice: advisor.advice(error))
+      return (step, nil)
     }
+  }
+
+  /// Whether the provider knows the redirect URIs and the scopes of sign-ins; nil where that does not show. `login` may
+  /// use other redirect URIs than its usual one, so that one is tried only where a sign-in is needed.
+  private func signIn(_ metadata: ProviderMetadata, isNeeded: Bool) async -> CheckStep? {
+    guard let application, case .account(_, _, let scopes) = route.token, let endpoint = metadata.authorizationEndpoint
+    else { return nil }
+    let began = MonotonicTime.now
+    let pages = pageRedirectURIs(application.callback)
+    let redirects = !pages.isEmpty ? pages : isNeeded ? [LoopbackRedirect(application.callback).description] : []
+    var known: [String] = []
+    for redirect in redirects {
+      let trial = SignInTrial(endpoint: endpoint, clientID: application.clientID, redirectURI: redirect, scopes: scopes)
+      var verdict = SignInTrial.Verdict.unknown
+      do throws(FetchError) { verdict = try await trial.verdict(provider) } catch { continue }
+      let found: (detail: String, advice: String)
+      switch verdict {
+      case .unknown: continue
+      case .accepted:
+        known.append(redirect)
+        continue
+      case .scopes(let code):
+        found = ("the provider refuses a sign-in for \(scopes): \(code)", advisor.scopesAdvice)
+      case .application(let code):
+        found = (
+          "the provider shows an error instead of a sign-in that comes back to \(redirect)\(code.isEmpty ? "" : ": \(code)")",
+          advisor.advice(redirectURI: redirect, isPage: !pages.isEmpty)
+        )
+      }
+      return CheckStep(
+        name: .signIn, verdict: .failed, milliseconds: Self.since(began), detail: found.detail, advice: found.advice)
+    }
+    if known.isEmpty { return nil }
+    return CheckStep(
+      name: .signIn, verdict: .ok, milliseconds: Self.since(began),
+      detail: "the provider accepts \(known.joined(separator: " and "))")
+  }
+
+  /// The difference between this machine's clock and the provider's, where it matters.
+  private func clock() -> CheckStep? {
+    guard let skew = providerClock.skew, abs(skew) > ProviderClock.tolerance else { return nil }
+    return CheckStep(
+      name: .clock, verdict: .failed,
+      detail: "this machine's clock is \(words(seconds: abs(skew))) \(skew > 0 ? "ahead of" : "behind") the provider's",
+      advice: CheckAdvice.clockAdvice)
   }
 
   private func token(_ subscription: TokenSubscription) async -> (CheckStep, BearerValue?) {
@@ -127,9 +184,8 @@ struct RouteChain: Sendable {
           + (challenge.map { ": \(Self.without(token, $0))" } ?? ""), advice: advice)
     } catch {
       return CheckStep(
-        name: .probe, verdict: .failed, milliseconds: Self.since(began), detail: "the upstream gave no answer",
-        advice:
-          "The connection is there: does the upstream speak HTTP/1.1 at this port, and answer within 'response_head'?")
+        name: .probe, verdict: .failed, milliseconds: Self.since(began),
+        detail: "the upstream gave no answer: \(error.detail)", advice: advisor.advice(probe: error))
     }
   }
 

@@ -1,0 +1,60 @@
+// What is allowed in a configuration and hardly ever meant.
+
+import HTTP
+import Tokens
+
+extension Settings {
+  /// What `check` warns of, in the order of the file.
+  package var warnings: [ConfigurationIssue] {
+    let warnings = unreachableSignIns + placeholders + suspectPorts
+    return warnings.isEmpty ? [] : ConfigurationError(warnings).issues
+  }
+
+  /// Routes of people whose tokens nobody can bring: neither `login`, which needs a cache that outlives it, nor pages.
+  private var unreachableSignIns: [ConfigurationIssue] {
+    guard case .memory = cache, listeners.allSatisfy({ $0.signIn == nil }) else { return [] }
+    return routes.compactMap { route in
+      guard case .account = route.token else { return nil }
+      return ConfigurationIssue(
+        route.place,
+        "route '\(route.name)' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy login', "
+          + "or 'sign_in: true' on a listener for sign-in pages")
+    }
+  }
+
+  /// Values that an example has.
+  private var placeholders: [ConfigurationIssue] {
+    given.compactMap { value in
+      guard value.key.hasPrefix("applications."), case .file(let place, _) = value.source else { return nil }
+      if value.key.hasSuffix(".client_id"), isPlaceholder(value.value) {
+        return ConfigurationIssue(
+          place, "\(value.key) is a placeholder: write the id under which the application is registered with its provider")
+      }
+      if value.key.hasSuffix(".authority"), value.value.split(separator: "/").contains(where: { isPlaceholder($0) }) {
+        return ConfigurationIssue(place, "\(value.key) contains a placeholder: write your tenant's id or domain")
+      }
+      return nil
+    }
+  }
+
+  private var suspectPorts: [ConfigurationIssue] {
+    routes.compactMap { route in
+      let url = route.upstream.value
+      switch (url.scheme, url.port) {
+      case (.http, 443): return route.upstream.issue("plain HTTP at port 443, where a server usually expects https:")
+      case (.https, 80): return route.upstream.issue("TLS at port 80, where a server usually expects http:")
+      default: return nil
+      }
+    }
+  }
+}
+
+/// Whether a text is what examples have in the place of an id.
+private func isPlaceholder(_ text: some StringProtocol) -> Bool {
+  let word = text.lowercased().replacing("_", with: "-")
+  if word.hasPrefix("<") || word.hasPrefix("your-") || word.hasSuffix("-placeholder") { return true }
+  if ["placeholder", "client-id", "changeme", "change-me", "todo", "tenant", "tenant-id", "xxx"].contains(word) { return true }
+  // 00000000-0000-0000-0000-000000000000 and the like.
+  let digits = word.filter { $0 != "-" }
+  return word.count == 36 && digits.count == 32 && Set(digits).count == 1
+}
