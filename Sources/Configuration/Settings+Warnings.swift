@@ -30,7 +30,7 @@ extension Settings {
         return ConfigurationIssue(
           place, "\(value.key) is a placeholder: write the id under which the application is registered with its provider")
       }
-      if value.key.hasSuffix(".authority"), value.value.split(separator: "/").contains(where: { isPlaceholder($0) }) {
+      if value.key.hasSuffix(".authority"), value.value.split(separator: "/").contains(where: { $0 != "tenant" && isPlaceholder($0) }) {
         return ConfigurationIssue(place, "\(value.key) contains a placeholder: write your tenant's id or domain")
       }
       return nil

@@ -16,24 +16,24 @@ struct ReadinessReport {
 
   /// - Parameters:
   ///   - needs: what sign-ins have to bring, by route.
-  ///   - isOwed: whether a token that is missing makes the proxy not ready, or is told beside only.
+  ///   - rule: which missing tokens make the proxy not ready; the others are told beside only.
   init(
-    _ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime, isOwed: Bool = true
+    _ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime,
+    rule: ReadinessRule = .tokens
   ) {
     var isOwing = statuses.count < expected
     var reasons: [String] = []
     var accounts: [String] = []
     for status in statuses {
+      if rule.awaits(status) { isOwing = true }
       if case .account(let name) = status.subject {
         accounts.append("account \(Self.name(status, name)), \(Self.subject(status)): \(Self.account(status, now))")
       } else if !status.isReady(at: now) {
-        // One that has ended had arrived.
-        if status.expiresAt == nil { isOwing = true }
         reasons.append("\(Self.subject(status)): \(Self.missing(status, now))")
       }
     }
     if statuses.count < expected { reasons.append("tokens have not been asked for yet") }
-    isReady = !(isOwing && isOwed)
+    isReady = !(isOwing && rule != .started)
     text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts + Self.lines(needs)).map { "- \($0)\n" }.joined()
   }
 
@@ -66,5 +66,15 @@ struct ReadinessReport {
     case .some: return missing(status, now)
     case nil: return "signed in, token obtained on demand"
     }
+  }
+}
+
+extension ReadinessRule {
+  /// Whether the proxy is not ready because of what this token misses. One that has ended had arrived; a person's is
+  /// obtained when it is asked for, so that a sign-in is enough.
+  func awaits(_ status: TokenStatus) -> Bool {
+    if self == .started || status.expiresAt != nil { return false }
+    if status.subject == .application { return true }
+    return self == .people && (status.account == nil || status.failure?.error.isInteractionRequired == true)
   }
 }

@@ -7,4 +7,7 @@ package enum ReadinessRule: String, Sendable, Hashable, CaseIterable {
   /// Every route with a token of an application's own has had one, once. A provider that goes down later keeps nobody away: callers
   /// are told.
   case tokens
+  /// Every route with a token has had one, once: someone has signed in for each route of a person, too. Only where people do not sign
+  /// in through this proxy: it gets no requests before.
+  case people
 }

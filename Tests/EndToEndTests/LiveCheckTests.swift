@@ -147,7 +147,7 @@ struct LiveCheckTests {
     async throws
   {
     let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(in: directory)
+    let provider = try await OpenIDProvider(in: directory, ["--signs-in", OpenIDProvider.client])
     let upstream = try await ScriptedUpstream(in: directory)
     let redis = try await RedisPeer(
       in: directory, user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
@@ -199,7 +199,7 @@ struct LiveCheckTests {
 
   @Test func `a missing sign-in alone exits 3 and names the command`() async throws {
     let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(in: directory)
+    let provider = try await OpenIDProvider(in: directory, ["--signs-in", OpenIDProvider.client])
     let upstream = try await ScriptedUpstream(in: directory)
     let file = try directory.write(
       """
@@ -338,7 +338,7 @@ struct LiveCheckTests {
     await scene.services.stop()
   }
 
-  @Test(arguments: [(-3600, "1 h ahead of"), (90, "90 s behind"), (20, "")])
+  @Test(arguments: [(-3600, "60 min ahead of"), (90, "90 s behind"), (20, "")])
   func `a clock that is off by more than a minute is named`(offset: Int, words: String) async throws {
     let directory = try TemporaryDirectory()
     let script = try directory.write(

@@ -3,7 +3,7 @@
 import Bytes
 @testable import Identity
 import Testing
-import Tokens
+@testable import Tokens
 
 @testable import Proxy
 
@@ -48,7 +48,7 @@ import Tokens
     let ended = ReadinessReport([try Self.status(900, failedSince: 990)], expected: 1, now: Self.now)
     #expect(ended.isReady)
     #expect(ended.text.hasPrefix("ready\n- application contoso, scopes orders/.default: identity-provider-unavailable"))
-    let missing = ReadinessReport([try Self.status(nil)], expected: 2, now: Self.now, isOwed: false)
+    let missing = ReadinessReport([try Self.status(nil)], expected: 2, now: Self.now, rule: .started)
     #expect(missing.isReady)
     #expect(missing.text.hasSuffix("the first token has not arrived yet\n- tokens have not been asked for yet\n"))
   }
@@ -61,6 +61,24 @@ import Tokens
       expiresAt: expiresAt.map { UnixTime($0) })
     status.failure = failure.map { TokenStatus.Failure(error: $0, since: UnixTime(990), retryAt: UnixTime(1010)) }
     return status
+  }
+
+  @Test func `people are waited for only where that is chosen, until someone is signed in`() throws {
+    let needed = AcquisitionError.interactionRequired(
+      InteractionRequired(reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm")))
+    var signedIn = try Self.account("alice@contoso.example")
+    signedIn.account = CachedAccount(home: "a.b", environment: "id.example", entries: [])
+    let cases: [(status: TokenStatus, isReady: Bool)] = [
+      (try Self.account("alice@contoso.example"), false),
+      (try Self.account("alice@contoso.example", failure: needed), false), (signedIn, true),
+      (try Self.account("alice@contoso.example", expiresAt: 1300), true),
+      (try Self.account("alice@contoso.example", expiresAt: 900, failure: needed), true),
+    ]
+    for (status, isReady) in cases {
+      #expect(ReadinessReport([status], expected: 1, now: Self.now, rule: .people).isReady == isReady, "\(status)")
+      #expect(ReadinessReport([status], expected: 1, now: Self.now, rule: .tokens).isReady)
+    }
+    #expect(!ReadinessReport([try Self.status(nil)], expected: 1, now: Self.now, rule: .people).isReady)
   }
 
   @Test func `accounts are told of, and keep nobody away`() throws {

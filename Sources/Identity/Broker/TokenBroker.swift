@@ -314,7 +314,7 @@ package actor TokenBroker {
     states[key] = state
     if report.wasSent {
       let event = TokenEvent(
-        application: subscription.application.name, authority: key.authority, scopes: wanted.key.scopes,
+        key: key, application: subscription.application.name, authority: key.authority, scopes: wanted.key.scopes,
         grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome,
         isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }

@@ -49,6 +49,8 @@ package struct TokenEvent: Sendable {
     case failed(AcquisitionError, TokenErrorClass, servedUntil: UnixTime?)
   }
 
+  /// What the token is shared by.
+  package var key: AcquisitionKey
   /// The application's name in the configuration.
   package var application: String
   /// The provider.

@@ -45,12 +45,18 @@ package struct TokenMetrics: Sendable {
 extension TokenEvent {
   /// Writes a record: what was obtained, or what failed and whether requests fail with it.
   package func write(to log: Log) {
+    write(to: log, route: nil) { _ in nil }
+  }
+
+  /// The same with the names of the routes that the token is for, and what to do about a failure.
+  package func write(to log: Log, route: String?, next: (AcquisitionError) -> String?) {
+    let route = route.map(LogValue.string) ?? .absent
     switch outcome {
     case .obtained(let lifetime, let granted):
       log.info(
         isOfChangedCredential ? "changed credential accepted, token obtained" : "token obtained",
         [
-          "application": .string(application), "authority": .string(authority.description),
+          "route": route, "application": .string(application), "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "granted": .string(granted.description),
           "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
@@ -63,20 +69,22 @@ extension TokenEvent {
           ? "changed credential obtained no token, the one of the former credential still serves"
           : "token not renewed, the held one still serves",
         [
-          "application": .string(application), "authority": .string(authority.description),
+          "route": route, "application": .string(application), "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
           "retry_after_s": .integer(Int(clamping: error.retryAfter)),
           "served_until": .integer(Int(clamping: servedUntil.seconds)), "duration_ms": .milliseconds(duration),
+          "next": next(error).map(LogValue.string) ?? .absent,
         ])
     case .failed(let error, _, nil):
       log.error(
         "token not obtained",
         [
-          "application": .string(application), "authority": .string(authority.description),
+          "route": route, "application": .string(application), "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
           "retry_after_s": .integer(Int(clamping: error.retryAfter)), "duration_ms": .milliseconds(duration),
+          "next": next(error).map(LogValue.string) ?? .absent,
         ])
     }
   }

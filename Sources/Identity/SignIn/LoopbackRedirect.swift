@@ -53,7 +53,7 @@ package struct LoopbackRedirect: Sendable, Hashable {
   }
 
   /// The URI with the port that is listened at.
-  func uri(port: UInt16) -> String { "http://\(host):\(port)\(path)" }
+  package func uri(port: UInt16) -> String { "http://\(host):\(port)\(path)" }
 
   /// The path of requests to it.
   var requestPath: String { path.isEmpty ? "/" : path }

@@ -77,8 +77,10 @@ package struct CacheMetrics: Sendable {
 
 extension CacheStoreEvent {
   /// Writes a record. A failure is logged once, however often it repeats, and its end once.
-  /// - Parameter path: the cache's file or server.
-  package func write(to log: Log, path: String) {
+  /// - Parameters:
+  ///   - path: the cache's file or server.
+  ///   - next: what to do about a failure.
+  package func write(to log: Log, path: String, next: (CacheStoreError) -> String? = { _ in nil }) {
     switch self {
     case .read(let duration):
       log.debug("token cache read", ["file": .string(path), "duration_ms": .milliseconds(duration)])
@@ -92,7 +94,10 @@ extension CacheStoreEvent {
     case .failed(let error, let kept, isNews: true):
       log.error(
         "token cache cannot be used, serving from memory",
-        ["reason": .string(error.reason), "detail": .string(error.description(path: path)), "kept": .integer(kept)])
+        [
+          "reason": .string(error.reason), "detail": .string(error.description(path: path)), "kept": .integer(kept),
+          "next": next(error).map(LogValue.string) ?? .absent,
+        ])
     case .failed: break
     case .waited(let lock, let duration):
       log.debug("token cache lock", ["lock": .string(lock.rawValue), "duration_ms": .milliseconds(duration)])

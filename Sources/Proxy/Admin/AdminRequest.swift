@@ -9,6 +9,8 @@ struct AdminRequest: Sendable {
   var path: String
   /// How the answer is to look.
   var form: AdminForm
+  /// Whether every reason is wanted.
+  var isVerbose: Bool
   /// What `level` says in the query, if anything.
   var level: String?
   /// GET or HEAD.
@@ -26,6 +28,7 @@ struct AdminRequest: Sendable {
     let parameters = bytes.extracting(head.target.query).text.split(separator: "&")
     path = bytes.extracting(head.target.path).text
     form = parameters.contains("format=json") ? .json : .text
+    isVerbose = parameters.contains("verbose")
     level = parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) }
     isRead = head.method == .get || head.method == .head
     isPost = head.method == .post

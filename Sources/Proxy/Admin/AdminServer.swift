@@ -110,7 +110,7 @@ package final class AdminServer: Sendable {
     guard request.isRead else { return .text(405, "only GET and HEAD\n") }
     switch request.path {
     case "/healthz": return .text(200, "ok\n")
-    case "/readyz": return await readiness(right)
+    case "/readyz": return await readiness(right, isVerbose: request.isVerbose)
     case "/metrics":
       await service.setGauges(at: UnixTime(WallClock.now.seconds), startedAt: startedAt)
       return .admin(200, MetricsRegistry.mediaType, service.registry.prometheusText())
@@ -161,12 +161,22 @@ package final class AdminServer: Sendable {
       routes: await service.routeStatuses(at: now), reload: reloads.report)
   }
 
-  private func readiness(_ right: AdminRight) async -> ServerResponse {
+  private func readiness(_ right: AdminRight, isVerbose: Bool) async -> ServerResponse {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
-    let report = await readinessReport(UnixTime(WallClock.now.seconds))
+    let now = UnixTime(WallClock.now.seconds)
+    let report = await readinessReport(now)
     // The first line alone, where the others are not for this caller: they name accounts.
-    let text = right < .status ? report.text.prefix { $0 != "\n" } + "\n" : report.text[...]
-    return .text(report.isReady ? 200 : 503, String(text))
+    if right < .status { return .text(report.isReady ? 200 : 503, report.text.prefix { $0 != "\n" } + "\n") }
+    var text = report.text
+    if isVerbose {
+      let rule = service.readiness
+      text += "ready_when: \(rule.rawValue)\n"
+      for route in await service.routeStatuses(at: now) {
+        let isAwaited = route.token.map(rule.awaits) ?? false
+        text += "[\(isAwaited ? "-" : "+")] route \(route.route.name): \(route.line)\n"
+      }
+    }
+    return .text(report.isReady ? 200 : 503, text)
   }
 
   private func readinessReport(_ now: UnixTime) async -> ReadinessReport {
@@ -174,7 +184,7 @@ package final class AdminServer: Sendable {
     let report = ReadinessReport(
       await service.broker.statuses(of: service.subscriptions), needs: await service.signInRequirements.needs(),
       expected: Set(service.subscriptions.map(\.key)).count, now: now,
-      isOwed: service.readiness == .tokens && !hasBeenReady.load(ordering: .relaxed))
+      rule: hasBeenReady.load(ordering: .relaxed) ? .started : service.readiness)
     if report.isReady { hasBeenReady.store(true, ordering: .relaxed) }
     return report
   }

@@ -8,7 +8,7 @@ internal import Telemetry
 extension ExchangeFailure {
   /// What kept an upstream from answering; other failures by the kind that their answer names.
   var errorType: String {
-    upstreamFault.map { "\($0.word)" } ?? ProblemDocument(self).kind
+    upstreamFault.map { "\($0.word)" } ?? "\(ProblemDocument(self).type.word)"
   }
 }
 

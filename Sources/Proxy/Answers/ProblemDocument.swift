@@ -5,14 +5,15 @@ internal import HTTP
 internal import HTTPClient
 internal import Identity
 internal import Routing
+internal import Telemetry
 internal import Tokens
 
 /// One answer in the proxy's own name.
 struct ProblemDocument {
   /// The status code.
   var status: Int
-  /// The last part of `type`, stable for programs.
-  var kind: String
+  /// What it is about, stable for programs.
+  var type: ProblemType
   /// The kind in words.
   var title: String
   /// What happened and what to do, for the person who reads it.
@@ -22,9 +23,9 @@ struct ProblemDocument {
   /// What a person has to bring, where that is what is missing.
   var interaction: InteractionRequired?
 
-  init(_ status: Int, _ kind: String, _ title: String, _ detail: String, retryAfter: Int64? = nil) {
+  init(_ status: Int, _ type: ProblemType, _ title: String, _ detail: String, retryAfter: Int64? = nil) {
     self.status = status
-    self.kind = kind
+    self.type = type
     self.title = title
     self.detail = detail
     self.retryAfter = retryAfter
@@ -35,115 +36,115 @@ struct ProblemDocument {
     switch failure {
     case .head(let error): self = Self.document(error)
     case .framing(let error):
-      self.init(error.status, "bad-request", "Bad request", "The length of the content cannot be told: \(error.words).")
+      self.init(error.status, .badRequest, "Bad request", "The length of the content cannot be told: \(error.words).")
     case .path(let error):
-      self.init(400, "bad-path", "Bad path", "The path has no one meaning: \(error.words).")
+      self.init(400, .badPath, "Bad path", "The path has no one meaning: \(error.words).")
     case .methodRefused:
-      self.init(501, "method-not-supported", "Method not supported", "CONNECT and TRACE are not forwarded.")
+      self.init(501, .methodNotSupported, "Method not supported", "CONNECT and TRACE are not forwarded.")
     case .targetRefused:
-      self.init(400, "bad-request", "Bad request", "The target * names no route.")
+      self.init(400, .badRequest, "Bad request", "The target * names no route.")
     case .schemeRefused:
       self.init(
-        421, "misdirected-request", "Misdirected request",
+        421, .misdirectedRequest, "Misdirected request",
         "The request target is an https address, and this listener has no TLS.")
     case .expectation:
-      self.init(417, "expectation-failed", "Expectation failed", "Only 'Expect: 100-continue' is supported.")
+      self.init(417, .expectationFailed, "Expectation failed", "Only 'Expect: 100-continue' is supported.")
     case .caller(.unknownHost):
       self.init(
-        421, "unknown-host", "Unknown host",
+        421, .unknownHost, "Unknown host",
         "The Host field names no host of this listener. Call it by its address, or add the name under 'hosts'.")
     case .caller(.crossSite):
       self.init(
-        403, "cross-site-request", "Cross-site request refused",
+        403, .crossSiteRequest, "Cross-site request refused",
         "A browser says that another site is behind this request.")
     case .caller(.unknownPage):
       self.init(
-        403, "cross-site-request", "Cross-site request refused",
+        403, .crossSiteRequest, "Cross-site request refused",
         "A browser does not say which page is behind this request. It does where the listener is called as localhost "
           + "or over TLS.")
     case .caller(.speculative):
       self.init(
-        403, "speculative-request", "Speculative request refused",
+        403, .speculativeRequest, "Speculative request refused",
         "A browser fetches this ahead of time, and not for a page of this listener's own.")
     case .caller(.serviceWorker):
       self.init(
-        403, "service-worker-refused", "Service worker refused",
+        403, .serviceWorkerRefused, "Service worker refused",
         "A service worker would answer for every route of this listener, so the script of one is not served.")
     case .caller(.unknownPeer):
       self.init(
-        403, "caller-refused", "Caller refused",
+        403, .callerRefused, "Caller refused",
         "The calling process runs as none of the users and groups in callers.unix of this listener.")
     case .caller(.unknownCertificate):
       self.init(
-        403, "caller-refused", "Caller refused",
+        403, .callerRefused, "Caller refused",
         "The caller's certificate has none of the subjects in callers.certificate of this listener.")
     case .caller(.missingSecret):
       self.init(
-        403, "caller-refused", "Caller refused",
+        403, .callerRefused, "Caller refused",
         "The field that callers.header of this listener demands is missing, repeated, or has another value.")
     case .caller(.untrustedToken):
       self.init(
-        401, "caller-not-authenticated", "Caller not authenticated",
+        401, .callerNotAuthenticated, "Caller not authenticated",
         "This listener demands a bearer token of the caller's own; callers.bearer says whose and for which audience.")
     case .callerIssuerUnavailable:
       self.init(
-        503, "caller-issuer-unavailable", "Issuer of callers' tokens unavailable",
+        503, .callerIssuerUnavailable, "Issuer of callers' tokens unavailable",
         "The keys of the authority in callers.bearer of this listener cannot be had now, so no token can be checked.",
         retryAfter: 5)
     case .maxForwards:
-      self.init(400, "bad-request", "Bad request", "Max-Forwards is not one decimal number.")
+      self.init(400, .badRequest, "Bad request", "Max-Forwards is not one decimal number.")
     case .loop:
       self.init(
-        508, "loop-detected", "Loop detected",
+        508, .loopDetected, "Loop detected",
         "The request has passed this proxy before: Via or CDN-Loop names it. An upstream leads back here.")
     case .authorizationRefused:
       self.init(
-        400, "authorization-refused", "Authorization refused",
+        400, .authorizationRefused, "Authorization refused",
         "This route adds a token of its own and takes no Authorization field from callers (existing: reject).")
     case .noRoute:
-      self.init(404, "no-route", "No route", "No route has this host and path.")
+      self.init(404, .noRoute, "No route", "No route has this host and path.")
     case .methodNotAllowed:
       self.init(
-        405, "method-not-allowed", "Method not allowed",
+        405, .methodNotAllowed, "Method not allowed",
         "The route does not take this method, or the one that a field such as X-HTTP-Method-Override asks for; see Allow."
       )
     case .headStalled:
-      self.init(408, "request-timeout", "Request timeout", "The request head did not arrive in time.")
+      self.init(408, .requestTimeout, "Request timeout", "The request head did not arrive in time.")
     case .delivery(.contentStalled):
-      self.init(408, "request-timeout", "Request timeout", "The request's content stopped arriving.")
+      self.init(408, .requestTimeout, "Request timeout", "The request's content stopped arriving.")
     case .delivery(.contentTooSlow):
-      self.init(408, "request-timeout", "Request timeout", "The request's content arrived too slowly.")
+      self.init(408, .requestTimeout, "Request timeout", "The request's content arrived too slowly.")
     case .delivery(.tooLarge):
-      self.init(413, "content-too-large", "Content too large", "The request's content is longer than the limit.")
+      self.init(413, .contentTooLarge, "Content too large", "The request's content is longer than the limit.")
     case .delivery(.contentCut):
-      self.init(400, "bad-request", "Bad request", "The request ended before its content was complete.")
+      self.init(400, .badRequest, "Bad request", "The request ended before its content was complete.")
     case .delivery(.content):
-      self.init(400, "bad-request", "Bad request", "The chunked coding of the request's content is broken.")
+      self.init(400, .badRequest, "Bad request", "The chunked coding of the request's content is broken.")
     case .token(let error): self = Self.document(error)
     case .unreachable(.timedOut):
-      self.init(504, "upstream-timeout", "Upstream timeout", "The upstream did not accept a connection in time.")
+      self.init(504, .upstreamTimeout, "Upstream timeout", "The upstream did not accept a connection in time.")
     case .unreachable(let error):
-      self.init(502, "upstream-unreachable", "Upstream unreachable", "No connection to the upstream: \(error.reason).")
+      self.init(502, .upstreamUnreachable, "Upstream unreachable", "No connection to the upstream: \(error.reason).")
     case .delivery(.upstreamClosed):
       self.init(
-        502, "upstream-closed", "Upstream closed", "The upstream closed the connection before it had answered.")
+        502, .upstreamClosed, "Upstream closed", "The upstream closed the connection before it had answered.")
     case .delivery(.upstreamMalformed):
-      self.init(502, "upstream-malformed", "Upstream malformed", "The upstream's answer is not acceptable HTTP.")
+      self.init(502, .upstreamMalformed, "Upstream malformed", "The upstream's answer is not acceptable HTTP.")
     case .delivery(.upstreamStalled):
-      self.init(504, "upstream-timeout", "Upstream timeout", "The upstream did not answer in time.")
+      self.init(504, .upstreamTimeout, "Upstream timeout", "The upstream did not answer in time.")
     case .delivery(.exchangeTimedOut):
-      self.init(504, "exchange-timeout", "Exchange timeout", "The exchange took longer than the route allows.")
+      self.init(504, .exchangeTimeout, "Exchange timeout", "The exchange took longer than the route allows.")
     }
   }
 
   private static func document(_ error: RequestHeadError) -> ProblemDocument {
     switch error.status {
-    case 414: .init(414, "target-too-long", "Target too long", "The request target is longer than the limit.")
+    case 414: .init(414, .targetTooLong, "Target too long", "The request target is longer than the limit.")
     case 431:
-      .init(431, "head-too-large", "Head too large", "The request head is longer, or has more fields, than the limits.")
+      .init(431, .headTooLarge, "Head too large", "The request head is longer, or has more fields, than the limits.")
     case 505:
-      .init(505, "version-not-supported", "Version not supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
-    default: .init(400, "bad-request", "Bad request", "The request head is not acceptable HTTP/1.1: \(error.words).")
+      .init(505, .versionNotSupported, "Version not supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+    default: .init(400, .badRequest, "Bad request", "The request head is not acceptable HTTP/1.1: \(error.words).")
     }
   }
 
@@ -151,21 +152,21 @@ struct ProblemDocument {
     switch error {
     case .providerUnavailable(_, let seconds):
       .init(
-        503, "identity-provider-unavailable", "Identity provider unavailable",
+        503, .identityProviderUnavailable, "Identity provider unavailable",
         "The identity provider did not give a token for this route. Try again later; the log says what it answered.",
         retryAfter: seconds)
     case .rejected(let reply, _):
       .init(
-        502, "token-request-rejected", "Token request rejected",
+        502, .tokenRequestRejected, "Token request rejected",
         "The identity provider refuses the application of this route (\(reply.error)). Its configuration or credential "
           + "must be mended; the log has the provider's codes.")
     case .unusableMetadata:
       .init(
-        502, "authority-unusable", "Authority unusable",
+        502, .authorityUnusable, "Authority unusable",
         "What stands at the authority of this route's application is not the metadata of that authority.")
     case .cacheUnavailable(let seconds):
       .init(
-        503, "token-cache-unavailable", "Token cache unavailable",
+        503, .tokenCacheUnavailable, "Token cache unavailable",
         "The proxy cannot read its token cache, so it does not know who is signed in. Try again later; the log says why.",
         retryAfter: seconds)
     case .interactionRequired(let required): Self.document(required)
@@ -174,7 +175,7 @@ struct ProblemDocument {
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {
     let words = required.words(route: "", canSignInHere: false)
-    var document = ProblemDocument(401, "interaction-required", "Sign-in needed", words)
+    var document = ProblemDocument(401, .interactionRequired, "Sign-in needed", words)
     document.interaction = required
     return document
   }
@@ -182,7 +183,7 @@ struct ProblemDocument {
   /// The document as JSON. `route` and `requestID` are left out where empty, `sign_in` where there is no place to sign
   /// in.
   func json(route: String, requestID: String, signIn: String? = nil) -> [UInt8] {
-    var text = #"{"type":"urn:bearer-proxy:problem:\#(kind)","title":\#(Self.quoted(title)),"status":\#(status)"#
+    var text = #"{"type":"urn:bearer-proxy:problem:\#(type.word)","title":\#(Self.quoted(title)),"status":\#(status)"#
     let detail = interaction?.words(route: route, canSignInHere: signIn != nil) ?? detail
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }

@@ -12,7 +12,7 @@ extension Exchange {
   /// Sends a problem document. Whether the connection can carry another exchange.
   @discardableResult
   mutating func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
-    trace?.problem = ProblemDocument(failure).kind
+    trace?.problem = "\(ProblemDocument(failure).type.word)"
     write(failure, keepsConnection: keepsConnection)
     let isDelivered = await flush()
     finish()
@@ -76,6 +76,9 @@ extension Exchange {
     record.bytesOut = UInt64(response.body.count)
     record.outcome = failure.outcome
     record.fault = failure.upstreamFault
+    record.problem = problem.type
+    let metrics = state.service.metrics
+    state.metrics.add(metrics.problems[metrics.row(record.route), Int(problem.type.rawValue)])
     if let limit = failure.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
   }
 

@@ -27,18 +27,15 @@ extension Exchange {
     let subscription = state.service.subscriptions[slot]
     let now = UnixTime(state.wallClock().seconds)
     let refused = read(refusal, subscription, now, attempt)
-    func count(_ outcome: ChallengeOutcome) {
-      state.metrics.add(
-        state.service.metrics.challenges[ChallengeRecord.row(refused.kind), outcome.rawValue])
-    }
+    let kind = RecordedChallenge(refused.kind)
     switch ChallengePlan(refused) {
     case .passOn(let reason):
-      count(reason == .isReplay ? .refusedAgain : .passedOn)
+      note(kind, reason == .isReplay ? .refusedAgain : .passedOn)
       if case .unusable(let fault) = refused.challenge { warn(of: fault, route) }
       if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now) }
       return nil
     case .answerBehind(let complaint):
-      count(.renewedBehind)
+      note(kind, .renewedBehind)
       let broker = state.service.broker
       Task {
         // Whoever comes next is told what is wrong, if something is.
@@ -64,14 +61,14 @@ extension Exchange {
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
           // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.
-          count(.alreadyAnswered)
+          note(kind, .alreadyAnswered)
           return nil
         }
-        count(.replayed)
+        note(kind, .replayed)
         told(nil)
         return value
       } catch {
-        count(.notObtained)
+        note(kind, .notObtained)
         told(error)
         if case .interactionRequired(let required) = error { remember(refused, required, route, now) }
         return nil
@@ -99,7 +96,7 @@ extension Exchange {
     let request = request
     audience = request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) }
     if audience == .person { returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) } }
-    state.metrics.add(state.service.metrics.challenges[ChallengeRecord.row(nil), ChallengeOutcome.answered.rawValue])
+    note(.interactionRequired, .answered)
     guard let claims = required.claims else { return }
     state.service.signInRequirements.remember(
       SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
@@ -141,6 +138,7 @@ extension Exchange {
       [
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
         "reason": .string(required?.reason.rawValue ?? "not asked again"),
+        "next": .string("bearer-proxy login -c \(state.service.description.configurationFile) --route \(route.name)"),
       ], of: request.logRequest)
   }
 

@@ -152,7 +152,11 @@ extension Exchange {
         route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
       state.service.log.warning(
         "upstream unreachable",
-        ["route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason)],
+        [
+          "route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason),
+          "next": .string(
+            "bearer-proxy check --live -c \(state.service.description.configurationFile) --route \(route.name)"),
+        ],
         of: request.logRequest)
       note(error.reason, route)
       throw .unreachable(error)

@@ -133,6 +133,7 @@ struct Exchange {
     let row = metrics.row(record.route)
     let statusClass = ServiceMetrics.statusClass(record.status)
     state.metrics.add(metrics.requests[row, statusClass])
+    state.metrics.add(metrics.responses[row, ServiceMetrics.codeRow(record.status)])
     state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
     state.metrics.observe(metrics.durations[row, statusClass], nanoseconds: record.total)
     if let fault = record.fault { state.metrics.add(metrics.upstreamFailures[row, Int(fault.rawValue)]) }

@@ -69,6 +69,12 @@ public struct AccessRecord: Sendable, Hashable {
   /// What the upstream did wrong; `nil` where it did nothing wrong.
   public var fault: UpstreamFault?
 
+  /// What the proxy answered itself; `nil` where the answer was the upstream's, or none.
+  package var problem: ProblemType?
+  /// Why another token was demanded the last time, and what became of that; `nil` where none was.
+  package var challenge: RecordedChallenge?
+  package var challengeOutcome: ChallengeOutcome?
+
   /// A record of nothing yet.
   public init() {}
 }

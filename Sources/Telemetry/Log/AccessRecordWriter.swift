@@ -49,6 +49,9 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
     record.field(&lines, "token_source", word: access.tokenSource.word)
     record.field(&lines, "outcome", word: access.outcome.word)
     if let fault = access.fault { record.field(&lines, "reason", word: fault.word) }
+    if let problem = access.problem { record.field(&lines, "problem", word: problem.word) }
+    if let challenge = access.challenge { record.field(&lines, "challenge", word: challenge.word) }
+    if let outcome = access.challengeOutcome { record.field(&lines, "challenge_outcome", word: outcome.word) }
     text("caller", caller)
     text("request_id", requestID)
     text("trace_id", traceID)

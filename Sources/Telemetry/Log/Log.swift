@@ -52,6 +52,8 @@ public enum LogValue: Sendable, Hashable {
   case milliseconds(Duration)
   /// True or false.
   case boolean(Bool)
+  /// No field at all.
+  case absent
 }
 
 /// Writes records from any thread, each with one call of `write`. Level and format may be changed at any time.
@@ -179,6 +181,7 @@ public final class Log: Sendable {
       case .integer(let number): record.field(&line, name, integer: Int64(number))
       case .milliseconds(let duration): record.field(&line, name, nanoseconds: duration.nanoseconds)
       case .boolean(let value): record.field(&line, name, boolean: value)
+      case .absent: continue
       }
     }
     record.end(&line)

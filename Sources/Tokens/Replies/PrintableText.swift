@@ -8,6 +8,15 @@ extension String {
   }
 }
 
+extension String {
+  /// The same, cut behind a whole word: half a code or an id would be looked up in vain.
+  package func printable(words limit: Int) -> String {
+    let text = printable(limit: limit + 1)
+    guard text.unicodeScalars.count > limit, let end = text.lastIndex(of: " ") else { return printable(limit: limit) }
+    return text[..<end] + " …"
+  }
+}
+
 extension Unicode.Scalar.Properties {
   fileprivate var isControl: Bool {
     switch generalCategory {

@@ -63,7 +63,7 @@ public struct TokenErrorReply: Sendable, Hashable {
     self.error = isShown ? error.printable(limit: 80) : Self.withheldError
     suberror = members["suberror"]?.text.map { $0.printable(limit: 80) }.flatMap { $0.isEmpty ? nil : $0 }
     let prose = members["error_description"]?.text
-    description = prose.map { $0.printable(limit: 300) }
+    description = prose.map { $0.printable(words: 300) }
     correlationID = members["correlation_id"]?.text.map { $0.printable(limit: 80) }
     if case .array(let numbers) = members["error_codes"] {
       codes = numbers.prefix(8).compactMap(\.seconds)

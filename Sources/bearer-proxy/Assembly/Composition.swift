@@ -101,13 +101,16 @@ struct Composition {
   /// What sends spans; nil where nothing is traced.
   let exporter: TraceExporter?
   private let metrics: Locked<ProcessMetrics>
+  /// Which routes each token is for, and what to do about them.
+  private let advisors: Locked<[AcquisitionKey: [CheckAdvice]]>
   private let cacheCondition: CacheCondition
 
   var log: Log { process.log }
   var broker: TokenBroker { process.broker }
 
   /// Puts together what lasts. The cache is read before this returns.
-  init(_ configuration: LoadedConfiguration, _ machinery: Machinery) async {
+  /// - Parameter listeners: said in the first record of the log.
+  init(_ configuration: LoadedConfiguration, _ machinery: Machinery, _ listeners: BoundListeners) async {
     let settings = configuration.settings.overridden(by: machinery.options)
     let deduplicator = Locked(Repetitions())
     let log = Log(
@@ -116,7 +119,17 @@ struct Composition {
     ) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }
+    log.info(
+      "starting",
+      [
+        "version": .string(programVersion), "commit": programCommit.map(LogValue.string) ?? .absent,
+        "configuration": .string(machinery.options.configuration),
+        "listeners": .string(listeners.traffic.compactMap(\.address?.description).joined(separator: ", ")),
+        "admin": listeners.admin.map { .string($0.socket.address.description) } ?? .absent,
+        "cache": .string(configuration.cache.place ?? "memory"),
+      ])
     let tracer = machinery.tracing.tracer
+    let advisors = Locked<[AcquisitionKey: [CheckAdvice]]>([:])
     let metrics = Locked(
       ProcessMetrics(configuration, loops: machinery.loops.count, isTracing: tracer != nil, succeeding: nil))
     exporter = tracer.flatMap { tracer in
@@ -129,7 +142,7 @@ struct Composition {
     let condition = CacheCondition(path: cache.place, kind: cache.kind, now: { .now })
     let store = await cache.open(loop: machinery.loops[0], resolver: machinery.resolver) { event in
       condition.take(event)
-      event.write(to: log, path: cache.place ?? "")
+      event.write(to: log, path: cache.place ?? "") { CheckAdvice.cacheAdvice($0) }
       let metrics = metrics.withLock { $0 }
       metrics.cache?.count(event, in: metrics.registry.shared)
     }
@@ -139,7 +152,10 @@ struct Composition {
       TokenBroker.Surroundings(
         now: { .now }, filingPatience: .milliseconds(100),
         observe: { event in
-          event.write(to: log)
+          let routes = advisors.withLock { $0[event.key] } ?? []
+          event.write(to: log, route: routes.isEmpty ? nil : routes.map(\.route.name).joined(separator: ", ")) {
+            routes.first?.advice($0)
+          }
           let metrics = metrics.withLock { $0 }
           metrics.tokens.count(event, in: metrics.registry.shared)
         },
@@ -153,6 +169,7 @@ struct Composition {
     self.publications = publications
     self.store = store
     self.metrics = metrics
+    self.advisors = advisors
     cacheCondition = condition
     reloads = ReloadHistory(ReloadReport(inForceSince: .now))
     countReload(nil)
@@ -169,6 +186,10 @@ struct Composition {
     credentials.follow(settings.applications)
     let plan = routePlan(configuration, credentials)
     let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
+    let advisors = zip(plan.routes, settings.routes).compactMap { route, settings in
+      route.bearerSlot.map { (plan.subscriptions[$0].key, advisor(settings, configuration)) }
+    }
+    self.advisors.withLock { $0 = Dictionary(grouping: advisors, by: \.0).mapValues { $0.map(\.1) } }
     process.signInRequirements.follow(Dictionary(uniqueKeysWithValues: requested))
     let metrics = metrics.withLock { metrics in
       if former != nil {
@@ -195,6 +216,12 @@ struct Composition {
     return Generation(
       configuration: configuration, first: first, held: held, credentials: credentials, service: service,
       signInHandlers: signInHandlers)
+  }
+
+  private func advisor(_ route: RouteSettings, _ configuration: LoadedConfiguration) -> CheckAdvice {
+    CheckAdvice(
+      configuration: machinery.options.configuration, route: route,
+      application: route.application.flatMap { configuration.settings.application(named: $0) })
   }
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {

@@ -129,7 +129,8 @@ struct CheckAdvice {
       "The \(peer) wants a client certificate, or another one: see 'certificate_file' and 'key_file' in config/full.yaml."
     case .nothingInCommon: "The \(peer) offers no TLS 1.2 or 1.3 with forward secrecy: its operator has to update it."
     case .other:
-      "Is there a TLS server at the address in \(address)? If so, is the authority that issued its certificate in \(trust)?"
+      "Is there a TLS server at the address in \(address)? If so, name the authority that issued its certificate in "
+        + "\(trust)\(peer == "upstream" ? ", or the certificate's name in 'server_name'" : "")."
     }
   }
 

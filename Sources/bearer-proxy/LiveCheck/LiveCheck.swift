@@ -90,7 +90,7 @@ extension Settings {
 
 extension RouteSettings {
   /// The application whose token it adds.
-  fileprivate var application: String? {
+  var application: String? {
     switch token {
     case .none: nil
     case .application(let name, _), .account(let name, _, _): name

@@ -82,10 +82,14 @@ struct RouteChain: Sendable {
     else { return nil }
     let began = MonotonicTime.now
     let pages = pageRedirectURIs(application.callback)
-    let redirects = !pages.isEmpty ? pages : isNeeded ? [LoopbackRedirect(application.callback).description] : []
+    let loopback = LoopbackRedirect(application.callback)
+    let redirects = !pages.isEmpty ? pages : isNeeded ? [loopback.description] : []
     var known: [String] = []
     for redirect in redirects {
-      let trial = SignInTrial(endpoint: endpoint, clientID: application.clientID, redirectURI: redirect, scopes: scopes)
+      // `login` listens at a port that the system chooses.
+      let trial = SignInTrial(
+        endpoint: endpoint, clientID: application.clientID,
+        redirectURI: pages.isEmpty ? loopback.uri(port: 49152) : redirect, scopes: scopes)
       var verdict = SignInTrial.Verdict.unknown
       do throws(FetchError) { verdict = try await trial.verdict(provider) } catch { continue }
       let found: (detail: String, advice: String)

@@ -58,7 +58,11 @@ struct SignInTrial {
       case "invalid_scope", "unauthorized_client", "invalid_target", "invalid_resource": return .scopes(error ?? "")
       default: return .accepted
       }
-    case 400, 401, 403: return .application(entraCode(response.body) ?? "")
+    // Some providers show the person what they should send back: then the redirect URI was not the trouble.
+    case 400, 401, 403:
+      let text = String(decoding: response.body, as: UTF8.self)
+      let isAboutPerson = ["login_required", "interaction_required", "consent_required"].contains { text.contains($0) }
+      return isAboutPerson ? .accepted : .application(entraCode(response.body) ?? "")
     // Entra shows its errors with 200. AADSTS50058 is the one that says that no one is signed in.
     case 200: return entraCode(response.body).map { $0 == "AADSTS50058" ? .accepted : .application($0) } ?? .unknown
     default: return .unknown

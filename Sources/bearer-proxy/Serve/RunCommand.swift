@@ -37,7 +37,7 @@ struct RunCommand {
     } catch {
       throw .configuration(error)
     }
-    let composition = await Composition(configuration, machinery)
+    let composition = await Composition(configuration, machinery, held.listeners)
     confinement.write(to: composition.log)
     composition.log.warnOfRoot(isRoot: Machine.isRoot, dropping: capabilityFailure)
     inherited.reportLeft(to: composition.log)
