@@ -80,7 +80,8 @@ import Tokens
       (.unresolved(host: "h", reason: "r"), "spelt right"), (.unreachable(host: "h", port: 1, errno: 111), "firewall"),
       (.tls(host: "h", reason: "r"), "ca_file"), (.tls(host: "h", reason: "r", cause: .expired), "renew"),
       (.tls(host: "h", reason: "r", cause: .notYetValid), "clock"), (.answeredWithTLS(host: "h"), "https:"),
-      (.tls(host: "h", reason: "r", cause: .wrongName), "names"), (.unreachable(host: "h", port: 1, errno: 110), "firewall"),
+      (.tls(host: "h", reason: "r", cause: .wrongName), "names"),
+      (.unreachable(host: "h", port: 1, errno: 110), "firewall"),
       (.closed(host: "h"), "some other service's"),
       (.malformed(host: "h"), "some other service's"), (.timedOut(host: "h"), "firewall"),
     ]

@@ -64,6 +64,7 @@ import Testing
     #expect(
       settings.warnings.map(\.warning)
         == (isPlaceholder
-          ? ["f:2:31: warning: applications.a.authority contains a placeholder: write your tenant's id or domain"] : []))
+          ? ["f:2:31: warning: applications.a.authority contains a placeholder: write your tenant's id or domain"] : [])
+    )
   }
 }

@@ -147,7 +147,8 @@ struct LiveCheckTests {
     async throws
   {
     let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(in: directory, ["--signs-in", OpenIDProvider.client])
+    let provider = try await OpenIDProvider(
+      in: directory, ["--signs-in", OpenIDProvider.client, "--person", "ann:pw", "--scope", "mail.read"])
     let upstream = try await ScriptedUpstream(in: directory)
     let redis = try await RedisPeer(
       in: directory, user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
@@ -199,7 +200,8 @@ struct LiveCheckTests {
 
   @Test func `a missing sign-in alone exits 3 and names the command`() async throws {
     let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(in: directory, ["--signs-in", OpenIDProvider.client])
+    let provider = try await OpenIDProvider(
+      in: directory, ["--signs-in", OpenIDProvider.client, "--person", "ann:pw", "--scope", "mail.read"])
     let upstream = try await ScriptedUpstream(in: directory)
     let file = try directory.write(
       """
@@ -291,7 +293,8 @@ struct LiveCheckTests {
     withExtendedLifetime(servers) {}
   }
 
-  @Test func `a redirect URI, a scope and a secret that the provider does not know have their own cures`() async throws {
+  @Test func `a redirect URI, a scope and a secret that the provider does not know have their own cures`() async throws
+  {
     let scene = try LoginScene()
     let provider = "authority: \"\(scene.services.issuer)\", tls: {ca_file: \"\(scene.settings.authorityPath)\"}"
     func check(_ scope: String, client: String, publicURL: String) async throws -> (status: Int32, Report) {

@@ -2,6 +2,7 @@
 
 import Bytes
 @testable import Identity
+import Routing
 import Testing
 @testable import Tokens
 

@@ -151,7 +151,7 @@ extension Option {
     case .config:
       command == .initialise
         ? "The file to write; \(InitCommand.usualName) unless said."
-        : "The configuration file; else ./proxy.yaml, ~/.config/bearer-proxy/ or /etc/bearer-proxy/."
+        : "The configuration file, if not in one of the usual places."
     case .logLevel: "debug, info, warning or error, instead of the file's."
     case .logFormat: "json or text, instead of the file's."
     case .loops: "Event loops, 1 to 256, instead of the file's."

@@ -62,6 +62,7 @@ struct SignInTrial {
     case 400, 401, 403:
       let text = String(decoding: response.body, as: UTF8.self)
       let isAboutPerson = ["login_required", "interaction_required", "consent_required"].contains { text.contains($0) }
+      if text.contains("invalid_scope") { return .scopes("invalid_scope") }
       return isAboutPerson ? .accepted : .application(entraCode(response.body) ?? "")
     // Entra shows its errors with 200. AADSTS50058 is the one that says that no one is signed in.
     case 200: return entraCode(response.body).map { $0 == "AADSTS50058" ? .accepted : .application($0) } ?? .unknown

@@ -207,3 +207,13 @@ extension CheckAdvice {
     }
   }
 }
+
+extension RouteSettings {
+  /// The application whose token it adds.
+  var application: String? {
+    switch token {
+    case .none: nil
+    case .application(let name, _), .account(let name, _, _): name
+    }
+  }
+}

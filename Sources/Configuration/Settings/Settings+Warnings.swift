@@ -28,9 +28,11 @@ extension Settings {
       guard value.key.hasPrefix("applications."), case .file(let place, _) = value.source else { return nil }
       if value.key.hasSuffix(".client_id"), isPlaceholder(value.value) {
         return ConfigurationIssue(
-          place, "\(value.key) is a placeholder: write the id under which the application is registered with its provider")
+          place,
+          "\(value.key) is a placeholder: write the id under which the application is registered with its provider")
       }
-      if value.key.hasSuffix(".authority"), value.value.split(separator: "/").contains(where: { $0 != "tenant" && isPlaceholder($0) }) {
+      let words = value.value.split(separator: "/").filter { $0 != "tenant" }
+      if value.key.hasSuffix(".authority"), words.contains(where: { isPlaceholder($0) }) {
         return ConfigurationIssue(place, "\(value.key) contains a placeholder: write your tenant's id or domain")
       }
       return nil
@@ -53,7 +55,8 @@ extension Settings {
 private func isPlaceholder(_ text: some StringProtocol) -> Bool {
   let word = text.lowercased().replacing("_", with: "-")
   if word.hasPrefix("<") || word.hasPrefix("your-") || word.hasSuffix("-placeholder") { return true }
-  if ["placeholder", "client-id", "changeme", "change-me", "todo", "tenant", "tenant-id", "xxx"].contains(word) { return true }
+  let words: Set = ["placeholder", "client-id", "changeme", "change-me", "todo", "tenant", "tenant-id", "xxx"]
+  if words.contains(word) { return true }
   // 00000000-0000-0000-0000-000000000000 and the like.
   let digits = word.filter { $0 != "-" }
   return word.count == 36 && digits.count == 32 && Set(digits).count == 1
