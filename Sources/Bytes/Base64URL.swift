@@ -1,5 +1,5 @@
 // Owns base64url without padding, the one text form of bytes inside JOSE objects. Other alphabets, padding and white
-// space are somebody else's tolerance.
+// space are refused.
 
 /// Why a text is not base64url.
 public enum Base64URLError: Error, Sendable, Hashable {

@@ -1,5 +1,5 @@
-// Owns the bytes of one secret: client secrets, tokens, rendered header values. Shows them to nobody by accident and
-// wipes them when the last reference goes. It cannot wipe copies that decoders or callers made.
+// Owns the bytes of one secret: client secrets, tokens, rendered header values. They are not printed by accident, and
+// are wiped when the last reference goes. It cannot wipe copies that decoders or callers made.
 
 /// Bytes that must not appear in a log, an error, a description or a later owner's memory.
 ///
@@ -7,7 +7,7 @@
 /// differ. There is no hash: a key holds a credential's version, not the credential.
 @safe
 public final class Secret: Sendable {
-  // Written in the initialiser only, before anybody else holds the reference, and wiped in deinit, when nobody does.
+  // Written in the initialiser only, before a second reference exists, and wiped in deinit, when none is left.
   private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
 
   /// A secret of these bytes.
@@ -16,7 +16,7 @@ public final class Secret: Sendable {
     _ = unsafe storage.initialize(from: bytes)
   }
 
-  /// A secret of bytes that somebody else keeps.
+  /// A copy of bytes.
   public init(copying bytes: Span<UInt8>) {
     unsafe storage = .allocate(capacity: bytes.count)
     unsafe bytes.withUnsafeBufferPointer { source in _ = unsafe storage.initialize(from: source) }
@@ -27,7 +27,7 @@ public final class Secret: Sendable {
     self.init(text.utf8)
   }
 
-  /// A secret with something in front that is none, such as a scheme.
+  /// A secret behind a public prefix, such as a scheme.
   public convenience init(prefix: StaticString, _ secret: Secret) {
     let tail = secret.bytes
     unsafe self.init(prefix: UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount), tail)

@@ -39,7 +39,7 @@ enum ConnectTunnel {
         }
         switch parser.head.status {
         case 200...299:
-          // Nobody at the other end speaks before we do: what follows here is the proxy's.
+          // The origin does not send before we do: bytes that follow are the outbound proxy's.
           guard input.count == count else { throw .malformed }
           return true
         case 407: throw .credentials
@@ -75,7 +75,7 @@ enum ConnectTunnel {
     }
   }
 
-  /// Whether it is not too late. A signal is for whoever waits for the caller.
+  /// Whether it is not too late. A signal is for the task that waits for the caller.
   private static func wait(
     _ stream: ByteStream, _ interest: Readiness, _ waiter: Waiter, _ deadline: MonotonicTime
   ) async -> Bool {

@@ -18,7 +18,7 @@ struct ReadinessReport {
   ///   - needs: what sign-ins have to bring, by route.
   ///   - rule: which missing tokens make the proxy not ready; the others are told beside only.
   init(
-    _ statuses: [TokenStatus], needs: [String: SignInNeed] = [:], expected: Int, now: UnixTime,
+    _ statuses: [TokenStatus], needs: [String: SignInRequirement] = [:], expected: Int, now: UnixTime,
     rule: ReadinessRule = .tokens
   ) {
     var isOwing = statuses.count < expected
@@ -37,7 +37,7 @@ struct ReadinessReport {
     text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts + Self.lines(needs)).map { "- \($0)\n" }.joined()
   }
 
-  private static func lines(_ needs: [String: SignInNeed]) -> [String] {
+  private static func lines(_ needs: [String: SignInRequirement]) -> [String] {
     needs.sorted { $0.key < $1.key }.map { "route \($0.key): the next sign-in has to bring \($0.value.words)" }
   }
 

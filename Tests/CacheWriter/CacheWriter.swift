@@ -121,7 +121,7 @@ struct CacheWriter {
     let subscription = try subscription(of: person, scopes)
     let realm = SignedInPerson.tenant
     try await measure("rights_ns", 100_000) {
-      await reader.snapshot().rights(for: subscription.key, realm: realm, now: now).accessToken != nil
+      await reader.snapshot().lookup(for: subscription.key, realm: realm, now: now).accessToken != nil
     }
     let broker = TokenBroker(TokenBroker.Surroundings(now: { now }), store: reader)
     let value = try await broker.bearer(for: subscription)

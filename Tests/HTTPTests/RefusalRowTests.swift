@@ -1,11 +1,11 @@
-// For each reason to refuse a message there is a row that provokes exactly it. The suites of the parsers feed their rows whole and byte
-// by byte, and expect the reason that stands there; here it is counted whether a reason has none.
+// For each reason to refuse a message there is a row that provokes exactly it. The suites of the parsers feed their
+// rows whole and byte by byte, and expect the reason that stands there; here it is counted whether a reason has none.
 
 import HTTP
 import Testing
 
-/// The reasons without their payloads, which the compiler can list. A new one does not compile until it is here, and then fails until
-/// it has its row.
+/// The reasons without their payloads, which the compiler can list. A new one does not compile until it is here, and
+/// then fails until it has its row.
 private enum RequestReason: String, CaseIterable {
   case requestLine, method, target, targetTooLong, userInformation, version, versionUnsupported, lineEnd, emptyLines,
     field

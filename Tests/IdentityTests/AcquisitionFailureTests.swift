@@ -1,4 +1,5 @@
-// Everything that can go wrong on the way to a token, row by row: what callers get, what is repeated, how long the pause is.
+// Everything that can go wrong on the way to a token, row by row: what callers get, what is repeated, how long the
+// pause is.
 
 import Bytes
 import HTTPClient

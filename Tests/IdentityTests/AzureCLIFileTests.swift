@@ -1,4 +1,5 @@
-// Azure CLI's file, renewed by us at Microsoft's own authorities, where nothing keeps the tokens of two libraries apart.
+// Azure CLI's file, renewed by us at Microsoft's own authorities, where nothing keeps the tokens of two libraries
+// apart.
 
 import Bytes
 import FoundationEssentials
@@ -28,7 +29,8 @@ import Tokens
         loop: try EventLoop()))
   }
 
-  // Vectors cache/07 and flows/19; the CLI signs in at `organizations` and asks for each tenant with the family's refresh token.
+  // Vectors cache/07 and flows/19; the CLI signs in at `organizations` and asks for each tenant with the family's
+  // refresh token.
   @Test(arguments: ["organizations", AzureCLICache.tenant])
   func `the CLI's family refresh token is redeemed at the tenant, and renewed where the CLI finds it`(
     tenant: String

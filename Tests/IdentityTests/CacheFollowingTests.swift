@@ -178,8 +178,8 @@ extension TokenBroker {
     by document: CacheDocument, _ subscription: TokenSubscription, at now: UnixTime
   ) throws -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let request = flight(for: subscription)
-    let rights = document.rights(for: subscription.key, realm: AccountBench.tenant, now: now)
-    guard case .adopted = states[subscription.key]?.take(rights, now: now, jitter: { 0 }) else {
+    let cached = document.lookup(for: subscription.key, realm: AccountBench.tenant, now: now)
+    guard case .adopted = states[subscription.key]?.take(cached, now: now, jitter: { 0 }) else {
       throw AcquisitionError.cacheUnavailable(retryAfter: 0)
     }
     return request

@@ -174,7 +174,8 @@ struct FileCacheStoreTests {
     mkdir(inner, 0o700)
     let store = await CacheStore.file(path: inner + "/cache.json") { _ in }
     try await add(alice, to: store)
-    // At once, as a mount goes away: the people in it are still served. Removed file by file, they would have been signed out first.
+    // At once, as a mount goes away: the people in it are still served. Removed file by file, they would have been
+    // signed out first.
     #expect(rename(inner, directory.file("away")) == 0)
     #expect(try await eventually { store.trouble == .file(.noDirectory) })
     #expect(alice.generation(in: await store.snapshot()) == 0)

@@ -12,7 +12,8 @@ import Tokens
 
 @testable import Identity
 
-/// Answers metadata requests with a sound document and token requests with `token-1`, `token-2` … unless scripted otherwise.
+/// Answers metadata requests with a sound document and token requests with `token-1`, `token-2` … unless scripted
+/// otherwise.
 actor ScriptedProvider {
   enum Answer: Sendable {
     case response(FetchResponse)

@@ -275,7 +275,7 @@ struct RedisCacheStoreTests {
       memories.append(
         SignInRequirements(beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
     }
-    let needs = try (1...2).map { SignInNeed(claims: try Claims(json: #"{"n\#($0)":1}"#), since: Self.now) }
+    let needs = try (1...2).map { SignInRequirement(claims: try Claims(json: #"{"n\#($0)":1}"#), since: Self.now) }
     // Both at once, of different routes and of the same.
     memories[0].remember(needs[0], route: "r")
     memories[1].remember(needs[1], route: "r")
@@ -283,24 +283,24 @@ struct RedisCacheStoreTests {
     for memory in memories {
       #expect(
         try await eventually {
-          let known = await memory.needs()
+          let known = await memory.all()
           return known["r"]?.claims?.text == #"{"n1":1,"n2":1}"# && known["s"] == needs[1]
         })
     }
     let left = try await redis.cli("-n", "1", "PTTL", "bp:challenges")
     #expect(Int(left.filter(\.isNumber)).map { (1...86_400_000).contains($0) } == true, "\(left)")
-    await memories[1].met(by: try #require(await memories[1].need(of: "r")), routes: ["r", "s"])
-    #expect(await memories[0].needs().keys.sorted() == ["s"])
+    await memories[1].met(by: try #require(await memories[1].requirement(of: "r")), routes: ["r", "s"])
+    #expect(await memories[0].all().keys.sorted() == ["s"])
     await memories[0].met(by: needs[1], routes: ["s"])
-    #expect(await memories[1].needs().isEmpty)
+    #expect(await memories[1].all().isEmpty)
     #expect(try await redis.cli("-n", "1", "EXISTS", "bp:challenges") == "0\n")
 
     // A server that hangs holds nobody up, and what is known stays known.
     memories[0].remember(needs[0], route: "r")
-    #expect(try await eventually { await memories[1].need(of: "r") != nil })
+    #expect(try await eventually { await memories[1].requirement(of: "r") != nil })
     redis.process.send(SIGSTOP)
     let began = ContinuousClock.now
-    #expect(await memories[1].need(of: "r") == needs[0])
+    #expect(await memories[1].requirement(of: "r") == needs[0])
     #expect(ContinuousClock.now - began < .seconds(4))
     redis.process.send(SIGCONT)
     withExtendedLifetime(stores) {}

@@ -58,9 +58,9 @@ struct ProxyFixture {
       write = { _ in }
       signInLink = { _, _ in nil }
     }
-    let said = Locked(Repetitions())
+    let said = Locked(LogDeduplicator())
     let log = Log(
-      level: .warning, format: .text, now: now, repetitions: { body in said.withLock { body(&$0) } }, write: write)
+      level: .warning, format: .text, now: now, deduplicator: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
       head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30))
     let clock: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }

@@ -19,7 +19,7 @@ import Tokens
     case credential, refreshTokens, unknown
     case nothing(InteractionReason)
 
-    func means() throws -> AcquisitionMeans {
+    func grant() throws -> AvailableGrant {
       switch self {
       case .credential: return .clientCredentials
       case .nothing(let reason): return .nothing(reason)
@@ -86,7 +86,7 @@ import Tokens
   func `what is held, what is offered, what failed and what time it is decide`(row: Row) throws {
     let throttle = row.pausedUntil.map(Self.paused) ?? Throttle()
     let plan = AcquisitionPlan(
-      held: row.held, means: try row.offer.means(), throttle: throttle, now: Self.now + row.at)
+      held: row.held, grant: try row.offer.grant(), throttle: throttle, now: Self.now + row.at)
     #expect(plan == row.expected)
   }
 }

@@ -8,8 +8,8 @@ import Tokens
   private static let custom = "https://login.contoso.example/contoso/b2c_1_x"
   private static let external = "https://contoso.ciamlogin.com/contoso"
 
-  // The cases of msal-python's table, by kind of authority. Rows marked so are refused here and accepted there: a stranger
-  // has one issuer.
+  // The cases of msal-python's table, by kind of authority. Rows marked so are refused here and accepted there: a
+  // stranger has one issuer.
   static let cases: [(authority: String, issuer: String, accepted: Bool)] = [
     // The authority itself.
     (entra, entra, true),

@@ -1,5 +1,5 @@
 // Owns which trailer fields are sent on. A field that steers framing, routing, authentication, caching or how content
-// is to be processed is not one (RFC 9110 §6.5.1), whoever sent it: a recipient might merge it into the head.
+// is to be processed is never sent on (RFC 9110 §6.5.1): a recipient might merge it into the head.
 
 /// The rule for trailer fields.
 public enum TrailerRule {

@@ -8,7 +8,7 @@ public enum ExpectContinue: UInt8, Sendable, Hashable {
   case none
   /// A 100 (Continue) before the content.
   case continue100
-  /// Something that nobody defined: 417 (ExpectContinue Failed).
+  /// An expectation that no standard defines: 417 (Expectation Failed).
   case unknown
 
   /// The expectation of a request.

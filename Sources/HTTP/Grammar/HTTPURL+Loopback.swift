@@ -1,5 +1,5 @@
-// Owns which hosts are this machine itself by their spelling: the only ones that may be spoken to without TLS when
-// a secret is in play. Resolves nothing.
+// Which hosts are this machine by their spelling: the only ones to which secrets are sent without TLS. Nothing is
+// resolved.
 
 extension HTTPURL {
   /// Whether the host is `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.

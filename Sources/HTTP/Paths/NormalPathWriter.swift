@@ -17,7 +17,7 @@ struct NormalPathWriter {
     segmentStart = start + 1
   }
 
-  /// Appends the normal form of `path`; says why there is none, and then leaves a part of it behind.
+  /// Appends the normal form of `path`; throws where it has none; a part of it is then in the output.
   mutating func write(_ path: Span<UInt8>, into buffer: inout ByteBuffer) -> PathError? {
     buffer.reserve(path.count + 1)
     buffer.append(ASCII.slash)

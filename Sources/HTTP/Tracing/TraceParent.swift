@@ -19,7 +19,7 @@ public struct TraceParent: Sendable, Hashable {
   /// The flags; bit 0 says that the trace is recorded.
   public var flags: UInt8
 
-  /// Whether the trace is recorded, by whoever decided it.
+  /// Whether the trace is recorded (the `sampled` flag).
   public var isSampled: Bool {
     get { flags & 1 == 1 }
     set { flags = newValue ? flags | 1 : flags & ~1 }

@@ -3,17 +3,17 @@
 
 /// Decides whether the spans of a request are recorded.
 public struct TraceSampler: Sendable, Hashable {
-  /// What decides where nobody has decided before.
+  /// What decides for a request without a decision of the caller.
   public enum Root: Sendable, Hashable {
     /// Every trace is recorded.
     case always
     /// None is.
     case never
-    /// This part of all traces, 0 to 1, chosen by their ids: everybody who has the same part chooses the same traces.
+    /// This part of all traces, 0 to 1, chosen by their ids: samplers with the same ratio choose the same traces.
     case ratio(Double)
   }
 
-  /// What decides where nobody has decided before, or whatever the caller has decided.
+  /// What decides: for requests without a decision of the caller, or for all.
   public var root: Root
   /// Whether a caller's decision is taken over.
   public var followsParent: Bool

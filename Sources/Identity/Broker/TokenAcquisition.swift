@@ -58,44 +58,44 @@ struct TokenAcquisition: Sendable {
 
   private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
     // Where no account is signed in, or another process was faster, the provider is not needed.
-    var rights = await rights(realm: await directory.knownRealm(for: subscription.application), &report)
-    if let found = adopted(rights) { return found }
-    if let reason = rights.means.reason { throw .interaction(reason) }
-    if case .unknown = rights.means { throw .cacheUnread }
+    var cached = await lookUp(realm: await directory.knownRealm(for: subscription.application), &report)
+    if let found = adopted(cached) { return found }
+    if let reason = cached.grant.reason { throw .interaction(reason) }
+    if case .unknown = cached.grant { throw .cacheUnread }
     report.wasSent = true
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
       try await directory.metadata(for: subscription.application)
     }
-    rights = await self.rights(realm: metadata.realm, &report)
-    if let found = adopted(rights) {
+    cached = await self.lookUp(realm: metadata.realm, &report)
+    if let found = adopted(cached) {
       report.wasSent = false
       return found
     }
-    switch rights.means {
+    switch cached.grant {
     case .nothing(let reason): throw .interaction(reason)
     case .unknown: throw .cacheUnread
     case .clientCredentials:
       let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
       return await filed(reply, metadata)
     case .refreshTokens(let tokens):
-      guard let account = rights.account else { throw .interaction(.noAccount) }
+      guard let account = cached.account else { throw .interaction(.noAccount) }
       return try await redeemed(tokens, account, metadata)
     }
   }
 
-  private func rights(realm: String?, _ report: inout Report) async -> CachedRights {
-    let rights = await store.rights(
+  private func lookUp(realm: String?, _ report: inout Report) async -> CacheLookup {
+    let cached = await store.lookup(
       for: key, realm: realm, now: now(), family: subscription.application.family)
-    report.offered = rights.means.refreshTokens.map(\.secret)
-    return rights
+    report.offered = cached.grant.refreshTokens.map(\.secret)
+    return cached
   }
 
   /// The cache's token, where it is newer than the one in hand.
-  private func adopted(_ rights: CachedRights) -> BearerValue? {
-    guard subscription.readsCache, let token = rights.accessToken else { return nil }
+  private func adopted(_ cached: CacheLookup) -> BearerValue? {
+    guard subscription.readsCache, let token = cached.accessToken else { return nil }
     let lifetime = token.lifetime(jitter: jitter())
     if let held, held.freshness(at: now()) != .expired, !lifetime.isNewer(than: held) { return nil }
-    return BearerValue(token, lifetime: lifetime, key: key, account: rights.account)
+    return BearerValue(token, lifetime: lifetime, key: key, account: cached.account)
   }
 
   /// Tries refresh tokens until one works. What the first one met is what is told.
@@ -253,14 +253,14 @@ extension CacheStore {
   }
 
   /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
-  func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CachedRights {
+  func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CacheLookup {
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
-    var rights = await snapshot().rights(for: key, realm: realm, now: now, family: family)
-    if isBlind, case .nothing(let reason) = rights.means, reason == .noAccount || reason == .noTokens {
-      rights.means = .unknown
+    var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: family)
+    if isBlind, case .nothing(let reason) = cached.grant, reason == .noAccount || reason == .noTokens {
+      cached.grant = .unknown
     }
-    return rights
+    return cached
   }
 }
 

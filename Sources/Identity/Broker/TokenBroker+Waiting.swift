@@ -42,7 +42,7 @@ extension TokenBroker {
       throw failure.error(for: key, retryAfter: max((pause ?? now) - now, 1))
     }
     var failed = state
-    let told = failed.take(failure, offered: state.means.refreshTokens.map(\.secret), now: now)
+    let told = failed.take(failure, offered: state.grant.refreshTokens.map(\.secret), now: now)
     states[key] = failed
     throw told
   }

@@ -131,8 +131,8 @@ package actor TokenBroker {
   package func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let state = await look(subscription)
     let now = surroundings.now()
-    if let reason = state.means.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
-    if case .unknown = state.means { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
+    if let reason = state.grant.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
+    if case .unknown = state.grant { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
     if let until = state.throttle.pause(at: now), let failure = state.failure {
       throw failure.error.retrying(after: max(until - now, 1))
     }
@@ -220,11 +220,11 @@ package actor TokenBroker {
   func look(_ subscription: TokenSubscription) async -> TokenState {
     let key = subscription.key
     let realm = await directory.knownRealm(for: subscription.application)
-    let rights = await store.rights(
+    let cached = await store.lookup(
       for: key, realm: realm, now: surroundings.now(), family: subscription.application.family)
     // No suspension from here on: what was read is written.
     var state = states[key] ?? TokenState(subscription: subscription)
-    let change = state.take(rights, now: surroundings.now(), jitter: surroundings.jitter)
+    let change = state.take(cached, now: surroundings.now(), jitter: surroundings.jitter)
     states[key] = state
     switch change {
     case .none: break
@@ -254,7 +254,7 @@ package actor TokenBroker {
     /// For all callers, in the place of the held token with this lifetime, if there is one.
     case supply(replacing: TokenLifetime?)
     /// For those whose token an API refused.
-    case replacement(Complaint)
+    case replacement(TokenRejection)
   }
 
   /// One request from lock to filed token: what it brings is kept, published and reported.
@@ -263,29 +263,29 @@ package actor TokenBroker {
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
-    var (complaint, held): (Complaint?, TokenLifetime?)
+    var (rejection, held): (TokenRejection?, TokenLifetime?)
     switch purpose {
     case .supply(let lifetime): held = lifetime
-    case .replacement(let asked): complaint = asked
+    case .replacement(let asked): rejection = asked
     }
-    let wanted = complaint.map(subscription.answering) ?? subscription
+    let wanted = rejection.map(subscription.answering) ?? subscription
     // Asked now: once the new token is filed, a look into the cache may take it before this does.
-    let isOfChangedCredential = complaint == nil && states[key]?.isOfFormerCredential ?? false
+    let isOfChangedCredential = rejection == nil && states[key]?.isOfFormerCredential ?? false
     let turn = wanted.key.turn(of: states[key]?.account)
     let acquisition = TokenAcquisition(
       subscription: wanted, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
       sleep: surroundings.sleep, held: held)
     let report = await report(of: acquisition, turn)
     // No suspension until the state is written back. A reload may have dropped one that only a replacement is for.
-    var state = states[key] ?? (complaint == nil ? TokenState(subscription: subscription) : nil)
+    var state = states[key] ?? (rejection == nil ? TokenState(subscription: subscription) : nil)
     let now = surroundings.now()
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
     switch report.result {
     case .success(let value):
-      if let complaint { state?.replacements.keep(value, for: complaint, now: now) }
+      if let rejection { state?.replacements.keep(value, for: rejection, now: now) }
       // A provider that gave the added scopes alone has not given what the subscription's other requests need.
-      if complaint == nil || key.scopes.isCovered(by: value.scopes) {
+      if rejection == nil || key.scopes.isCovered(by: value.scopes) {
         state?.take(value)
         surroundings.publish(key, value)
       }
@@ -296,7 +296,7 @@ package actor TokenBroker {
       var told = failure.error(for: wanted.key, retryAfter: 1)
       // A provider that is down is down for everything; what a person has to bring, this part of the API alone
       // requires.
-      if complaint == nil || failure.errorClass == .transient,
+      if rejection == nil || failure.errorClass == .transient,
         let taken = state?.take(failure, offered: report.offered, now: now)
       {
         told = taken
@@ -305,7 +305,7 @@ package actor TokenBroker {
       result = .failure(told)
     }
     var scope = RequestScope.current
-    if complaint == nil {
+    if rejection == nil {
       state?.flight = nil
       scope = waiting.removeValue(forKey: key) ?? scope
     } else {

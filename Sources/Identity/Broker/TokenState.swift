@@ -11,7 +11,7 @@ struct TokenState {
   /// none.
   private(set) var isOfFormerCredential = false
   /// What can be offered for a new one, as of the last look into the cache.
-  private(set) var means: AcquisitionMeans
+  private(set) var grant: AvailableGrant
   /// Whose token it is, as of the last look into the cache.
   private(set) var account: CachedAccount?
   /// When the next request may be sent.
@@ -20,8 +20,8 @@ struct TokenState {
   private(set) var failure: TokenStatus.Failure?
   /// The refresh tokens that the last failure is about.
   private var refused: [Secret] = []
-  /// The complaints about its tokens that were answered lately.
-  var complaints = ComplaintMemory()
+  /// The rejections about its tokens that were answered lately.
+  var rejections = RejectionBackoff()
   /// What they were answered with.
   var replacements = ReplacementTokens()
   /// The request in flight.
@@ -30,7 +30,7 @@ struct TokenState {
   /// Nothing known yet.
   init(subscription: TokenSubscription) {
     self.subscription = subscription
-    means = subscription.key.subject == .application ? .clientCredentials : .nothing(.noAccount)
+    grant = subscription.key.subject == .application ? .clientCredentials : .nothing(.noAccount)
   }
 
   /// What is told about it.
@@ -43,7 +43,7 @@ struct TokenState {
 
   /// What to do for a caller now.
   func plan(at now: UnixTime) -> AcquisitionPlan {
-    AcquisitionPlan(held: value?.lifetime, means: means, throttle: throttle, now: now)
+    AcquisitionPlan(held: value?.lifetime, grant: grant, throttle: throttle, now: now)
   }
 
   /// What a look into the cache changed.
@@ -60,30 +60,30 @@ struct TokenState {
   ///
   /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten where they were about other
   /// refresh tokens, or about a missing account: a person has signed in.
-  mutating func take(_ rights: CachedRights, now: UnixTime, jitter: () -> Double) -> Change {
-    means = rights.means
-    account = rights.account
+  mutating func take(_ cached: CacheLookup, now: UnixTime, jitter: () -> Double) -> Change {
+    grant = cached.grant
+    account = cached.account
     var change = Change.none
     if let old = value, subscription.key.subject != .application,
-      old.origin.account?.homeAccountID != rights.account?.homeAccountID
+      old.origin.account?.homeAccountID != cached.account?.homeAccountID
     {
       old.withdraw()
       value = nil
       isOfFormerCredential = false
       change = .withdrawn
     }
-    if subscription.key.subject != .application { replacements.withdraw(notOf: rights.account?.homeAccountID) }
-    if subscription.readsCache, let found = rights.accessToken {
+    if subscription.key.subject != .application { replacements.withdraw(notOf: cached.account?.homeAccountID) }
+    if subscription.readsCache, let found = cached.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now) {
-        let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: rights.account)
+        let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: cached.account)
         take(new)
         change = .adopted(new)
       }
     }
-    if let reason = rights.means.reason {
+    if let reason = cached.grant.reason {
       remember(.interactionRequired(InteractionRequired(reason, subscription.key)), now: now, until: now)
-    } else if case .unknown = rights.means {
+    } else if case .unknown = cached.grant {
       remember(.cacheUnavailable(retryAfter: AcquisitionError.cachePause), now: now, until: now)
     } else if failure != nil, isFree || failure?.error.isAboutCache == true {
       throttle.succeeded()
@@ -111,7 +111,7 @@ struct TokenState {
 
   /// Whether what failed last was not about what can be offered now.
   private var isFree: Bool {
-    guard case .refreshTokens(let tokens) = means else { return false }
+    guard case .refreshTokens(let tokens) = grant else { return false }
     return tokens.contains { !refused.contains($0.secret) }
   }
 

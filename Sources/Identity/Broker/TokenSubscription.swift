@@ -1,30 +1,27 @@
-// Owns what routes and programs want from an application: whose token, and for what.
-
 package import Tokens
 
-/// A standing wish for tokens: what one or more routes want from one application.
+/// What routes or a program request from an application: whose token, and for what.
 package struct TokenSubscription: Sendable {
   /// Who asks.
   package let application: Application
-  /// What is asked for, in full; equal keys share tokens and requests.
+  /// All parts of the request; equal keys share tokens and requests.
   package let key: AcquisitionKey
-  /// Whether a token from before the wish does not count: an API or the provider has asked for more than those prove.
+  /// Whether older tokens do not count: an API or the provider requires more than they prove.
   package let isChallenged: Bool
-  /// Whether only the provider's own answer to this application counts: its credential is to be tried.
+  /// Whether cached tokens do not count, because the credential is to be tested.
   package private(set) var isTrial = false
 
-  /// A wish for tokens of the application's own (client credentials).
+  /// For the application's own tokens (client credentials).
   package init(application: Application, scopes: ScopeSet) {
     self.init(application: application, subject: .application, scopes: scopes)
   }
 
-  /// A wish for tokens in the name of a person who is signed in. `account`: a user name or an id; nil is the only one
-  /// there is.
+  /// For tokens of a person who is signed in. `account`: a user name or an id; nil is the only one that is signed in.
   package init(application: Application, account: String?, scopes: ScopeSet, challenge: Claims? = nil) {
     self.init(application: application, subject: .account(account), scopes: scopes, challenge: challenge)
   }
 
-  /// A wish for tokens.
+  /// For tokens of `subject`.
   /// - Parameter challenge: what a token has to prove; cached ones do not count then.
   package init(application: Application, subject: TokenSubject, scopes: ScopeSet, challenge: Claims? = nil) {
     self.application = application
@@ -34,18 +31,17 @@ package struct TokenSubscription: Sendable {
       subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
   }
 
-  /// The same wish, for an application whose credential is to be tried. Others with its client id may have filed tokens
-  /// that say nothing about it. A person's token is one that was obtained before, and stays so: to renew it spends a
-  /// refresh token.
+  /// The same, to test the application's credential: tokens that other processes filed say nothing about it. A person's
+  /// cached token still counts, because renewing it would spend a refresh token.
   package func asTrial() -> TokenSubscription {
     var trial = self
     trial.isTrial = key.subject == .application
     return trial
   }
 
-  /// What a token that meets this complaint is requested with.
-  func answering(_ complaint: Complaint) -> TokenSubscription {
-    switch complaint {
+  /// What a token that meets this rejection is requested with.
+  func answering(_ rejection: TokenRejection) -> TokenSubscription {
+    switch rejection {
     case .invalidToken: self
     case .claims(let claims):
       TokenSubscription(application: application, subject: key.subject, scopes: key.scopes, challenge: claims)

@@ -3,7 +3,7 @@ public import Tokens
 
 /// Why a program has no token, or no application to ask with.
 public enum ClientApplicationError: Error, Sendable, Hashable {
-  /// The authority is none.
+  /// The authority is not a URL of a provider.
   case authority(AuthorityError)
   /// The certificates to trust the authority by cannot be used.
   case trust(TLSConfigurationError)

@@ -1,7 +1,7 @@
 public import Tokens
 
-/// An application that runs where secrets can be kept, proves itself with a credential, and may request tokens for itself
-/// (RFC 6749 §2.1).
+/// An application that runs where secrets can be kept, proves itself with a credential, and may request tokens for
+/// itself (RFC 6749 §2.1).
 public struct ConfidentialClientApplication: ClientApplication {
   /// What stands behind it.
   public let base: ClientApplicationBase
@@ -28,12 +28,14 @@ public struct ConfidentialClientApplication: ClientApplication {
     self.base = base
   }
 
-  /// The application's own token, by client credentials (MSAL's `acquire_token_for_client`): the cached one, or a new one.
+  /// The application's own token, by client credentials (MSAL's `acquire_token_for_client`): the cached one, or a new
+  /// one.
   /// - Parameters:
   ///   - scopes: for Entra `<resource>/.default`.
   ///   - forceRefresh: asks the provider whatever is cached.
   ///   - claims: what an API's challenge wants proved; asks the provider too.
-  /// - Throws: `acquisition` where there is no token, `applicationScopes` or `scope` where the scopes cannot be requested.
+  /// - Throws: `acquisition` where there is no token, `applicationScopes` or `scope` where the scopes cannot be
+  ///   requested.
   public func acquireTokenForClient(
     scopes: [String], forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {

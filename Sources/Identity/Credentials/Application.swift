@@ -26,8 +26,8 @@ package struct Application: Sendable {
   package var capabilities: [String]
   /// Reaches the provider. It has a time limit of its own, which bounds how long callers wait.
   package var fetch: Fetch
-  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil is none. Never a
-  /// confidential one's.
+  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil where it may not. Never a
+  /// confidential application's.
   package var family: String?
   /// Where its sign-ins come back to.
   package var callback = CallbackPath.shared

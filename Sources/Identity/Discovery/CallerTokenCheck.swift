@@ -7,7 +7,7 @@ internal import Tokens
 
 /// Why a caller's token is not enough.
 package enum CallerTokenRefusal: Error, Sendable, Hashable {
-  /// It is none, or not one to be believed.
+  /// It is not a JWT, or not valid.
   case untrusted
   /// The issuer's keys cannot be fetched, so the token cannot be judged.
   case issuerUnavailable

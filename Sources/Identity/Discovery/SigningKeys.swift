@@ -36,7 +36,7 @@ struct SigningKeys {
     }
   }
 
-  /// Whether one of the keys made a token's signature. A key that is none, or too small, makes none.
+  /// Whether one of the keys made a token's signature. A malformed key or one that is too small verifies nothing.
   func verdict(_ token: SignedJWT, _ algorithm: JWTAlgorithm) -> SignatureVerdict {
     let candidates = set.candidates(for: token.header)
     if candidates.isEmpty { return .unknownKey }

@@ -60,7 +60,7 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
 public enum ProviderTrouble: Sendable, Hashable {
   /// No answer.
   case unreached(FetchError)
-  /// An answer that is none: 5xx, 429, an error page, a reply without a usable token.
+  /// An answer without a usable token: 5xx, 429, an error page.
   case answered(status: Int)
   /// It was not asked: what the application proves itself with is not there. It may be in a moment.
   case assertion(ClientAssertionError)

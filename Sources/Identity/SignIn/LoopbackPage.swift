@@ -52,7 +52,10 @@ enum LoopbackPage: Sendable, Hashable {
     case .askedElsewhere(let name, let application):
       (
         "Back to the terminal",
-        "<p><b>\(name)</b> signed in to <b>\(application)</b>. The terminal asks whether to keep it. You can close this window.</p>"
+        """
+        <p><b>\(name)</b> signed in to <b>\(application)</b>. The terminal asks whether to keep it. You can close this \
+        window.</p>
+        """
       )
     case .asked(let name, let application, let decision):
       (
@@ -77,7 +80,10 @@ enum LoopbackPage: Sendable, Hashable {
     case .begunBefore:
       (
         "Opened before",
-        "<p>This address was opened before, and works once. If that was not you, stop the command in the terminal and start it again.</p>"
+        """
+        <p>This address was opened before, and works once. If that was not you, stop the command in the terminal and \
+        start it again.</p>
+        """
       )
     case .answeredBefore: ("Answered before", "<p>The answer to this sign-in has come before.</p>")
     case .otherUser: ("Not for this user", "<p>The user who started the sign-in has to open this address.</p>")

@@ -10,7 +10,7 @@ public enum SignInError: Error, Sendable, Hashable {
 
   /// Why an ID token is not believed.
   public enum IDTokenProblem: Error, Sendable, Hashable {
-    /// There is none, so it is not known who signed in.
+    /// It is absent, so it is not known who signed in.
     case absent
     /// Not a JWT.
     case format(JWTFormatError)

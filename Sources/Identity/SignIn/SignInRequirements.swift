@@ -2,12 +2,12 @@ package import Bytes
 internal import Platform
 package import Tokens
 
-/// What each route needs a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token. Any
-/// thread may tell it; telling waits for nothing.
+/// What each route requirements a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token.
+/// Any thread may tell it; telling waits for nothing.
 package final class SignInRequirements: Sendable {
   private struct State {
-    var needs: [String: SignInNeed] = [:]
-    /// Routes whose need is not in the place yet.
+    var requirements: [String: SignInRequirement] = [:]
+    /// Routes whose requirement is not in the place yet.
     var unwritten: Set<String> = []
     var isWriting = false
     /// What stands for each route in the place.
@@ -45,8 +45,8 @@ package final class SignInRequirements: Sendable {
     follow(subscriptions)
   }
 
-  /// Goes over to another configuration: a route that is gone, or that wants another person's token, needs nothing for
-  /// now.
+  /// Goes over to another configuration: a route that is gone, or that wants another person's token, requirements
+  /// nothing for now.
   package func follow(_ subscriptions: [String: TokenSubscription]) {
     let subjects = Dictionary(
       uniqueKeysWithValues: subscriptions.map { route, subscription in
@@ -56,7 +56,7 @@ package final class SignInRequirements: Sendable {
       })
     state.withLock { state in
       for (route, subject) in state.subjects where subjects[route] != subject {
-        state.needs[route] = nil
+        state.requirements[route] = nil
         state.unwritten.remove(route)
       }
       state.subjects = subjects
@@ -64,19 +64,19 @@ package final class SignInRequirements: Sendable {
     }
   }
 
-  /// Remembers a need beside what the route needed before.
-  package func remember(_ need: SignInNeed, route: String) {
+  /// Remembers a requirement beside what the route needed before.
+  package func remember(_ requirement: SignInRequirement, route: String) {
     let mustWrite = state.withLock { state in
-      if let known = state.needs[route], !known.isOver(at: need.since) {
-        let merged = known.merged(with: need)
-        state.needs[route] = merged
+      if let known = state.requirements[route], !known.isOver(at: requirement.since) {
+        let merged = known.merged(with: requirement)
+        state.requirements[route] = merged
         // The same again is no news, but for one that would be forgotten soon.
-        if merged.asksTheSame(as: known), need.since - known.since < SignInNeed.lifetime / 24 {
-          state.needs[route] = known
+        if merged.asksTheSame(as: known), requirement.since - known.since < SignInRequirement.lifetime / 24 {
+          state.requirements[route] = known
           return false
         }
       } else {
-        state.needs[route] = need
+        state.requirements[route] = requirement
       }
       guard place != nil, state.subjects[route] != nil else { return false }
       state.unwritten.insert(route)
@@ -88,41 +88,42 @@ package final class SignInRequirements: Sendable {
 
   /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the place is
   /// looked at.
-  package func need(of route: String) async -> SignInNeed? {
-    await needs()[route]
+  package func requirement(of route: String) async -> SignInRequirement? {
+    await all()[route]
   }
 
-  /// What every route needs that needs something, by name. Where the memory is shared, the place is looked at.
-  package func needs() async -> [String: SignInNeed] {
+  /// What every route requirements that requirements something, by name. Where the memory is shared, the place is
+  /// looked at.
+  package func all() async -> [String: SignInRequirement] {
     if let place, let known = await place.read() {
       state.withLock { state in
         for (route, subject) in state.subjects where !state.unwritten.contains(route) {
-          state.needs[route] = known[subject]
+          state.requirements[route] = known[subject]
         }
       }
     }
-    return knownNeeds
+    return known
   }
 
-  /// As `needs`, as of the last look.
-  package var knownNeeds: [String: SignInNeed] {
+  /// As `requirements`, as of the last look.
+  package var known: [String: SignInRequirement] {
     let now = now()
-    return state.withLock { $0.needs }.filter { !$0.value.isOver(at: now) }
+    return state.withLock { $0.requirements }.filter { !$0.value.isOver(at: now) }
   }
 
-  /// Forgets the needs of these routes that a sign-in has met, here and in the place.
-  package func met(by sign: SignInNeed, routes: [String]) async {
-    let met = await needs().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
+  /// Forgets the requirements of these routes that a sign-in has met, here and in the place.
+  package func met(by sign: SignInRequirement, routes: [String]) async {
+    let met = await all().filter { routes.contains($0.key) && $0.value.isMet(by: sign) }
     await forget(met)
   }
 
-  /// Forgets the needs that a token meets: one that a sign-in by another program left in the cache, or that says it
-  /// itself.
+  /// Forgets the requirements that a token meets: one that a sign-in by another program left in the cache, or that says
+  /// it itself.
   package func take(_ value: BearerValue, for key: AcquisitionKey) {
-    let needs = state.withLock { state in state.needs.filter { state.keys[$0.key] == key } }
-    guard !needs.isEmpty else { return }
+    let requirements = state.withLock { state in state.requirements.filter { state.keys[$0.key] == key } }
+    guard !requirements.isEmpty else { return }
     let isAnothers = value.origin.source == .cache
-    let met = needs.filter {
+    let met = requirements.filter {
       $0.value.isBrought(
         by: value.token, scopes: value.scopes, obtainedAt: value.lifetime.obtainedAt,
         isAnothers: isAnothers)
@@ -130,19 +131,19 @@ package final class SignInRequirements: Sendable {
     if !met.isEmpty { Task { await forget(met) } }
   }
 
-  private func forget(_ met: [String: SignInNeed]) async {
+  private func forget(_ met: [String: SignInRequirement]) async {
     let gone = state.withLock { state in
       // More may have been asked for meanwhile.
-      let still = met.filter { state.needs[$0.key] == nil || state.needs[$0.key] == $0.value }.keys
+      let still = met.filter { state.requirements[$0.key] == nil || state.requirements[$0.key] == $0.value }.keys
       for route in still {
-        state.needs[route] = nil
+        state.requirements[route] = nil
         state.unwritten.remove(route)
       }
       return still.compactMap { state.subjects[$0] }
     }
     guard let place, !gone.isEmpty else { return }
-    _ = await place.change(now: now()) { needs in
-      for subject in gone { needs[subject] = nil }
+    _ = await place.change(now: now()) { requirements in
+      for subject in gone { requirements[subject] = nil }
     }
   }
 
@@ -151,22 +152,23 @@ package final class SignInRequirements: Sendable {
     guard let place else { return }
     while true {
       let (news, entries) = state.withLock { state in
-        let news = state.needs.filter { state.unwritten.contains($0.key) }
-        return (news, news.compactMap { route, need in state.subjects[route].map { (subject: $0, need: need) } })
+        let news = state.requirements.filter { state.unwritten.contains($0.key) }
+        let entries = news.compactMap { route, new in state.subjects[route].map { (subject: $0, new: new) } }
+        return (news, entries)
       }
-      let isWritten = await place.change(now: now()) { needs in
-        for (subject, need) in entries { needs[subject] = needs[subject]?.merged(with: need) ?? need }
+      let isWritten = await place.change(now: now()) { requirements in
+        for (subject, new) in entries { requirements[subject] = requirements[subject]?.merged(with: new) ?? new }
       }
       if isWritten {
         state.withLock { state in
           // What has grown meanwhile is written again.
-          for (route, need) in news where state.needs[route] == need { state.unwritten.remove(route) }
+          for (route, new) in news where state.requirements[route] == new { state.unwritten.remove(route) }
         }
         do { try await Task.sleep(for: Self.pause) } catch {}
       }
       let isDone = state.withLock { state in
-        // What could not be written is tried again with the next need.
-        state.isWriting = isWritten && state.needs.keys.contains { state.unwritten.contains($0) }
+        // What could not be written is tried again with the next requirement.
+        state.isWriting = isWritten && state.requirements.keys.contains { state.unwritten.contains($0) }
         return !state.isWriting
       }
       if isDone { return }
@@ -179,19 +181,19 @@ struct SharedRequirements: Sendable {
   let text: any SharedText
 
   /// What stands there now; nil where it cannot be read, or not soon.
-  func read() async -> [String: SignInNeed]? {
-    await text.read().map(RequirementsText.needs)
+  func read() async -> [String: SignInRequirement]? {
+    await text.read().map(RequirementsText.requirements)
   }
 
   /// Changes it; whether that worked. `change` may be applied more than once. A text that is something else is
   /// replaced.
-  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInNeed]) -> Void) async -> Bool {
+  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInRequirement]) -> Void) async -> Bool {
     await text.change { old in
-      let known = RequirementsText.needs(old).filter { !$0.value.isOver(at: now) }
-      var needs = known
-      change(&needs)
-      if needs == known { return nil }
-      return needs.isEmpty ? [] : RequirementsText.bytes(needs)
+      let known = RequirementsText.requirements(old).filter { !$0.value.isOver(at: now) }
+      var requirements = known
+      change(&requirements)
+      if requirements == known { return nil }
+      return requirements.isEmpty ? [] : RequirementsText.bytes(requirements)
     }
   }
 }
@@ -204,22 +206,22 @@ enum RequirementsText {
   static let sizeLimit = 8 << 20
 
   /// What a text says; nothing where it is something else.
-  static func needs(_ text: [UInt8]) -> [String: SignInNeed] {
+  static func requirements(_ text: [UInt8]) -> [String: SignInRequirement] {
     guard text.count <= sizeLimit else { return [:] }
     let entries = JSONValue(json: text)?.members?["needs"]?.members ?? [:]
-    return entries.compactMapValues { SignInNeed($0) }
+    return entries.compactMapValues { SignInRequirement($0) }
   }
 
   /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out
   /// everything.
-  static func bytes(_ needs: [String: SignInNeed]) -> [UInt8] {
+  static func bytes(_ requirements: [String: SignInRequirement]) -> [UInt8] {
     var members: [String: JSONValue] = [:]
     var room = sizeLimit - 64
-    for (subject, need) in needs.sorted(by: { $0.value.since > $1.value.since }).prefix(entryLimit) {
-      let entry = JSONValue.object([subject: need.json])
+    for (subject, requirement) in requirements.sorted(by: { $0.value.since > $1.value.since }).prefix(entryLimit) {
+      let entry = JSONValue.object([subject: requirement.json])
       room -= entry.canonicalText().utf8.count
       if room < 0 { break }
-      members[subject] = need.json
+      members[subject] = requirement.json
     }
     return Array((JSONValue.object(["needs": .object(members)]).canonicalText() + "\n").utf8)
   }

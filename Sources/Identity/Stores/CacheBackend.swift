@@ -60,7 +60,7 @@ enum SharedTextName: String {
   /// Seconds after the last write for which a server keeps it.
   var lifetime: Int64 {
     switch self {
-    case .challenges: SignInNeed.lifetime
+    case .challenges: SignInRequirement.lifetime
     case .providers: 365 * 86_400
     }
   }

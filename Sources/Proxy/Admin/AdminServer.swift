@@ -182,7 +182,7 @@ package final class AdminServer: Sendable {
   private func readinessReport(_ now: UnixTime) async -> ReadinessReport {
     let service = service
     let report = ReadinessReport(
-      await service.broker.statuses(of: service.subscriptions), needs: await service.signInRequirements.needs(),
+      await service.broker.statuses(of: service.subscriptions), needs: await service.signInRequirements.all(),
       expected: Set(service.subscriptions.map(\.key)).count, now: now,
       rule: hasBeenReady.load(ordering: .relaxed) ? .started : service.readiness)
     if report.isReady { hasBeenReady.store(true, ordering: .relaxed) }

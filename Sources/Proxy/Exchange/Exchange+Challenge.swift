@@ -34,28 +34,28 @@ extension Exchange {
       if case .unusable(let fault) = refused.challenge { warn(of: fault, route) }
       if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now) }
       return nil
-    case .answerBehind(let complaint):
+    case .answerBehind(let rejection):
       note(kind, .renewedBehind)
       let broker = state.service.broker
       Task {
         // Whoever comes next is told what is wrong, if something is.
         do throws(AcquisitionError) {
-          _ = try await broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+          _ = try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         } catch {}
       }
       return nil
-    case .answer(let complaint):
+    case .answer(let rejection):
       let (spans, asked) = (trace?.beginToken(), state.loop.now)
       func told(_ error: AcquisitionError?) {
         trace?.endToken(
           spans, of: subscription, since: asked, now: state.loop.now, source: .identityProvider,
-          complaint: refused.kind.rawValue, error: error)
+          rejection: refused.kind.rawValue, error: error)
       }
       do throws(AcquisitionError) {
         let broker = state.service.broker
         let wait = TokenWait<BearerValue?>(request.scope(spans: spans), on: connection.waiter) {
           () async throws(AcquisitionError) in
-          try await broker.bearer(answering: complaint, about: refusal.token, for: subscription)
+          try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         }
         let value = try await connection.outcome(of: wait, key: subscription.key)
         guard let value else {
@@ -99,7 +99,7 @@ extension Exchange {
     note(.interactionRequired, .answered)
     guard let claims = required.claims else { return }
     state.service.signInRequirements.remember(
-      SignInNeed(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
+      SignInRequirement(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
   }
 
   /// Where a person signs in for what a problem says is missing; nil where a sign-in does not bring it.
@@ -124,7 +124,7 @@ extension Exchange {
     _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime
   ) {
     guard let bearer = refused.bearer else { return }
-    var need = SignInNeed(since: now)
+    var need = SignInRequirement(since: now)
     need.claims = bearer.claims
     if let more = required?.claims { need.claims = need.claims?.merged(with: more) ?? more }
     need.authenticationContexts = bearer.authenticationContexts

@@ -9,7 +9,7 @@ enum RouteCondition: Hashable {
   /// A person has to sign in. Held tokens may still serve.
   case signInNeeded(InteractionReason)
   /// An account is signed in, but an API or the provider has asked for more than that sign-in proved.
-  case moreProofNeeded(SignInNeed)
+  case moreProofNeeded(SignInRequirement)
   /// The cache cannot be read, so who is signed in is not known.
   case cacheUnavailable(since: UnixTime)
   /// The provider does not answer, or with a server error.
@@ -27,7 +27,7 @@ enum RouteCondition: Hashable {
   ///   - token: how the route's token stands; nil for a route without one.
   ///   - need: what is remembered that a sign-in has to bring.
   ///   - upstream: what is wrong with the upstream.
-  init(token: TokenStatus?, need: SignInNeed?, upstream: UpstreamCondition.Failure?, now: UnixTime) {
+  init(token: TokenStatus?, need: SignInRequirement?, upstream: UpstreamCondition.Failure?, now: UnixTime) {
     if case .interactionRequired(let required)? = token?.failure?.error {
       self = .signInNeeded(required.reason)
     } else if let need, token != nil {

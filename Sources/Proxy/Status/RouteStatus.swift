@@ -10,7 +10,7 @@ struct RouteStatus {
   let now: UnixTime
   /// nil for a route without a token.
   let token: TokenStatus?
-  let need: SignInNeed?
+  let need: SignInRequirement?
   let upstream: UpstreamCondition.Failure?
   /// Where a person signs in for it; nil where there are no pages.
   let link: String?

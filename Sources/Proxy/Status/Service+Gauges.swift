@@ -19,7 +19,7 @@ extension Service {
         writer.set(metrics.states[row, column], status.condition.state == state ? 1 : 0)
       }
     }
-    writer.set(metrics.signInNeeds, Int64(signInRequirements.knownNeeds.count))
+    writer.set(metrics.signInNeeds, Int64(signInRequirements.known.count))
     writer.set(metrics.droppedLines[0], total: accessLog?.droppedLines ?? 0)
     writer.set(metrics.droppedLines[1], total: OutputFile.standardError.droppedLines)
     metrics.process.set(in: writer, startedAt: startedAt)

@@ -7,7 +7,7 @@ internal import Tokens
 extension Service {
   /// How every route stands. No provider is asked; the cache and the file of needs are looked at.
   func routeStatuses(at now: UnixTime) async -> [RouteStatus] {
-    let needs = await signInRequirements.needs()
+    let needs = await signInRequirements.all()
     var statuses: [RouteStatus] = []
     for route in routes {
       var token: TokenStatus?
@@ -22,7 +22,7 @@ extension Service {
     return statuses
   }
 
-  private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInNeed?) -> String? {
+  private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInRequirement?) -> String? {
     guard let slot = route.bearerSlot else { return nil }
     if case .interactionRequired(let required)? = token?.failure?.error {
       return required.reason == .accountAmbiguous ? nil : signInLink(route, required)

@@ -76,14 +76,14 @@ final class ExchangeTrace {
   @inline(never)
   func endToken(
     _ scope: SpanScope?, of subscription: TokenSubscription, since began: MonotonicTime, now: MonotonicTime,
-    source: TokenSource, complaint: String? = nil, error: AcquisitionError?
+    source: TokenSource, rejection: String? = nil, error: AcquisitionError?
   ) {
     guard let scope, source == .identityProvider || error != nil || scope.hasChildren else { return }
     var span = SpanRecord(
       scope.parent, parent: .local(context.span), name: "acquire token", kind: .internal, start: unix(began),
       end: unix(now))
     span.attributes = [("bearer_proxy.application", .string(subscription.application.name))]
-    if let complaint { span.attributes.append(("bearer_proxy.token.complaint", .string(complaint))) }
+    if let rejection { span.attributes.append(("bearer_proxy.token.rejection", .string(rejection))) }
     if let error {
       span.attributes.append(("error.type", .string(error.reason)))
       span.isError = true

@@ -62,7 +62,7 @@ public final class Log: Sendable {
   private let manner: Atomic<Int>
   private let now: @Sendable () -> LogInstant
   private let write: @Sendable ([UInt8]) -> Void
-  private let repetitions: WithRepetitions?
+  private let deduplicator: WithDeduplicator?
 
   /// When a record is written that says what another has said lately.
   public enum Occasion: Sendable, Hashable {
@@ -73,17 +73,17 @@ public final class Log: Sendable {
   }
 
   /// Lets one thread at a time use what has been said lately: this module has no lock.
-  public typealias WithRepetitions = @Sendable (_ body: (inout Repetitions) -> Void) -> Void
+  public typealias WithDeduplicator = @Sendable (_ body: (inout LogDeduplicator) -> Void) -> Void
 
   /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`. With
-  /// `repetitions`, warnings and errors that come again and again are summarised: call `summarise` now and then.
+  /// `deduplicator`, warnings and errors that come again and again are summarised: call `summarise` now and then.
   public init(
     level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
-    repetitions: WithRepetitions? = nil, write: @escaping @Sendable ([UInt8]) -> Void
+    deduplicator: WithDeduplicator? = nil, write: @escaping @Sendable ([UInt8]) -> Void
   ) {
     manner = Atomic(Self.manner(level, format))
     self.now = now
-    self.repetitions = repetitions
+    self.deduplicator = deduplicator
     self.write = write
   }
 
@@ -142,9 +142,9 @@ public final class Log: Sendable {
       fields.append(("trace_id", .string(request.traceID)))
     }
     let now = now()
-    if level >= .warning, occasion == .ifNew, let repetitions {
+    if level >= .warning, occasion == .ifNew, let deduplicator {
       var isAdmitted = true
-      repetitions { isAdmitted = $0.admits(level, message, fields, at: now) }
+      deduplicator { isAdmitted = $0.admits(level, message, fields, at: now) }
       if !isAdmitted { return }
     }
     write(level, message, fields, now)
@@ -153,10 +153,10 @@ public final class Log: Sendable {
   /// Writes what warnings and errors came again in the minute that is over, a record each; at the end of the process,
   /// in whatever is over of it. Call every few seconds.
   public func summarise(isLast: Bool = false) {
-    guard let repetitions else { return }
+    guard let deduplicator else { return }
     let now = now()
-    var due: [Repetitions.Entry] = []
-    repetitions { due = $0.takeSummaries(at: now, isLast: isLast) }
+    var due: [LogDeduplicator.Entry] = []
+    deduplicator { due = $0.takeSummaries(at: now, isLast: isLast) }
     for entry in due where entry.level >= level {
       write(
         entry.level, entry.message,

@@ -1,5 +1,5 @@
-// Owns which issuer a provider's metadata may name. For strangers that is the authority itself and nothing else; for
-// Microsoft's hosts it is MSAL's wider rule, since they answer with another host, tenant or region of one cloud.
+// Which issuer a provider's metadata may name: the authority itself, and for Microsoft's hosts MSAL's wider rule,
+// because they answer with another host, tenant or region of one cloud.
 
 internal import HTTP
 

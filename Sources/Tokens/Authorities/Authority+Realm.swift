@@ -1,4 +1,4 @@
-// Owns under which tenant a provider's tokens stand in the unified cache, as far as the authority alone tells.
+// Under which tenant the unified cache files a provider's tokens, if the authority alone tells.
 
 extension Authority {
   /// The tenant that tokens are filed under, where that can be said without the provider's metadata: not for a domain

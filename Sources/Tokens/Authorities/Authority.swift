@@ -1,5 +1,5 @@
-// Owns what an `authority` setting means: the kind of identity provider, its tenant, where its metadata stands. Asks
-// nobody; what the metadata says is `ProviderMetadata`'s.
+// Owns what an `authority` setting means: the kind of identity provider, its tenant, where its metadata stands. No
+// request is sent; `ProviderMetadata` reads the metadata.
 
 public import HTTP
 

@@ -23,7 +23,7 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let tokenEndpoint: HTTPURL
   /// Where a client secret may be written, the preferred placement first; at least one.
   public let secretPlacements: [ClientSecretPlacement]
-  /// Where a person's browser is sent to; nil for a provider that signs nobody in.
+  /// Where a person's browser is sent to; nil for a provider without sign-ins.
   public let authorizationEndpoint: HTTPURL?
   /// Where device codes are asked for (RFC 8628 §4); nil where there are none.
   public let deviceAuthorizationEndpoint: HTTPURL?
@@ -55,7 +55,8 @@ public struct ProviderMetadata: Sendable, Hashable {
     secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
   }
 
-  /// An endpoint that only sign-ins need: one that cannot be trusted is none, and no reason to stop serving tokens.
+  /// An endpoint that only sign-ins need: one that cannot be trusted is ignored, because token requests work without
+  /// it.
   private static func optionalEndpoint(
     _ member: String, of members: [String: JSONValue], authority: Authority
   ) -> HTTPURL? {

@@ -1,8 +1,8 @@
 // Owns the scopes that describe a sign-in instead of an API: added to every person's request, never configured.
 
 extension ScopeSet {
-  /// Scopes that every sign-in asks for by itself (OpenID Connect Core 1.0 §5.4 and §11). Nobody else may (MSAL's
-  /// rule): as a route's scopes they would give a token for something else than its API, or none.
+  /// Scopes that every sign-in requests by itself (OpenID Connect Core 1.0 §5.4 and §11). Configurations and programs
+  /// may not name them (MSAL's rule): as a route's scopes they would bring a token for another API, or none.
   public static let reserved = ["offline_access", "openid", "profile"]
 
   /// These scopes and the reserved ones: what is sent for a person.

@@ -105,7 +105,7 @@ extension CacheDocument {
     return members
   }
 
-  /// Grants by which a person signs in here. Assertions speak of somebody who did so elsewhere.
+  /// Grants by which a person signs in here. Assertions are about a person who did so elsewhere.
   private static let accountSources: Set<String> = [
     "authorization_code", "password", "urn:ietf:params:oauth:grant-type:device_code",
   ]
@@ -134,7 +134,7 @@ extension CacheDocument {
   private mutating func put(_ section: CacheSection, _ key: String, _ new: CacheEntry) {
     var merged = entry(section, key) ?? new
     merged.merge(new)
-    // What a sign-in brought is nobody's copy any more.
+    // What a sign-in brought is not a copy any more.
     if merged["copied_from"] != nil { merged.members["copied_from"] = new.members["copied_from"] }
     set(section, key, merged)
   }

@@ -57,7 +57,7 @@ extension CacheDocument {
     guard let issuer = issued.isolation, let home = issued.home,
       redeemed.environment != issued.environment.lowercased(), var source = entry(.refreshToken, redeemed.key)
     else { return }
-    // Whoever signed in meanwhile may have done so elsewhere.
+    // A person who signed in meanwhile may have done so at another issuer.
     let token = issued.reply.refreshToken ?? redeemed.secret
     if source.holds(token) {
       source.members["ext_cache_key"] = .string(issuer)

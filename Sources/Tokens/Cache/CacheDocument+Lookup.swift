@@ -52,8 +52,8 @@ extension CacheDocument {
   }
 
   /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
-  /// newest first, then, where `family` is given, those of its family. One that is another issuer's, or may be, is none
-  /// of them, though the host, the application and the person's id may be the same.
+  /// newest first, then, where `family` is given, those of its family. Those that are, or may be, another issuer's are
+  /// left out, even where host, application and the person's id are the same.
   public func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
     if let issuer = query.isolation {
@@ -69,7 +69,7 @@ extension CacheDocument {
     return own.sorted(by: HeldRefreshToken.isTriedBefore) + siblings.sorted(by: HeldRefreshToken.isTriedBefore)
   }
 
-  /// An application's refresh tokens for an account, whoever issued them, in no order.
+  /// An application's refresh tokens for an account, of all issuers, in no order.
   func refreshTokenEntries(_ query: CacheQuery) -> [HeldRefreshToken] {
     keys(.refreshToken, clientID: query.clientID, homeAccountID: query.homeAccountID)
       .compactMap { HeldRefreshToken(key: $0, entry: entry(.refreshToken, $0)) }

@@ -1,4 +1,4 @@
-// Owns signing out: what goes with an account, what stays because it is somebody else's.
+// Signing out: what goes with an account, and what stays because it belongs to another.
 
 internal import Bytes
 
@@ -28,8 +28,8 @@ extension CacheDocument {
     }
   }
 
-  /// Removes what is an issuer's, and, where nothing on the host says that somebody is signed in elsewhere there, what
-  /// stands beside it without a mark.
+  /// Removes an issuer's entries, and the unmarked ones beside them where nothing shows a sign-in at another issuer of
+  /// the host.
   private mutating func removeIssued(_ query: CacheQuery, issuer: String) {
     guard let home = query.homeAccountID else { return }
     let hosts = Set(query.environments)

@@ -1,5 +1,5 @@
-// Owns what happens to a refresh token after it was redeemed: replaced where it stands, or dropped where the provider
-// condemned it, and neither where somebody else was faster.
+// What happens to a refresh token after it was redeemed: it is replaced in its place, or dropped where the provider
+// rejected it. Neither happens where another process was faster.
 
 public import Bytes
 
@@ -7,8 +7,8 @@ extension CacheDocument {
   /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same
   /// one.
   ///
-  /// An entry that holds another token by now was rotated by somebody else. It is left alone unless it says that it was
-  /// written before this one arrived; one that is gone was signed out, and stays gone.
+  /// An entry that holds another token by now was rotated by another process. It is left alone unless it says that it
+  /// was written before this token arrived. An entry that is gone was signed out, and stays gone.
   /// - Parameters:
   ///   - obtainedAt: when the reply arrived, which may be long before it is filed.
   ///   - issuer: where several issuers may share a host, which one it was. An entry that does not say whose it is, or

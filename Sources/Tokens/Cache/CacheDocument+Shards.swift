@@ -4,7 +4,7 @@
 public struct CachePlace: Sendable, Hashable {
   /// Its section.
   public let section: CacheSection
-  /// Its key, whoever made it.
+  /// Its key, as its writer made it.
   public let key: String
 
   /// A place.

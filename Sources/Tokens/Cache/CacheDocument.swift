@@ -22,7 +22,7 @@ public struct CacheDocument: Sendable {
   private var foreignSections: [String: JSONValue] = [:]
   /// Bytes of the text it was read from, near to which the next one will be.
   private var readCount = 0
-  /// The places of what was put in or taken out since somebody asked to be told; nil where nobody did.
+  /// The places of entries that changed since recording began; nil where changes are not recorded.
   var changed: Set<CachePlace>?
 
   /// An empty cache.
@@ -61,8 +61,8 @@ public struct CacheDocument: Sendable {
     }
   }
 
-  /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Entries that
-  /// nobody changed stand in it as they were read.
+  /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Unchanged
+  /// entries stand in it as they were read.
   public func text() -> [UInt8] {
     var writer = JSONWriter(.indentedASCII)
     writer.reserve(readCount + 65_536)
@@ -96,7 +96,7 @@ public struct CacheDocument: Sendable {
     tables[section.index].keys(clientID: clientID, homeAccountID: homeAccountID)
   }
 
-  /// Everybody who has an account.
+  /// All accounts.
   public var homeAccountIDs: Set<String> {
     Set(self[.account].values.compactMap { $0.fields[.homeAccountID] }.filter { !$0.isEmpty })
   }

@@ -3,7 +3,7 @@
 
 public import Bytes
 
-/// An entry as some library wrote it. Members that nobody here knows stay in it.
+/// An entry as some library wrote it. Unknown members stay in it.
 ///
 /// As long as nothing changes it, an entry is a part of the text that it was read from, and is written back byte for
 /// byte.

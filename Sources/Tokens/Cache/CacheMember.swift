@@ -59,7 +59,7 @@ enum CacheMember: String {
     }
   }
 
-  /// The member that a name in a text means; nil for one that nobody here reads.
+  /// The member that a name in a text means; nil for one that is not read.
   @inline(__always)
   init?(_ bytes: Span<UInt8>, _ name: Range<Int>) {
     func reads(_ text: StaticString) -> Bool {

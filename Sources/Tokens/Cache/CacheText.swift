@@ -3,7 +3,7 @@
 /// The bytes a document was read from, for as long as an entry of it is as it was read.
 @safe
 final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
-  // Written in deinit only, when nobody else holds the reference.
+  // Written in deinit only, when no other reference is left.
   private nonisolated(unsafe) var storage: [UInt8]
 
   /// Takes over a text. Who keeps it too, keeps a copy that is not wiped.

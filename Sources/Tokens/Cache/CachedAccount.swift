@@ -31,7 +31,7 @@ public struct CachedAccount: Sendable, Hashable {
 public enum AccountChoice: Sendable, Hashable {
   /// This one.
   case chosen(CachedAccount)
-  /// Nobody is signed in, or nobody of that name.
+  /// No account is signed in, or none of that name.
   case none
   /// Several are, and none was named, or the name is several people's. The application has to choose, never the
   /// library.
@@ -49,7 +49,7 @@ public enum AccountChoice: Sendable, Hashable {
 }
 
 extension CacheDocument {
-  /// Everybody who is signed in at hosts, one account for each person, by user name.
+  /// The accounts that are signed in at hosts, one for each person, by user name.
   public func accounts(environments: [String]) -> [CachedAccount] {
     let hosts = Set(environments.map { $0.lowercased() })
     return homeAccountIDs.compactMap { account(home: $0, hosts: hosts) }

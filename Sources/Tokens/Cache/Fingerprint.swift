@@ -1,5 +1,5 @@
-// Owns finding what belongs to somebody among many entries without making a text of every name. Says "perhaps": who
-// looks something up by a fingerprint compares the names themselves.
+// Finds an owner's entries among many without making a text of every name. Fingerprints may collide, so a lookup
+// compares the names themselves.
 
 /// 64 bits of one or two names: a wide multiplication for every 16 bytes, as wyhash does it.
 struct Fingerprint: Hashable {

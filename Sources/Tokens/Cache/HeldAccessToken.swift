@@ -16,8 +16,8 @@ public struct HeldAccessToken: Sendable {
   public let scopes: [String]
   /// `ext_cache_key`; nil for a plain token.
   public let isolation: String?
-  /// Whether it can be sent as it is to whoever wants a bearer token: no key, no claims, no other token type, nobody
-  /// else's assertion behind it.
+  /// Whether it is a plain bearer token: bound to no key, requested without claims, of no other token type, and not
+  /// obtained with a person's assertion.
   public let isPlainBearer: Bool
   /// When it was filed, is to be renewed (where the provider said so), and ends.
   let cachedAt: UnixTime?
@@ -45,7 +45,7 @@ public struct HeldAccessToken: Sendable {
       !CacheMember.marks.contains(where: fields.saysAnything) && (type.isEmpty || type.lowercased() == "bearer")
   }
 
-  /// What it is for as a set; nil where somebody wrote what is no scope.
+  /// What it is for as a set; nil where the text is not a scope set.
   public var scopeSet: ScopeSet? {
     do throws(ScopeSetError) {
       return try ScopeSet(scopes)
@@ -57,8 +57,8 @@ public struct HeldAccessToken: Sendable {
   /// What Microsoft's libraries for Apple leave in the place of a deleted token.
   static let tombstone = Secret("<tombstone>")
 
-  /// Its instants. The buffer before the expiry is the one a new token would have got. A token of which nobody wrote
-  /// down when it was filed has been there for ever: any later instant could be one that has not come yet.
+  /// Its instants. The buffer before the expiry is the one a new token would have got. A token without the time of its
+  /// filing counts as filed at 0: any later instant could lie in the future.
   /// - Parameter jitter: 0 up to 1.
   public func lifetime(jitter: Double) -> TokenLifetime {
     let obtained = cachedAt ?? UnixTime(0)

@@ -4,7 +4,7 @@ public import Bytes
 
 /// A refresh token in a cache.
 public struct HeldRefreshToken: Sendable {
-  /// The key it stands under; whoever wrote it may have made it differently from us.
+  /// The key of its entry; other libraries may make keys differently.
   public let key: String
   /// The token.
   public let secret: Secret

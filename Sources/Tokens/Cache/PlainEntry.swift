@@ -1,5 +1,4 @@
-// Owns an entry that nobody has changed since it was read: a part of the document's text, looked into when something is
-// asked.
+// An entry that is unchanged since it was read: a part of the document's text, which is looked into on demand.
 
 import Bytes
 

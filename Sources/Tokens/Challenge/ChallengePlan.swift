@@ -1,5 +1,5 @@
-// Owns the decision of what to do about an API's refusal: what it asks for, what the route allows, which token it
-// refused, in; what to try, out. How often the same is tried is `ComplaintMemory`'s.
+// Decides what to do about an API's refusal, from what the API asks for, what the route allows, and which token was
+// refused. How often the same is tried is `RejectionBackoff`'s.
 
 /// What an API refused.
 public struct RefusedRequest: Sendable {
@@ -9,7 +9,7 @@ public struct RefusedRequest: Sendable {
   public var challenge: BearerChallengeReading
   /// The scopes that the refused token was granted.
   public var granted: ScopeSet
-  /// Seconds since the refused token was obtained, here or by whoever filed it in the cache.
+  /// Seconds since the refused token was obtained, by this process or by the one that filed it in the cache.
   public var tokenAge: Int64
   /// The scopes that the route lets a challenge add.
   public var allowedScopes: ScopeSet
@@ -33,13 +33,13 @@ public struct RefusedRequest: Sendable {
   }
 }
 
-/// What a refused token lacks: what the next one is asked for with.
-public enum Complaint: Sendable, Hashable {
-  /// It is not taken any more: expired, revoked, or nobody says why.
+/// Why an API rejected a token, and so what the next one is requested with.
+public enum TokenRejection: Sendable, Hashable {
+  /// It is not valid any more: expired, revoked, or for an unknown reason.
   case invalidToken
   /// It does not prove these.
   case claims(Claims)
-  /// It may not do this: these scopes beside those it has.
+  /// It lacks scopes: these, beside those it has.
   case scopes(ScopeSet)
 }
 
@@ -68,9 +68,9 @@ public enum ChallengePlan: Sendable, Hashable {
   /// Pass the answer on as it is.
   case passOn(Reason)
   /// Get another token silently; if that works, send the request once more, otherwise pass the answer on.
-  case answer(Complaint)
-  /// Pass the answer on, because the request is gone, and get another token for whoever comes next.
-  case answerBehind(Complaint)
+  case answer(TokenRejection)
+  /// Pass the answer on, because the request is gone, and get another token for the next request.
+  case answerBehind(TokenRejection)
 
   /// Why an answer is passed on.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -126,7 +126,7 @@ public enum ChallengePlan: Sendable, Hashable {
     }
     switch wish {
     case .answer where refused.isReplay: self = .passOn(.isReplay)
-    case .answer(let complaint) where !refused.isReplayable: self = .answerBehind(complaint)
+    case .answer(let rejection) where !refused.isReplayable: self = .answerBehind(rejection)
     default: self = wish
     }
   }

@@ -4,13 +4,13 @@
 
 import Bytes
 
-/// Why a proven JWT lets nobody in.
+/// Why a verified JWT is not accepted as an access token.
 public enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterable {
   /// The header's `typ` names another kind of JWT.
   case headerType = "its typ is neither at+jwt nor JWT"
   /// The claims say that it is another kind.
   case purpose = "its claims say that it is a refresh, logout or event token"
-  /// It tells an application who signed in, and authorises nobody.
+  /// It is an ID token: it tells an application who signed in.
   case idToken = "it is an ID token"
   /// It is good only for a sender who proves to hold a key, and none was proven.
   case confirmation = "it is bound to a key (cnf) that the caller does not prove to hold"

@@ -1,4 +1,4 @@
-// Owns one public key as identity providers publish it (RFC 7517). RSA only: other kinds are somebody's, not ours.
+// Owns one public key as identity providers publish it (RFC 7517). RSA only: keys of other types are ignored.
 
 import Bytes
 

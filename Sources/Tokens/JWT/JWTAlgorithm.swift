@@ -1,4 +1,4 @@
-// Owns which signature algorithms exist here. `none` and the symmetric ones are absent: nobody can ask for them.
+// The signature algorithms that are accepted. `none` and the symmetric ones are absent, so a token cannot select them.
 
 /// An asymmetric signature algorithm of RFC 7518 §3.1.
 public enum JWTAlgorithm: String, Sendable, Hashable, CaseIterable {

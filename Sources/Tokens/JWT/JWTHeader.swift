@@ -2,7 +2,7 @@
 
 /// The protected header of a JWT (RFC 7515 §4).
 public struct JWTHeader: Sendable, Hashable, Codable {
-  /// The algorithm as written, also one that nobody here knows.
+  /// The algorithm as written, also an unknown one.
   public var alg: String
   /// Which key signed, where the token says so.
   public var kid: String?

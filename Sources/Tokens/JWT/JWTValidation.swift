@@ -17,15 +17,15 @@ public enum SignatureVerdict: Sendable, Hashable {
 public enum JWTRejection: Error, Sendable, Hashable {
   /// Signed by an algorithm that is not allowed here, `none` among them.
   case algorithm(String)
-  /// The header demands an extension nobody here understands.
+  /// The header demands an unknown extension (`crit`).
   case criticalExtension
   /// The issuer has no such key.
   case unknownKey(identifier: String?)
   /// The signature is not the issuer's.
   case signature
-  /// Issued by somebody else, or nobody.
+  /// Issued by another issuer, or it names none.
   case issuer(String?)
-  /// Meant for somebody else, or nobody.
+  /// For another audience, or it names none.
   case audience([String])
   /// There is no `exp`.
   case withoutExpiry

@@ -1,5 +1,5 @@
-// Owns the compact serialisation of a signed JWT, taken apart and put together. Whether the signature is anybody's, and
-// what the claims are worth, is `JWTValidation`'s.
+// Owns the compact serialisation of a signed JWT, taken apart and put together. Whether signature and claims are valid
+// is `JWTValidation`'s.
 
 public import Bytes
 internal import FoundationEssentials

@@ -9,7 +9,7 @@ public struct SigningKeyAge: Sendable, Equatable {
   public static let refresh: Int64 = 600
   /// Seconds after which keys are believed no more that could not be fetched again.
   public static let limit: Int64 = 3600
-  /// Seconds between two attempts to fetch keys while there are some: anybody can name an unknown key.
+  /// Seconds between two attempts to fetch keys while there are some: any caller can name an unknown key.
   public static let pause: Int64 = 60
 
   private var fetchedAt: UnixTime?

@@ -1,5 +1,5 @@
-// Owns the decision of silent acquisition: what is held, what can be offered, what failed before and what time it is,
-// in; what to do, out.
+// The decision of silent acquisition, from what is held, what a token can be requested with, what failed before, and
+// the time.
 
 public import Bytes
 
@@ -7,7 +7,7 @@ public import Bytes
 public enum AcquisitionPlan: Sendable, Equatable {
   /// Hand out the held token.
   case useCached
-  /// Hand out the held token and renew it for whoever comes later.
+  /// Hand out the held token and renew it in the background.
   case useCachedAndRefreshBehind
   /// Ask the provider; the caller waits.
   case request
@@ -15,7 +15,7 @@ public enum AcquisitionPlan: Sendable, Equatable {
   case fail(until: UnixTime)
   /// Say that a person has to sign in; nothing is sent.
   case interactionRequired(InteractionReason)
-  /// Say that the cache cannot be read; nothing is sent, and nobody is asked to sign in who may have.
+  /// Say that the cache cannot be read; nothing is sent. No person is asked to sign in, since one may be signed in.
   case cacheUnavailable
 
   /// Decides.
@@ -34,15 +34,15 @@ public enum AcquisitionPlan: Sendable, Equatable {
   /// | any other | not known | any | use |
   /// - Parameters:
   ///   - held: the instants of the token held for exactly this key, if there is one.
-  ///   - means: what can be offered for a new one.
-  ///   - throttle: what failed with the same offer.
-  public init(held: TokenLifetime?, means: AcquisitionMeans, throttle: Throttle, now: UnixTime) {
+  ///   - grant: what a new one can be requested with.
+  ///   - throttle: what failed with the same grant.
+  public init(held: TokenLifetime?, grant: AvailableGrant, throttle: Throttle, now: UnixTime) {
     let freshness = held?.freshness(at: now) ?? .expired
-    if case .unknown = means {
+    if case .unknown = grant {
       self = freshness == .expired ? .cacheUnavailable : .useCached
       return
     }
-    switch (freshness, means.reason, throttle.pause(at: now)) {
+    switch (freshness, grant.reason, throttle.pause(at: now)) {
     case (_, let reason?, _) where reason.isWithoutAccount: self = .interactionRequired(reason)
     case (.fresh, _, _), (.aging, .some, _), (.aging, nil, .some): self = .useCached
     case (.aging, nil, nil): self = .useCachedAndRefreshBehind

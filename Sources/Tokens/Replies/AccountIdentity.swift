@@ -48,7 +48,7 @@ public struct AccountIdentity: Sendable, Hashable {
     do throws(Base64URLError) {
       return JSONValue(json: try Base64URL.decode(text.prefix { $0 != "=" }))?.members
     } catch {
-      return nil  // An unreadable identity is none; the reply's tokens are then nobody's.
+      return nil  // An unreadable identity counts as absent.
     }
   }
 }

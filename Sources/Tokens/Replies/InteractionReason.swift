@@ -3,9 +3,9 @@
 
 /// Why a token cannot be had without a person (MSAL's classifications, and the cases that no provider is asked about).
 public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
-  /// Nobody is signed in, or nobody of the name that was asked for.
+  /// No account is signed in, or none of the name that was asked for.
   case noAccount = "no_account"
-  /// Several people are, and none was named.
+  /// Several accounts are signed in, and none was named.
   case accountAmbiguous = "account_ambiguous"
   /// The account is known, but there is no refresh token of this application's for it.
   case noTokens = "no_tokens"

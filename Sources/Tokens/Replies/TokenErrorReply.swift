@@ -35,8 +35,7 @@ public struct TokenErrorReply: Sendable, Hashable {
   /// What stands in the place of a description that does.
   static let withheldDescription = "the provider's words repeat a secret of the request, and are not shown"
 
-  /// Codes of RFC 6749, RFC 8628 and OpenID Connect, and Entra's: they say nothing of a request, whatever its secrets
-  /// are.
+  /// Codes of RFC 6749, RFC 8628 and OpenID Connect, and Entra's: they repeat nothing of a request.
   private static let standardErrors: Set<String> = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
     "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
@@ -45,7 +44,8 @@ public struct TokenErrorReply: Sendable, Hashable {
     "invalid_resource", "request_timeout",
   ]
 
-  /// The error reply of an answer to a request without secrets, by the answer's content; nil where that is none.
+  /// The error reply of an answer to a request without secrets, by the answer's content; nil where the content is not
+  /// an error reply.
   public init?(json: [UInt8]) {
     guard let members = JSONValue(json: json)?.members else { return nil }
     self.init(members: members, sent: .none)

@@ -39,8 +39,7 @@ public struct TokenFailure: Error, Sendable, Hashable {
   }
 
   /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token,
-  /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): to ask again with the same token for ever helps
-  /// nobody.
+  /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): asking again with the same token does not help.
   public func ofRefresh(isEmpty: Bool) -> TokenFailure {
     guard case .unintelligible = cause, status == 400, isEmpty else { return self }
     let reply = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")

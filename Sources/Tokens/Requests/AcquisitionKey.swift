@@ -4,11 +4,12 @@
 public enum TokenSubject: Sendable, Hashable {
   /// The application's own.
   case application
-  /// A person's who is signed in: by user name or an id, as somebody wrote it down; nil is the only one there is.
+  /// A signed-in person's: a user name or an id, as it was configured; nil is the only one that is signed in.
   case account(String?)
 }
 
-/// The whole of what a token was obtained with. Leaving any part out would hand a token to somebody it is not for.
+/// The whole of what a token was obtained with. Leaving any part out would hand a token to a request that it is not
+/// for.
 public struct AcquisitionKey: Sendable, Hashable {
   /// Who issues.
   public var authority: Authority

@@ -6,13 +6,12 @@ public import Bytes
 public enum ClientCredential: Sendable, Equatable {
   /// A shared secret (RFC 6749 §2.3.1).
   case secret(Secret)
-  /// A JWT that somebody signed whom the provider trusts to speak for the application (RFC 7523 §2.2): a federated
-  /// credential.
+  /// A JWT by an issuer that the provider trusts to identify the application (RFC 7523 §2.2): a federated credential.
   case assertion(Secret)
 }
 
 /// Tells one credential of an application from the next one without showing either: part of every key, so that a token
-/// obtained with a withdrawn secret is not served under the new one. Whoever loads credentials counts.
+/// obtained with a withdrawn secret is not served under the new one. The loader of credentials counts them.
 public struct CredentialVersion: Sendable, Hashable {
   /// The count.
   public var number: UInt64

@@ -1,5 +1,5 @@
-// Owns what is taken out of a provider's answer before anybody reads it: the secrets of the request, which some
-// providers repeat, as they were sent or written another way.
+// What is taken out of a provider's answer before it is used: the secrets of the request, which some providers repeat,
+// as they were sent or in another encoding.
 
 public import Bytes
 
@@ -16,7 +16,7 @@ public struct SentSecrets: Sendable {
     self.secrets = secrets.filter { !$0.isEmpty }
   }
 
-  /// Members whose purpose is to be secret. What else a provider answers is told to somebody.
+  /// Members whose purpose is to be secret. Other members may be logged or shown.
   private static let secretMembers: Set<String> = [
     "access_token", "refresh_token", "id_token", "client_info", "device_code",
   ]
@@ -42,7 +42,7 @@ public struct SentSecrets: Sendable {
   /// and base64.
   func isRepeated(in text: String) -> Bool {
     if secrets.isEmpty { return false }
-    // Nobody reads that much of it, and decoding takes time.
+    // So long a text is not read, and decoding takes time.
     guard text.utf8.count <= Self.longestText else { return true }
     let readings = Readings(of: Array(text.utf8)).all
     return secrets.contains { secret in readings.contains { Self.shows(secret, $0) } }
@@ -119,7 +119,7 @@ private struct Readings {
     return all
   }
 
-  /// Percent-encodings decoded, in either case of their digits. What is none stays as it is.
+  /// Percent-encodings decoded, in either case of their digits. Anything else stays as it is.
   private static func percent(_ text: [UInt8], isForm: Bool) -> [UInt8] {
     replacing(text) { rest in
       switch rest.first {

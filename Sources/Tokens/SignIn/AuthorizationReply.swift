@@ -7,7 +7,7 @@ public import Bytes
 public enum AuthorizationReplyError: Error, Sendable, Hashable {
   /// Not a form, or a member stands there twice.
   case malformed
-  /// The state is not this sign-in's: somebody else's answer, or an older one.
+  /// The state is not this sign-in's: the answer to another or an older one.
   case state
   /// The answer says that it comes from another issuer (RFC 9207): two providers are being mixed up.
   case issuer

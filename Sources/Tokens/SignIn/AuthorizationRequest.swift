@@ -20,8 +20,8 @@ public struct AuthorizationRequest: Sendable {
   public var redirectURI: String
   /// What the token is for.
   public var scopes: ScopeSet
-  /// What else the person is asked to agree to now, so that nobody asks later (MSAL's extra scopes to consent). Scopes
-  /// of other APIs: the token is not for them.
+  /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent).
+  /// Scopes of other APIs: the token is not for them.
   public var extraScopes = ScopeSet.none
   /// State, nonce and challenge.
   public var session: AuthorizationSession

@@ -13,7 +13,7 @@ public struct AuthorizationSession: Sendable {
 
   /// A session of fresh random bytes.
   /// - Parameters:
-  ///   - random: that many bytes nobody can guess.
+  ///   - random: returns that many unpredictable bytes.
   ///   - digest: SHA-256.
   public init<Failure: Error>(
     random: (Int) throws(Failure) -> [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]

@@ -5,7 +5,7 @@ internal import HTTP
 
 /// A device code, and what a person needs to confirm it (RFC 8628 §3.2).
 public struct DeviceAuthorizationReply: Sendable {
-  /// What tokens are asked for with; nobody is shown it.
+  /// The code that tokens are requested with; it is not shown.
   public let deviceCode: Secret
   /// What the person types in.
   public let userCode: String

@@ -38,7 +38,7 @@ public struct DevicePolling: Sendable, Equatable {
     expiresAt = now + reply.expiresIn
   }
 
-  /// What to do first. Nobody confirms a code at once, so this is a wait too.
+  /// What to do first: a wait, since no person confirms a code at once.
   public func begin(at now: UnixTime) -> Action {
     ask(after: interval, now: now)
   }

@@ -1,5 +1,5 @@
-// Owns the proof that whoever redeems a code is who asked for it (RFC 7636), S256 only. Randomness and digest come from
-// outside.
+// The proof that a code is redeemed by the program that requested it (RFC 7636), S256 only. Randomness and digest are
+// parameters.
 
 public import Bytes
 
@@ -22,7 +22,7 @@ public struct PKCE: Sendable, Equatable {
     try self.init(verifier: Base64URL.encode(bytes), digest: digest)
   }
 
-  /// A proof with a verifier that somebody else made.
+  /// A proof with a given verifier.
   /// - Parameter digest: SHA-256.
   public init<Failure: Error>(
     verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]

@@ -6,7 +6,7 @@ public enum Prompt: String, Sendable, Hashable, CaseIterable {
   case selectAccount = "select_account"
   /// Consent again.
   case consent
-  /// Sign in again, whoever is signed in.
+  /// Sign in again, even if a person is signed in.
   case login
   /// Show nothing: answer or fail at once.
   case none

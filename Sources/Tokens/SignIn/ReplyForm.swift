@@ -1,4 +1,4 @@
-// Owns the reading of `application/x-www-form-urlencoded` text that strangers send: a redirect's query, a posted form.
+// Owns the reading of `application/x-www-form-urlencoded` text from outside: a redirect's query, a posted form.
 
 internal import Bytes
 internal import HTTP

@@ -28,8 +28,8 @@ public struct SignedInAccount: Sendable, Hashable {
 }
 
 extension CacheDocument {
-  /// Everybody who is signed in at an authority, with what an application holds for them. Where several issuers share a
-  /// host, only those whom this one vouches for.
+  /// The accounts that are signed in at an authority, with what an application holds for them. Where several issuers
+  /// share a host, only this issuer's accounts.
   public func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
     accounts(authority: authority, clientID: clientID).map { account in
       let query = CacheQuery(

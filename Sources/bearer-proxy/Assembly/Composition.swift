@@ -112,10 +112,10 @@ struct Composition {
   /// - Parameter listeners: said in the first record of the log.
   init(_ configuration: LoadedConfiguration, _ machinery: Machinery, _ listeners: BoundListeners) async {
     let settings = configuration.settings.overridden(by: machinery.options)
-    let deduplicator = Locked(Repetitions())
+    let deduplicator = Locked(LogDeduplicator())
     let log = Log(
       level: settings.log.level, format: settings.log.format, now: { .now },
-      repetitions: { body in deduplicator.withLock { body(&$0) } }
+      deduplicator: { body in deduplicator.withLock { body(&$0) } }
     ) { line in
       line.withUnsafeBytes { OutputFile.standardError.write($0) }
     }

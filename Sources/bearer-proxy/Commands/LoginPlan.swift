@@ -121,7 +121,7 @@ struct LoginExpectation: Equatable {
 struct RememberedRequirement {
   private let memory: SignInRequirements
   private let route: String
-  private let need: SignInNeed
+  private let need: SignInRequirement
 
   /// The need of the route that is signed in for; nil where there is none.
   init?(
@@ -132,7 +132,7 @@ struct RememberedRequirement {
     let wish = TokenSubscription(application: application, account: plan.account, scopes: plan.scopes)
     memory = SignInRequirements(beside: store, subscriptions: [name: wish], now: now)
     route = name
-    guard let need = await memory.need(of: name) else { return nil }
+    guard let need = await memory.requirement(of: name) else { return nil }
     self.need = need
   }
 

@@ -1,5 +1,5 @@
-// msal-python's recorded calls of applications in their own name, made again. Where the outcome is another one, the reason stands
-// beside it.
+// msal-python's recorded calls of applications in their own name, made again. Where the outcome is another one, the
+// reason stands beside it.
 
 import Bytes
 import Testing

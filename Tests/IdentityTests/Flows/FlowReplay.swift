@@ -1,5 +1,5 @@
-// Runs recorded flows against a broker: the recorded answers on the recorded clock, and what came of it beside what is recorded. What
-// may differ is for the tests to say.
+// Runs recorded flows against a broker: the recorded answers on the recorded clock, and what came of it beside what is
+// recorded. What may differ is for the tests to say.
 
 import Bytes
 import FoundationEssentials
@@ -29,8 +29,8 @@ final class FlowReplay {
     var endpoints: [String]
     /// Why a caller has to come in, where that is the answer.
     var required: InteractionRequired?
-    /// How the cache differs from the recorded one: `RefreshToken-` for an entry that is only there, `RefreshToken+` for one that
-    /// is only here, `RefreshToken/secret` for a member.
+    /// How the cache differs from the recorded one: `RefreshToken-` for an entry that is only there, `RefreshToken+`
+    /// for one that is only here, `RefreshToken/secret` for a member.
     var cacheDifferences: Set<String>
   }
 
@@ -136,7 +136,8 @@ final class FlowReplay {
     return form
   }
 
-  /// Expired access tokens count on neither side: msal-python purges everybody's whenever it searches, this code never does.
+  /// Expired access tokens count on neither side: msal-python purges everybody's whenever it searches, this code never
+  /// does.
   private static func differences(_ ours: [UInt8], from theirs: String, now: UnixTime) -> Set<String> {
     func sections(_ text: [UInt8]) -> [String: [String: JSONValue]] {
       (JSONValue(json: text)?.members ?? [:]).mapValues { section in

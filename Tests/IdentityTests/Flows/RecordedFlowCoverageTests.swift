@@ -1,5 +1,5 @@
-// Which recorded flow is proved where, and what of the recordings this product has no grant for. Of those, the answers are read
-// and sorted all the same: that much applies.
+// Which recorded flow is proved where, and what of the recordings this product has no grant for. Of those, the answers
+// are read and sorted all the same: that much applies.
 
 import Bytes
 import Testing

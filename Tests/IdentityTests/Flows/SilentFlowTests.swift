@@ -117,8 +117,8 @@ struct SilentFlowTests {
     let first = try await flow.call(2)
     #expect(first.answer == .token("AT-adfs-2") && first.forms == flow.recordedForms(2))
     #expect(first.endpoints == ["https://fs.contoso.example/adfs/oauth2/token/"])
-    // Differs: filed under what was asked for instead of the answer's `openid`, under which msal-python never finds it; and as the
-    // person's, where msal-python files it as nobody's because the answer does not name the person again.
+    // Differs: filed under what was asked for instead of the answer's `openid`, under which msal-python never finds it;
+    // and as the person's, where msal-python files it as nobody's because the answer does not name the person again.
     #expect(first.cacheDifferences == ["AccessToken+", "AccessToken-"])
     let filed = try #require(await flow.document()[.accessToken].values.first { $0.secret == Secret("AT-adfs-2") })
     #expect(filed["target"] == "urn:x/read" && filed["home_account_id"] == "adfs-sub")

@@ -1,4 +1,5 @@
-// A browser that was sent to a provider, as far as the application sees it: what the address asked for, and what comes back.
+// A browser that was sent to a provider, as far as the application sees it: what the address asked for, and what comes
+// back.
 
 import FoundationEssentials
 import Testing

@@ -1,4 +1,5 @@
-// A provider that signs people in by a script: it signs its ID tokens, remembers what it was asked, and has no network and no clock.
+// A provider that signs people in by a script: it signs its ID tokens, remembers what it was asked, and has no network
+// and no clock.
 
 import Bytes
 import FoundationEssentials

@@ -41,18 +41,18 @@ struct SignInRequirementsTests {
       in: text(directory), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
   }
 
-  private func need(_ number: Int = 1) throws -> SignInNeed {
-    SignInNeed(claims: try Claims(json: #"{"n\#(number)":1}"#), since: clock.now)
+  private func need(_ number: Int = 1) throws -> SignInRequirement {
+    SignInRequirement(claims: try Claims(json: #"{"n\#(number)":1}"#), since: clock.now)
   }
 
   @Test func `needs of a route join, and are over after a day`() async throws {
     let memory = SignInRequirements(now: { [clock] in clock.now })
     memory.remember(try need(1), route: "r")
     memory.remember(try need(2), route: "r")
-    #expect(await memory.need(of: "r")?.claims?.text == #"{"n1":1,"n2":1}"#)
-    #expect(await memory.need(of: "s") == nil)
-    clock.advance(SignInNeed.lifetime)
-    #expect(await memory.needs().isEmpty)
+    #expect(await memory.requirement(of: "r")?.claims?.text == #"{"n1":1,"n2":1}"#)
+    #expect(await memory.requirement(of: "s") == nil)
+    clock.advance(SignInRequirement.lifetime)
+    #expect(await memory.all().isEmpty)
   }
 
   @Test func `a route that is gone, or another person's, needs nothing any more, and the others do`() async throws {
@@ -65,7 +65,7 @@ struct SignInRequirementsTests {
     memory.follow(["gone": try wish(nil), "others": try wish("alice"), "stays": try wish(nil)])
     for route in ["gone", "others", "stays"] { memory.remember(try need(), route: route) }
     memory.follow(["others": try wish("bob"), "stays": try wish(nil)])
-    #expect(memory.knownNeeds.keys.sorted() == ["stays"])
+    #expect(memory.known.keys.sorted() == ["stays"])
   }
 
   @Test func `a sign-in ends what it met, and nothing else`() async throws {
@@ -73,7 +73,7 @@ struct SignInRequirementsTests {
     memory.remember(try need(1), route: "r")
     memory.remember(try need(2), route: "s")
     await memory.met(by: try need(1), routes: ["r", "s"])
-    #expect(await memory.needs().keys.sorted() == ["s"])
+    #expect(await memory.all().keys.sorted() == ["s"])
   }
 
   @Test func `a need ends with the token that anybody's sign-in leaves in the cache, msal's too`() async throws {
@@ -92,10 +92,10 @@ struct SignInRequirementsTests {
     // What was there before, and what was renewed here without a person.
     memory.take(try value(.cache, after: 0), for: key)
     memory.take(try value(.identityProvider, after: 5), for: key)
-    #expect(await memory.need(of: "r") != nil)
+    #expect(await memory.requirement(of: "r") != nil)
     memory.take(try value(.cache, after: 5), for: key)
-    await changes.wait { await memory.need(of: "r") == nil }
-    #expect(memory.knownNeeds.isEmpty)
+    await changes.wait { await memory.requirement(of: "r") == nil }
+    #expect(memory.known.isEmpty)
   }
 
   @Test func `another process finds the need, and when it is met the first one knows`() async throws {
@@ -103,10 +103,10 @@ struct SignInRequirementsTests {
     let first = try memory(directory)
     let second = try memory(directory)
     first.remember(try need(), route: "r")
-    await changes.wait { await second.need(of: "r") != nil }
-    #expect(await second.need(of: "r") == (try need()))
+    await changes.wait { await second.requirement(of: "r") != nil }
+    #expect(await second.requirement(of: "r") == (try need()))
     await second.met(by: try need(), routes: ["r"])
-    await changes.wait { await first.need(of: "r") == nil }
+    await changes.wait { await first.requirement(of: "r") == nil }
     var status = stat()
     #expect(stat(directory.file("cache.json.challenges"), &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
@@ -117,9 +117,9 @@ struct SignInRequirementsTests {
     let first = try memory(directory)
     first.remember(try need(), route: "r")
     let same = try memory(directory)
-    await changes.wait { await same.need(of: "r") != nil }
-    #expect(await (try memory(directory, client: "other")).need(of: "r") == nil)
-    #expect(await (try memory(directory, account: "bob")).need(of: "r") == nil)
+    await changes.wait { await same.requirement(of: "r") != nil }
+    #expect(await (try memory(directory, client: "other")).requirement(of: "r") == nil)
+    #expect(await (try memory(directory, account: "bob")).requirement(of: "r") == nil)
   }
 
   @Test(arguments: ["", "null", "{", #"{"needs":{"x":1}}"#, #"{"needs":[]}"#])
@@ -128,10 +128,10 @@ struct SignInRequirementsTests {
     let path = try directory.write(text, to: "cache.json.challenges")
     chmod(path, 0o600)
     let memory = try memory(directory)
-    #expect(await memory.needs().isEmpty)
+    #expect(await memory.all().isEmpty)
     memory.remember(try need(), route: "r")
     let other = try self.memory(directory)
-    await changes.wait { await other.need(of: "r") != nil }
+    await changes.wait { await other.requirement(of: "r") != nil }
   }
 
   @Test func `where nothing can be written the process itself remembers`() async throws {
@@ -142,7 +142,7 @@ struct SignInRequirementsTests {
       in: FileText(path: "/nowhere/at/all/cache.json.challenges"), subscriptions: ["r": wish],
       now: { [clock] in clock.now })
     memory.remember(try need(), route: "r")
-    #expect(await memory.need(of: "r") == (try need()))
+    #expect(await memory.requirement(of: "r") == (try need()))
   }
 
   @Test func `a file that must not be trusted is neither read nor the end of the memory`() async throws {
@@ -152,7 +152,7 @@ struct SignInRequirementsTests {
     let memory = try memory(directory)
     memory.remember(try need(), route: "r")
     await changes.wait(for: 1)
-    #expect(await memory.need(of: "r") == (try need()))
+    #expect(await memory.requirement(of: "r") == (try need()))
     #expect(directory.read("cache.json.challenges") == #"{"needs":{}}"#)
   }
 
@@ -169,20 +169,20 @@ struct SignInRequirementsTests {
     let much = String(repeating: "x", count: 500)
     for number in 0..<100 {
       memory.remember(
-        SignInNeed(
+        SignInRequirement(
           claims: try Claims(json: #"{"n\#(number)":"\#(much)"}"#), scopes: try ScopeSet(["S\(number)"]),
           authenticationContexts: ["c\(number)"], since: clock.now), route: "r")
     }
-    #expect(memory.knownNeeds.count == 1)
-    let need = try #require(memory.knownNeeds["r"])
+    #expect(memory.known.count == 1)
+    let need = try #require(memory.known["r"])
     #expect((need.claims?.text.utf8.count ?? 0) <= Claims.limit)
     #expect(need.claims?.text.contains(#""n99":"x"#) == true)
     #expect(need.scopes.words.count <= 64 && need.scopes.words.contains("S99"))
     #expect(need.authenticationContexts == ["c99"])
     // Two that do not fit together: the later one counts.
-    memory.remember(SignInNeed(claims: try hostileClaims(1), since: clock.now), route: "s")
-    memory.remember(SignInNeed(claims: try hostileClaims(2), since: clock.now), route: "s")
-    #expect(memory.knownNeeds["s"]?.claims == (try hostileClaims(2)))
+    memory.remember(SignInRequirement(claims: try hostileClaims(1), since: clock.now), route: "s")
+    memory.remember(SignInRequirement(claims: try hostileClaims(2), since: clock.now), route: "s")
+    #expect(memory.known["s"]?.claims == (try hostileClaims(2)))
   }
 
   @Test func `a flood of routes, accounts and claims leaves the newest of them in the file, which is read again`()
@@ -199,11 +199,11 @@ struct SignInRequirementsTests {
     let memory = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
     for number in 0..<300 {
       clock.advance(1)
-      memory.remember(SignInNeed(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
+      memory.remember(SignInRequirement(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
     }
     let other = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
     await changes.wait { directory.read("cache.json.challenges").contains(" r299\"") }
-    let kept = await other.needs()
+    let kept = await other.all()
     #expect((200...RequirementsText.entryLimit).contains(kept.count), "\(kept.count)")
     #expect(directory.read("cache.json.challenges").utf8.count <= RequirementsText.sizeLimit)
     #expect(Set(kept.keys) == Set((300 - kept.count..<300).map { "r\($0)" }))

@@ -160,7 +160,7 @@ import Tokens
   ]
 
   @Test(arguments: words) func `what is demanded is said in words`(row: WordsRow) throws {
-    let need = SignInNeed(
+    let need = SignInRequirement(
       claims: try row.claims.map { try Claims(json: $0) }, scopes: try ScopeSet(row.scopes),
       authenticationContexts: row.acrValues, maxAge: row.maxAge, since: Self.now)
     let configured = try ScopeSet(["api://orders/Orders.Read"])
@@ -172,7 +172,7 @@ import Tokens
   }
 
   @Test func `what is demanded comes beside the route's scopes, but for those that take no company`() throws {
-    let need = SignInNeed(scopes: try ScopeSet(["api://orders/Orders.Write"]), since: Self.now)
+    let need = SignInRequirement(scopes: try ScopeSet(["api://orders/Orders.Write"]), since: Self.now)
     let some = RouteSignInRequirement(need, configured: try ScopeSet(["api://orders/Orders.Read"]), now: Self.now)
     #expect(some.scopes.description == "api://orders/Orders.Read api://orders/Orders.Write")
     let all = RouteSignInRequirement(need, configured: try ScopeSet(["api://orders/.default"]), now: Self.now)
@@ -193,7 +193,7 @@ import Tokens
       SignInPages.Question(
         words: SignInText(
           RouteSignInRequirement(
-            SignInNeed(scopes: try ScopeSet(["api://<b>/x"]), authenticationContexts: [evil], since: Self.now),
+            SignInRequirement(scopes: try ScopeSet(["api://<b>/x"]), authenticationContexts: [evil], since: Self.now),
             configured: .none,
             now: Self.now), configured: .none, isSignedIn: true),
         application: evil, route: evil, account: evil, form: SignInForm(route: evil, returnTo: ReturnPath("/\"><b>")),

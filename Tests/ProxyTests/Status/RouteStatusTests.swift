@@ -39,7 +39,7 @@ import Tokens
   }
 
   private static func status(
-    _ token: TokenStatus?, need: SignInNeed? = nil, upstream: UpstreamCondition.Failure? = nil, link: String? = nil
+    _ token: TokenStatus?, need: SignInRequirement? = nil, upstream: UpstreamCondition.Failure? = nil, link: String? = nil
   ) throws -> RouteStatus {
     RouteStatus(
       route: try route(), now: now, token: token, need: need, upstream: upstream, link: link,
@@ -98,7 +98,7 @@ import Tokens
       ),
       (
         try status(
-          token(alice, for: 90), need: SignInNeed(authenticationContexts: ["c1"], since: now), upstream: failing),
+          token(alice, for: 90), need: SignInRequirement(authenticationContexts: ["c1"], since: now), upstream: failing),
         "sign_in_needed",
         "needs a sign-in of alice@contoso.example: the upstream asks for another way to authenticate (c1); run "
           + "'bearer-proxy login -c p.yaml --route graph'; the held token serves for 90 s"
@@ -135,7 +135,7 @@ import Tokens
   }
 
   @Test func `programs get what the line says, member by member`() throws {
-    let need = SignInNeed(claims: try Claims(json: #"{"access_token":{}}"#), maxAge: 60, since: Self.now)
+    let need = SignInRequirement(claims: try Claims(json: #"{"access_token":{}}"#), maxAge: 60, since: Self.now)
     let status = try Self.status(Self.token(.account("a"), for: 90), need: need, upstream: Self.failing, link: "/x")
     #expect(
       status.json.canonicalText() == """

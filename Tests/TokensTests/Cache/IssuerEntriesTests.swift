@@ -84,7 +84,7 @@ import Tokens
   private static func offered(
     _ document: CacheDocument, _ issuer: String, at now: UnixTime = Fixture.now
   ) throws -> [String] {
-    document.rights(for: try key(issuer), realm: nil, now: now).means.refreshTokens.map { $0.secret.revealed() }
+    document.lookup(for: try key(issuer), realm: nil, now: now).grant.refreshTokens.map { $0.secret.revealed() }
   }
 
   /// What a silent renewal does to the cache.
@@ -92,8 +92,8 @@ import Tokens
     _ document: inout CacheDocument, _ issuer: String, to next: String?, after seconds: Int64, scopes: String = "A"
   ) throws {
     let now = Fixture.now + seconds
-    let rights = document.rights(for: try key(issuer), realm: nil, now: now)
-    let token = try #require(rights.means.refreshTokens.first)
+    let cached = document.lookup(for: try key(issuer), realm: nil, now: now)
+    let token = try #require(cached.grant.refreshTokens.first)
     let renewed = try issued(
       issuer, "renewed", scopes: scopes, at: now, isSignIn: false, refreshToken: next, hasIDToken: false)
     let isFiled = document.add(renewed, now: now)
@@ -112,12 +112,12 @@ import Tokens
     try Self.signIn(&document, second, "2", after: 60, refreshToken: "RT-2")
     let now = Fixture.now + 61
     for (issuer, name) in [(first, "1"), (second, "2")] {
-      let rights = document.rights(for: try Self.key(issuer, account: "ann"), realm: nil, now: now)
-      #expect(rights.means.refreshTokens.map { $0.secret.revealed() } == ["RT-\(name)"], "\(issuer)")
+      let cached = document.lookup(for: try Self.key(issuer, account: "ann"), realm: nil, now: now)
+      #expect(cached.grant.refreshTokens.map { $0.secret.revealed() } == ["RT-\(name)"], "\(issuer)")
       // msal does not say whose its access tokens are.
       let own = writer == .msal && name == "1" ? nil : "AT-\(name)"
-      #expect(rights.accessToken?.secret.revealed() == own)
-      #expect(rights.account?.name == "ann" && rights.account?.realms == [] && rights.account?.environment == issuer)
+      #expect(cached.accessToken?.secret.revealed() == own)
+      #expect(cached.account?.name == "ann" && cached.account?.realms == [] && cached.account?.environment == issuer)
     }
     #expect(try Self.offered(document, "https://idp.example/realms/gamma").isEmpty)
     #expect(try Self.offered(document, "https://idp.example:8443/realms/alpha").isEmpty)
@@ -242,7 +242,7 @@ import Tokens
     var document = CacheDocument()
     try Self.signIn(&document, Self.alpha, "1", writer: .msal, refreshToken: "RT-1")
     let redeemed = try #require(
-      document.rights(for: try Self.key(Self.alpha), realm: nil, now: Fixture.now).means.refreshTokens.first)
+      document.lookup(for: try Self.key(Self.alpha), realm: nil, now: Fixture.now).grant.refreshTokens.first)
     try Self.signIn(&document, Self.beta, "2", after: 1, writer: .msal, refreshToken: "RT-2")
     let renewed = try Self.issued(
       Self.alpha, "renewed", scopes: "A", at: Fixture.now + 9, isSignIn: false, refreshToken: "RT-1b")
@@ -302,7 +302,7 @@ import Tokens
           requested: try ScopeSet(["A"]), isolation: issuer), now: Fixture.now)
     }
     func reason(_ issuer: String, _ name: String) throws -> InteractionReason? {
-      document.rights(for: try Self.key(issuer, account: name), realm: nil, now: Fixture.now).means.reason
+      document.lookup(for: try Self.key(issuer, account: name), realm: nil, now: Fixture.now).grant.reason
     }
     #expect(try reason(Self.alpha, "ann@alpha.example") == nil && reason(Self.beta, "ANN@beta.example") == nil)
     #expect(try reason(Self.alpha, "ann@beta.example") == .noAccount)

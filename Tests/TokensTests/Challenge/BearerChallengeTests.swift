@@ -1,4 +1,5 @@
-// What an API asks for, read from its WWW-Authenticate fields: Microsoft's, RFC 6750's and RFC 9470's, and what nobody may rely on.
+// What an API asks for, read from its WWW-Authenticate fields: Microsoft's, RFC 6750's and RFC 9470's, and what nobody
+// may rely on.
 
 import Bytes
 import HTTP

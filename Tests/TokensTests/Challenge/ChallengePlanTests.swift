@@ -64,12 +64,12 @@ import Tokens
 
   @Test(arguments: [claimsField, "Bearer error=invalid_token", "", "Bearer error=insufficient_scope, scope=B"])
   func `nothing is sent a third time, and for what is gone only the next one gets another token`(field: String) throws {
-    guard case .answer(let complaint) = try Self.plan(401, field, age: 100, allowed: "B") else {
+    guard case .answer(let rejection) = try Self.plan(401, field, age: 100, allowed: "B") else {
       Issue.record("the row has no effect")
       return
     }
     #expect(try Self.plan(401, field, age: 100, allowed: "B", isReplay: true) == .passOn(.isReplay))
-    #expect(try Self.plan(401, field, age: 100, allowed: "B", isReplayable: false) == .answerBehind(complaint))
+    #expect(try Self.plan(401, field, age: 100, allowed: "B", isReplayable: false) == .answerBehind(rejection))
     #expect(
       try Self.plan(401, field, age: 100, allowed: "B", isReplayable: false, isReplay: true) == .passOn(.isReplay))
   }

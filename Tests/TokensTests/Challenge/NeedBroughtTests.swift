@@ -40,7 +40,7 @@ import Tokens
 
   @Test(arguments: rows)
   func `a need is over when a token shows it, or another program's says nothing against it`(row: Row) throws {
-    let need = SignInNeed(
+    let need = SignInRequirement(
       claims: try row.claims.map { try Claims(json: $0) }, scopes: try ScopeSet(parameter: row.scopes),
       authenticationContexts: row.contexts, maxAge: row.maxAge, since: UnixTime(1_700_000_000))
     let token = row.token.map { "e30.\(Base64URL.encode(Array($0.utf8))).x" } ?? "opaque"

@@ -5,21 +5,21 @@ import Testing
 
 @testable import Telemetry
 
-@Suite struct RepetitionsTests {
+@Suite struct LogDeduplicatorTests {
   private static func fields(_ route: String, _ detail: String) -> [(StaticString, LogValue)] {
     [("route", .string(route)), ("detail", .string(detail)), ("after_ms", .milliseconds(.seconds(1)))]
   }
 
   /// A value that expectations may change.
   private final class Said {
-    private var repetitions = Repetitions()
+    private var deduplicator = LogDeduplicator()
 
     func admits(
       _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], at now: LogInstant
-    ) -> Bool { repetitions.admits(level, message, fields, at: now) }
+    ) -> Bool { deduplicator.admits(level, message, fields, at: now) }
 
-    func takeSummaries(at now: LogInstant, isLast: Bool) -> [Repetitions.Entry] {
-      repetitions.takeSummaries(at: now, isLast: isLast)
+    func takeSummaries(at now: LogInstant, isLast: Bool) -> [LogDeduplicator.Entry] {
+      deduplicator.takeSummaries(at: now, isLast: isLast)
     }
   }
 
@@ -58,20 +58,20 @@ import Testing
 
   @Test func `more kinds than are remembered are all written`() {
     let said = Said()
-    for index in 0..<(Repetitions.capacity + 5) {
+    for index in 0..<(LogDeduplicator.capacity + 5) {
       #expect(said.admits(.warning, "m", Self.fields("\(index)", ""), at: Self.at(0)))
     }
-    #expect(said.admits(.warning, "m", Self.fields("\(Repetitions.capacity + 1)", ""), at: Self.at(1)))
+    #expect(said.admits(.warning, "m", Self.fields("\(LogDeduplicator.capacity + 1)", ""), at: Self.at(1)))
     #expect(!said.admits(.warning, "m", Self.fields("1", ""), at: Self.at(1)))
   }
 
   @Test func `a log writes the summary with the fields of the last, and news of a lower level every time`() {
     let clock = Mutex<Int64>(0)
     let lines = Mutex<[String]>([])
-    let said = Mutex(Repetitions())
+    let said = Mutex(LogDeduplicator())
     let log = Log(
       level: .info, format: .text, now: { Self.at(clock.withLock { $0 }) },
-      repetitions: { body in said.withLock { body(&$0) } },
+      deduplicator: { body in said.withLock { body(&$0) } },
       write: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
     for id in ["one", "two", "three"] {
       log.warning(

@@ -4,17 +4,17 @@ import Bytes
 import Testing
 import Tokens
 
-@Suite struct SignInNeedTests {
+@Suite struct SignInRequirementTests {
   private let now = UnixTime(1_700_000_000)
 
-  private func full() throws -> SignInNeed {
-    SignInNeed(
+  private func full() throws -> SignInRequirement {
+    SignInRequirement(
       claims: try Claims(json: #"{"access_token":{"nbf":1}}"#), scopes: try ScopeSet(["B", "C"]),
       authenticationContexts: ["c1", "c2"], maxAge: 60, since: now)
   }
 
   @Test func `needs join, and what was said last counts`() throws {
-    let later = SignInNeed(
+    let later = SignInRequirement(
       claims: try Claims(json: #"{"access_token":{"acrs":2}}"#), scopes: try ScopeSet(["D"]), maxAge: 5, since: now + 9)
     let both = try full().merged(with: later)
     #expect(both.claims?.text == #"{"access_token":{"acrs":2,"nbf":1}}"#)
@@ -22,24 +22,24 @@ import Tokens
     #expect(both.authenticationContexts == ["c1", "c2"])
     #expect(both.maxAge == 5)
     #expect(both.since == now + 9)
-    let many = SignInNeed(scopes: try ScopeSet((0..<64).map { "s\($0)" }), since: now)
+    let many = SignInRequirement(scopes: try ScopeSet((0..<64).map { "s\($0)" }), since: now)
     #expect(try full().merged(with: many).scopes == many.scopes)
   }
 
   @Test func `a need is over after a day`() throws {
     let need = try full()
     #expect(!need.isOver(at: now))
-    #expect(!need.isOver(at: now + (SignInNeed.lifetime - 1)))
-    #expect(need.isOver(at: now + SignInNeed.lifetime))
+    #expect(!need.isOver(at: now + (SignInRequirement.lifetime - 1)))
+    #expect(need.isOver(at: now + SignInRequirement.lifetime))
     #expect(need.isOver(at: now + -3600))
   }
 
   @Test func `a need is written and read whole`() throws {
-    for need in [try full(), SignInNeed(maxAge: 0, since: now), SignInNeed(since: now)] {
-      #expect(SignInNeed(need.json) == need)
+    for need in [try full(), SignInRequirement(maxAge: 0, since: now), SignInRequirement(since: now)] {
+      #expect(SignInRequirement(need.json) == need)
     }
     for text in ["{}", "[]", #"{"since":1,"claims":"x"}"#, #"{"since":1,"scopes":["a b"]}"#] {
-      #expect(SignInNeed(try #require(JSONValue(json: Array(text.utf8)))) == nil)
+      #expect(SignInRequirement(try #require(JSONValue(json: Array(text.utf8)))) == nil)
     }
   }
 
@@ -52,7 +52,7 @@ import Tokens
     less = need
     less.scopes = try ScopeSet(["B"])
     #expect(!need.isMet(by: less))
-    #expect(SignInNeed(since: now).isEmpty)
+    #expect(SignInRequirement(since: now).isEmpty)
     #expect(!need.isEmpty)
   }
 }

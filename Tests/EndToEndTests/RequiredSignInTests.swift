@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
-struct SignInDemandTests {
+struct RequiredSignInTests {
   private typealias Sample = DemoDirectory.Sample
 
   struct Demand: Sendable, CustomTestStringConvertible {

@@ -1,4 +1,5 @@
-// What becomes of tokens that an API refuses: one request for all who complain, the new token for everybody, and no loops.
+// What becomes of tokens that an API refuses: one request for all who complain, the new token for everybody, and no
+// loops.
 
 import Bytes
 import Testing
@@ -6,10 +7,10 @@ import Tokens
 
 @testable import Identity
 
-@Suite struct ComplaintTests {
+@Suite struct TokenRejectionTests {
   private static let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#
 
-  private func complaint(_ text: String = claims) throws -> Complaint { .claims(try Claims(json: text)) }
+  private func rejection(_ text: String = claims) throws -> TokenRejection { .claims(try Claims(json: text)) }
 
   @Test func `claims go to the provider at once, and everybody gets the token they bring`() async throws {
     let bench = try AccountBench.signedIn()
@@ -17,7 +18,7 @@ import Tokens
     let subscription = try bench.subscription()
     let refused = try await bench.broker.bearer(for: subscription)
     bench.clock.advance(1)
-    let value = try await bench.broker.bearer(answering: try complaint(), about: refused, for: subscription)
+    let value = try await bench.broker.bearer(answering: try rejection(), about: refused, for: subscription)
     #expect(value?.revealedToken() == "AT-new")
     let forms = await bench.provider.forms
     #expect(forms.count == 1)
@@ -27,17 +28,17 @@ import Tokens
     #expect(await bench.store.snapshot().accessTokenTexts == ["AT-new"])
   }
 
-  @Test func `many complaints of one kind are one request`() async throws {
+  @Test func `many rejections of one kind are one request`() async throws {
     let bench = try AccountBench.signedIn()
     let subscription = try bench.subscription()
     let refused = try await bench.broker.bearer(for: subscription)
     await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])
     await bench.provider.hold()
-    let complaint = try complaint()
+    let rejection = try rejection()
     let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
       for _ in 0..<200 {
         group.addTask {
-          try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)?.revealedToken()
+          try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)?.revealedToken()
         }
       }
       while await bench.provider.forms.isEmpty { await Task.yield() }
@@ -47,7 +48,7 @@ import Tokens
     #expect(tokens.count == 200)
     #expect(tokens.allSatisfy { $0 == "AT-new" })
     // Those who were still on their way with the old token.
-    let late = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+    let late = try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)
     #expect(late?.revealedToken() == "AT-new")
     #expect(await bench.provider.forms.count == 1)
   }
@@ -55,7 +56,7 @@ import Tokens
   @Test func `a token that is refused again for the same reason is not replaced again`() async throws {
     let bench = try AccountBench.signedIn()
     let subscription = try bench.subscription()
-    for complaint in [Complaint.invalidToken, try complaint()] {
+    for rejection in [TokenRejection.invalidToken, try rejection()] {
       let before = await bench.provider.forms.count
       await bench.provider.script(tokens: [
         AccountBench.tokens("AT-1-\(before)"), AccountBench.tokens("AT-2-\(before)"),
@@ -63,12 +64,12 @@ import Tokens
       let refused = try await bench.broker.bearer(for: subscription)
       bench.clock.advance(1)
       let second = try #require(
-        try await bench.broker.bearer(answering: complaint, about: refused, for: subscription))
+        try await bench.broker.bearer(answering: rejection, about: refused, for: subscription))
       bench.clock.advance(4)
-      #expect(try await bench.broker.bearer(answering: complaint, about: second, for: subscription) == nil)
+      #expect(try await bench.broker.bearer(answering: rejection, about: second, for: subscription) == nil)
       #expect(await bench.provider.forms.count == before + 1)
       bench.clock.advance(1)
-      let third = try await bench.broker.bearer(answering: complaint, about: second, for: subscription)
+      let third = try await bench.broker.bearer(answering: rejection, about: second, for: subscription)
       #expect(third?.revealedToken() == "AT-2-\(before)")
     }
   }
@@ -80,47 +81,47 @@ import Tokens
     for number in 0..<50 {
       let refused = try await bench.broker.bearer(for: subscription)
       _ = try await bench.broker.bearer(
-        answering: try complaint(#"{"n":\#(number)}"#), about: refused, for: subscription)
+        answering: try rejection(#"{"n":\#(number)}"#), about: refused, for: subscription)
     }
-    #expect(await bench.provider.forms.count == ComplaintMemory.limit)
+    #expect(await bench.provider.forms.count == RejectionBackoff.limit)
   }
 
   @Test func `parts of an API that want different proofs get the token that each of them asked for`() async throws {
     let bench = try AccountBench.signedIn()
     let subscription = try bench.subscription()
     let first = try await bench.broker.bearer(for: subscription)
-    let complaints = try [#"{"a":1}"#, #"{"b":1}"#, #"{"c":1}"#].map { try complaint($0) }
+    let rejections = try [#"{"a":1}"#, #"{"b":1}"#, #"{"c":1}"#].map { try rejection($0) }
     await bench.provider.script(tokens: ["AT-a", "AT-b", "AT-c"].map { AccountBench.tokens($0) })
-    for complaint in complaints {
-      _ = try await bench.broker.bearer(answering: complaint, about: first, for: subscription)
+    for rejection in rejections {
+      _ = try await bench.broker.bearer(answering: rejection, about: first, for: subscription)
     }
     let held = try await bench.broker.bearer(for: subscription)
     #expect(held.revealedToken() == "AT-c")
     // Whoever complained with the first token, and whoever does with the last.
-    for (complaint, token) in zip(complaints, ["AT-a", "AT-b"]) {
+    for (rejection, token) in zip(rejections, ["AT-a", "AT-b"]) {
       for refused in [first, held] {
-        let value = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+        let value = try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)
         #expect(value?.revealedToken() == token)
       }
     }
     #expect(await bench.provider.forms.count == 3)
     // What was revoked answers nothing any more.
     let proof = try #require(
-      try await bench.broker.bearer(answering: complaints[0], about: held, for: subscription))
+      try await bench.broker.bearer(answering: rejections[0], about: held, for: subscription))
     _ = try await bench.broker.bearer(answering: .invalidToken, about: proof, for: subscription)
-    let value = try await bench.broker.bearer(answering: complaints[0], about: first, for: subscription)
+    let value = try await bench.broker.bearer(answering: rejections[0], about: first, for: subscription)
     #expect(value?.revealedToken() != "AT-a")
     #expect(await bench.provider.forms.count == 3)
     // And whoever signs out takes all of them along.
     let other = try #require(
-      try await bench.broker.bearer(answering: complaints[1], about: held, for: subscription))
+      try await bench.broker.bearer(answering: rejections[1], about: held, for: subscription))
     #expect(other.isUsable(at: bench.clock.now))
     try await bench.signOut(AccountBench.alice)
     await #expect(throws: AcquisitionError.self) { try await bench.broker.currentBearer(for: subscription) }
     #expect(!other.isUsable(at: bench.clock.now))
   }
 
-  @Test func `the tokens that answered complaints are few, and the newest`() throws {
+  @Test func `the tokens that answered rejections are few, and the newest`() throws {
     let bench = AccountBench()
     var answers = ReplacementTokens()
     let now = bench.clock.now
@@ -129,14 +130,15 @@ import Tokens
         Secret("AT-\(number)"), lifetime: TokenLifetime(expiresIn: 3600, refreshIn: nil, now: now, jitter: 0),
         scopes: .none)
     }
-    for number in 0..<1000 { answers.keep(try value(number), for: try complaint(#"{"n":\#(number)}"#), now: now) }
-    #expect(answers.count == ComplaintMemory.limit)
+    for number in 0..<1000 { answers.keep(try value(number), for: try rejection(#"{"n":\#(number)}"#), now: now) }
+    #expect(answers.count == RejectionBackoff.limit)
     let refused = try value(1000)
-    for (number, isKept) in [(999, true), (1000 - ComplaintMemory.limit, true), (999 - ComplaintMemory.limit, false)] {
-      let kept = answers.token(for: try complaint(#"{"n":\#(number)}"#), besides: refused, now: now)
+    for (number, isKept) in [(999, true), (1000 - RejectionBackoff.limit, true), (999 - RejectionBackoff.limit, false)]
+    {
+      let kept = answers.token(for: try rejection(#"{"n":\#(number)}"#), besides: refused, now: now)
       #expect((kept?.revealedToken() == "AT-\(number)") == isKept)
     }
-    #expect(answers.token(for: try complaint(#"{"n":999}"#), besides: refused, now: now + 3600) == nil)
+    #expect(answers.token(for: try rejection(#"{"n":999}"#), besides: refused, now: now + 3600) == nil)
   }
 
   @Test func `an invalid token is exchanged for another, even where the cache holds it still`() async throws {
@@ -167,14 +169,14 @@ import Tokens
     await bench.provider.script(tokens: [AccountBench.tokens("AT-AB", scope: "A B")])
     let subscription = try bench.subscription()
     let refused = try await bench.broker.bearer(for: subscription)
-    let complaint = Complaint.scopes(try ScopeSet(["B"]))
-    let value = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+    let rejection = TokenRejection.scopes(try ScopeSet(["B"]))
+    let value = try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)
     #expect(value?.revealedToken() == "AT-AB")
     let form = await bench.provider.forms[0]
     #expect(form.contains("scope=A%20B%20"), "\(form)")
     #expect(try await bench.token(subscription) == "AT-AB")
     // Its wider token is what a late complainer gets.
-    let late = try await bench.broker.bearer(answering: complaint, about: refused, for: subscription)
+    let late = try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)
     #expect(late?.revealedToken() == "AT-AB")
   }
 
@@ -189,14 +191,14 @@ import Tokens
     #expect(try await bench.token(subscription) == "AT-alice")
   }
 
-  @Test func `where a person is needed the complaint fails, and the refused token goes on serving others`() async throws
+  @Test func `where a person is needed the rejection fails, and the refused token goes on serving others`() async throws
   {
     let bench = try AccountBench.signedIn()
     let more = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
     await bench.provider.script(tokens: [AccountBench.refusal("interaction_required", claims: more)])
     let subscription = try bench.subscription()
     let refused = try await bench.broker.bearer(for: subscription)
-    let failing = try complaint()
+    let failing = try rejection()
     do throws(AcquisitionError) {
       _ = try await bench.broker.bearer(answering: failing, about: refused, for: subscription)
       Issue.record("a token from nowhere")
@@ -217,11 +219,11 @@ import Tokens
     await bench.provider.script(tokens: [.json(503, "", retryAfter: "30")])
     let subscription = try bench.subscription()
     let refused = try await bench.broker.bearer(for: subscription)
-    let failing = try complaint()
+    let failing = try rejection()
     await #expect(throws: AcquisitionError.self) {
       try await bench.broker.bearer(answering: failing, about: refused, for: subscription)
     }
-    let others = [Complaint.invalidToken, try complaint(#"{"x":1}"#), .scopes(try ScopeSet(["B"]))]
+    let others = [TokenRejection.invalidToken, try rejection(#"{"x":1}"#), .scopes(try ScopeSet(["B"]))]
     for other in others {
       #expect(try await bench.broker.bearer(answering: other, about: refused, for: subscription) == nil)
     }
@@ -234,7 +236,7 @@ import Tokens
     let subscription = try bench.subscription(capabilities: ["cp1"])
     let refused = try await bench.broker.bearer(for: subscription)
     bench.clock.advance(1)
-    let value = try await bench.broker.bearer(answering: try complaint(), about: refused, for: subscription)
+    let value = try await bench.broker.bearer(answering: try rejection(), about: refused, for: subscription)
     #expect(value?.revealedToken() == "token-2")
     let forms = await bench.provider.forms
     #expect(forms[1].contains("nbf"))

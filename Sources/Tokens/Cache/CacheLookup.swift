@@ -1,16 +1,36 @@
-// Owns what a cache has to offer for one request: whose account it is, the access token that serves, the refresh tokens
-// that may bring a new one. Decides nothing; `AcquisitionPlan` does.
-
 public import Bytes
 
-/// What a cache holds for a request.
-public struct CachedRights: Sendable {
+/// What a cache holds for one request: the account, the access token to use, the refresh tokens that may bring a new
+/// one. `AcquisitionPlan` decides what to do with it.
+public struct CacheLookup: Sendable {
   /// Whose tokens; nil for an application's own, and where the account cannot be told.
   public var account: CachedAccount?
   /// The access token to use.
   public var accessToken: HeldAccessToken?
   /// What can be offered for a new one.
-  public var means: AcquisitionMeans
+  public var grant: AvailableGrant
+}
+
+/// What a token can be requested with, without asking a person.
+public enum AvailableGrant: Sendable {
+  /// The application's credential.
+  case clientCredentials
+  /// An account's refresh tokens, at least one, in the order in which to try them.
+  case refreshTokens([HeldRefreshToken])
+  /// Nothing: a person has to sign in.
+  case nothing(InteractionReason)
+  /// Not known: the cache cannot be read now, and nothing was found before. A person may well be signed in.
+  case unknown
+
+  /// Why there is nothing; nil where there is something.
+  public var reason: InteractionReason? {
+    if case .nothing(let reason) = self { reason } else { nil }
+  }
+
+  /// The refresh tokens, where they are what is offered.
+  public var refreshTokens: [HeldRefreshToken] {
+    if case .refreshTokens(let tokens) = self { tokens } else { [] }
+  }
 }
 
 extension CacheDocument {
@@ -18,24 +38,24 @@ extension CacheDocument {
   /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are
   ///   filed under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
-  public func rights(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CachedRights {
+  public func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
     let authority = key.authority
     var query = CacheQuery(
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,
       isolation: authority.isolation)
     guard case .account(let name) = key.subject else {
-      return CachedRights(
-        account: nil, accessToken: accessToken(query, scopes: key.scopes, now: now), means: .clientCredentials)
+      return CacheLookup(
+        account: nil, accessToken: accessToken(query, scopes: key.scopes, now: now), grant: .clientCredentials)
     }
     switch account(named: name, authority: authority, clientID: key.clientID) {
-    case .none: return CachedRights(means: .nothing(.noAccount))
-    case .ambiguous: return CachedRights(means: .nothing(.accountAmbiguous))
+    case .none: return CacheLookup(grant: .nothing(.noAccount))
+    case .ambiguous: return CacheLookup(grant: .nothing(.accountAmbiguous))
     case .chosen(let account):
       query.homeAccountID = account.homeAccountID
       let tokens = refreshTokens(query, family: self.family(query, presumed: family))
-      return CachedRights(
+      return CacheLookup(
         account: account, accessToken: accessToken(query, scopes: key.scopes, now: now),
-        means: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
+        grant: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
     }
   }
 
@@ -52,15 +72,15 @@ extension CacheDocument {
   /// The account that a name means, or the only one where none is named.
   ///
   /// One file may serve many applications. Where the accounts that fit are several, those that this application holds
-  /// something of come first: somebody who is signed in elsewhere only does not make the choice ambiguous.
+  /// tokens of come first: an account that is signed in to other applications only does not make the choice ambiguous.
   public func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
     let known = accounts(authority: authority, clientID: clientID, named: name)
     let own = known.filter { isOwned($0, by: clientID) }
     return AccountChoice(own.isEmpty ? known : own, named: nil)
   }
 
-  /// Everybody who is signed in at an authority, by user name. Issuers that share a host do not share accounts.
-  /// - Parameter name: only those whom this means; nil is everybody.
+  /// The accounts that are signed in at an authority, by user name. Issuers that share a host do not share accounts.
+  /// - Parameter name: only the accounts that this names; nil is all.
   public func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
     let hosts = Set(authority.environments.map { $0.lowercased() })
     let found = (name.map { homeAccountIDs(called: $0) } ?? homeAccountIDs).compactMap { home -> CachedAccount? in

@@ -2,7 +2,7 @@
 // minute as one record that says how many there were. It reads no clock and writes nothing.
 
 /// What has been said lately. One thread at a time uses it.
-public struct Repetitions: Sendable {
+public struct LogDeduplicator: Sendable {
   /// A record that was said, and is being said again.
   struct Entry: Sendable {
     var level: LogLevel

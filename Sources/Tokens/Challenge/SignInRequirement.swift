@@ -1,0 +1,164 @@
+public import Bytes
+
+/// What a sign-in has to bring before an API or the provider accepts its tokens: remembered of their refusals until a
+/// person signs in. It holds no token.
+public struct SignInRequirement: Sendable, Hashable {
+  /// Claims to ask for.
+  public var claims: Claims?
+  /// Scopes beside the route's.
+  public var scopes: ScopeSet
+  /// Authentication contexts, most wanted first (RFC 9470).
+  public var authenticationContexts: [String]
+  /// Seconds for which an earlier sign-in still counts (RFC 9470).
+  public var maxAge: Int64?
+  /// When it was last asked for.
+  public var since: UnixTime
+
+  /// Seconds after which it is forgotten: an API that still requires it asks again.
+  public static let lifetime: Int64 = 24 * 3600
+  private static let scopeLimit = 64
+
+  /// A requirement.
+  public init(
+    claims: Claims? = nil, scopes: ScopeSet = .none, authenticationContexts: [String] = [], maxAge: Int64? = nil,
+    since: UnixTime
+  ) {
+    self.claims = claims
+    self.scopes = scopes
+    self.authenticationContexts = authenticationContexts
+    self.maxAge = maxAge
+    self.since = since
+  }
+
+  /// Whether nothing is required.
+  public var isEmpty: Bool {
+    claims == nil && scopes.isEmpty && authenticationContexts.isEmpty && maxAge == nil
+  }
+
+  /// Whether it is over at an instant.
+  public func isOver(at now: UnixTime) -> Bool { !(-60..<Self.lifetime).contains(now - since) }
+
+  /// This requirement and a later one: both sets of scopes, claims merged, otherwise the later values.
+  public func merged(with later: SignInRequirement) -> SignInRequirement {
+    var merged = later
+    if let claims { merged.claims = later.claims.map { claims.merged(with: $0) } ?? claims }
+    let union = scopes.union(later.scopes)
+    merged.scopes = union.words.count <= Self.scopeLimit ? union : later.scopes
+    if later.authenticationContexts.isEmpty { merged.authenticationContexts = authenticationContexts }
+    merged.maxAge = later.maxAge ?? maxAge
+    return merged
+  }
+
+  /// Whether two ask for the same, at whatever time.
+  public func asksTheSame(as other: SignInRequirement) -> Bool {
+    var copy = other
+    copy.since = since
+    return self == copy
+  }
+
+  /// Whether a sign-in that was asked for this much brings everything.
+  public func isMet(by sign: SignInRequirement) -> Bool {
+    (claims == nil || claims == sign.claims) && scopes.isCovered(by: sign.scopes)
+      && authenticationContexts == sign.authenticationContexts && maxAge == sign.maxAge
+  }
+}
+
+extension SignInRequirement {
+  /// What is required, in words for operators: the end of a sentence.
+  public var words: String {
+    var wishes: [String] = []
+    if claims != nil { wishes.append("more proof (claims)") }
+    if !scopes.isEmpty { wishes.append("the scopes \(scopes)") }
+    if !authenticationContexts.isEmpty {
+      wishes.append("another way to authenticate (\(authenticationContexts.joined(separator: " ")))")
+    }
+    if let maxAge { wishes.append("a sign-in not older than \(maxAge) s") }
+    return wishes.joined(separator: ", ")
+  }
+
+  /// Reads a JSON object; nil where it is not a requirement.
+  public init?(_ value: JSONValue) {
+    guard let members = value.members, let since = members["since"]?.seconds else { return nil }
+    var words: [String: [String]] = [:]
+    for name in ["scopes", "acr_values"] {
+      if case .array(let values) = members[name] { words[name] = values.compactMap(\.text) }
+    }
+    do throws(ScopeSetError) {
+      self.init(
+        scopes: try ScopeSet(words["scopes"] ?? []), authenticationContexts: words["acr_values"] ?? [],
+        maxAge: members["max_age"]?.seconds, since: UnixTime(since))
+    } catch {
+      return nil
+    }
+    guard let text = members["claims"]?.text else { return }
+    do throws(ClaimsError) { claims = try Claims(json: text) } catch { return nil }
+  }
+
+  /// As a JSON object.
+  public var json: JSONValue {
+    var members: [String: JSONValue] = ["since": .integer(since.seconds)]
+    members["claims"] = claims.map { .string($0.text) }
+    if !scopes.isEmpty { members["scopes"] = .array(scopes.words.map(JSONValue.string)) }
+    if !authenticationContexts.isEmpty {
+      members["acr_values"] = .array(authenticationContexts.map(JSONValue.string))
+    }
+    members["max_age"] = maxAge.map(JSONValue.integer)
+    return .object(members)
+  }
+}
+
+extension SignInRequirement {
+  /// Whether a token shows that a sign-in has met the requirement: a sign-in by any program leaves one in the cache.
+  ///
+  /// It does if it is newer than the requirement, covers the scopes, and its claims (`acr`, `auth_time`, `acrs`, `nbf`)
+  /// meet the rest. If only the API can read its claims, a token that another program left in the cache counts as a
+  /// sign-in's; if that is wrong, the API's next refusal says so.
+  /// - Parameter isAnothers: whether another program obtained it.
+  public func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
+    guard obtainedAt > since, self.scopes.isCovered(by: scopes) else { return false }
+    let said = Self.claims(of: token)
+    var verdicts: [Bool?] = []
+    if !authenticationContexts.isEmpty {
+      verdicts.append(said["acr"]?.text.map { context in authenticationContexts.contains(context) })
+    }
+    if let maxAge {
+      verdicts.append(said["auth_time"]?.seconds.map { obtainedAt - UnixTime($0) <= maxAge + Self.leeway })
+    }
+    if let claims { verdicts.append(Self.meets(claims, said)) }
+    return verdicts.allSatisfy { $0 ?? isAnothers }
+  }
+
+  /// Seconds that two clocks may differ.
+  private static let leeway: Int64 = 120
+
+  /// Whether a token has what claims ask of it; nil where it does not say.
+  private static func meets(_ claims: Claims, _ said: [String: JSONValue]) -> Bool? {
+    let wanted = JSONValue(json: Array(claims.text.utf8))?.members?["access_token"]?.members ?? [:]
+    var verdict: Bool?
+    if let contexts = wanted["acrs"]?.members, let held = said["acrs"] {
+      let names = (contexts["values"] ?? contexts["value"]).map { words($0) } ?? []
+      verdict = !names.isEmpty && !Set(names).isDisjoint(with: words(held))
+    }
+    if let start = wanted["nbf"]?.members?["value"]?.seconds, let issued = (said["iat"] ?? said["nbf"])?.seconds {
+      verdict = (verdict ?? true) && issued >= start
+    }
+    return verdict
+  }
+
+  private static func words(_ value: JSONValue) -> [String] {
+    if case .array(let values) = value { return values.compactMap(\.text) }
+    return value.text.map { [$0] } ?? []
+  }
+
+  /// The claims of a token that is a JWT; none of another. They are not verified: all that depends on them is that a
+  /// requirement may be forgotten.
+  private static func claims(of token: Secret) -> [String: JSONValue] {
+    let parts = token.revealed().split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return [:] }
+    do throws(Base64URLError) {
+      return JSONValue(json: try Base64URL.decode(parts[1].prefix { $0 != "=" }))?.members ?? [:]
+    } catch {
+      return [:]
+    }
+  }
+}
