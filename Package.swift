@@ -20,7 +20,6 @@ let package = Package(
   products: [
     // For other Swift programs that need tokens: Sources/Identity/README.md.
     .library(name: "Identity", targets: ["Identity"]),
-    .library(name: "Tokens", targets: ["Tokens"]),
     .executable(name: "bearer-proxy", targets: ["bearer-proxy"]),
     .executable(name: "bearer-proxy-demo", targets: ["bearer-proxy-demo"]),
   ],

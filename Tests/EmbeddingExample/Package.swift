@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A program of somebody else's: it depends on bearer-proxy's library products as any other package would.
+// A program outside this package: it depends on bearer-proxy's library product as any other package would.
 import PackageDescription
 
 let package = Package(
@@ -8,7 +8,5 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "embedding-example",
-      dependencies: [
-        .product(name: "Identity", package: "bearer-proxy"), .product(name: "Tokens", package: "bearer-proxy"),
-      ], path: "Sources")
+      dependencies: [.product(name: "Identity", package: "bearer-proxy")], path: "Sources")
   ])

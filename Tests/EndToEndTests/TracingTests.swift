@@ -87,7 +87,7 @@ struct TracingTests {
     let token = try #require(spans.first { $0.kind == 1 })
     #expect(token.parent == server.id && token.attributes["bearer_proxy.application"] == "contoso")
     #expect(token.attributes["bearer_proxy.token.source"] == "identity_provider")
-    #expect(token.attributes["bearer_proxy.token.complaint"] == "invalid_token")
+    #expect(token.attributes["bearer_proxy.token.rejection"] == "invalid_token")
     let asked = try #require(spans.first { $0.parent == token.id })
     #expect(asked.kind == 3 && asked.name == "POST" && asked.attributes["http.response.status_code"] == "200")
     #expect(asked.attributes["url.full"]?.hasSuffix("/token") == true)

@@ -4,24 +4,24 @@ import Bytes
 import Tokens
 
 /// A document as the CLI leaves it in `~/.azure/msal_token_cache.json` after `az login`.
-public struct AzureCLICache: Sendable {
+package struct AzureCLICache: Sendable {
   /// The CLI's client id.
-  public static let client = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+  package static let client = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
   /// The person.
-  public static let home = "aaaaaaaa-0001-4001-8001-aaaaaaaaaaaa.\(tenant)"
+  package static let home = "aaaaaaaa-0001-4001-8001-aaaaaaaaaaaa.\(tenant)"
   /// The person's tenant.
-  public static let tenant = "11111111-aaaa-4aaa-8aaa-111111111111"
+  package static let tenant = "11111111-aaaa-4aaa-8aaa-111111111111"
   /// The access token, for Azure's management API.
-  public static let accessToken = "AT-azcli"
+  package static let accessToken = "AT-azcli"
   /// The refresh token, of family 1.
-  public static let refreshToken = "FRT-1"
+  package static let refreshToken = "FRT-1"
   /// The scope of the access token.
-  public static let scope = "https://management.core.windows.net//.default"
+  package static let scope = "https://management.core.windows.net//.default"
   /// The document's text.
-  public let text: String
+  package let text: String
 
   /// A document written at `now`, seconds since 1970, with an access token for another hour.
-  public init(now: Int) {
+  package init(now: Int) {
     let target = "\(Self.scope) offline_access openid profile"
     let common: [String: JSONValue] = [
       "home_account_id": .string(Self.home), "environment": .string("login.microsoftonline.com"),

@@ -11,23 +11,23 @@ package enum StandingCertificate {
 }
 
 /// A certification authority that lives as long as its directory.
-public struct CertificateAuthority: Sendable {
+package struct CertificateAuthority: Sendable {
   /// PEM files of one certificate.
-  public struct Certificate: Sendable {
+  package struct Certificate: Sendable {
     /// The certificate.
-    public let certificateFile: String
+    package let certificateFile: String
     /// Its private key.
-    public let keyFile: String
+    package let keyFile: String
   }
 
   /// The authority's own certificate: what a party that trusts it is given.
-  public let file: String
+  package let file: String
   private let keyFile: String
   private let directory: TemporaryDirectory
   private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
   /// Makes the authority `name` in `directory`.
-  public init(_ name: String = "ca", in directory: TemporaryDirectory) async throws {
+  package init(_ name: String = "ca", in directory: TemporaryDirectory) async throws {
     self.directory = directory
     file = directory.file("\(name).pem")
     keyFile = directory.file("\(name).key")
@@ -40,7 +40,7 @@ public struct CertificateAuthority: Sendable {
   /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`, `IP:127.0.0.1`),
   /// into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has expired.
   /// `names` may be empty: the certificate then has a common name alone, `name` or the one given. `key` is `ec` or `rsa`.
-  public func issue(
+  package func issue(
     _ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], commonName: String? = nil,
     key: String = "ec", days: Int = 2
   ) async throws -> Certificate {

@@ -3,14 +3,14 @@
 import FoundationEssentials
 
 /// What became of exchanges in which something broke.
-public struct Chaos: Decodable, Sendable {
+package struct Chaos: Decodable, Sendable {
   /// How many ended which way: `whole`, `broken`, `left` by the caller, a status, `hung`.
-  public let counts: [String: Int]
+  package let counts: [String: Int]
   /// What must never be, in words: another request's answer, a body that is not the right one, half of one that looks whole.
-  public let wrongs: [String]
+  package let wrongs: [String]
 
   /// Makes `count` exchanges through the proxy at `port`, by chance or as `arguments` of the callers say.
-  public static func run(_ count: Int, port: Int, _ arguments: [String] = []) async throws -> Chaos {
+  package static func run(_ count: Int, port: Int, _ arguments: [String] = []) async throws -> Chaos {
     let text = try await succeed(
       [pinnedPython(), testsDirectory + "/peers/chaos.py", "callers", "\(port)", "\(count)"] + arguments)
     return try JSONDecoder().decode(Chaos.self, from: Data(text.utf8))
@@ -18,14 +18,14 @@ public struct Chaos: Decodable, Sendable {
 }
 
 /// The upstream of such exchanges.
-public struct ChaosUpstream: Sendable {
+package struct ChaosUpstream: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
 
   /// Starts it, with TLS where there is a certificate; where there are `callers`, it asks for a certificate of theirs.
-  public init(
+  package init(
     _ name: String = "chaos", in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil,
     callers: CertificateAuthority? = nil
   ) async throws {

@@ -1,6 +1,6 @@
 // One child process: spawned without a shell, its output in files, killed when the test lets go of it.
 
-public import Glibc
+package import Glibc
 import Synchronization
 
 /// The children that run. Those that a test still holds when all tests are over are killed then.
@@ -19,18 +19,18 @@ private enum Children {
 }
 
 /// A running program. Its standard output and standard error go to files, so that it never blocks on a full pipe.
-public final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
   /// What errors call it.
-  public let name: String
+  package let name: String
   /// The process id.
-  public let identifier: pid_t
+  package let identifier: pid_t
   private let outputPath: String
   private let errorPath: String
   private let ended = Mutex<Int32?>(nil)
 
   /// Starts `arguments` (the first is the program, looked up in PATH), with its output in NAME.out and NAME.err of
   /// `directory`, its input from `input` or /dev/null, and `environment` over our own.
-  public init(
+  package init(
     _ name: String, _ arguments: [String], in directory: TemporaryDirectory, environment: [String: String] = [:],
     input: String = "/dev/null"
   ) throws {
@@ -70,13 +70,13 @@ public final class ChildProcess: Sendable {
   }
 
   /// Everything it wrote to standard output so far.
-  public var output: String { textOfFile(outputPath) }
+  package var output: String { textOfFile(outputPath) }
 
   /// Everything it wrote to standard error so far.
-  public var errors: String { textOfFile(errorPath) }
+  package var errors: String { textOfFile(errorPath) }
 
   /// Its exit status once it has ended (128 plus the signal that ended it, as a shell says it), else nil.
-  public func poll() -> Int32? {
+  package func poll() -> Int32? {
     ended.withLock { known in
       if let known { return known }
       var status: Int32 = 0
@@ -88,10 +88,10 @@ public final class ChildProcess: Sendable {
   }
 
   /// Sends `signal` unless it has ended.
-  public func send(_ signal: Int32) { if poll() == nil { kill(identifier, signal) } }
+  package func send(_ signal: Int32) { if poll() == nil { kill(identifier, signal) } }
 
   /// Waits for its end and returns the exit status; throws when it still runs after `limit`.
-  public func wait(within limit: Duration = .seconds(30)) async throws -> Int32 {
+  package func wait(within limit: Duration = .seconds(30)) async throws -> Int32 {
     guard try await eventually(within: limit, { self.poll() != nil }), let status = poll() else {
       throw TestSupportError("\(name) still runs after \(limit)")
     }
@@ -99,14 +99,14 @@ public final class ChildProcess: Sendable {
   }
 
   /// Ends it, politely first.
-  public func stop() async throws {
+  package func stop() async throws {
     send(SIGTERM)
     if try await !eventually(within: .seconds(5), { self.poll() != nil }) { send(SIGKILL) }
     _ = try await wait()
   }
 
   /// Bytes of its memory that are resident, from /proc.
-  public var residentBytes: Int {
+  package var residentBytes: Int {
     for line in textOfFile("/proc/\(identifier)/status").split(separator: "\n") where line.hasPrefix("VmRSS:") {
       return (line.split(separator: " ").compactMap { Int($0) }.first ?? 0) * 1024
     }
@@ -114,7 +114,7 @@ public final class ChildProcess: Sendable {
   }
 
   /// Descriptors it has open, from /proc.
-  public var openDescriptors: Int {
+  package var openDescriptors: Int {
     guard let directory = opendir("/proc/\(identifier)/fd") else { return 0 }
     defer { closedir(directory) }
     var count = 0
@@ -123,7 +123,7 @@ public final class ChildProcess: Sendable {
   }
 
   /// Processor time it has used, user and system, in steps of 10 ms, from /proc.
-  public var processorTime: Duration {
+  package var processorTime: Duration {
     // Behind the name, which may hold spaces, stand the state and then fields 4 and on (proc(5)).
     let fields = textOfFile("/proc/\(identifier)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else { return .zero }

@@ -1,17 +1,17 @@
 // A program that runs to its end: openssl, curl, Python.
 
 /// What a finished program left.
-public struct CommandResult: Sendable {
+package struct CommandResult: Sendable {
   /// Its exit status, 128 plus the signal where one ended it.
-  public let status: Int32
+  package let status: Int32
   /// Its standard output.
-  public let output: String
+  package let output: String
   /// Its standard error.
-  public let errors: String
+  package let errors: String
 }
 
 /// Runs `arguments` to their end and returns what they left, whatever the exit status.
-public func run(
+package func run(
   _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null",
   within limit: Duration = .seconds(60)
 ) async throws -> CommandResult {
@@ -28,7 +28,7 @@ public func run(
 
 /// Runs `arguments` to their end; throws what they said where they fail.
 @discardableResult
-public func succeed(_ arguments: [String], within limit: Duration = .seconds(60)) async throws -> String {
+package func succeed(_ arguments: [String], within limit: Duration = .seconds(60)) async throws -> String {
   let result = try await run(arguments, within: limit)
   guard result.status == 0 else {
     throw TestSupportError("\(arguments.joined(separator: " ")) ended with \(result.status): \(result.errors)")

@@ -1,27 +1,27 @@
 // curl and Python's http.client as callers: independent parties downstream.
 
 /// An HTTP answer as a caller saw it.
-public struct Answer: Sendable {
+package struct Answer: Sendable {
   /// The status code; 0 where there was no answer.
-  public let status: Int
+  package let status: Int
   /// Field names in lower case with their values, in order.
-  public let fields: [(name: String, value: String)]
+  package let fields: [(name: String, value: String)]
   /// The body, undecodable bytes replaced.
-  public let body: String
+  package let body: String
   /// curl's exit status.
-  public let exit: Int32
+  package let exit: Int32
 
   /// The first value of the field `name`, in lower case.
-  public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+  package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// The value of the line `name=value` of nginx's echo.
-  public func echoed(_ name: String) -> String? {
+  package func echoed(_ name: String) -> String? {
     body.split(separator: "\n").first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }
 }
 
 /// Runs curl with `arguments` (silent, no configuration file, its own time limit) and returns the last answer it got.
-public func curl(_ arguments: [String], within seconds: Int = 30) async throws -> Answer {
+package func curl(_ arguments: [String], within seconds: Int = 30) async throws -> Answer {
   let directory = try TemporaryDirectory()
   let fixed = [
     "curl", "-q", "-s", "-S", "--max-time", "\(seconds)", "-D", directory.file("head"), "-o", directory.file("body"),
@@ -54,7 +54,7 @@ func parseHead(_ text: String) -> (Int, [(name: String, value: String)]) {
 }
 
 /// Runs `script` with Debian's Python and `arguments`, and returns what it printed; throws where it fails.
-public func python(_ script: String, _ arguments: [String] = [], within limit: Duration = .seconds(60)) async throws
+package func python(_ script: String, _ arguments: [String] = [], within limit: Duration = .seconds(60)) async throws
   -> String
 {
   try await succeed(["/usr/bin/python3", "-c", script] + arguments, within: limit)

@@ -1,21 +1,21 @@
 // Somebody who vouches for workloads, as a cluster does with the tokens of its service accounts.
 
-public import Bytes
+package import Bytes
 import Platform
-public import Tokens
+package import Tokens
 
 /// An issuer of assertions with a key of its own.
-public struct FederatedIssuer: Sendable {
+package struct FederatedIssuer: Sendable {
   /// Its name.
-  public let name: String
+  package let name: String
   /// The one it vouches for.
-  public let subject = "system:serviceaccount:orders:legacy-app"
+  package let subject = "system:serviceaccount:orders:legacy-app"
   /// Its public keys.
-  public let keys: JWKSet
+  package let keys: JWKSet
   private let key: RSAKey
 
   /// An issuer with a fresh key.
-  public init(_ name: String = "https://oidc.cluster.example") throws {
+  package init(_ name: String = "https://oidc.cluster.example") throws {
     self.name = name
     key = try RSAKey.generate()
     keys = JWKSet(keys: [
@@ -25,7 +25,7 @@ public struct FederatedIssuer: Sendable {
   }
 
   /// A token of the service account that is good for so many seconds after `now`.
-  public func token(
+  package func token(
     subject: String? = nil, audience: String = "api://AzureADTokenExchange", lifetime: Int64 = 3600, now: UnixTime
   ) throws -> String {
     var claims = JWTClaims()
@@ -40,7 +40,7 @@ public struct FederatedIssuer: Sendable {
   }
 
   /// A JWT of this header, to which algorithm and key are added, and of these claims, to which issuer and times are.
-  public func signed(header: [String: JSONValue] = [:], claims: [String: JSONValue], now: UnixTime) throws -> String {
+  package func signed(header: [String: JSONValue] = [:], claims: [String: JSONValue], now: UnixTime) throws -> String {
     let header = header.merging(["alg": .string("RS256"), "kid": .string("cluster-1")]) { $1 }
     let claims = claims.merging(["iss": .string(name), "exp": .integer((now + 3600).seconds)]) { $1 }
     let parts = [header, claims].map { Base64URL.encode(Array(JSONValue.object($0).canonicalText().utf8)) }
@@ -49,7 +49,7 @@ public struct FederatedIssuer: Sendable {
   }
 
   /// The same, from the wall clock.
-  public func tokenNow(lifetime: Int64 = 3600) throws -> String {
+  package func tokenNow(lifetime: Int64 = 3600) throws -> String {
     try token(lifetime: lifetime, now: UnixTime(WallClock.now.seconds))
   }
 }

@@ -3,25 +3,25 @@
 import FoundationEssentials
 
 /// What became of a flood.
-public struct Flood: Decodable, Sendable {
+package struct Flood: Decodable, Sendable {
   /// How many connections got which status first; `none` is an end without an answer.
-  public let answers: [String: Int]
+  package let answers: [String: Int]
   /// Connections that the proxy ended.
-  public let ended: Int
+  package let ended: Int
   /// Seconds until the last of them was ended.
-  public let longest: Double
+  package let longest: Double
   /// Honest requests made meanwhile.
-  public let probes: Int
+  package let probes: Int
   /// Those that got no answer, or not the right one.
-  public let failed: Int
+  package let failed: Int
   /// Those that were made again because the connection ended without a byte of an answer.
-  public let repeated: Int
+  package let repeated: Int
   /// Seconds that the slowest of them took.
-  public let slowest: Double
+  package let slowest: Double
 
   /// Has `count` connections do what `kind` says, until the proxy at `port` ends them or `hold` seconds have passed. The honest
   /// caller, and those, ask for what is below `path`.
-  public static func run(
+  package static func run(
     _ kind: String, count: Int, port: Int, path: String = "/", hold: Double = 15
   ) async throws -> Flood {
     let text = try await succeed([

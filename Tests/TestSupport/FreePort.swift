@@ -7,7 +7,7 @@ private let nextPort = Atomic<Int>(Int.random(in: 18_000..<28_000))
 
 /// A TCP port of 127.0.0.1 that nobody listens on, handed out once per process, below the range the kernel gives to
 /// clients.
-public func freePort() throws -> Int {
+package func freePort() throws -> Int {
   for _ in 0..<1000 {
     let port = nextPort.add(1, ordering: .relaxed).newValue
     guard port < 32_000 else {

@@ -3,13 +3,13 @@
 import Synchronization
 
 /// A sign-in under way: the command waits for the person.
-public final class Login: Sendable {
+package final class Login: Sendable {
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
   private let provider = Mutex<String?>(nil)
 
   /// Starts the command; `options` say for what.
-  public init(
+  package init(
     _ configuration: String, _ options: [String], in directory: TemporaryDirectory, environment: [String: String] = [:]
   ) throws {
     process = try ChildProcess(
@@ -18,7 +18,7 @@ public final class Login: Sendable {
   }
 
   /// Signs `person` in at the address or with the code that the command shows, waits for its end, and returns what it left.
-  public static func run(
+  package static func run(
     _ configuration: String, _ options: [String], person: SigningInPerson, in directory: TemporaryDirectory
   ) async throws -> CommandResult {
     let login = try Login(configuration, options, in: directory)
@@ -32,10 +32,10 @@ public final class Login: Sendable {
   }
 
   /// The address of this machine that the command wants a browser to go to. It works once.
-  public func start() async throws -> String { try await word(thatBegins: "http") }
+  package func start() async throws -> String { try await word(thatBegins: "http") }
 
   /// The provider's address, to which that one leads.
-  public func address() async throws -> String {
+  package func address() async throws -> String {
     if let known = provider.withLock({ $0 }) { return known }
     let answer = try await curl([try await start()])
     guard let address = answer["location"] else {
@@ -46,12 +46,12 @@ public final class Login: Sendable {
   }
 
   /// The address and the code that the command wants a person to bring together.
-  public func deviceCode() async throws -> (address: String, code: String) {
+  package func deviceCode() async throws -> (address: String, code: String) {
     (try await word(behind: "address:"), try await word(behind: "code:"))
   }
 
   /// What the command left, once it has ended.
-  public func result(within limit: Duration = .seconds(30)) async throws -> CommandResult {
+  package func result(within limit: Duration = .seconds(30)) async throws -> CommandResult {
     let status = try await process.wait(within: limit)
     ProxyLedger.current?.add(process.output + process.errors, from: "login")
     return CommandResult(status: status, output: process.output, errors: process.errors)

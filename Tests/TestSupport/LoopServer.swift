@@ -1,20 +1,20 @@
 // A server of a test that answers byte by byte as the test says, on an event loop.
 
-public import Platform
+package import Platform
 import Synchronization
 
 /// A listening server whose connections are served by a closure. It listens until it is stopped.
-public final class LoopServer: Sendable {
+package final class LoopServer: Sendable {
   /// Where it listens.
-  public let address: SocketAddress
+  package let address: SocketAddress
   /// The port of that address.
-  public var port: Int { Int(address.port) }
+  package var port: Int { Int(address.port) }
   private let loop: EventLoop
   private let accepted = Atomic(0)
   private let waiter = Mutex<Waiter?>(nil)
 
   /// Serves each connection, numbered from 0, with `serve`, TLS handshake made, and closes it behind.
-  public init(
+  package init(
     on loop: EventLoop, tls: TLSContext? = nil, address: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
     _ serve: @escaping @Sendable (ByteStream, Int) async -> Void
   ) throws {
@@ -47,10 +47,10 @@ public final class LoopServer: Sendable {
   }
 
   /// Connections accepted so far.
-  public var acceptedCount: Int { accepted.load(ordering: .relaxed) }
+  package var acceptedCount: Int { accepted.load(ordering: .relaxed) }
 
   /// Stops listening.
-  public func stop() {
+  package func stop() {
     Task(executorPreference: loop) { self.waiter.withLock { $0 }?.signal() }
   }
 }

@@ -1,9 +1,9 @@
 // Streams of the Platform module for tests that drive both ends themselves, on one loop.
 
-public import Platform
+package import Platform
 
 /// Runs `body` on a new event loop, which is shut down behind it.
-public func onLoop<Value: Sendable>(
+package func onLoop<Value: Sendable>(
   _ body: @escaping @Sendable (EventLoop) async throws -> Value
 ) async throws -> Value {
   let loop = try EventLoop()
@@ -12,7 +12,7 @@ public func onLoop<Value: Sendable>(
 }
 
 /// The two ends of a TCP connection over loopback. Call on the loop.
-public func connectedChannels(on loop: EventLoop) async throws -> (client: Channel, server: Channel) {
+package func connectedChannels(on loop: EventLoop) async throws -> (client: Channel, server: Channel) {
   guard let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: 0)), count: 1).first else {
     throw TestSupportError("no socket was bound")
   }
@@ -31,13 +31,13 @@ public func connectedChannels(on loop: EventLoop) async throws -> (client: Chann
 }
 
 /// The two ends of a plain connection over loopback. Call on the loop.
-public func connectedStreams(on loop: EventLoop) async throws -> (client: ByteStream, server: ByteStream) {
+package func connectedStreams(on loop: EventLoop) async throws -> (client: ByteStream, server: ByteStream) {
   let (client, server) = try await connectedChannels(on: loop)
   return (try ByteStream(client), try ByteStream(server))
 }
 
 /// The two ends of a TLS connection over loopback, handshake made. Call on the loop.
-public func connectedStreams(
+package func connectedStreams(
   on loop: EventLoop, client: TLSContext, server: TLSContext, name: String = "localhost",
   resuming: TLSResumption? = nil
 ) async throws -> (client: ByteStream, server: ByteStream) {
@@ -63,7 +63,7 @@ public func connectedStreams(
 }
 
 /// How receiving came to its end.
-public enum ReceivedEnd: Sendable, Equatable {
+package enum ReceivedEnd: Sendable, Equatable {
   /// As many bytes as were asked for have come.
   case enough
   /// The peer ended its direction in good order.
@@ -78,7 +78,7 @@ extension ByteStream {
   private static let patience = TimeSpan.seconds(10)
 
   /// Makes the handshake; throws where it fails.
-  public func shakeHands() async throws {
+  package func shakeHands() async throws {
     let waiter = Waiter(channel.loop)
     defer { waiter.close() }
     guard try await handshake(waiter, until: .now + Self.patience) == .ready else {
@@ -88,7 +88,7 @@ extension ByteStream {
 
   /// Sends all of `bytes`; the reason where it cannot.
   @discardableResult
-  public func sendAll(_ bytes: [UInt8]) async -> StreamError? {
+  package func sendAll(_ bytes: [UInt8]) async -> StreamError? {
     let waiter = Waiter(channel.loop)
     defer { waiter.close() }
     var sent = 0
@@ -107,10 +107,10 @@ extension ByteStream {
 
   /// Sends the bytes of a text.
   @discardableResult
-  public func sendAll(_ text: String) async -> StreamError? { await sendAll(Array(text.utf8)) }
+  package func sendAll(_ text: String) async -> StreamError? { await sendAll(Array(text.utf8)) }
 
   /// Receives until `count` bytes have come, or the end.
-  public func receiveAll(_ count: Int = .max) async -> (bytes: [UInt8], end: ReceivedEnd) {
+  package func receiveAll(_ count: Int = .max) async -> (bytes: [UInt8], end: ReceivedEnd) {
     let waiter = Waiter(channel.loop)
     defer { waiter.close() }
     var received: [UInt8] = []
@@ -130,7 +130,7 @@ extension ByteStream {
   }
 
   /// Sends all of `bytes` while it receives `count`: one task, for a channel has one waiter.
-  public func transfer(sending bytes: [UInt8], receiving count: Int) async -> (bytes: [UInt8], end: ReceivedEnd) {
+  package func transfer(sending bytes: [UInt8], receiving count: Int) async -> (bytes: [UInt8], end: ReceivedEnd) {
     let waiter = Waiter(channel.loop)
     defer { waiter.close() }
     var sent = 0
@@ -161,7 +161,7 @@ extension ByteStream {
   }
 
   /// Receives a text up to and with `end`; what came before where the stream ends first.
-  public func receiveText(through end: String) async -> String {
+  package func receiveText(through end: String) async -> String {
     var text = ""
     while !text.hasSuffix(end) {
       let (bytes, state) = await receiveAll(1)

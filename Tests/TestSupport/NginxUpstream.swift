@@ -4,18 +4,18 @@ import Glibc
 
 /// nginx on a plain and a TLS port of 127.0.0.1. `/echo…` answers with what it received, one `name=value` line per field;
 /// `/files/1k`, `/files/64k` and `/files/1m` are files; `PUT /store/NAME` keeps a body; `/nothing` is a 204.
-public struct NginxUpstream: Sendable {
+package struct NginxUpstream: Sendable {
   /// Where it speaks plain HTTP.
-  public let port: Int
+  package let port: Int
   /// Where it speaks TLS.
-  public let tlsPort: Int
+  package let tlsPort: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
   private let directory: TemporaryDirectory
 
   /// Starts it with `certificate` on its TLS port and, where `clientAuthority` is given, only for those with a
   /// certificate of that authority.
-  public init(
+  package init(
     in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate, clientAuthority: String? = nil
   ) async throws {
     self.directory = directory
@@ -34,12 +34,12 @@ public struct NginxUpstream: Sendable {
   }
 
   /// The lines of its access log so far: `METHOD URI STATUS connection=N authorization=VALUE length=N`.
-  public var accessLog: [String] {
+  package var accessLog: [String] {
     directory.read("nginx-access.log").split(separator: "\n").map(String.init)
   }
 
   /// The bytes stored under `/store/NAME`, as text.
-  public func stored(_ name: String) -> String { directory.read("store/\(name)") }
+  package func stored(_ name: String) -> String { directory.read("store/\(name)") }
 
   private static func configuration(
     directory: String, ports: (Int, Int), certificate: CertificateAuthority.Certificate, verify: String
@@ -96,7 +96,7 @@ public struct NginxUpstream: Sendable {
 }
 
 /// Waits until 127.0.0.1:`port` accepts connections; throws what `process` said when it ends before.
-public func waitForPort(_ port: Int, of process: ChildProcess) async throws {
+package func waitForPort(_ port: Int, of process: ChildProcess) async throws {
   let open = try await eventually {
     if let status = process.poll() {
       throw TestSupportError("\(process.name) ended with \(status): \(process.errors) \(process.output)")
@@ -107,7 +107,7 @@ public func waitForPort(_ port: Int, of process: ChildProcess) async throws {
 }
 
 /// Whether somebody accepts connections on 127.0.0.1:`port`.
-public func accepts(_ port: Int) -> Bool {
+package func accepts(_ port: Int) -> Bool {
   let descriptor = tcpSocket()
   defer { close(descriptor) }
   var address = loopback(port)

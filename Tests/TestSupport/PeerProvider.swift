@@ -2,9 +2,9 @@
 // stands in its script below Tests/peers.
 
 /// An identity provider, and the person who signs in there.
-public struct PeerProvider: Sendable {
+package struct PeerProvider: Sendable {
   /// Which provider.
-  public enum Kind: String, Sendable {
+  package enum Kind: String, Sendable {
     /// Python; strict about scopes and about the registered way to authenticate.
     case canaille
     /// C; device codes, refresh tokens for one use, refusals without an OAuth error.
@@ -16,27 +16,27 @@ public struct PeerProvider: Sendable {
   }
 
   /// Which provider.
-  public let kind: Kind
+  package let kind: Kind
   /// The issuer, as configuration names it.
-  public let issuer: String
+  package let issuer: String
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
   private let directory: TemporaryDirectory
 
   /// The application that it knows.
-  public static let client = "desk"
+  package static let client = "desk"
   /// Its secret. A test searches everything the proxy wrote for it.
-  public static let secret = "s3cret-of-the-desk"
+  package static let secret = "s3cret-of-the-desk"
   private static let password = "kettle-harbour-7"
   /// What the application may ask for beside `openid` and `profile`.
-  public static let scopes = ["email", "phone"]
+  package static let scopes = ["email", "phone"]
 
   /// Starts it.
   /// - Parameters:
   ///   - method: how the application is registered to authenticate.
   ///   - lifetime: seconds that its access tokens live.
   ///   - arguments: further options of its script.
-  public init(
+  package init(
     _ kind: Kind, in directory: TemporaryDirectory, method: String = "client_secret_basic", lifetime: Int,
     _ arguments: [String] = []
   ) async throws {
@@ -62,7 +62,7 @@ public struct PeerProvider: Sendable {
   }
 
   /// Has the person sign in for a route, through the provider's own pages; what the command left.
-  public func signIn(_ configuration: String, route: String) async throws -> CommandResult {
+  package func signIn(_ configuration: String, route: String) async throws -> CommandResult {
     // glewlwyd compares redirect URIs with their port, so its people type a code.
     let options = ["--route", route] + (kind == .glewlwyd ? ["--device-code"] : [])
     let login = try Login(configuration, options, in: directory)

@@ -3,9 +3,9 @@
 import Synchronization
 
 /// What must not be seen, and where to look for it. One per test, found through the task.
-public final class ProxyLedger: Sendable {
+package final class ProxyLedger: Sendable {
   /// The ledger of the test that runs in this task.
-  @TaskLocal public static var current: ProxyLedger?
+  @TaskLocal package static var current: ProxyLedger?
 
   private struct Run: Sendable {
     let process: ChildProcess
@@ -23,17 +23,17 @@ public final class ProxyLedger: Sendable {
   private let contents = Mutex(Contents())
 
   /// A ledger that looks for `secrets`, and for what any token and any private key begins with.
-  public init(secrets: [String]) {
+  package init(secrets: [String]) {
     // The first two characters of every JSON object in base64url, which begins every JWT, and the line above every PEM key.
     let known = (secrets + [ProxyUnderTest.controlSecret]).flatMap(Self.spellings)
     contents.withLock { $0.secrets = Set(known + ["eyJ", "PRIVATE KEY"]) }
   }
 
   /// One more secret that nobody may find, in any spelling that a token request gives it.
-  public func add(secret: String) { contents.withLock { $0.secrets.formUnion(Self.spellings(of: secret)) } }
+  package func add(secret: String) { contents.withLock { $0.secrets.formUnion(Self.spellings(of: secret)) } }
 
   /// A text that the proxy or one of its commands wrote.
-  public func add(_ text: String, from origin: String) {
+  package func add(_ text: String, from origin: String) {
     contents.withLock { $0.texts.append((origin: origin, text: text)) }
   }
 
@@ -42,7 +42,7 @@ public final class ProxyLedger: Sendable {
   }
 
   /// A sentence for each secret in each place where it stands. The secret itself is not repeated.
-  public func findings() async throws -> [String] {
+  package func findings() async throws -> [String] {
     let (runs, secrets) = contents.withLock { ($0.runs, $0.secrets) }
     for run in runs {
       let identity = "process \(run.process.identifier)"

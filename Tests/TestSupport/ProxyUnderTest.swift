@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 
 /// The built binary beside the test bundle: the sanitizer builds find their own.
-public func binary(_ name: String = "bearer-proxy") throws -> String {
+package func binary(_ name: String = "bearer-proxy") throws -> String {
   let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
   let path =
     bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/" + name
@@ -15,20 +15,20 @@ public func binary(_ name: String = "bearer-proxy") throws -> String {
 }
 
 /// A running `bearer-proxy run`.
-public struct ProxyUnderTest: Sendable {
+package struct ProxyUnderTest: Sendable {
   /// The port of 127.0.0.1 it serves callers on.
-  public let port: Int
+  package let port: Int
   /// The port of its admin endpoints.
-  public let adminPort: Int
+  package let adminPort: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
   /// Its configuration file.
-  public let configuration: String
+  package let configuration: String
 
   /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
   /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name; `place` puts
   /// the text where the configuration is found, and `launcher` is what starts the program.
-  public init(
+  package init(
     in directory: TemporaryDirectory, port: Int? = nil, options: [String] = [], environment: [String: String] = [:],
     place: (TemporaryDirectory, String) throws -> String = { try $0.write($1, to: "proxy.yaml") },
     launcher: [String] = [], _ body: String
@@ -49,20 +49,20 @@ public struct ProxyUnderTest: Sendable {
   }
 
   /// `http://127.0.0.1:PORT` with `path`.
-  public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+  package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
   /// The answer to a GET of `path`, through curl, with further `arguments` of curl's.
-  public func get(_ path: String, _ arguments: [String] = []) async throws -> Answer {
+  package func get(_ path: String, _ arguments: [String] = []) async throws -> Answer {
     try await curl(arguments + [url(path)])
   }
 
   /// The field that lets a caller of the admin endpoints control, and what it holds.
-  public static let controlField = "X-Admin-Key"
+  package static let controlField = "X-Admin-Key"
   /// Its value.
-  public static let controlSecret = "control-of-the-proxy-under-test"
+  package static let controlSecret = "control-of-the-proxy-under-test"
 
   /// The answer of the admin endpoint `path` to a caller who may control, through curl, with further `arguments` of curl's.
-  public func admin(_ path: String, _ arguments: [String] = []) async throws -> Answer {
+  package func admin(_ path: String, _ arguments: [String] = []) async throws -> Answer {
     try await curl(
       arguments + [
         "-H", "\(Self.controlField): \(Self.controlSecret)", "http://127.0.0.1:\(adminPort)\(path)",
@@ -70,13 +70,13 @@ public struct ProxyUnderTest: Sendable {
   }
 
   /// A raw connection to it.
-  public func connect() throws -> RawConnection { try RawConnection(port: port) }
+  package func connect() throws -> RawConnection { try RawConnection(port: port) }
 
   /// Everything it wrote so far, both streams.
-  public var everythingWritten: String { process.output + process.errors }
+  package var everythingWritten: String { process.output + process.errors }
 
   /// Replaces its configuration, as an editor does: `change` gets what stands there.
-  public func reconfigure(_ change: (String) -> String) throws {
+  package func reconfigure(_ change: (String) -> String) throws {
     let text = change(textOfFile(configuration))
     try makeFile(configuration + ".new")
     try Data(text.utf8).write(to: URL(filePath: configuration + ".new"))
@@ -86,7 +86,7 @@ public struct ProxyUnderTest: Sendable {
   }
 
   /// Its access records as decoded JSON objects, oldest first.
-  public var accessRecords: [[String: LogValue]] {
+  package var accessRecords: [[String: LogValue]] {
     everythingWritten.split(separator: "\n").compactMap { line in
       guard let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8)) else { return nil }
       return record["status"] != nil && record["method"] != nil ? record : nil
@@ -95,14 +95,14 @@ public struct ProxyUnderTest: Sendable {
 }
 
 /// A value of a log record.
-public enum LogValue: Decodable, Sendable, Equatable {
+package enum LogValue: Decodable, Sendable, Equatable {
   case text(String)
   case number(Double)
   case truth(Bool)
   case other
 
   /// Decodes whatever stands there; objects and lists become `other`.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let value = try? container.decode(Bool.self) {
       self = .truth(value)

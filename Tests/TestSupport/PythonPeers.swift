@@ -3,14 +3,14 @@
 import FoundationEssentials
 
 /// Where the tests' files are, from this file's own place in the tree.
-public let testsDirectory: String = {
+package let testsDirectory: String = {
   var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
   parts.removeLast(2)
   return parts.joined(separator: "/")
 }()
 
 /// The Python of the pinned environment that Tests/run makes.
-public func pinnedPython() throws -> String {
+package func pinnedPython() throws -> String {
   let path = testsDirectory + "/../.venv/bin/python"
   guard FileManager.default.isExecutableFile(atPath: path) else {
     throw TestSupportError("no Python environment in .venv: Tests/run makes it")
@@ -19,7 +19,7 @@ public func pinnedPython() throws -> String {
 }
 
 /// The port of the line `listening PORT` that a peer of ours prints when it is ready.
-public func announcedPort(of process: ChildProcess) async throws -> Int {
+package func announcedPort(of process: ChildProcess) async throws -> Int {
   var port: Int?
   _ = try await eventually {
     if let status = process.poll() {
@@ -34,20 +34,20 @@ public func announcedPort(of process: ChildProcess) async throws -> Int {
 }
 
 /// A third-party OpenID provider: Authlib authenticates the client, judges grant and scope, and signs.
-public struct OpenIDProvider: Sendable {
+package struct OpenIDProvider: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
   /// The issuer, as configuration names it.
-  public let issuer: String
+  package let issuer: String
   /// The client id it knows.
-  public static let client = "orders-app"
+  package static let client = "orders-app"
   /// That client's secret. A test searches everything the proxy wrote for it.
-  public static let secret = "s3cret+with/odd=characters&more"
+  package static let secret = "s3cret+with/odd=characters&more"
 
   /// Starts it; `arguments` are further options of Tests/peers/openid_provider.py.
-  public init(
+  package init(
     in directory: TemporaryDirectory, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
     name: String = "127.0.0.1", _ arguments: [String] = []
   )
@@ -66,22 +66,22 @@ public struct OpenIDProvider: Sendable {
 
   /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were `rotated`,
   /// `reused` and `foreign`; of a realm, where one is named.
-  public func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
+  package func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
     let answer = try await curl(["-k", issuer(ofRealm: realm) + "/testing/requests"])
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
   }
 
   /// The issuer of one of its realms.
-  public func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
+  package func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
 
   /// What it has repeated so far of what it was sent, in each spelling.
-  public func repeated() async throws -> [String] {
+  package func repeated() async throws -> [String] {
     let answer = try await curl(["-k", issuer + "/testing/repeated"])
     return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
   }
 
   /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, where one is named.
-  public func behave(_ json: String, realm: String? = nil) async throws {
+  package func behave(_ json: String, realm: String? = nil) async throws {
     let answer = try await curl([
       "-k", "-H", "Content-Type: application/json", "-d", json, issuer(ofRealm: realm) + "/testing/behaviour",
     ])
@@ -90,44 +90,44 @@ public struct OpenIDProvider: Sendable {
 }
 
 /// An upstream that does to order what nginx cannot be made to do; see Tests/peers/scripted_upstream.py.
-public struct ScriptedUpstream: Sendable {
+package struct ScriptedUpstream: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process; each request it reads is a line of its output.
-  public let process: ChildProcess
+  package let process: ChildProcess
 
   /// Starts it.
-  public init(in directory: TemporaryDirectory) async throws {
+  package init(in directory: TemporaryDirectory) async throws {
     process = try ChildProcess(
       "scripted-upstream", [pinnedPython(), testsDirectory + "/peers/scripted_upstream.py"], in: directory)
     port = try await announcedPort(of: process)
   }
 
   /// The request lines it has read so far, oldest first.
-  public var requests: [String] {
+  package var requests: [String] {
     process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { String($0.dropFirst(8)) }
   }
 }
 
 /// A provider that repeats what it is sent; see Tests/peers/echoing_provider.py.
-public struct EchoingProvider: Sendable {
+package struct EchoingProvider: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
 
   /// Starts it.
-  public init(in directory: TemporaryDirectory) async throws {
+  package init(in directory: TemporaryDirectory) async throws {
     process = try ChildProcess(
       "echoing-provider", ["python3", testsDirectory + "/peers/echoing_provider.py"], in: directory)
     port = try await announcedPort(of: process)
   }
 
   /// The names of the spellings that it knows.
-  public func forms() async throws -> [String] { try await texts("/testing/forms") }
+  package func forms() async throws -> [String] { try await texts("/testing/forms") }
 
   /// How it spelt so far what it was sent.
-  public func repeated() async throws -> [String] { try await texts("/testing/repeated") }
+  package func repeated() async throws -> [String] { try await texts("/testing/repeated") }
 
   private func texts(_ path: String) async throws -> [String] {
     let answer = try await curl(["http://127.0.0.1:\(port)\(path)"])
@@ -136,34 +136,34 @@ public struct EchoingProvider: Sendable {
 }
 
 /// An upstream that authenticates connections instead of requests; see Tests/peers/connection_upstream.py.
-public struct ConnectionUpstream: Sendable {
+package struct ConnectionUpstream: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
 
   /// Starts it.
-  public init(in directory: TemporaryDirectory) async throws {
+  package init(in directory: TemporaryDirectory) async throws {
     process = try ChildProcess(
       "connection-upstream", ["python3", testsDirectory + "/peers/connection_upstream.py"], in: directory)
     port = try await announcedPort(of: process)
   }
 
   /// A line for each request: the number of its connection, whom that was authenticated for before, and the request's line.
-  public var requests: [String] {
+  package var requests: [String] {
     process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
   }
 }
 
 /// A server of WebSockets; see Tests/peers/websocket_peer.py.
-public struct WebSocketServer: Sendable {
+package struct WebSocketServer: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process; each connection that ends is a line of its output.
-  public let process: ChildProcess
+  package let process: ChildProcess
 
   /// Starts it in a mode.
-  public init(_ mode: String, in directory: TemporaryDirectory) async throws {
+  package init(_ mode: String, in directory: TemporaryDirectory) async throws {
     process = try ChildProcess(
       "websocket-server", [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", mode], in: directory)
     port = try await announcedPort(of: process)
@@ -171,14 +171,14 @@ public struct WebSocketServer: Sendable {
 }
 
 /// An outbound proxy that alone knows names; see Tests/peers/connect_proxy.py.
-public struct OutboundProxy: Sendable {
+package struct OutboundProxy: Sendable {
   /// The port of 127.0.0.1 it listens on.
-  public let port: Int
+  package let port: Int
   /// The process.
-  public let process: ChildProcess
+  package let process: ChildProcess
 
   /// Starts it.
-  public init(in directory: TemporaryDirectory, _ arguments: [String] = []) async throws {
+  package init(in directory: TemporaryDirectory, _ arguments: [String] = []) async throws {
     process = try ChildProcess(
       "outbound-proxy-\(UUID().uuidString.prefix(4))",
       ["python3", testsDirectory + "/peers/connect_proxy.py"] + arguments, in: directory)
@@ -186,7 +186,7 @@ public struct OutboundProxy: Sendable {
   }
 
   /// What it was asked for so far: method, authority, and the credential it was shown.
-  public var requests: [String] {
+  package var requests: [String] {
     process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
   }
 }

@@ -3,11 +3,11 @@
 import Glibc
 
 /// A TCP or unix connection to the proxy. Every wait ends after ten seconds.
-public final class RawConnection: Sendable {
+package final class RawConnection: Sendable {
   private let descriptor: Int32
 
   /// Connects to 127.0.0.1:`port`.
-  public init(port: Int) throws {
+  package init(port: Int) throws {
     descriptor = tcpSocket()
     var address = loopback(port)
     let status = withUnsafePointer(to: &address) {
@@ -27,7 +27,7 @@ public final class RawConnection: Sendable {
 
   /// Sends `text` as it stands; says whether all of it went out.
   @discardableResult
-  public func send(_ text: String) async throws -> Bool {
+  package func send(_ text: String) async throws -> Bool {
     try await onOwnThread { [descriptor] in
       var bytes = Array(text.utf8)[...]
       while !bytes.isEmpty {
@@ -42,10 +42,10 @@ public final class RawConnection: Sendable {
   }
 
   /// Tells the peer that nothing more will be sent, and stays ready to receive.
-  public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Receives until the peer closes, or `enough` says so of everything received by this call, or ten silent seconds.
-  public func receive(until enough: @escaping @Sendable (String) -> Bool = { _ in false }) async throws -> String {
+  package func receive(until enough: @escaping @Sendable (String) -> Bool = { _ in false }) async throws -> String {
     try await onOwnThread { [descriptor] in
       var received: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 65536)
@@ -59,7 +59,7 @@ public final class RawConnection: Sendable {
   }
 
   /// Whether the peer closes the connection within ten seconds, whatever it sends before.
-  public func isClosedByPeer() async throws -> Bool {
+  package func isClosedByPeer() async throws -> Bool {
     try await onOwnThread { [descriptor] in
       var buffer = [UInt8](repeating: 0, count: 65536)
       while true {
@@ -72,4 +72,4 @@ public final class RawConnection: Sendable {
 }
 
 /// What a raw connection received, split into one answer: the status, and whether its head names `field`.
-public func statusOf(_ text: String) -> Int { parseHead(String(text.prefix { $0 != "\r\n" })).0 }
+package func statusOf(_ text: String) -> Int { parseHead(String(text.prefix { $0 != "\r\n" })).0 }

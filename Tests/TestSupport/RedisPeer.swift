@@ -3,21 +3,21 @@
 import Glibc
 
 /// redis-server on a port of 127.0.0.1, with what it holds in files of a test's directory.
-public struct RedisPeer: Sendable {
+package struct RedisPeer: Sendable {
   /// Where it listens.
-  public let port: Int
+  package let port: Int
   private let directory: TemporaryDirectory
   private let options: [String]
   /// The process.
-  public private(set) var process: ChildProcess
+  package private(set) var process: ChildProcess
 
   /// What a user's rules have to allow, as config/cache.md says it.
-  public static let commands =
+  package static let commands =
     "+select +get +mget +set +del +hget +hset +hmget +zadd +zrem +zrangebyscore +pexpire +eval"
 
   /// Starts it with further `options` of its command line, and with `user` as the only one who may enter (an access control list's line,
   /// without `user`); every write is on the disk before it is answered.
-  public init(in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil) async throws {
+  package init(in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil) async throws {
     port = try freePort()
     self.directory = directory
     var options = options
@@ -41,13 +41,13 @@ public struct RedisPeer: Sendable {
   }
 
   /// Ends it as a crash would.
-  public func kill() async throws {
+  package func kill() async throws {
     process.send(SIGKILL)
     _ = try await process.wait()
   }
 
   /// Starts it again, with what it held or, where `isEmpty`, without.
-  public mutating func restart(isEmpty: Bool = false) async throws {
+  package mutating func restart(isEmpty: Bool = false) async throws {
     if isEmpty { try await succeed(["rm", "-rf", directory.file("appendonlydir")]) }
     process = try Self.start(port, directory, options)
     try await waitForPort(port, of: process)
@@ -55,12 +55,12 @@ public struct RedisPeer: Sendable {
 
   /// What redis-cli says to a command.
   @discardableResult
-  public func cli(_ arguments: String...) async throws -> String {
+  package func cli(_ arguments: String...) async throws -> String {
     try await cli(arguments)
   }
 
   /// What redis-cli says to a command.
-  public func cli(_ arguments: [String]) async throws -> String {
+  package func cli(_ arguments: [String]) async throws -> String {
     try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments)
   }
 }

@@ -3,13 +3,13 @@
 import Glibc
 
 /// A datagram socket that keeps what services say. Its name is a path, or abstract behind `@`.
-public final class ServiceManagerSocket: Sendable {
+package final class ServiceManagerSocket: Sendable {
   /// The value of `NOTIFY_SOCKET`.
-  public let name: String
+  package let name: String
   private let descriptor: Int32
 
   /// Binds it.
-  public init(_ name: String) throws {
+  package init(_ name: String) throws {
     self.name = name
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
@@ -28,7 +28,7 @@ public final class ServiceManagerSocket: Sendable {
   deinit { close(descriptor) }
 
   /// The next message, as a dictionary of its lines; nil where none comes in ten seconds.
-  public func next(within seconds: Int = 10) async throws -> [String: String]? {
+  package func next(within seconds: Int = 10) async throws -> [String: String]? {
     try await onOwnThread { [descriptor] in
       var limit = timeval(tv_sec: seconds, tv_usec: 0)
       setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -46,7 +46,7 @@ public final class ServiceManagerSocket: Sendable {
   }
 
   /// The next message that says something of this name.
-  public func next(saying name: String) async throws -> [String: String]? {
+  package func next(saying name: String) async throws -> [String: String]? {
     while let message = try await next() { if message[name] != nil { return message } }
     return nil
   }

@@ -1,28 +1,28 @@
 // A person whose tokens a test files in a cache, and what comes of renewing them.
 
-public import Bytes
-public import Tokens
+package import Bytes
+package import Tokens
 
 /// Somebody who is signed in with the tests' application.
-public struct SignedInPerson: Sendable {
+package struct SignedInPerson: Sendable {
   /// A tenant.
-  public static let tenant = "c0a7050d-0000-4000-8000-000000000001"
+  package static let tenant = "c0a7050d-0000-4000-8000-000000000001"
   /// An application.
-  public static let client = "c0a7050d-0000-4000-8000-0000000000a3"
+  package static let client = "c0a7050d-0000-4000-8000-0000000000a3"
   /// The host of its authority.
-  public static let environment = "login.microsoftonline.com"
+  package static let environment = "login.microsoftonline.com"
   /// The `uid` of the reply.
-  public let uid: String
+  package let uid: String
 
   /// A person.
-  public init(_ uid: String) { self.uid = uid }
+  package init(_ uid: String) { self.uid = uid }
 
   /// What the cache calls the person.
-  public var home: String { "\(uid).\(Self.tenant)" }
+  package var home: String { "\(uid).\(Self.tenant)" }
 
   /// A token reply and its circumstances; `generation` tells the tokens of one from those of the next, and `padding` makes them
   /// as long as real ones.
-  public func issued(
+  package func issued(
     generation: Int, scopes: String = "User.Read", isSignIn: Bool = true, padding: Int = 0, now: UnixTime
   ) throws -> IssuedTokens {
     let info = Base64URL.encode(Array(#"{"uid":"\#(uid)","utid":"\#(Self.tenant)"}"#.utf8))
@@ -41,16 +41,16 @@ public struct SignedInPerson: Sendable {
   }
 
   /// The refresh token of a generation, without padding.
-  public func refreshToken(_ generation: Int) -> String { "rt-\(uid)-\(generation)" }
+  package func refreshToken(_ generation: Int) -> String { "rt-\(uid)-\(generation)" }
 
   /// A query for the person's tokens.
-  public var query: CacheQuery {
+  package var query: CacheQuery {
     CacheQuery(
       environments: [Self.environment], realm: Self.tenant, clientID: Self.client, homeAccountID: home)
   }
 
   /// The generation of the refresh token a cache holds; nil where it holds none.
-  public func generation(in document: CacheDocument) -> Int? {
+  package func generation(in document: CacheDocument) -> Int? {
     document.refreshTokens(query).first.flatMap { token in
       token.secret.revealed().split(separator: "-").dropFirst(2).first.flatMap { Int($0) }
     }

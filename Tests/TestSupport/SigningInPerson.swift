@@ -2,12 +2,12 @@
 // needs no more than Python's standard library.
 
 /// Somebody at a browser. Each use is a browser of its own, in which nobody is signed in yet.
-public struct SigningInPerson: Sendable {
+package struct SigningInPerson: Sendable {
   private let words: [String]
 
   /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority; `declines`
   /// refuses consent, and `discards` does not keep a sign-in where the last page asks.
-  public init(
+  package init(
     user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false,
     discards: Bool = false
   ) {
@@ -19,20 +19,20 @@ public struct SigningInPerson: Sendable {
 
   /// Types the code that a device shows, signs in, and answers for consent. The headings of the pages on the way.
   @discardableResult
-  public func signInDevice(at address: String, code: String) async throws -> String {
+  package func signInDevice(at address: String, code: String) async throws -> String {
     try await succeed(words + ["device", address, code])
   }
 
   /// Opens an authorization request, signs in, and brings the answer to the redirect URI, which must be listened to.
   /// What was answered there.
   @discardableResult
-  public func authorize(_ address: String) async throws -> String {
+  package func authorize(_ address: String) async throws -> String {
     try await succeed(words + ["--deliver", "authorize", address])
   }
 
   /// The same without going to the redirect URI: what would have been brought there, as a JSON object with `target`,
   /// `method`, `parameters` and `pages`.
-  public func answer(to address: String) async throws -> String {
+  package func answer(to address: String) async throws -> String {
     try await succeed(words + ["authorize", address])
   }
 }

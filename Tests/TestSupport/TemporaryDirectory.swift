@@ -4,12 +4,12 @@ import FoundationEssentials
 import Glibc
 
 /// A new directory under the system's temporary directory; removed when the last reference goes.
-public final class TemporaryDirectory: Sendable {
+package final class TemporaryDirectory: Sendable {
   /// Its absolute path, without a slash at the end.
-  public let path: String
+  package let path: String
 
   /// Makes the directory, readable by everybody (nginx drops its privileges when it has some).
-  public init() throws {
+  package init() throws {
     let path = FileManager.default.temporaryDirectory.path + "/bearer-proxy-test-" + UUID().uuidString.prefix(8)
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
@@ -22,18 +22,18 @@ public final class TemporaryDirectory: Sendable {
   }
 
   /// The absolute path of `name` in here.
-  public func file(_ name: String) -> String { path + "/" + name }
+  package func file(_ name: String) -> String { path + "/" + name }
 
   /// Writes `text` into the file `name` and returns its absolute path. A new file has mode 0600, as one with a secret in it should.
   @discardableResult
-  public func write(_ text: String, to name: String) throws -> String {
+  package func write(_ text: String, to name: String) throws -> String {
     try makeFile(file(name))
     try Data(text.utf8).write(to: URL(filePath: file(name)))
     return file(name)
   }
 
   /// The text of the file `name`; empty where there is none.
-  public func read(_ name: String) -> String { textOfFile(file(name)) }
+  package func read(_ name: String) -> String { textOfFile(file(name)) }
 }
 
 /// Makes an empty file of mode 0600 where there is none.
@@ -44,7 +44,7 @@ func makeFile(_ path: String) throws {
 }
 
 /// The text of the file at `path` with undecodable bytes replaced; empty where it cannot be read.
-public func textOfFile(_ path: String) -> String {
+package func textOfFile(_ path: String) -> String {
   // Not FileManager's reading: that of swift-foundation loses a buffer at every empty file, which the address sanitizer
   // would report.
   guard let file = fopen(path, "re") else { return "" }

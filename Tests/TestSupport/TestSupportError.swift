@@ -1,10 +1,10 @@
 // What can go wrong in the scenery of a test, as opposed to in what it tests.
 
 /// A failure of the scenery: a peer that does not start, a file that is not there, an answer that is no HTTP.
-public struct TestSupportError: Error, CustomStringConvertible {
+package struct TestSupportError: Error, CustomStringConvertible {
   /// The sentence a reader of the test's output sees.
-  public let description: String
+  package let description: String
 
   /// Says `sentence`.
-  public init(_ sentence: String) { description = sentence }
+  package init(_ sentence: String) { description = sentence }
 }

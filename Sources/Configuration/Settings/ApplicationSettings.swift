@@ -16,7 +16,7 @@ public struct ApplicationSettings: Sendable, Hashable {
   /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
   public let clientAssertionFile: Located<String>?
   /// Where the client secret is written in requests; `nil` is what the provider's metadata say.
-  public let clientAuthentication: ClientSecretPlacement?
+  package let clientAuthentication: ClientSecretPlacement?
   /// A PEM file of certification authorities for the identity provider, instead of the system's.
   public let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
@@ -28,7 +28,7 @@ public struct ApplicationSettings: Sendable, Hashable {
   /// Which redirect URI its sign-ins use, where the file says it.
   public let redirectURI: RedirectURIChoice?
   /// Where its sign-ins come back to.
-  public internal(set) var callback = CallbackPath.shared
+  package internal(set) var callback = CallbackPath.shared
 
   /// Whether it can prove that it is itself.
   public var isConfidential: Bool { clientSecret != nil || clientAssertionFile != nil }

@@ -1,5 +1,8 @@
 internal import Platform
-public import Tokens
+
+// Programs name these modules' types (`Secret`, `ScopeSet`, `Claims`, …): `import Identity` alone is enough for them.
+@_exported public import Bytes
+@_exported public import Tokens
 
 /// What public and confidential applications have in common (MSAL's `ClientApplicationBase`).
 ///

@@ -185,7 +185,8 @@ package final class SignInHandler: Sendable {
 
   private func requirement(of route: SignInRoute) async -> RouteSignInRequirement {
     RouteSignInRequirement(
-      await requirements.requirement(of: route.name), configured: route.subscription.key.scopes, now: surroundings.now())
+      await requirements.requirement(of: route.name), configured: route.subscription.key.scopes, now: surroundings.now()
+    )
   }
 
   // MARK: Its button

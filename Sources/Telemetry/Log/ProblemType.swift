@@ -78,7 +78,7 @@ package enum ChallengeOutcome: UInt8, Sendable, Hashable, CaseIterable {
   case replayed
   /// Another token was asked for, for the next request: this one could not be sent again.
   case renewedBehind
-  /// The same complaint was answered a moment ago.
+  /// The same rejection was answered a moment ago.
   case alreadyAnswered
   /// Silence brought no other token.
   case notObtained

@@ -16,7 +16,7 @@ public enum AccountScopeError: Error, Sendable, Hashable {
 extension Authority {
   /// Refuses what the provider would refuse, or answer with a token for something else: call it when the configuration
   /// is read.
-  public func checkForAccount(_ scopes: ScopeSet) throws(AccountScopeError) {
+  package func checkForAccount(_ scopes: ScopeSet) throws(AccountScopeError) {
     if let reserved = scopes.firstReserved { throw .reserved(reserved) }
     guard scopeRule == .oneResourceDefault else { return }
     if scopes.isEmpty { throw .none }

@@ -10,7 +10,7 @@ extension Authority {
   /// kinds: the same origin; a known Microsoft host; one label (a region) before a known host or the authority's own; a
   /// subdomain of B2C's or External ID's domains (msal-python's `has_valid_issuer`) — https on its own port but for the
   /// same origin.
-  public func accepts(issuer text: String) -> Bool {
+  package func accepts(issuer text: String) -> Bool {
     let issuer: HTTPURL
     do throws(HTTPURLError) {
       issuer = try HTTPURL(text)

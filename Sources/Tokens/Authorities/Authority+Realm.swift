@@ -3,7 +3,7 @@
 extension Authority {
   /// The tenant that tokens are filed under, where that can be said without the provider's metadata: not for a domain
   /// name, which the metadata turns into the tenant's id.
-  public var knownRealm: String? {
+  package var knownRealm: String? {
     switch kind {
     case .entra(.common, _): "common"
     case .entra(.organizations, _): "organizations"

@@ -20,7 +20,7 @@ public enum AuthorityError: Error, Sendable, Hashable {
 /// The identity provider that an application belongs to.
 public struct Authority: Sendable, Hashable {
   /// What kind of provider it is; it decides discovery, issuer validation and scope rules.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// Microsoft Entra at one of its known hosts.
     case entra(tenant: EntraTenant, cloud: EntraCloud)
     /// Active Directory Federation Services: the path is `/adfs`.
@@ -34,12 +34,12 @@ public struct Authority: Sendable, Hashable {
   }
 
   /// The kind, with what the path said.
-  public let kind: Kind
+  package let kind: Kind
   /// The canonical URL: the path cut to what the kind reads, without a slash at its end.
-  public let url: HTTPURL
+  package let url: HTTPURL
 
   /// Reads an authority. Microsoft hosts are recognised by name; every other URL is an OpenID Connect issuer.
-  public init(_ text: String) throws(AuthorityError) {
+  package init(_ text: String) throws(AuthorityError) {
     let parsed: HTTPURL
     do throws(HTTPURLError) {
       parsed = try HTTPURL(text)
@@ -72,7 +72,7 @@ public struct Authority: Sendable, Hashable {
   }
 
   /// Where the provider's OpenID Connect metadata stands (`/v2.0` for Entra, B2C and External ID).
-  public var metadataURL: HTTPURL {
+  package var metadataURL: HTTPURL {
     var result = url
     if result.target == "/" { result.target = "" }
     switch kind {
@@ -83,7 +83,7 @@ public struct Authority: Sendable, Hashable {
   }
 
   /// What an application may ask of this provider for itself.
-  public var scopeRule: ScopeRule {
+  package var scopeRule: ScopeRule {
     switch kind {
     case .entra, .b2c, .ciam: .oneResourceDefault
     case .adfs, .issuer: .any
@@ -93,7 +93,7 @@ public struct Authority: Sendable, Hashable {
   /// The names under which cache entries serve this authority, the one for new entries first: the host names of a
   /// cloud's alias group; of an issuer its URL, since it may share its host with others, and the host, under which msal
   /// files.
-  public var environments: [String] {
+  package var environments: [String] {
     if kind == .issuer { return [description, url.host] }
     guard case .entra(_, let cloud) = kind else { return [url.host] }
     guard cloud.hosts.contains(url.host) else { return cloud.hosts }

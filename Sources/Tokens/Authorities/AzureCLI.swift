@@ -2,9 +2,9 @@
 // knowledge.
 
 /// Azure CLI, as its provider knows it.
-public enum AzureCLI {
+package enum AzureCLI {
   /// Its `client_id`, in lower case.
-  public static let clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+  package static let clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
   /// The family whose members may redeem one another's refresh tokens; there is no other (`foci`).
-  public static let family = "1"
+  package static let family = "1"
 }

@@ -3,7 +3,7 @@
 import Bytes
 
 /// Where a client secret is written in a token request (RFC 6749 §2.3.1), by its registered name.
-public enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
+package enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
   /// The `Authorization` field.
   case basic = "client_secret_basic"
   /// A form member: what every MSAL does.
@@ -31,7 +31,7 @@ public enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
   ///   - configured: the only one to use, where an operator chose one.
   ///   - accepted: the one that the provider accepted last.
   ///   - offered: what its metadata offer.
-  public static func order(
+  package static func order(
     configured: ClientSecretPlacement?, accepted: ClientSecretPlacement?, offered: [ClientSecretPlacement]
   ) -> [ClientSecretPlacement] {
     if let configured { return [configured] }

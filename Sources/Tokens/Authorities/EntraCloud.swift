@@ -2,7 +2,7 @@
 
 /// A cloud of Microsoft Entra, known by a group of host names that serve the same accounts and tokens
 /// (MSAL's built-in instance metadata).
-public enum EntraCloud: String, Sendable, Hashable, CaseIterable {
+package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
   case global
   case china
   case usGovernment
@@ -14,7 +14,7 @@ public enum EntraCloud: String, Sendable, Hashable, CaseIterable {
   case preproduction
 
   /// The group's host names, the one to talk to first.
-  public var hosts: [String] {
+  package var hosts: [String] {
     switch self {
     case .global:
       ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"]
@@ -30,12 +30,12 @@ public enum EntraCloud: String, Sendable, Hashable, CaseIterable {
   }
 
   /// The host name under which MSAL for .NET files entries of this cloud.
-  public var preferredCacheHost: String {
+  package var preferredCacheHost: String {
     self == .global ? "login.windows.net" : hosts[0]
   }
 
   /// The cloud that a host name in lower case belongs to; nil for a host that is not Microsoft's.
-  public init?(host: String) {
+  package init?(host: String) {
     guard let cloud = Self.byHost[host] else { return nil }
     self = cloud
   }

@@ -1,7 +1,7 @@
 // Owns the tenant segment of an Entra authority. Which grants need a specific tenant is said here too.
 
 /// Whose accounts an Entra authority serves.
-public enum EntraTenant: Sendable, Hashable {
+package enum EntraTenant: Sendable, Hashable {
   /// Work, school and personal accounts.
   case common
   /// Work and school accounts of every tenant.
@@ -12,7 +12,7 @@ public enum EntraTenant: Sendable, Hashable {
   case specific(String)
 
   /// The tenant that a path segment names; nil where it has a character that no GUID and no domain name has.
-  public init?(_ segment: String) {
+  package init?(_ segment: String) {
     switch segment.lowercased() {
     case "common": self = .common
     case "organizations": self = .organizations
@@ -33,7 +33,7 @@ public enum EntraTenant: Sendable, Hashable {
 
   /// Whether an application can get a token for itself here: only a specific tenant knows it (MSAL's warning made a
   /// rule).
-  public var servesApplications: Bool {
+  package var servesApplications: Bool {
     if case .specific = self { true } else { false }
   }
 }

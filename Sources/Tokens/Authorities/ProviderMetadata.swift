@@ -1,7 +1,7 @@
 // Owns what is believed of a provider's OpenID Connect metadata, and when none of it is. Fetching it is Identity's.
 
 import Bytes
-public import HTTP
+package import HTTP
 
 /// Why metadata is not used.
 public enum ProviderMetadataError: Error, Sendable, Hashable {
@@ -16,26 +16,26 @@ public enum ProviderMetadataError: Error, Sendable, Hashable {
 }
 
 /// The part of a provider's metadata that sign-ins and token requests need (OpenID Connect Discovery 1.0 §3).
-public struct ProviderMetadata: Sendable, Hashable {
+package struct ProviderMetadata: Sendable, Hashable {
   /// Who issues, as the provider spells it.
-  public let issuer: String
+  package let issuer: String
   /// Where tokens are asked for.
-  public let tokenEndpoint: HTTPURL
+  package let tokenEndpoint: HTTPURL
   /// Where a client secret may be written, the preferred placement first; at least one.
-  public let secretPlacements: [ClientSecretPlacement]
+  package let secretPlacements: [ClientSecretPlacement]
   /// Where a person's browser is sent to; nil for a provider without sign-ins.
-  public let authorizationEndpoint: HTTPURL?
+  package let authorizationEndpoint: HTTPURL?
   /// Where device codes are asked for (RFC 8628 §4); nil where there are none.
-  public let deviceAuthorizationEndpoint: HTTPURL?
+  package let deviceAuthorizationEndpoint: HTTPURL?
   /// Where the keys stand that ID tokens are signed with.
-  public let keysURL: HTTPURL?
+  package let keysURL: HTTPURL?
   /// How codes come back, by the provider's own account; nothing said is `query` alone for us.
-  public let responseModes: Set<String>
+  package let responseModes: Set<String>
   /// Whether answers of the authorization endpoint always name the issuer (RFC 9207 §3).
-  public let namesIssuerInReplies: Bool
+  package let namesIssuerInReplies: Bool
 
   /// Reads and judges a metadata document found at `authority`.
-  public init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
+  package init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
     guard let members = JSONValue(json: json)?.members else { throw .notJSON }
     guard let issuer = members["issuer"]?.text else { throw .missing(member: "issuer") }
     guard authority.accepts(issuer: issuer) else { throw .issuer(found: String(issuer.prefix(200))) }
@@ -83,7 +83,7 @@ public struct ProviderMetadata: Sendable, Hashable {
   }
 
   /// The tenant as the unified cache files it: the first segment of the token endpoint's path (msal-python's rule).
-  public var realm: String {
+  package var realm: String {
     tokenEndpoint.target.prefix { $0 != "?" }.split(separator: "/").first.map(String.init) ?? ""
   }
 }

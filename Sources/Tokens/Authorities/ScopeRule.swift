@@ -11,7 +11,7 @@ public enum ScopeRuleError: Error, Sendable, Hashable {
 }
 
 /// What a provider lets an application ask for on its own behalf.
-public enum ScopeRule: Sendable, Hashable {
+package enum ScopeRule: Sendable, Hashable {
   /// One scope, `<resource>/.default`. The resource may itself end in a slash.
   case oneResourceDefault
   /// Whatever RFC 6749 lets be asked, nothing included.
@@ -20,7 +20,7 @@ public enum ScopeRule: Sendable, Hashable {
 
 extension Authority {
   /// Refuses what the provider would refuse: call it when the configuration is read.
-  public func checkForApplication(_ scopes: ScopeSet) throws(ScopeRuleError) {
+  package func checkForApplication(_ scopes: ScopeSet) throws(ScopeRuleError) {
     if case .entra(let tenant, _) = kind, !tenant.servesApplications { throw .tenantNotSpecific }
     guard scopeRule == .oneResourceDefault else { return }
     guard scopes.words.count == 1 else { throw .notOneScope(count: scopes.words.count) }

@@ -3,10 +3,10 @@
 extension ScopeSet {
   /// Scopes that every sign-in requests by itself (OpenID Connect Core 1.0 §5.4 and §11). Configurations and programs
   /// may not name them (MSAL's rule): as a route's scopes they would bring a token for another API, or none.
-  public static let reserved = ["offline_access", "openid", "profile"]
+  package static let reserved = ["offline_access", "openid", "profile"]
 
   /// These scopes and the reserved ones: what is sent for a person.
-  public var decorated: ScopeSet {
+  package var decorated: ScopeSet {
     do throws(ScopeSetError) {
       return union(try ScopeSet(Self.reserved))
     } catch {
@@ -20,7 +20,7 @@ extension ScopeSet {
   }
 
   /// The first reserved scope among these, letter case aside.
-  public var firstReserved: String? {
+  package var firstReserved: String? {
     words.first { Self.reserved.contains($0.lowercased()) }
   }
 }

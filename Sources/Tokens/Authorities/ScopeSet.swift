@@ -18,7 +18,7 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   public static let none = ScopeSet(validated: [])
 
   /// The set of these words.
-  public init(_ words: some Sequence<String>) throws(ScopeSetError) {
+  package init(_ words: some Sequence<String>) throws(ScopeSetError) {
     var unique: Set<String> = []
     for word in words {
       guard Self.isScopeToken(word) else { throw .word(word) }
@@ -28,7 +28,7 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The words of a `scope` parameter or a cache's `target`: anything between spaces.
-  public init(parameter: String) throws(ScopeSetError) {
+  package init(parameter: String) throws(ScopeSetError) {
     try self.init(parameter.split(separator: " ").map(String.init))
   }
 
@@ -45,13 +45,13 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   public var isEmpty: Bool { words.isEmpty }
 
   /// Whether every scope of this set is in `other`, letter case aside: a token for `other` then serves this set.
-  public func isCovered(by other: ScopeSet) -> Bool {
+  package func isCovered(by other: ScopeSet) -> Bool {
     let available = Set(other.words.map { $0.lowercased() })
     return words.allSatisfy { available.contains($0.lowercased()) }
   }
 
   /// Both sets' scopes.
-  public func union(_ other: ScopeSet) -> ScopeSet {
+  package func union(_ other: ScopeSet) -> ScopeSet {
     ScopeSet(validated: Set(words).union(other.words))
   }
 

@@ -1,6 +1,6 @@
 // Owns how a reply is filed: which entries it makes, what they keep of older ones, which older ones they replace.
 
-public import Bytes
+package import Bytes
 
 extension CacheDocument {
   /// Files a reply. New members go over those of an entry that stands under the same key; what only that one has,
@@ -10,7 +10,7 @@ extension CacheDocument {
   ///   whose: other libraries would serve them to the application itself. And where they were renewed for a person who
   ///   signed out meanwhile.
   @discardableResult
-  public mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
+  package mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
     if !issued.isApplicationOnly {
       guard let home = issued.home, issued.isSignIn || isSignedIn(home, issued) else { return false }
     }

@@ -53,7 +53,7 @@ extension CacheDocument {
   /// Marks a refresh token that another library, or an earlier version, filed under the host, and files a copy under
   /// the issuer: the next sign-in at another issuer takes the place of the first. Call it once the issuer has taken the
   /// token, and `rotate`.
-  public mutating func adopt(_ redeemed: HeldRefreshToken, of issued: IssuedTokens) {
+  package mutating func adopt(_ redeemed: HeldRefreshToken, of issued: IssuedTokens) {
     guard let issuer = issued.isolation, let home = issued.home,
       redeemed.environment != issued.environment.lowercased(), var source = entry(.refreshToken, redeemed.key)
     else { return }

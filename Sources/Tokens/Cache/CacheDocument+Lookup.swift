@@ -1,23 +1,23 @@
 // Owns how tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest
 // refresh token first.
 
-public import Bytes
+package import Bytes
 
 /// Whose token is wanted, and where it may stand.
-public struct CacheQuery: Sendable, Hashable {
+package struct CacheQuery: Sendable, Hashable {
   /// Hosts that serve the same accounts (`Authority.environments`).
-  public var environments: [String]
+  package var environments: [String]
   /// The tenant; nil is any, which is enough where `isolation` names the issuer and finds nothing where it does not.
-  public var realm: String?
+  package var realm: String?
   /// The application.
-  public var clientID: String
+  package var clientID: String
   /// The account; nil for the application's own tokens.
-  public var homeAccountID: String?
+  package var homeAccountID: String?
   /// Set where plain tokens are not to be trusted: two issuers may share a host (`IssuedTokens.isolation`).
-  public var isolation: String?
+  package var isolation: String?
 
   /// A query of these parts.
-  public init(
+  package init(
     environments: [String], realm: String?, clientID: String, homeAccountID: String?, isolation: String? = nil
   ) {
     self.environments = environments.map { $0.lowercased() }
@@ -31,7 +31,7 @@ public struct CacheQuery: Sendable, Hashable {
 extension CacheDocument {
   /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the
   /// one that lives longest. Expired tokens, and those filed in the future, are not found; nothing is removed.
-  public func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {
+  package func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {
     guard query.realm != nil || query.isolation != nil else { return nil }
     let wanted = Set(scopes.words.map { $0.lowercased() })
     var best: (token: HeldAccessToken, size: Int)?
@@ -54,7 +54,7 @@ extension CacheDocument {
   /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
   /// newest first, then, where `family` is given, those of its family. Those that are, or may be, another issuer's are
   /// left out, even where host, application and the person's id are the same.
-  public func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
+  package func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
     if let issuer = query.isolation {
       return issuedRefreshTokens(query, issuer: issuer).sorted(by: HeldRefreshToken.isTriedBefore)

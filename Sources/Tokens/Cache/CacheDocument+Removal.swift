@@ -4,7 +4,7 @@ internal import Bytes
 
 extension CacheDocument {
   /// Signs a person out of an application at an authority. Where several issuers share a host, only out of this one.
-  public mutating func removeAccount(home: String, at authority: Authority, clientID: String) {
+  package mutating func removeAccount(home: String, at authority: Authority, clientID: String) {
     guard let issuer = authority.isolation else {
       return removeAccount(home: home, environments: authority.environments, clientID: clientID)
     }
@@ -16,7 +16,7 @@ extension CacheDocument {
   /// Removes an account from hosts: its access tokens, ID tokens and accounts, whichever application they are filed
   /// for, and the refresh tokens of this application and its family. Other applications keep theirs, and what is known
   /// of applications stays (MSAL's sign-out).
-  public mutating func removeAccount(home: String, environments: [String], clientID: String) {
+  package mutating func removeAccount(home: String, environments: [String], clientID: String) {
     let hosts = Set(environments.map { $0.lowercased() })
     let families = families(of: clientID, hosts: hosts)
     for (key, entry) in self[.refreshToken] where entry.isOf(home, hosts) {
@@ -58,7 +58,7 @@ extension CacheDocument {
   }
 
   /// Removes the application's own access tokens from hosts; those of people stay.
-  public mutating func removeApplicationTokens(clientID: String, environments: [String]) {
+  package mutating func removeApplicationTokens(clientID: String, environments: [String]) {
     let hosts = Set(environments.map { $0.lowercased() })
     for key in keys(.accessToken, clientID: clientID, homeAccountID: nil) {
       guard let entry = entry(.accessToken, key), hosts.contains(entry["environment"]?.lowercased() ?? "") else {

@@ -1,7 +1,7 @@
 // What happens to a refresh token after it was redeemed: it is replaced in its place, or dropped where the provider
 // rejected it. Neither happens where another process was faster.
 
-public import Bytes
+package import Bytes
 
 extension CacheDocument {
   /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same
@@ -13,7 +13,7 @@ extension CacheDocument {
   ///   - obtainedAt: when the reply arrived, which may be long before it is filed.
   ///   - issuer: where several issuers may share a host, which one it was. An entry that does not say whose it is, or
   ///     says that it is another's, may have been written by a sign-in elsewhere.
-  public mutating func rotate(
+  package mutating func rotate(
     _ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime, of issuer: String? = nil
   ) {
     for (key, entry) in self[.refreshToken] where key == redeemed.key || entry.holds(redeemed.secret) {
@@ -31,7 +31,7 @@ extension CacheDocument {
 
   /// Drops a refresh token that the provider condemned (`bad_token`), wherever a copy of it stands. What has taken its
   /// place meanwhile stays.
-  public mutating func drop(_ condemned: HeldRefreshToken) {
+  package mutating func drop(_ condemned: HeldRefreshToken) {
     for (key, entry) in self[.refreshToken] where entry.holds(condemned.secret) { remove(.refreshToken, key) }
   }
 }

@@ -15,7 +15,7 @@ public enum CacheDocumentError: Error, Sendable, Hashable {
 ///
 /// Entries are found by their members, not by their keys: libraries disagree about keys. What is not understood —
 /// members, entries, sections — is written back as it was read.
-public struct CacheDocument: Sendable {
+package struct CacheDocument: Sendable {
   // A table for each section, in the order of `allCases`.
   private var tables = [CacheTable](repeating: CacheTable(), count: CacheSection.allCases.count)
   /// Members of the document that are no known section, or a known one that is no object.
@@ -26,13 +26,13 @@ public struct CacheDocument: Sendable {
   var changed: Set<CachePlace>?
 
   /// An empty cache.
-  public init() {}
+  package init() {}
 
   /// Reads a cache's text. No text at all is an empty cache.
   ///
   /// All of it is read now: what is wrong anywhere is told, with its place. What is right stays where it is until it is
   /// wanted.
-  public init(text: [UInt8]) throws(CacheDocumentError) {
+  package init(text: [UInt8]) throws(CacheDocumentError) {
     if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
     let isObject: Bool
     do throws(JSONTextError) {
@@ -63,7 +63,7 @@ public struct CacheDocument: Sendable {
 
   /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Unchanged
   /// entries stand in it as they were read.
-  public func text() -> [UInt8] {
+  package func text() -> [UInt8] {
     var writer = JSONWriter(.indentedASCII)
     writer.reserve(readCount + 65_536)
     writer.openObject()
@@ -82,7 +82,7 @@ public struct CacheDocument: Sendable {
   }
 
   /// The entries of a section, by key.
-  public subscript(section: CacheSection) -> [String: CacheEntry] {
+  package subscript(section: CacheSection) -> [String: CacheEntry] {
     tables[section.index].entries
   }
 
@@ -97,7 +97,7 @@ public struct CacheDocument: Sendable {
   }
 
   /// All accounts.
-  public var homeAccountIDs: Set<String> {
+  package var homeAccountIDs: Set<String> {
     Set(self[.account].values.compactMap { $0.fields[.homeAccountID] }.filter { !$0.isEmpty })
   }
 

@@ -1,13 +1,13 @@
 // Owns one entry of the unified cache: its members as they stand in the file, the secret apart from them. Which members
 // mean what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
 
-public import Bytes
+package import Bytes
 
 /// An entry as some library wrote it. Unknown members stay in it.
 ///
 /// As long as nothing changes it, an entry is a part of the text that it was read from, and is written back byte for
 /// byte.
-public struct CacheEntry: Sendable {
+package struct CacheEntry: Sendable {
   private enum Form {
     case plain(PlainEntry)
     case made(secret: Secret?, members: [String: JSONValue])
@@ -63,7 +63,7 @@ public struct CacheEntry: Sendable {
   }
 
   /// A member that is a string; nil where it is absent, null or something else.
-  public subscript(_ name: String) -> String? {
+  package subscript(_ name: String) -> String? {
     switch form {
     case .plain(let entry): entry.string(name)
     case .made(_, let members): members[name]?.text
@@ -117,12 +117,12 @@ public struct CacheEntry: Sendable {
 
 extension CacheEntry: Equatable {
   /// Whether both have the same members, however they are spelled.
-  public static func == (left: CacheEntry, right: CacheEntry) -> Bool {
+  package static func == (left: CacheEntry, right: CacheEntry) -> Bool {
     left.secret == right.secret && left.members == right.members
   }
 }
 
 extension CacheEntry: CustomStringConvertible {
   /// The names of the members, never their values.
-  public var description: String { "CacheEntry(\(members.keys.sorted().joined(separator: ", ")))" }
+  package var description: String { "CacheEntry(\(members.keys.sorted().joined(separator: ", ")))" }
 }

@@ -1,18 +1,18 @@
-public import Bytes
+package import Bytes
 
 /// What a cache holds for one request: the account, the access token to use, the refresh tokens that may bring a new
 /// one. `AcquisitionPlan` decides what to do with it.
-public struct CacheLookup: Sendable {
+package struct CacheLookup: Sendable {
   /// Whose tokens; nil for an application's own, and where the account cannot be told.
-  public var account: CachedAccount?
+  package var account: CachedAccount?
   /// The access token to use.
-  public var accessToken: HeldAccessToken?
+  package var accessToken: HeldAccessToken?
   /// What can be offered for a new one.
-  public var grant: AvailableGrant
+  package var grant: AvailableGrant
 }
 
 /// What a token can be requested with, without asking a person.
-public enum AvailableGrant: Sendable {
+package enum AvailableGrant: Sendable {
   /// The application's credential.
   case clientCredentials
   /// An account's refresh tokens, at least one, in the order in which to try them.
@@ -23,12 +23,12 @@ public enum AvailableGrant: Sendable {
   case unknown
 
   /// Why there is nothing; nil where there is something.
-  public var reason: InteractionReason? {
+  package var reason: InteractionReason? {
     if case .nothing(let reason) = self { reason } else { nil }
   }
 
   /// The refresh tokens, where they are what is offered.
-  public var refreshTokens: [HeldRefreshToken] {
+  package var refreshTokens: [HeldRefreshToken] {
     if case .refreshTokens(let tokens) = self { tokens } else { [] }
   }
 }
@@ -38,7 +38,7 @@ extension CacheDocument {
   /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are
   ///   filed under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
-  public func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
+  package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
     let authority = key.authority
     var query = CacheQuery(
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,
@@ -73,7 +73,7 @@ extension CacheDocument {
   ///
   /// One file may serve many applications. Where the accounts that fit are several, those that this application holds
   /// tokens of come first: an account that is signed in to other applications only does not make the choice ambiguous.
-  public func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
+  package func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
     let known = accounts(authority: authority, clientID: clientID, named: name)
     let own = known.filter { isOwned($0, by: clientID) }
     return AccountChoice(own.isEmpty ? known : own, named: nil)
@@ -81,7 +81,7 @@ extension CacheDocument {
 
   /// The accounts that are signed in at an authority, by user name. Issuers that share a host do not share accounts.
   /// - Parameter name: only the accounts that this names; nil is all.
-  public func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
+  package func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
     let hosts = Set(authority.environments.map { $0.lowercased() })
     let found = (name.map { homeAccountIDs(called: $0) } ?? homeAccountIDs).compactMap { home -> CachedAccount? in
       let query = CacheQuery(

@@ -1,7 +1,7 @@
 // Owns the names of the unified cache's parts, as every MSAL spells them.
 
 /// A section of the unified cache (MSAL's `CredentialType`, and the two that hold no credential).
-public enum CacheSection: String, Sendable, Hashable, CaseIterable {
+package enum CacheSection: String, Sendable, Hashable, CaseIterable {
   /// Access tokens.
   case accessToken = "AccessToken"
   /// Who is signed in.

@@ -28,7 +28,7 @@ public struct CachedAccount: Sendable, Hashable {
 }
 
 /// Which account a request is for.
-public enum AccountChoice: Sendable, Hashable {
+package enum AccountChoice: Sendable, Hashable {
   /// This one.
   case chosen(CachedAccount)
   /// No account is signed in, or none of that name.
@@ -38,7 +38,7 @@ public enum AccountChoice: Sendable, Hashable {
   case ambiguous([CachedAccount])
 
   /// Chooses by name, or the only one where none is named.
-  public init(_ accounts: [CachedAccount], named name: String?) {
+  package init(_ accounts: [CachedAccount], named name: String?) {
     let matching = name.map { name in accounts.filter { $0.isCalled(name) } } ?? accounts
     switch matching.count {
     case 0: self = .none
@@ -50,7 +50,7 @@ public enum AccountChoice: Sendable, Hashable {
 
 extension CacheDocument {
   /// The accounts that are signed in at hosts, one for each person, by user name.
-  public func accounts(environments: [String]) -> [CachedAccount] {
+  package func accounts(environments: [String]) -> [CachedAccount] {
     let hosts = Set(environments.map { $0.lowercased() })
     return homeAccountIDs.compactMap { account(home: $0, hosts: hosts) }
       .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }

@@ -1,24 +1,24 @@
 // Owns what an access token's entry says, read with doubt: any library may have written it, and badly.
 
-public import Bytes
+package import Bytes
 
 /// An access token in a cache.
-public struct HeldAccessToken: Sendable {
+package struct HeldAccessToken: Sendable {
   /// The key it stands under.
-  public let key: String
+  package let key: String
   /// The token.
-  public let secret: Secret
+  package let secret: Secret
   /// The host it belongs to.
-  public let environment: String
+  package let environment: String
   /// The tenant it belongs to.
-  public let realm: String
+  package let realm: String
   /// What it is for, letter case as written.
-  public let scopes: [String]
+  package let scopes: [String]
   /// `ext_cache_key`; nil for a plain token.
-  public let isolation: String?
+  package let isolation: String?
   /// Whether it is a plain bearer token: bound to no key, requested without claims, of no other token type, and not
   /// obtained with a person's assertion.
-  public let isPlainBearer: Bool
+  package let isPlainBearer: Bool
   /// When it was filed, is to be renewed (where the provider said so), and ends.
   let cachedAt: UnixTime?
   let refreshOn: UnixTime?
@@ -46,7 +46,7 @@ public struct HeldAccessToken: Sendable {
   }
 
   /// What it is for as a set; nil where the text is not a scope set.
-  public var scopeSet: ScopeSet? {
+  package var scopeSet: ScopeSet? {
     do throws(ScopeSetError) {
       return try ScopeSet(scopes)
     } catch {
@@ -60,7 +60,7 @@ public struct HeldAccessToken: Sendable {
   /// Its instants. The buffer before the expiry is the one a new token would have got. A token without the time of its
   /// filing counts as filed at 0: any later instant could lie in the future.
   /// - Parameter jitter: 0 up to 1.
-  public func lifetime(jitter: Double) -> TokenLifetime {
+  package func lifetime(jitter: Double) -> TokenLifetime {
     let obtained = cachedAt ?? UnixTime(0)
     return TokenLifetime(
       expiresIn: max(expiresOn - obtained, 0), refreshIn: refreshOn.map { $0 - obtained }, now: obtained, jitter: jitter

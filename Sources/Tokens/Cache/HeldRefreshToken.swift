@@ -1,27 +1,27 @@
 // Owns what a refresh token's entry says, and which of several is tried first.
 
-public import Bytes
+package import Bytes
 
 /// A refresh token in a cache.
-public struct HeldRefreshToken: Sendable {
+package struct HeldRefreshToken: Sendable {
   /// The key of its entry; other libraries may make keys differently.
-  public let key: String
+  package let key: String
   /// The token.
-  public let secret: Secret
+  package let secret: Secret
   /// The host it belongs to, and is redeemed at.
-  public let environment: String
+  package let environment: String
   /// The application that it was issued to.
-  public let clientID: String?
+  package let clientID: String?
   /// The family of applications that may redeem it.
-  public let familyID: String?
+  package let familyID: String?
   /// What its sign-in was granted; nil where its library does not say.
-  public let granted: ScopeSet?
+  package let granted: ScopeSet?
   /// The issuer it came from, where several share a host (`ext_cache_key`); nil where its library does not say.
-  public let isolation: String?
+  package let isolation: String?
   /// The key of the entry that this one is a copy of (`CacheDocument.adopt`).
   let copiedFrom: String?
   /// When it was written; 0 where its library does not say.
-  public let modifiedAt: UnixTime
+  package let modifiedAt: UnixTime
 
   /// Reads an entry; nil where it holds no token.
   init?(key: String, entry: CacheEntry?) {

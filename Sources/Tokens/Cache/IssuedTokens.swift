@@ -1,7 +1,7 @@
 // Owns what the cache has to know of a successful reply before it can file it.
 
 /// Which product's accounts these are (`authority_type`).
-public enum AccountAuthority: String, Sendable, Hashable {
+package enum AccountAuthority: String, Sendable, Hashable {
   /// Entra, B2C, External ID and every OpenID Connect issuer.
   case standard = "MSSTS"
   /// Active Directory Federation Services.
@@ -9,35 +9,35 @@ public enum AccountAuthority: String, Sendable, Hashable {
 }
 
 /// A reply and the circumstances it was obtained in.
-public struct IssuedTokens: Sendable {
+package struct IssuedTokens: Sendable {
   /// What the provider sent.
-  public var reply: TokenReply
+  package var reply: TokenReply
   /// The application.
-  public var clientID: String
+  package var clientID: String
   /// The name to file them under: the authority's host, in lower case and without a port, or its issuer
   /// (`Authority.environments`).
-  public var environment: String
+  package var environment: String
   /// The tenant, as the token endpoint's path has it.
-  public var realm: String
+  package var realm: String
   /// Which product.
-  public var authority: AccountAuthority
+  package var authority: AccountAuthority
   /// The `grant_type` of the request.
-  public var grantType: String
+  package var grantType: String
   /// What was asked for.
-  public var requested: ScopeSet
+  package var requested: ScopeSet
   /// The name a person typed in, where the reply may not repeat it.
-  public var usernameHint: String?
+  package var usernameHint: String?
   /// Keeps the tokens apart from plain ones of the same host and tenant (`ext_cache_key`); nil for plain ones.
-  public var isolation: String?
+  package var isolation: String?
   /// What the person was asked for, where the provider grants exactly that or says what else; nil is `requested`.
-  public var authorized: ScopeSet?
+  package var authorized: ScopeSet?
   /// Whose account they were renewed for. The reply to a refresh may not say it again; nil is whom the reply names.
-  public var renewedFor: String?
+  package var renewedFor: String?
   /// Whether a person just signed in. A silent refresh never brings an account back that was removed meanwhile.
-  public var isSignIn: Bool
+  package var isSignIn: Bool
 
   /// A reply and its circumstances.
-  public init(
+  package init(
     _ reply: TokenReply, clientID: String, environment: String, realm: String, authority: AccountAuthority = .standard,
     grantType: String, requested: ScopeSet, usernameHint: String? = nil, isolation: String? = nil,
     authorized: ScopeSet? = nil, renewedFor: String? = nil, isSignIn: Bool = true

@@ -3,9 +3,9 @@
 
 /// What an API says it wants (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and
 /// `authorization_uri`).
-public struct BearerChallenge: Sendable, Hashable {
+package struct BearerChallenge: Sendable, Hashable {
   /// The `error` parameter.
-  public enum Code: Sendable, Hashable {
+  package enum Code: Sendable, Hashable {
     /// `insufficient_claims`: the token has to prove more (Microsoft).
     case insufficientClaims
     /// `invalid_token`: expired, revoked or malformed.
@@ -30,27 +30,27 @@ public struct BearerChallenge: Sendable, Hashable {
   }
 
   /// What is wrong; nil where the API does not say.
-  public var error: Code?
+  package var error: Code?
   /// The API's prose, one line, at most 300 characters. For logs.
-  public var description: String?
+  package var description: String?
   /// The protection space, at most 300 characters.
-  public var realm: String?
+  package var realm: String?
   /// Where the API thinks people sign in, without the endpoint's path. A hint that is shown and never contacted: no
   /// credential goes to a host that a resource names.
-  public var authority: String?
+  package var authority: String?
   /// The scopes wanted.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// The claims a token has to prove.
-  public var claims: Claims?
+  package var claims: Claims?
   /// The authentication contexts wanted, most wanted first (RFC 9470).
-  public var authenticationContexts: [String]
+  package var authenticationContexts: [String]
   /// Seconds since the person's last sign-in at most (RFC 9470).
-  public var maxAge: Int64?
+  package var maxAge: Int64?
   /// Where the API describes itself (RFC 9728). Not fetched.
-  public var resourceMetadata: String?
+  package var resourceMetadata: String?
 
   /// A challenge of these parts.
-  public init(
+  package init(
     error: Code? = nil, description: String? = nil, realm: String? = nil, authority: String? = nil,
     scopes: ScopeSet = .none, claims: Claims? = nil, authenticationContexts: [String] = [], maxAge: Int64? = nil,
     resourceMetadata: String? = nil

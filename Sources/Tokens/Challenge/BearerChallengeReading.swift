@@ -2,10 +2,10 @@
 // be made of them. Grammar is the HTTP module's.
 
 import Bytes
-public import HTTP
+package import HTTP
 
 /// Why Bearer challenges are not acted upon. The response they came with is passed on as it is.
-public enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
+package enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
   /// The fields are no grammar.
   case malformed
   /// More or longer than is read.
@@ -21,7 +21,7 @@ public enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
 }
 
 /// What the Bearer challenges of a response come to.
-public enum BearerChallengeReading: Sendable, Hashable {
+package enum BearerChallengeReading: Sendable, Hashable {
   /// There are none.
   case absent
   /// The one thing they ask for.
@@ -34,7 +34,7 @@ public enum BearerChallengeReading: Sendable, Hashable {
   /// Of several Bearer challenges those with an `error` count, and have to ask for the same. Claims count under
   /// `insufficient_claims`, under `invalid_token` (as Azure Resource Manager sends them) and without an error; under
   /// every other they are not meant for the client to repeat (MSAL's rule).
-  public init(_ list: AuthenticationChallengeList) {
+  package init(_ list: AuthenticationChallengeList) {
     let bearer = list.challenges.filter { $0.scheme == "bearer" }
     if list.isTruncated {
       // What was left out may have been Bearer's.

@@ -2,24 +2,24 @@
 // refused. How often the same is tried is `RejectionBackoff`'s.
 
 /// What an API refused.
-public struct RefusedRequest: Sendable {
+package struct RefusedRequest: Sendable {
   /// The status of the answer.
-  public var status: Int
+  package var status: Int
   /// What its Bearer challenges come to.
-  public var challenge: BearerChallengeReading
+  package var challenge: BearerChallengeReading
   /// The scopes that the refused token was granted.
-  public var granted: ScopeSet
+  package var granted: ScopeSet
   /// Seconds since the refused token was obtained, by this process or by the one that filed it in the cache.
-  public var tokenAge: Int64
+  package var tokenAge: Int64
   /// The scopes that the route lets a challenge add.
-  public var allowedScopes: ScopeSet
+  package var allowedScopes: ScopeSet
   /// Whether the request can be sent again: its content, as far as it arrived, is still there.
-  public var isReplayable: Bool
+  package var isReplayable: Bool
   /// Whether it has been sent again already.
-  public var isReplay: Bool
+  package var isReplay: Bool
 
   /// A refusal.
-  public init(
+  package init(
     status: Int, challenge: BearerChallengeReading, granted: ScopeSet, tokenAge: Int64, allowedScopes: ScopeSet,
     isReplayable: Bool, isReplay: Bool
   ) {
@@ -34,7 +34,7 @@ public struct RefusedRequest: Sendable {
 }
 
 /// Why an API rejected a token, and so what the next one is requested with.
-public enum TokenRejection: Sendable, Hashable {
+package enum TokenRejection: Sendable, Hashable {
   /// It is not valid any more: expired, revoked, or for an unknown reason.
   case invalidToken
   /// It does not prove these.
@@ -44,7 +44,7 @@ public enum TokenRejection: Sendable, Hashable {
 }
 
 /// The sort of a refusal: a label.
-public enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
+package enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
   /// No challenge that concerns the token.
   case none
   /// Claims are wanted.
@@ -64,7 +64,7 @@ public enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What to do about a refusal.
-public enum ChallengePlan: Sendable, Hashable {
+package enum ChallengePlan: Sendable, Hashable {
   /// Pass the answer on as it is.
   case passOn(Reason)
   /// Get another token silently; if that works, send the request once more, otherwise pass the answer on.
@@ -73,7 +73,7 @@ public enum ChallengePlan: Sendable, Hashable {
   case answerBehind(TokenRejection)
 
   /// Why an answer is passed on.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// It asks for nothing that another token would bring.
     case nothingAsked = "nothing_asked"
     /// It is the answer to a request that was sent for the second time.
@@ -91,7 +91,7 @@ public enum ChallengePlan: Sendable, Hashable {
   }
 
   /// Seconds after which an old token is the likely reason for a 401 that gives none.
-  public static let youth: Int64 = 60
+  package static let youth: Int64 = 60
 
   /// Decides.
   ///
@@ -107,7 +107,7 @@ public enum ChallengePlan: Sendable, Hashable {
   /// | unusable, another error, another status | any | pass on |
   ///
   /// The answer to a request that was sent for the second time is passed on in every case.
-  public init(_ refused: RefusedRequest) {
+  package init(_ refused: RefusedRequest) {
     let wish: ChallengePlan
     switch refused.kind {
     case .none, .other: wish = .passOn(.nothingAsked)
@@ -134,12 +134,12 @@ public enum ChallengePlan: Sendable, Hashable {
 
 extension RefusedRequest {
   /// The usable challenge.
-  public var bearer: BearerChallenge? {
+  package var bearer: BearerChallenge? {
     if case .usable(let challenge) = challenge { challenge } else { nil }
   }
 
   /// The sort of refusal.
-  public var kind: ChallengeKind {
+  package var kind: ChallengeKind {
     switch (status, challenge) {
     case (401, .absent): return .unexplained
     case (401, .unusable), (403, .unusable): return .unusable

@@ -1,8 +1,8 @@
-public import Bytes
+package import Bytes
 
 /// The rejections of one subscription's tokens that were answered with a new token lately. It keeps an API that rejects
 /// every token from turning each request into a token request.
-public struct RejectionBackoff: Sendable {
+package struct RejectionBackoff: Sendable {
   private struct Entry {
     var rejection: TokenRejection
     var at: UnixTime
@@ -16,18 +16,18 @@ public struct RejectionBackoff: Sendable {
   /// Seconds for which the same rejection is not answered again; twice as many each time it comes back soon after.
   /// Short at first: a token that was issued in the second of a revocation is refused once more, and the next one is
   /// not.
-  public static let pause: Int64 = 5
+  package static let pause: Int64 = 5
   /// The longest pause, in seconds.
-  public static let pauseLimit: Int64 = 3600
+  package static let pauseLimit: Int64 = 3600
   /// Different rejections that are answered within a minute.
-  public static let limit = 16
+  package static let limit = 16
   private static let window: Int64 = 60
 
   /// Nothing was answered yet.
-  public init() {}
+  package init() {}
 
   /// Whether to answer a rejection now; if so, that is remembered. A clock that was set back ends the pauses.
-  public mutating func admits(_ rejection: TokenRejection, now: UnixTime) -> Bool {
+  package mutating func admits(_ rejection: TokenRejection, now: UnixTime) -> Bool {
     var pause = Self.pause
     if let index = entries.firstIndex(where: { $0.rejection == rejection }) {
       let last = entries[index]
@@ -44,7 +44,7 @@ public struct RejectionBackoff: Sendable {
   }
 
   /// Whether a rejection was answered so lately that it may be of a token from before.
-  public func knows(_ rejection: TokenRejection, now: UnixTime) -> Bool {
+  package func knows(_ rejection: TokenRejection, now: UnixTime) -> Bool {
     entries.contains { $0.rejection == rejection && $0.isRecent(now) }
   }
 }

@@ -1,25 +1,25 @@
-public import Bytes
+package import Bytes
 
 /// What a sign-in has to bring before an API or the provider accepts its tokens: remembered of their refusals until a
 /// person signs in. It holds no token.
-public struct SignInRequirement: Sendable, Hashable {
+package struct SignInRequirement: Sendable, Hashable {
   /// Claims to ask for.
-  public var claims: Claims?
+  package var claims: Claims?
   /// Scopes beside the route's.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// Authentication contexts, most wanted first (RFC 9470).
-  public var authenticationContexts: [String]
+  package var authenticationContexts: [String]
   /// Seconds for which an earlier sign-in still counts (RFC 9470).
-  public var maxAge: Int64?
+  package var maxAge: Int64?
   /// When it was last asked for.
-  public var since: UnixTime
+  package var since: UnixTime
 
   /// Seconds after which it is forgotten: an API that still requires it asks again.
-  public static let lifetime: Int64 = 24 * 3600
+  package static let lifetime: Int64 = 24 * 3600
   private static let scopeLimit = 64
 
   /// A requirement.
-  public init(
+  package init(
     claims: Claims? = nil, scopes: ScopeSet = .none, authenticationContexts: [String] = [], maxAge: Int64? = nil,
     since: UnixTime
   ) {
@@ -31,15 +31,15 @@ public struct SignInRequirement: Sendable, Hashable {
   }
 
   /// Whether nothing is required.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     claims == nil && scopes.isEmpty && authenticationContexts.isEmpty && maxAge == nil
   }
 
   /// Whether it is over at an instant.
-  public func isOver(at now: UnixTime) -> Bool { !(-60..<Self.lifetime).contains(now - since) }
+  package func isOver(at now: UnixTime) -> Bool { !(-60..<Self.lifetime).contains(now - since) }
 
   /// This requirement and a later one: both sets of scopes, claims merged, otherwise the later values.
-  public func merged(with later: SignInRequirement) -> SignInRequirement {
+  package func merged(with later: SignInRequirement) -> SignInRequirement {
     var merged = later
     if let claims { merged.claims = later.claims.map { claims.merged(with: $0) } ?? claims }
     let union = scopes.union(later.scopes)
@@ -50,14 +50,14 @@ public struct SignInRequirement: Sendable, Hashable {
   }
 
   /// Whether two ask for the same, at whatever time.
-  public func asksTheSame(as other: SignInRequirement) -> Bool {
+  package func asksTheSame(as other: SignInRequirement) -> Bool {
     var copy = other
     copy.since = since
     return self == copy
   }
 
   /// Whether a sign-in that was asked for this much brings everything.
-  public func isMet(by sign: SignInRequirement) -> Bool {
+  package func isMet(by sign: SignInRequirement) -> Bool {
     (claims == nil || claims == sign.claims) && scopes.isCovered(by: sign.scopes)
       && authenticationContexts == sign.authenticationContexts && maxAge == sign.maxAge
   }
@@ -65,7 +65,7 @@ public struct SignInRequirement: Sendable, Hashable {
 
 extension SignInRequirement {
   /// What is required, in words for operators: the end of a sentence.
-  public var words: String {
+  package var words: String {
     var wishes: [String] = []
     if claims != nil { wishes.append("more proof (claims)") }
     if !scopes.isEmpty { wishes.append("the scopes \(scopes)") }
@@ -77,7 +77,7 @@ extension SignInRequirement {
   }
 
   /// Reads a JSON object; nil where it is not a requirement.
-  public init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     guard let members = value.members, let since = members["since"]?.seconds else { return nil }
     var words: [String: [String]] = [:]
     for name in ["scopes", "acr_values"] {
@@ -95,7 +95,7 @@ extension SignInRequirement {
   }
 
   /// As a JSON object.
-  public var json: JSONValue {
+  package var json: JSONValue {
     var members: [String: JSONValue] = ["since": .integer(since.seconds)]
     members["claims"] = claims.map { .string($0.text) }
     if !scopes.isEmpty { members["scopes"] = .array(scopes.words.map(JSONValue.string)) }
@@ -114,7 +114,7 @@ extension SignInRequirement {
   /// meet the rest. If only the API can read its claims, a token that another program left in the cache counts as a
   /// sign-in's; if that is wrong, the API's next refusal says so.
   /// - Parameter isAnothers: whether another program obtained it.
-  public func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
+  package func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
     guard obtainedAt > since, self.scopes.isCovered(by: scopes) else { return false }
     let said = Self.claims(of: token)
     var verdicts: [Bool?] = []

@@ -5,7 +5,7 @@
 import Bytes
 
 /// Why a verified JWT is not accepted as an access token.
-public enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterable {
+package enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterable {
   /// The header's `typ` names another kind of JWT.
   case headerType = "its typ is neither at+jwt nor JWT"
   /// The claims say that it is another kind.
@@ -17,12 +17,12 @@ public enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterabl
 }
 
 /// What a JWT must be, beyond `JWTValidation`, to be used as an access token.
-public struct AccessTokenValidation: Sendable {
+package struct AccessTokenValidation: Sendable {
   /// Whether the issuer names in each access token the application that asked for it (Entra: `azp` or `appid`).
-  public var namesApplication: Bool
+  package var namesApplication: Bool
 
   /// A rule for tokens of an authority.
-  public init(_ authority: Authority) {
+  package init(_ authority: Authority) {
     namesApplication =
       switch authority.kind {
       case .entra, .b2c, .ciam: true
@@ -32,7 +32,7 @@ public struct AccessTokenValidation: Sendable {
 
   /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the
   /// certificate that the caller has shown in TLS; empty where it has shown none.
-  public func judge(_ token: SignedJWT, certificate: [UInt8]) throws(AccessTokenRejection) {
+  package func judge(_ token: SignedJWT, certificate: [UInt8]) throws(AccessTokenRejection) {
     let claims = token.claims
     let type = Self.mediaType(token.header.typ)
     // RFC 9068 §2.1, and what issuers from before it write; JOSE is SPIFFE's.

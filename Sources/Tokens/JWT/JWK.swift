@@ -3,7 +3,7 @@
 import Bytes
 
 /// Why a JWK is of no use for verifying.
-public enum JWKError: Error, Sendable, Hashable {
+package enum JWKError: Error, Sendable, Hashable {
   /// `kty` is not `RSA`.
   case kind(String)
   /// `n` or `e` is missing or no base64url.
@@ -11,20 +11,20 @@ public enum JWKError: Error, Sendable, Hashable {
 }
 
 /// A public RSA key that verifies signatures.
-public struct JWK: Sendable, Hashable {
+package struct JWK: Sendable, Hashable {
   /// `kid`: the name by which token headers mean it.
-  public var identifier: String?
+  package var identifier: String?
   /// `alg`: the one algorithm it is for, as written; nil: any that fits its kind.
-  public var algorithm: String?
+  package var algorithm: String?
   /// `use`: `sig`, `enc`, or not said.
-  public var use: String?
+  package var use: String?
   /// `n`: the modulus, big-endian.
-  public var modulus: [UInt8]
+  package var modulus: [UInt8]
   /// `e`: the exponent, big-endian.
-  public var exponent: [UInt8]
+  package var exponent: [UInt8]
 
   /// A key that verifies signatures of `algorithm`.
-  public init(identifier: String?, algorithm: JWTAlgorithm, modulus: [UInt8], exponent: [UInt8]) {
+  package init(identifier: String?, algorithm: JWTAlgorithm, modulus: [UInt8], exponent: [UInt8]) {
     self.identifier = identifier
     self.algorithm = algorithm.rawValue
     self.use = "sig"
@@ -33,7 +33,7 @@ public struct JWK: Sendable, Hashable {
   }
 
   /// Whether a token with this header may have been signed by the key.
-  public func fits(_ header: JWTHeader) -> Bool {
+  package func fits(_ header: JWTHeader) -> Bool {
     if let kid = header.kid, identifier != kid { return false }
     if let algorithm, algorithm != header.alg { return false }
     return use == nil || use == "sig"
@@ -46,7 +46,7 @@ extension JWK: Codable {
   }
 
   /// Reads a key; throws `JWKError` for one that is of no use here.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Name.self)
     let kind = try members.decode(String.self, forKey: .kty)
     guard kind == "RSA" else { throw JWKError.kind(kind) }
@@ -62,7 +62,7 @@ extension JWK: Codable {
   }
 
   /// Writes the public members.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Name.self)
     try members.encode("RSA", forKey: .kty)
     try members.encodeIfPresent(use, forKey: .use)

@@ -3,23 +3,23 @@
 internal import FoundationEssentials
 
 /// Why a document is not a key set.
-public enum JWKSetError: Error, Sendable, Hashable {
+package enum JWKSetError: Error, Sendable, Hashable {
   /// Not a JSON object with an array `keys`.
   case json
 }
 
 /// An issuer's public keys.
-public struct JWKSet: Sendable, Hashable, Encodable {
+package struct JWKSet: Sendable, Hashable, Encodable {
   /// The usable keys in the document's order.
-  public var keys: [JWK]
+  package var keys: [JWK]
 
   /// A set of these keys.
-  public init(keys: [JWK]) {
+  package init(keys: [JWK]) {
     self.keys = keys
   }
 
   /// Reads the document.
-  public init(json: [UInt8]) throws(JWKSetError) {
+  package init(json: [UInt8]) throws(JWKSetError) {
     do {
       keys = try JSONDecoder().decode(Document.self, from: Data(json)).keys.compactMap(\.key)
     } catch {
@@ -28,7 +28,7 @@ public struct JWKSet: Sendable, Hashable, Encodable {
   }
 
   /// The keys that may have signed a token with this header; several where it names none.
-  public func candidates(for header: JWTHeader) -> [JWK] {
+  package func candidates(for header: JWTHeader) -> [JWK] {
     keys.filter { $0.fits(header) }
   }
 

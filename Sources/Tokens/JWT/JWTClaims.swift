@@ -62,7 +62,7 @@ public struct JWTClaims: Sendable, Hashable {
   }
 
   /// No claims.
-  public init() {}
+  package init() {}
 }
 
 extension JWTClaims: Codable {

@@ -4,7 +4,7 @@
 public import Bytes
 
 /// What was found about a token's signature.
-public enum SignatureVerdict: Sendable, Hashable {
+package enum SignatureVerdict: Sendable, Hashable {
   /// It was made over these bytes with the issuer's key.
   case valid
   /// It was not.
@@ -36,18 +36,18 @@ public enum JWTRejection: Error, Sendable, Hashable {
 }
 
 /// What a token must be to be believed: whose, for whom, signed how.
-public struct JWTValidation: Sendable {
+package struct JWTValidation: Sendable {
   /// The one issuer, compared byte by byte.
-  public var issuer: String
+  package var issuer: String
   /// The audiences that mean us: one of them must be among the token's.
-  public var audiences: Set<String>
+  package var audiences: Set<String>
   /// The algorithms that may have signed it.
-  public var algorithms: Set<JWTAlgorithm>
+  package var algorithms: Set<JWTAlgorithm>
   /// How many seconds the issuer's clock and ours may differ, 300 unless told.
-  public var leeway: Int64
+  package var leeway: Int64
 
   /// A rule.
-  public init(
+  package init(
     issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
   ) {
     self.issuer = issuer
@@ -60,7 +60,7 @@ public struct JWTValidation: Sendable {
   ///
   /// The signature comes first, under an algorithm this rule allows, so that no error tells a forger more than that.
   /// Then issuer, audience and times (RFC 7519 §7.2, RFC 8725 §3.1).
-  public func accept(
+  package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) throws(JWTRejection) -> JWTClaims {
     guard let algorithm = JWTAlgorithm(rawValue: token.header.alg), algorithms.contains(algorithm) else {

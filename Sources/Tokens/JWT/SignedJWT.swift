@@ -22,18 +22,18 @@ public enum JWTFormatError: Error, Sendable, Hashable {
 }
 
 /// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet believed.
-public struct SignedJWT: Sendable {
+package struct SignedJWT: Sendable {
   /// The protected header.
-  public let header: JWTHeader
+  package let header: JWTHeader
   /// The claims: unproven until validated.
-  public let claims: JWTClaims
+  package let claims: JWTClaims
   /// The bytes that were signed: the first two parts as written, with their dot.
-  public let signingInput: [UInt8]
+  package let signingInput: [UInt8]
   /// The signature.
-  public let signature: [UInt8]
+  package let signature: [UInt8]
 
   /// Reads a compact serialisation.
-  public init(_ text: some StringProtocol) throws(JWTFormatError) {
+  package init(_ text: some StringProtocol) throws(JWTFormatError) {
     guard text.utf8.count <= 65_536 else { throw .tooLong }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .parts }
@@ -44,12 +44,12 @@ public struct SignedJWT: Sendable {
   }
 
   /// The bytes that a signature for a new token covers.
-  public static func signingInput(_ header: JWTHeader, _ claims: JWTClaims) -> [UInt8] {
+  package static func signingInput(_ header: JWTHeader, _ claims: JWTClaims) -> [UInt8] {
     Array("\(encoded(header)).\(encoded(claims))".utf8)
   }
 
   /// The compact serialisation of a signing input and its signature: a token, so a secret.
-  public static func compact(signingInput: [UInt8], signature: [UInt8]) -> Secret {
+  package static func compact(signingInput: [UInt8], signature: [UInt8]) -> Secret {
     Secret(signingInput + [UInt8(ascii: ".")] + Array(Base64URL.encode(signature).utf8))
   }
 

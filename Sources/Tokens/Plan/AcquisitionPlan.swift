@@ -1,10 +1,10 @@
 // The decision of silent acquisition, from what is held, what a token can be requested with, what failed before, and
 // the time.
 
-public import Bytes
+package import Bytes
 
 /// What to do for a caller who wants a token.
-public enum AcquisitionPlan: Sendable, Equatable {
+package enum AcquisitionPlan: Sendable, Equatable {
   /// Hand out the held token.
   case useCached
   /// Hand out the held token and renew it in the background.
@@ -36,7 +36,7 @@ public enum AcquisitionPlan: Sendable, Equatable {
   ///   - held: the instants of the token held for exactly this key, if there is one.
   ///   - grant: what a new one can be requested with.
   ///   - throttle: what failed with the same grant.
-  public init(held: TokenLifetime?, grant: AvailableGrant, throttle: Throttle, now: UnixTime) {
+  package init(held: TokenLifetime?, grant: AvailableGrant, throttle: Throttle, now: UnixTime) {
     let freshness = held?.freshness(at: now) ?? .expired
     if case .unknown = grant {
       self = freshness == .expired ? .cacheUnavailable : .useCached

@@ -5,7 +5,7 @@ extension HeldRefreshToken {
   ///
   /// Microsoft's refresh tokens serve every scope that was consented to, so the request is the one that every MSAL
   /// sends. At every other provider a scope outside the grant may be refused, the reserved ones included.
-  public func scopesToRequest(_ wanted: ScopeSet, at authority: Authority) -> [ScopeSet] {
+  package func scopesToRequest(_ wanted: ScopeSet, at authority: Authority) -> [ScopeSet] {
     guard authority.isStrictAboutScopes else { return [wanted.decorated] }
     if wanted.isEmpty { return [.none] }
     guard let granted else {
@@ -17,7 +17,7 @@ extension HeldRefreshToken {
 
   /// The tokens in the order in which to try them for a scope set: those whose grant covers it, those whose grant is
   /// not known, the rest. Within each kind the order stays.
-  public static func ordered(_ tokens: [HeldRefreshToken], for wanted: ScopeSet) -> [HeldRefreshToken] {
+  package static func ordered(_ tokens: [HeldRefreshToken], for wanted: ScopeSet) -> [HeldRefreshToken] {
     let covering = tokens.filter { $0.covers(wanted) == true }
     let unknown = tokens.filter { $0.covers(wanted) == nil }
     return covering + unknown + tokens.filter { $0.covers(wanted) == false }
@@ -28,5 +28,5 @@ extension HeldRefreshToken {
 
 extension Authority {
   /// Whether a refresh token may be refused for a scope that its sign-in was not for (RFC 6749 §6).
-  public var isStrictAboutScopes: Bool { kind == .issuer }
+  package var isStrictAboutScopes: Bool { kind == .issuer }
 }

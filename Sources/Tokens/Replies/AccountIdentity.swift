@@ -1,26 +1,26 @@
 // Owns whose tokens a reply holds: client_info and ID token, in. Decodes only; believing the ID token is
 // `JWTValidation`'s.
 
-public import Bytes
+package import Bytes
 
 /// What a token reply says of the person.
-public struct AccountIdentity: Sendable, Hashable {
+package struct AccountIdentity: Sendable, Hashable {
   /// `uid.utid`, or the ID token's subject; nil where the reply tells neither.
-  public var homeAccountID: String?
+  package var homeAccountID: String?
   /// The object id in the tenant signed in to, or the subject.
-  public var localAccountID: String?
+  package var localAccountID: String?
   /// The name a person knows; nil where the reply tells none.
-  public var username: String?
+  package var username: String?
   /// What to call the person where there is no user name: an e-mail address or a name; nil where the reply tells none.
-  public var displayName: String?
+  package var displayName: String?
   /// Who issued the ID token.
-  public var issuer: String?
+  package var issuer: String?
   /// When the ID token was issued, by the provider's clock.
-  public var issuedAt: UnixTime?
+  package var issuedAt: UnixTime?
 
   /// The identity in a reply's `client_info` and `id_token` (msal-python's choice: both halves of `client_info`, or
   /// none).
-  public init(clientInfo: String?, idToken: String?) {
+  package init(clientInfo: String?, idToken: String?) {
     let info = clientInfo.flatMap { Self.object(base64URL: $0) } ?? [:]
     let parts = idToken?.split(separator: ".", omittingEmptySubsequences: false) ?? []
     let claims = parts.count == 3 ? Self.object(base64URL: String(parts[1])) ?? [:] : [:]

@@ -27,7 +27,7 @@ public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
   case signInRequired = "sign_in_required"
 
   /// The reason that a provider's reply gives (MSAL for .NET's table of suberrors).
-  public init(_ reply: TokenErrorReply) {
+  package init(_ reply: TokenErrorReply) {
     switch reply.suberror ?? reply.error {
     case "basic_action": self = .basicAction
     case "additional_action": self = .additionalAction
@@ -40,5 +40,5 @@ public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether it is not known whose token would be meant.
-  public var isWithoutAccount: Bool { self == .noAccount || self == .accountAmbiguous }
+  package var isWithoutAccount: Bool { self == .noAccount || self == .accountAmbiguous }
 }

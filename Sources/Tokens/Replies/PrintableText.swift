@@ -3,7 +3,7 @@
 
 extension String {
   /// The text's first `limit` characters, each control, line end and direction mark turned into a space.
-  public func printable(limit: Int) -> String {
+  package func printable(limit: Int) -> String {
     String(unicodeScalars.prefix(limit).map { $0.properties.isControl ? " " : Character($0) })
   }
 }

@@ -1,17 +1,17 @@
 // Owns the reading of `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
 
-public import Bytes
+package import Bytes
 
 /// How long a provider asks to be left alone.
-public struct RetryAfter: Sendable, Hashable {
+package struct RetryAfter: Sendable, Hashable {
   /// Seconds from now: 1 to `limit`.
-  public let seconds: Int64
+  package let seconds: Int64
 
   /// The longest wait that is honoured (MSAL's): a mistyped header must not stop a route for a day.
-  public static let limit: Int64 = 3600
+  package static let limit: Int64 = 3600
 
   /// Reads the field; nil where it is neither a number of seconds nor a date, which counts as absent.
-  public init?(field: String, now: UnixTime) {
+  package init?(field: String, now: UnixTime) {
     let text = field.trimmingSpaces
     let asked: Int64
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

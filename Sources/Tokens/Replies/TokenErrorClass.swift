@@ -1,7 +1,7 @@
 // Owns the one table from a failed token request to what may be done about it (the classes that MSAL libraries share).
 
 /// What a failed token request calls for.
-public enum TokenErrorClass: Sendable, Hashable {
+package enum TokenErrorClass: Sendable, Hashable {
   /// A person has to sign in again, consent, or prove more. Asking again without that is pointless.
   case signInNeeded
   /// A device policy has to be met first; a sign-in alone does not help.
@@ -22,7 +22,7 @@ public enum TokenErrorClass: Sendable, Hashable {
   case slowDown
 
   /// The class of a reply with an `error` member, whatever its status: some providers send errors with 200.
-  public init(_ reply: TokenErrorReply, status: Int) {
+  package init(_ reply: TokenErrorReply, status: Int) {
     // A busy provider is busy first, whatever it says: retrying by the OAuth error would defeat its back-pressure.
     if Self.isTransient(status: status) {
       self = .transient

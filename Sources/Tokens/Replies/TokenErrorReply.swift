@@ -18,7 +18,7 @@ public struct TokenErrorReply: Sendable, Hashable {
   public var correlationID: String?
 
   /// An error reply with this code.
-  public init(
+  package init(
     error: String, suberror: String? = nil, codes: [Int64] = [], description: String? = nil, claims: Claims? = nil,
     correlationID: String? = nil
   ) {
@@ -46,7 +46,7 @@ public struct TokenErrorReply: Sendable, Hashable {
 
   /// The error reply of an answer to a request without secrets, by the answer's content; nil where the content is not
   /// an error reply.
-  public init?(json: [UInt8]) {
+  package init?(json: [UInt8]) {
     guard let members = JSONValue(json: json)?.members else { return nil }
     self.init(members: members, sent: .none)
   }

@@ -1,9 +1,9 @@
 // Owns why a token endpoint's answer gave no token.
 
 /// A token endpoint's answer without a usable token.
-public struct TokenFailure: Error, Sendable, Hashable {
+package struct TokenFailure: Error, Sendable, Hashable {
   /// What was wrong with the answer.
-  public enum Cause: Sendable, Hashable {
+  package enum Cause: Sendable, Hashable {
     /// An OAuth error.
     case refused(TokenErrorReply)
     /// Not a JSON object: a proxy's page, a web application firewall's, a half-started server's.
@@ -20,27 +20,27 @@ public struct TokenFailure: Error, Sendable, Hashable {
   }
 
   /// What was wrong.
-  public var cause: Cause
+  package var cause: Cause
   /// The answer's status.
-  public var status: Int
+  package var status: Int
   /// Seconds to wait, where the provider said so: 1 to 3600.
-  public var retryAfter: Int64?
+  package var retryAfter: Int64?
 
   /// A failure of this cause.
-  public init(_ cause: Cause, status: Int, retryAfter: Int64? = nil) {
+  package init(_ cause: Cause, status: Int, retryAfter: Int64? = nil) {
     self.cause = cause
     self.status = status
     self.retryAfter = retryAfter
   }
 
   /// The OAuth error, where there is one.
-  public var reply: TokenErrorReply? {
+  package var reply: TokenErrorReply? {
     if case .refused(let reply) = cause { reply } else { nil }
   }
 
   /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token,
   /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): asking again with the same token does not help.
-  public func ofRefresh(isEmpty: Bool) -> TokenFailure {
+  package func ofRefresh(isEmpty: Bool) -> TokenFailure {
     guard case .unintelligible = cause, status == 400, isEmpty else { return self }
     let reply = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")
     return TokenFailure(.refused(reply), status: status, retryAfter: retryAfter)
@@ -48,13 +48,13 @@ public struct TokenFailure: Error, Sendable, Hashable {
 
   /// Whether the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC
   /// 6749 §6).
-  public var isAboutScopes: Bool {
+  package var isAboutScopes: Bool {
     guard case .refused(let reply) = cause else { return false }
     return reply.error == "invalid_scope" && errorClass == .configuration
   }
 
   /// What the failure calls for. An answer that is no OAuth answer says nothing about the application: it is transient.
-  public var errorClass: TokenErrorClass {
+  package var errorClass: TokenErrorClass {
     if case .refused(let reply) = cause { TokenErrorClass(reply, status: status) } else { .transient }
   }
 }

@@ -1,10 +1,10 @@
 // Owns when a token is renewed and when it is over. The three instants are fixed when it arrives; who asks later
 // only compares them with the clock.
 
-public import Bytes
+package import Bytes
 
 /// What a held token is good for at an instant.
-public enum Freshness: Sendable, Hashable {
+package enum Freshness: Sendable, Hashable {
   /// Use it.
   case fresh
   /// Use it, and renew it behind.
@@ -14,16 +14,16 @@ public enum Freshness: Sendable, Hashable {
 }
 
 /// The instants of one token.
-public struct TokenLifetime: Sendable, Hashable {
+package struct TokenLifetime: Sendable, Hashable {
   /// When it arrived.
-  public let obtainedAt: UnixTime
+  package let obtainedAt: UnixTime
   /// From when on it is renewed behind.
-  public let refreshAt: UnixTime
+  package let refreshAt: UnixTime
   /// From when on it is not used any more.
-  public let expiresAt: UnixTime
+  package let expiresAt: UnixTime
 
   /// Seconds before its expiry in which a token is renewed (every MSAL's).
-  public static let buffer: Int64 = 300
+  package static let buffer: Int64 = 300
 
   /// The instants of a token that arrives now.
   ///
@@ -32,7 +32,7 @@ public struct TokenLifetime: Sendable, Hashable {
   /// token in its cache.) Renewal comes earlier by `jitter` times a tenth of the life, at most five minutes, so that
   /// proxies started together do not ask together.
   /// - Parameter jitter: 0 up to 1, drawn per token.
-  public init(expiresIn: Int64, refreshIn: Int64?, now: UnixTime, jitter: Double) {
+  package init(expiresIn: Int64, refreshIn: Int64?, now: UnixTime, jitter: Double) {
     let margin = min(Self.buffer, expiresIn / 2)
     let due = min(refreshIn ?? .max, expiresIn - margin)
     let spread = Double(min(Self.buffer, expiresIn / 10)) * min(max(jitter, 0), 1)
@@ -43,7 +43,7 @@ public struct TokenLifetime: Sendable, Hashable {
   }
 
   /// The instants of a token that was held elsewhere.
-  public init(obtainedAt: UnixTime, refreshAt: UnixTime, expiresAt: UnixTime) {
+  package init(obtainedAt: UnixTime, refreshAt: UnixTime, expiresAt: UnixTime) {
     self.obtainedAt = obtainedAt
     self.refreshAt = refreshAt
     self.expiresAt = expiresAt
@@ -51,7 +51,7 @@ public struct TokenLifetime: Sendable, Hashable {
 
   /// What the token is good for. One that was obtained in the future says that a clock is wrong; its expiry then means
   /// nothing (MSAL for Go's rule).
-  public func freshness(at now: UnixTime) -> Freshness {
+  package func freshness(at now: UnixTime) -> Freshness {
     if now >= expiresAt || obtainedAt > now { return .expired }
     return now >= refreshAt ? .aging : .fresh
   }

@@ -1,35 +1,35 @@
 // Owns the reading of a token endpoint's answer: what counts as a token, and for how long.
 
-public import Bytes
+package import Bytes
 
 /// A successful answer of a token endpoint (RFC 6749 §5.1).
-public struct TokenReply: Sendable {
+package struct TokenReply: Sendable {
   /// The access token: visible ASCII, 1 byte to `limit`.
-  public let accessToken: Secret
+  package let accessToken: Secret
   /// Seconds it lives from the answer's arrival on, at least 1.
-  public let expiresIn: Int64
+  package let expiresIn: Int64
   /// Seconds after which the provider wants it renewed; less than `expiresIn`.
-  public let refreshIn: Int64?
+  package let refreshIn: Int64?
   /// Seconds for which a provider that is down lets the token live on; at least `expiresIn` where it says so.
-  public let extendedExpiresIn: Int64?
+  package let extendedExpiresIn: Int64?
   /// The scopes the provider says it granted.
-  public let scope: ScopeSet?
+  package let scope: ScopeSet?
   /// `Bearer`, in the provider's spelling.
-  public let tokenType: String
+  package let tokenType: String
   /// A refresh token; a reply without one leaves the old one valid.
-  public let refreshToken: Secret?
+  package let refreshToken: Secret?
   /// An ID token, as it was sent and not yet believed.
-  public let idToken: Secret?
+  package let idToken: Secret?
   /// Whose tokens these are.
-  public let identity: AccountIdentity
+  package let identity: AccountIdentity
   /// The family of applications that share the refresh token (`foci`).
-  public let familyID: String?
+  package let familyID: String?
 
   /// Bytes of the longest access token accepted; beyond, no server takes the field anyway.
-  public static let limit = 64 * 1024
+  package static let limit = 64 * 1024
 
   /// Seconds a token lives whose reply does not say (msal-python's choice).
-  public static let unstatedLifetime: Int64 = 600
+  package static let unstatedLifetime: Int64 = 600
 
   /// Reads an answer.
   ///
@@ -38,7 +38,7 @@ public struct TokenReply: Sendable {
   /// - Parameters:
   ///   - retryAfter: the answer's `Retry-After` field.
   ///   - sent: the secrets of the request. Members that repeat one count as absent.
-  public init(
+  package init(
     status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
     let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
@@ -75,7 +75,7 @@ public struct TokenReply: Sendable {
 
   /// The scopes that a later request may find this token under: those granted, unless the reply names none of those
   /// asked for. (ADFS answers `openid` whatever was asked; MSAL then never finds its own token again.)
-  public func grantedScopes(requested: ScopeSet) -> ScopeSet {
+  package func grantedScopes(requested: ScopeSet) -> ScopeSet {
     guard let scope else { return requested }
     let names = Set(scope.words.map { $0.lowercased() })
     let sharesOne = requested.words.contains { names.contains($0.lowercased()) }

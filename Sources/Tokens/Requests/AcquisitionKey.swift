@@ -1,7 +1,7 @@
 // Owns the identity of everything held in memory for tokens: what must be equal for one token to serve two requests.
 
 /// On whose behalf a token is.
-public enum TokenSubject: Sendable, Hashable {
+package enum TokenSubject: Sendable, Hashable {
   /// The application's own.
   case application
   /// A signed-in person's: a user name or an id, as it was configured; nil is the only one that is signed in.
@@ -10,24 +10,24 @@ public enum TokenSubject: Sendable, Hashable {
 
 /// The whole of what a token was obtained with. Leaving any part out would hand a token to a request that it is not
 /// for.
-public struct AcquisitionKey: Sendable, Hashable {
+package struct AcquisitionKey: Sendable, Hashable {
   /// Who issues.
-  public var authority: Authority
+  package var authority: Authority
   /// Which application.
-  public var clientID: String
+  package var clientID: String
   /// Which of its credentials.
-  public var credential: CredentialVersion
+  package var credential: CredentialVersion
   /// On whose behalf.
-  public var subject: TokenSubject
+  package var subject: TokenSubject
   /// For which resource, where the request names one beside its scopes (RFC 8707).
-  public var resource: String?
+  package var resource: String?
   /// For what.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// With which claims and capabilities; the canonical text stands for its digest.
-  public var claims: Claims?
+  package var claims: Claims?
 
   /// A key of these parts.
-  public init(
+  package init(
     authority: Authority, clientID: String, credential: CredentialVersion, subject: TokenSubject,
     resource: String? = nil, scopes: ScopeSet, claims: Claims?
   ) {

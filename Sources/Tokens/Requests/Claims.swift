@@ -33,7 +33,7 @@ public struct Claims: Sendable, Hashable {
   ///
   /// Capabilities become `{"access_token":{"xms_cc":{"values":[…]}}}` and replace a challenge's own `xms_cc`; all else
   /// of the challenge stays (msal-python's merger).
-  public init?(challenge: Claims?, capabilities: [String]) {
+  package init?(challenge: Claims?, capabilities: [String]) {
     guard !capabilities.isEmpty else {
       guard let challenge else { return nil }
       self = challenge
@@ -50,7 +50,7 @@ public struct Claims: Sendable, Hashable {
 extension Claims {
   /// Both requests in one: objects merge by key, and where both say something else, `other` counts. `other` alone where
   /// the sum would be larger than `limit`.
-  public func merged(with other: Claims) -> Claims {
+  package func merged(with other: Claims) -> Claims {
     let text = JSONValue(json: Array(text.utf8)), more = JSONValue(json: Array(other.text.utf8))
     guard let text, let more else { return other }
     do throws(ClaimsError) {

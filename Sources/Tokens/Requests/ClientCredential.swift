@@ -12,12 +12,12 @@ public enum ClientCredential: Sendable, Equatable {
 
 /// Tells one credential of an application from the next one without showing either: part of every key, so that a token
 /// obtained with a withdrawn secret is not served under the new one. The loader of credentials counts them.
-public struct CredentialVersion: Sendable, Hashable {
+package struct CredentialVersion: Sendable, Hashable {
   /// The count.
-  public var number: UInt64
+  package var number: UInt64
 
   /// The version with this number.
-  public init(_ number: UInt64) {
+  package init(_ number: UInt64) {
     self.number = number
   }
 }

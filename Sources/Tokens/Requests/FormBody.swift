@@ -3,15 +3,15 @@
 import Bytes
 
 /// A form under construction (RFC 6749 appendix B).
-public struct FormBody: Sendable {
+package struct FormBody: Sendable {
   /// The bytes so far.
-  public private(set) var bytes: [UInt8] = []
+  package private(set) var bytes: [UInt8] = []
 
   /// An empty form.
-  public init() {}
+  package init() {}
 
   /// Appends a member whose value is text.
-  public mutating func append(_ name: StaticString, _ value: String) {
+  package mutating func append(_ name: StaticString, _ value: String) {
     append(name)
     for byte in value.utf8 { Self.encode(byte, into: &bytes) }
   }

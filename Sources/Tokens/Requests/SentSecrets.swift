@@ -1,18 +1,18 @@
 // What is taken out of a provider's answer before it is used: the secrets of the request, which some providers repeat,
 // as they were sent or in another encoding.
 
-public import Bytes
+package import Bytes
 
 /// The secrets of one request to a provider. Nothing that the provider says may show them in a log, a status or an
 /// answer.
-public struct SentSecrets: Sendable {
+package struct SentSecrets: Sendable {
   private let secrets: [Secret]
 
   /// For a request without any.
-  public static let none = SentSecrets([])
+  package static let none = SentSecrets([])
 
   /// Secrets that a request carried.
-  public init(_ secrets: [Secret]) {
+  package init(_ secrets: [Secret]) {
     self.secrets = secrets.filter { !$0.isEmpty }
   }
 
@@ -72,7 +72,7 @@ public struct SentSecrets: Sendable {
 
 extension TokenRequest {
   /// What the provider could repeat of it.
-  public var sentSecrets: SentSecrets { SentSecrets(grant.secrets + (credential.map { [$0.secret] } ?? [])) }
+  package var sentSecrets: SentSecrets { SentSecrets(grant.secrets + (credential.map { [$0.secret] } ?? [])) }
 }
 
 extension ClientCredential {

@@ -1,9 +1,9 @@
 // Owns the grants that a token request can make.
 
-public import Bytes
+package import Bytes
 
 /// What a token request offers in exchange for a token.
-public enum TokenGrant: Sendable, Equatable {
+package enum TokenGrant: Sendable, Equatable {
   /// The application's own authority (RFC 6749 §4.4).
   case clientCredentials
   /// A code that a person's browser brought (RFC 6749 §4.1.3): the code, the redirect URI it came to, and the verifier
@@ -15,7 +15,7 @@ public enum TokenGrant: Sendable, Equatable {
   case refreshToken(Secret)
 
   /// The `grant_type` parameter, also the label under which requests are counted.
-  public var type: String {
+  package var type: String {
     switch self {
     case .clientCredentials: "client_credentials"
     case .authorizationCode: "authorization_code"
@@ -28,7 +28,7 @@ public enum TokenGrant: Sendable, Equatable {
   /// request may have used it up. A refresh token may be used up too, where a provider rotates them; but it is the only
   /// one there is, the next caller would send it anyway, and providers that look for theft forgive a second use within
   /// seconds.
-  public var isRepeatable: Bool {
+  package var isRepeatable: Bool {
     switch self {
     case .clientCredentials, .refreshToken: true
     case .authorizationCode, .deviceCode: false
@@ -36,5 +36,5 @@ public enum TokenGrant: Sendable, Equatable {
   }
 
   /// Whether the tokens are a person's.
-  public var isForAccount: Bool { self != .clientCredentials }
+  package var isForAccount: Bool { self != .clientCredentials }
 }

@@ -1,27 +1,27 @@
 // Owns what a token request looks like on the wire. Sends nothing.
 
-public import HTTP
+package import HTTP
 
 /// A request to a token endpoint (RFC 6749 §3.2).
-public struct TokenRequest: Sendable {
+package struct TokenRequest: Sendable {
   /// Where it goes.
-  public var metadata: ProviderMetadata
+  package var metadata: ProviderMetadata
   /// Where the secret is written.
-  public var placement: ClientSecretPlacement
+  package var placement: ClientSecretPlacement
   /// The application.
-  public var clientID: String
+  package var clientID: String
   /// Its proof; a public application has none.
-  public var credential: ClientCredential?
+  package var credential: ClientCredential?
   /// What is offered.
-  public var grant: TokenGrant
+  package var grant: TokenGrant
   /// What is asked for; nothing leaves the choice to the provider.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// Claims and capabilities, merged.
-  public var claims: Claims?
+  package var claims: Claims?
 
   /// A request of these parts.
   /// - Parameter placement: nil is the provider's first.
-  public init(
+  package init(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
     credential: ClientCredential?, grant: TokenGrant, scopes: ScopeSet, claims: Claims?
   ) {
@@ -35,10 +35,10 @@ public struct TokenRequest: Sendable {
   }
 
   /// The content type of every token request.
-  public static let contentType = "application/x-www-form-urlencoded"
+  package static let contentType = "application/x-www-form-urlencoded"
 
   /// Where the request is posted to.
-  public var endpoint: HTTPURL { metadata.tokenEndpoint }
+  package var endpoint: HTTPURL { metadata.tokenEndpoint }
 
   private var authentication: ClientAuthentication {
     ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
@@ -51,7 +51,7 @@ public struct TokenRequest: Sendable {
   /// code was asked for with its scopes, so scopes are named only where the token is to be for fewer than those. A
   /// refresh request names the scopes as they are given: which of the reserved ones were granted is
   /// `HeldRefreshToken.scopesToRequest`'s to know.
-  public var body: [UInt8] {
+  package var body: [UInt8] {
     var form = FormBody()
     form.append("grant_type", grant.type)
     authentication.begin(&form)
@@ -77,5 +77,5 @@ public struct TokenRequest: Sendable {
   }
 
   /// The request's fields beside `content-type`, names in lower case.
-  public var fields: [(name: String, value: String)] { authentication.fields }
+  package var fields: [(name: String, value: String)] { authentication.fields }
 }

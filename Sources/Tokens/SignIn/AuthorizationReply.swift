@@ -1,7 +1,7 @@
 // Owns the reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its
 // state.
 
-public import Bytes
+package import Bytes
 
 /// Why a browser's answer has no code.
 public enum AuthorizationReplyError: Error, Sendable, Hashable {
@@ -21,15 +21,15 @@ public enum AuthorizationReplyError: Error, Sendable, Hashable {
 }
 
 /// A code that a browser brought (RFC 6749 §4.1.2).
-public struct AuthorizationReply: Sendable {
+package struct AuthorizationReply: Sendable {
   /// Good for one token request.
-  public let code: Secret
+  package let code: Secret
 
   /// Reads a redirect's query or a posted form.
   /// - Parameters:
   ///   - state: the one that was sent.
   ///   - issuer: what the answer has to say of its issuer.
-  public init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
+  package init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
     let form: ReplyForm
     do throws(ReplyForm.Problem) {
       form = try ReplyForm(text)

@@ -1,11 +1,11 @@
 // Owns the address that a person's browser is sent to. Opening it is Identity's.
 
-public import HTTP
+package import HTTP
 
 /// A request to an authorization endpoint for a code (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1).
-public struct AuthorizationRequest: Sendable {
+package struct AuthorizationRequest: Sendable {
   /// How the answer comes back.
-  public enum ResponseMode: String, Sendable, Hashable {
+  package enum ResponseMode: String, Sendable, Hashable {
     /// In the redirect URI's query: what a provider does unless asked otherwise.
     case query
     /// In a form that the browser posts: codes then stay out of its history.
@@ -13,33 +13,33 @@ public struct AuthorizationRequest: Sendable {
   }
 
   /// Where the browser is sent.
-  public var endpoint: HTTPURL
+  package var endpoint: HTTPURL
   /// The application.
-  public var clientID: String
+  package var clientID: String
   /// Where the answer goes.
-  public var redirectURI: String
+  package var redirectURI: String
   /// What the token is for.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent).
   /// Scopes of other APIs: the token is not for them.
-  public var extraScopes = ScopeSet.none
+  package var extraScopes = ScopeSet.none
   /// State, nonce and challenge.
-  public var session: AuthorizationSession
+  package var session: AuthorizationSession
   /// How the answer comes back.
-  public var responseMode = ResponseMode.query
+  package var responseMode = ResponseMode.query
   /// What the person is shown.
-  public var prompt: Prompt?
+  package var prompt: Prompt?
   /// Who is expected.
-  public var loginHint: String?
+  package var loginHint: String?
   /// Claims and capabilities, merged.
-  public var claims: Claims?
+  package var claims: Claims?
   /// Seconds for which an earlier sign-in still counts.
-  public var maxAge: Int64?
+  package var maxAge: Int64?
   /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1).
-  public var authenticationContexts: [String] = []
+  package var authenticationContexts: [String] = []
 
   /// A request of these parts; the others are options.
-  public init(
+  package init(
     endpoint: HTTPURL, clientID: String, redirectURI: String, scopes: ScopeSet, session: AuthorizationSession
   ) {
     self.endpoint = endpoint
@@ -50,7 +50,7 @@ public struct AuthorizationRequest: Sendable {
   }
 
   /// The address, with everything but the verifier in its query. An endpoint's own query stays in front.
-  public var url: String {
+  package var url: String {
     var query = FormBody()
     query.append("client_id", clientID)
     query.append("response_type", "code")

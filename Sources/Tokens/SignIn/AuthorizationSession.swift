@@ -3,19 +3,19 @@
 import Bytes
 
 /// The three values that tie an answer to its question.
-public struct AuthorizationSession: Sendable {
+package struct AuthorizationSession: Sendable {
   /// Comes back with the answer, which counts for nothing without it (RFC 6749 §10.12).
-  public let state: String
+  package let state: String
   /// Comes back inside the ID token: the hexadecimal SHA-256 of a seed, as in every MSAL for Python and .NET.
-  public let nonce: String
+  package let nonce: String
   /// Shows the token endpoint that the code is ours.
-  public let proof: PKCE
+  package let proof: PKCE
 
   /// A session of fresh random bytes.
   /// - Parameters:
   ///   - random: returns that many unpredictable bytes.
   ///   - digest: SHA-256.
-  public init<Failure: Error>(
+  package init<Failure: Error>(
     random: (Int) throws(Failure) -> [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
     try self.init(
@@ -25,7 +25,7 @@ public struct AuthorizationSession: Sendable {
 
   /// A session of these parts.
   /// - Parameter digest: SHA-256.
-  public init<Failure: Error>(
+  package init<Failure: Error>(
     state: String, nonceSeed: String, proof: PKCE, digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
     self.state = state

@@ -1,7 +1,7 @@
 // Owns which redirect URI the sign-ins of an application use: the one that all applications share, or one of its own.
 
 /// Where the sign-ins of an application come back to.
-public enum CallbackPath: Sendable, Hashable {
+package enum CallbackPath: Sendable, Hashable {
   /// The place that all applications share.
   case shared
   /// A place of the application's own, by its name. An identity provider that sends a browser on to another one, in the
@@ -9,10 +9,10 @@ public enum CallbackPath: Sendable, Hashable {
   case own(application: String)
 
   /// The shared path on listeners with sign-in pages; the applications' own paths are below it.
-  public static let root = "/.bearer/callback"
+  package static let root = "/.bearer/callback"
 
   /// The path on listeners with sign-in pages.
-  public var path: String {
+  package var path: String {
     switch self {
     case .shared: Self.root
     case .own(let name): "\(Self.root)/\(name)"

@@ -1,12 +1,12 @@
 // Owns the reading of a device authorization endpoint's answer. What is shown to a person is made printable here.
 
-public import Bytes
+package import Bytes
 internal import HTTP
 
 /// A device code, and what a person needs to confirm it (RFC 8628 §3.2).
 public struct DeviceAuthorizationReply: Sendable {
   /// The code that tokens are requested with; it is not shown.
-  public let deviceCode: Secret
+  package let deviceCode: Secret
   /// What the person types in.
   public let userCode: String
   /// Where.
@@ -16,18 +16,18 @@ public struct DeviceAuthorizationReply: Sendable {
   /// Seconds that the codes are good for, at least 1.
   public let expiresIn: Int64
   /// Seconds between two polls, at least 1.
-  public let interval: Int64
+  package let interval: Int64
 
   /// Seconds for codes whose provider does not say (msal-python's).
-  public static let unstatedLifetime: Int64 = 1800
+  package static let unstatedLifetime: Int64 = 1800
   /// Seconds between polls where the provider does not say (RFC 8628 §3.2).
-  public static let unstatedInterval: Int64 = 5
+  package static let unstatedInterval: Int64 = 5
 
   /// Reads an answer. Numbers may be strings; an `error` member makes it an error whatever the status.
   /// - Parameters:
   ///   - retryAfter: the answer's `Retry-After` field.
   ///   - sent: the secrets of the request. Members that repeat one count as absent.
-  public init(
+  package init(
     status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
     let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }

@@ -1,24 +1,24 @@
 // Owns what a request for a device code looks like on the wire. Sends nothing.
 
-public import HTTP
+package import HTTP
 
 /// A request to a device authorization endpoint (RFC 8628 §3.1).
-public struct DeviceAuthorizationRequest: Sendable {
+package struct DeviceAuthorizationRequest: Sendable {
   /// Where it is posted to.
-  public var endpoint: HTTPURL
+  package var endpoint: HTTPURL
   /// The application.
-  public var clientID: String
+  package var clientID: String
   /// What is asked for, extra scopes included.
-  public var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// Claims and capabilities, merged.
-  public var claims: Claims?
+  package var claims: Claims?
   /// What the provider could repeat of it.
-  public let sentSecrets: SentSecrets
+  package let sentSecrets: SentSecrets
   private let authentication: ClientAuthentication
 
   /// A request of these parts; nil where the provider knows no device codes.
   /// - Parameter placement: where the secret is written; nil is the provider's first.
-  public init?(
+  package init?(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
     credential: ClientCredential?, scopes: ScopeSet, claims: Claims?
   ) {
@@ -33,7 +33,7 @@ public struct DeviceAuthorizationRequest: Sendable {
   }
 
   /// The form, its scopes decorated.
-  public var body: [UInt8] {
+  package var body: [UInt8] {
     var form = FormBody()
     authentication.begin(&form)
     form.append("scope", scopes.decorated.description)
@@ -43,5 +43,5 @@ public struct DeviceAuthorizationRequest: Sendable {
   }
 
   /// The request's fields beside `content-type`, names in lower case.
-  public var fields: [(name: String, value: String)] { authentication.fields }
+  package var fields: [(name: String, value: String)] { authentication.fields }
 }

@@ -1,11 +1,11 @@
 // Owns when to ask for the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
 
-public import Bytes
+package import Bytes
 
 /// The polling of one device code (RFC 8628 §3.4 and §3.5).
-public struct DevicePolling: Sendable, Equatable {
+package struct DevicePolling: Sendable, Equatable {
   /// What to do next.
-  public enum Action: Sendable, Equatable {
+  package enum Action: Sendable, Equatable {
     /// Wait for seconds, then ask.
     case ask(after: Int64)
     /// Stop.
@@ -13,7 +13,7 @@ public struct DevicePolling: Sendable, Equatable {
   }
 
   /// How it ends without tokens.
-  public enum End: Error, Sendable, Hashable {
+  package enum End: Error, Sendable, Hashable {
     /// The codes are no longer good.
     case expired
     /// The person said no.
@@ -23,28 +23,28 @@ public struct DevicePolling: Sendable, Equatable {
   }
 
   /// Seconds between two requests, at present. It never becomes shorter.
-  public private(set) var interval: Int64
+  package private(set) var interval: Int64
   /// When the codes end.
-  public let expiresAt: UnixTime
+  package let expiresAt: UnixTime
 
   /// Seconds that `slow_down` adds (RFC 8628 §3.5).
-  public static let slowDown: Int64 = 5
+  package static let slowDown: Int64 = 5
   /// Seconds between two requests at most, when it is the provider's silence that makes them rarer.
-  public static let longestBackOff: Int64 = 60
+  package static let longestBackOff: Int64 = 60
 
   /// The polling of codes that arrived now.
-  public init(_ reply: DeviceAuthorizationReply, now: UnixTime) {
+  package init(_ reply: DeviceAuthorizationReply, now: UnixTime) {
     interval = reply.interval
     expiresAt = now + reply.expiresIn
   }
 
   /// What to do first: a wait, since no person confirms a code at once.
-  public func begin(at now: UnixTime) -> Action {
+  package func begin(at now: UnixTime) -> Action {
     ask(after: interval, now: now)
   }
 
   /// What to do after an answer without tokens.
-  public mutating func next(after failure: TokenFailure, now: UnixTime) -> Action {
+  package mutating func next(after failure: TokenFailure, now: UnixTime) -> Action {
     guard case .refused(let reply) = failure.cause else {
       // A reply that took the code and gave no usable token: asking again cannot give one.
       if failure.cause != .unintelligible { return .end(.refused(failure)) }
@@ -63,7 +63,7 @@ public struct DevicePolling: Sendable, Equatable {
   }
 
   /// What to do after a request without an answer: ask less often, as RFC 8628 §3.5 wants after a time-out.
-  public mutating func nextWithoutAnswer(now: UnixTime) -> Action {
+  package mutating func nextWithoutAnswer(now: UnixTime) -> Action {
     backOff(nil, now: now)
   }
 

@@ -15,23 +15,23 @@ public enum IDTokenRejection: Error, Sendable, Hashable {
 }
 
 /// What an ID token must be to be believed.
-public struct IDTokenValidation: Sendable {
+package struct IDTokenValidation: Sendable {
   /// Seconds that the provider's clock and ours may differ (msal-python's).
-  public static let leeway: Int64 = 120
+  package static let leeway: Int64 = 120
 
   /// The provider's issuer, as its metadata has it.
-  public var issuer: String
+  package var issuer: String
   /// What kind of provider: Entra's issuers may be templates.
-  public var authority: Authority
+  package var authority: Authority
   /// The application: the only audience.
-  public var clientID: String
+  package var clientID: String
   /// The sign-in's nonce; nil for device codes, which have none.
-  public var nonce: String?
+  package var nonce: String?
   /// The maximum age that was asked for, in seconds.
-  public var maxAge: Int64?
+  package var maxAge: Int64?
 
   /// A rule.
-  public init(issuer: String, authority: Authority, clientID: String, nonce: String?, maxAge: Int64? = nil) {
+  package init(issuer: String, authority: Authority, clientID: String, nonce: String?, maxAge: Int64? = nil) {
     self.issuer = issuer
     self.authority = authority
     self.clientID = clientID
@@ -40,7 +40,7 @@ public struct IDTokenValidation: Sendable {
   }
 
   /// The token's claims, now proven.
-  public func accept(
+  package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) throws(IDTokenRejection) -> JWTClaims {
     let rule = JWTValidation(

@@ -1,21 +1,21 @@
 // The proof that a code is redeemed by the program that requested it (RFC 7636), S256 only. Randomness and digest are
 // parameters.
 
-public import Bytes
+package import Bytes
 
 /// A verifier and its challenge.
-public struct PKCE: Sendable, Equatable {
+package struct PKCE: Sendable, Equatable {
   /// Kept until the code is redeemed: 43 to 128 unreserved characters.
-  public let verifier: Secret
+  package let verifier: Secret
   /// Goes with the browser: the verifier's SHA-256 in base64url.
-  public let challenge: String
+  package let challenge: String
 
   /// Bytes that a verifier is made of; they become 43 characters.
-  public static let byteCount = 32
+  package static let byteCount = 32
 
   /// A proof from fresh random bytes, `byteCount` of them.
   /// - Parameter digest: SHA-256.
-  public init<Failure: Error>(
+  package init<Failure: Error>(
     random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
     precondition(bytes.count == Self.byteCount, "a verifier of \(bytes.count) bytes")
@@ -24,7 +24,7 @@ public struct PKCE: Sendable, Equatable {
 
   /// A proof with a given verifier.
   /// - Parameter digest: SHA-256.
-  public init<Failure: Error>(
+  package init<Failure: Error>(
     verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
     challenge = Base64URL.encode(try digest(Array(verifier.utf8)))

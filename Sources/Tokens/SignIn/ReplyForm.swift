@@ -4,9 +4,9 @@ internal import Bytes
 internal import HTTP
 
 /// The members of a form.
-public struct ReplyForm: Sendable {
+package struct ReplyForm: Sendable {
   /// Why a text is not a form.
-  public enum Problem: Error, Sendable {
+  package enum Problem: Error, Sendable {
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     case encoding
     /// A member that stands there twice (RFC 6749 §3.1 forbids it).
@@ -16,7 +16,7 @@ public struct ReplyForm: Sendable {
   private var members: [String: String] = [:]
 
   /// Reads a form; the text has no `?` in front.
-  public init(_ text: [UInt8]) throws(Problem) {
+  package init(_ text: [UInt8]) throws(Problem) {
     for pair in text.split(separator: UInt8(ascii: "&")) {
       let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       let name = try Self.decoded(halves[0])
@@ -26,7 +26,7 @@ public struct ReplyForm: Sendable {
   }
 
   /// A member's value. An empty one counts as absent.
-  public subscript(_ name: String) -> String? {
+  package subscript(_ name: String) -> String? {
     members[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 

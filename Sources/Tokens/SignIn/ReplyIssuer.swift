@@ -2,9 +2,9 @@
 // another provider's, whose code must not reach this one.
 
 /// The issuer that an answer may or has to name.
-public struct ReplyIssuer: Sendable, Hashable {
+package struct ReplyIssuer: Sendable, Hashable {
   /// What is wrong with an answer's `iss`.
-  public enum Problem: Error, Sendable, Hashable {
+  package enum Problem: Error, Sendable, Hashable {
     /// It names another issuer.
     case other
     /// It names none, although the provider's metadata promise it.
@@ -16,14 +16,14 @@ public struct ReplyIssuer: Sendable, Hashable {
   private let isExact: Bool
 
   /// The rule for a provider's answers.
-  public init(_ metadata: ProviderMetadata, authority: Authority) {
+  package init(_ metadata: ProviderMetadata, authority: Authority) {
     self.init(
       metadata.issuer, isPromised: metadata.namesIssuerInReplies, isExact: authority.kind == .issuer)
   }
 
   /// The rule of these parts. `isExact`: whether the metadata's issuer is the one that answers name; Microsoft's kinds
   /// have aliases and issuers for each tenant.
-  public init(_ issuer: String, isPromised: Bool, isExact: Bool) {
+  package init(_ issuer: String, isPromised: Bool, isExact: Bool) {
     self.issuer = issuer
     self.isPromised = isPromised
     self.isExact = isExact

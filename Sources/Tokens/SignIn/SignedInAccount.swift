@@ -1,36 +1,36 @@
 // Owns what may be told of a person who is signed in: tenants, and how the tokens stand. Never a token.
 
-public import Bytes
+package import Bytes
 
 /// A person who is signed in, and what one application holds for them.
-public struct SignedInAccount: Sendable, Hashable {
+package struct SignedInAccount: Sendable, Hashable {
   /// One access token, without the token.
-  public struct TokenState: Sendable, Hashable {
+  package struct TokenState: Sendable, Hashable {
     /// The tenant it is filed under; nil where the provider has no tenants.
-    public var tenant: String?
+    package var tenant: String?
     /// What it is for.
-    public var scopes: [String]
+    package var scopes: [String]
     /// When it ends, or ended.
-    public var expiresAt: UnixTime
+    package var expiresAt: UnixTime
 
     fileprivate var order: (String, String) { (tenant ?? "", scopes.joined(separator: " ")) }
 
     /// Whether a request could still carry it.
-    public func isUsable(at now: UnixTime) -> Bool { now < expiresAt }
+    package func isUsable(at now: UnixTime) -> Bool { now < expiresAt }
   }
 
   /// Who it is.
-  public var account: CachedAccount
+  package var account: CachedAccount
   /// The application's access tokens for that person, expired ones too, by tenant and scopes.
-  public var tokens: [TokenState]
+  package var tokens: [TokenState]
   /// Whether the application can get new ones without the person: it holds a refresh token.
-  public var canRefresh: Bool
+  package var canRefresh: Bool
 }
 
 extension CacheDocument {
   /// The accounts that are signed in at an authority, with what an application holds for them. Where several issuers
   /// share a host, only this issuer's accounts.
-  public func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
+  package func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
     accounts(authority: authority, clientID: clientID).map { account in
       let query = CacheQuery(
         environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID,

@@ -2,7 +2,6 @@
 // embedding-example CLIENT-ID AUTHORITY CA-FILE CACHE-FILE SCOPE [sign-out]
 
 import Identity
-import Tokens
 
 @main
 struct Example {

@@ -39,7 +39,8 @@ import Tokens
   }
 
   private static func status(
-    _ token: TokenStatus?, need: SignInRequirement? = nil, upstream: UpstreamCondition.Failure? = nil, link: String? = nil
+    _ token: TokenStatus?, need: SignInRequirement? = nil, upstream: UpstreamCondition.Failure? = nil,
+    link: String? = nil
   ) throws -> RouteStatus {
     RouteStatus(
       route: try route(), now: now, token: token, need: need, upstream: upstream, link: link,
