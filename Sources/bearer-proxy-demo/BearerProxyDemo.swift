@@ -7,6 +7,7 @@ import Platform
 @main
 struct BearerProxyDemo {
   static func main() {
+    CryptoLibrary.outlastExit()
     switch DemoArguments(Array(CommandLine.arguments.dropFirst())) {
     case .help:
       finish(DemoArguments.helpText, .standardOutput, status: 0)

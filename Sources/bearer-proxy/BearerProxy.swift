@@ -7,6 +7,7 @@ import Platform
 @main
 struct BearerProxy {
   static func main() async {
+    CryptoLibrary.outlastExit()
     Machine.forbidDumps()
     let environment = ProcessInfo.processInfo.environment
     let words = Array(Machine.arguments.dropFirst())

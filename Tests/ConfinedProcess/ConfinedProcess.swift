@@ -1,14 +1,20 @@
-// A process that confines itself as `run` does, then tries what it may not do any more. For PlatformTests; not part of the product.
+// A process that does to itself what a test process cannot. For ProcessTests; not part of the product.
 //
-//   confined-process DIRECTORY ELSEWHERE     writes one line for each attempt: what, and 0 or the errno
+//   confined-process DIRECTORY ELSEWHERE
+//       confines itself as `run` does, then tries what it may not do any more: a line for each attempt, and 0 or errno
+//   confined-process exit
+//       ends while threads use OpenSSL
 
+import Dispatch
 import Glibc
 import Platform
 
 @main
 struct ConfinedProcess {
   static func main() {
+    CryptoLibrary.outlastExit()
     let arguments = CommandLine.arguments
+    if arguments.dropFirst() == ["exit"] { exitBusily() }
     guard arguments.count == 3 else { exit(2) }
     Machine.forbidDumps()
     write("confinement \(Machine.confine(writableDirectories: [arguments[1]]))")
@@ -23,6 +29,22 @@ struct ConfinedProcess {
     let words = ["/bin/true", nil].map { $0.flatMap { strdup($0) } }
     say("execute", execv("/bin/true", words))
     for word in words { free(word) }
+  }
+
+  private static func exitBusily() -> Never {
+    let begun = DispatchSemaphore(value: 0)
+    for number in 0..<4 {
+      DispatchQueue(label: "\(number)").async {
+        for round in 0... {
+          // Refused: the reason is looked up in OpenSSL's tables, under its locks.
+          _ = try? TLSContext.client(trustPath: "/nowhere")
+          _ = try? RandomBytes.make(16)
+          if round == 10 { begun.signal() }
+        }
+      }
+    }
+    for _ in 0..<4 { begun.wait() }
+    exit(0)
   }
 
   private static func say(_ attempt: String, _ result: Int32) {

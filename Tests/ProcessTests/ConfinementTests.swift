@@ -35,4 +35,8 @@ import Testing
     }
     #expect(attempts["execute"] == "13")
   }
+
+  @Test func `a process ends in good order while its threads use OpenSSL`() async throws {
+    for _ in 0..<20 { try await succeed([try binary("confined-process"), "exit"]) }
+  }
 }
