@@ -65,7 +65,7 @@ struct Terminal: Sendable {
   /// Waits for Enter; false where the reader wants the rest in one go, or has closed the input.
   func askForNext() -> Bool {
     line()
-    line("Enter: the next part. a, then Enter: all the rest.", .quiet)
+    line("Press Enter for the next part, or a and Enter for all the rest.", .quiet)
     flush()
     guard let typed = readLine() else { return false }
     return !typed.hasPrefix("a")

@@ -206,13 +206,13 @@ extension CommandRun {
   }
 
   /// An answer's status, and what the sample API saw of its caller.
-  var caller: [String] { status(with: Seen(body).map { "the API saw \($0.words)" }) }
+  var caller: [String] { status(with: Seen(body).map { "API saw \($0.words)" }) }
 
   /// An answer's status, and the sentence that the proxy says with it.
   var problem: [String] { status(with: body.between("\"detail\":\"", "\"")) }
 
   /// An answer's status, and how much arrived at the API.
-  var received: [String] { status(with: body.between("\"bytes\" : ", ",").map { "the API saw \($0) bytes" }) }
+  var received: [String] { status(with: body.between("\"bytes\" : ", ",").map { "API saw \($0) bytes" }) }
 }
 
 /// What of the API's report the tour looks at.

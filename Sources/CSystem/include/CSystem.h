@@ -6,11 +6,15 @@
 
 #include <stdint.h>
 
-/// The kernel's `struct epoll_event`.
+/// The kernel's `struct epoll_event`, which is packed on x86-64 only.
 struct csystem_event {
   uint32_t events;
   uint64_t word;
-} __attribute__((packed));
+}
+#ifdef __x86_64__
+__attribute__((packed))
+#endif
+;
 
 enum : uint32_t {
   CSYSTEM_IN = 0x001,
