@@ -32,6 +32,10 @@ public final class Route: Sendable {
   public let index: Int
   /// The name in logs, metrics and problem documents.
   public let name: String
+  /// What people read instead of the name.
+  package let displayName: String?
+  /// What people read instead of the name of its application.
+  package let applicationName: String?
   /// The name's bytes.
   public let nameBytes: [UInt8]
   /// The host it is for, lower case; `nil`: any.
@@ -69,7 +73,8 @@ public final class Route: Sendable {
 
   /// A route; `path` and the upstream's path begin and end with `/`.
   package init(
-    index: Int, name: String, host: String?, path: String, methods: [String]?, upstream: HTTPURL, originIndex: Int,
+    index: Int, name: String, displayName: String? = nil, applicationName: String? = nil, host: String?, path: String,
+    methods: [String]?, upstream: HTTPURL, originIndex: Int,
     preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
     token: RouteTokenRules = RouteTokenRules(),
     timeouts: ExchangeTimeouts
@@ -78,6 +83,8 @@ public final class Route: Sendable {
     precondition(upstream.target.hasSuffix("/"), "an upstream's path ends with a slash")
     self.index = index
     self.name = name
+    self.displayName = displayName
+    self.applicationName = applicationName
     nameBytes = Array(name.utf8)
     self.host = host.map { Array($0.utf8) }
     self.path = Array(path.utf8)

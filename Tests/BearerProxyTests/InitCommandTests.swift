@@ -62,7 +62,7 @@ import Tokens
 
   /// A wrong answer at a place, what is said about it, and the answers after it.
   static let mistakes: [(Int, String, String)] = [
-    (0, "login.example", "'login.example' begins neither with https:// nor with http://"),
+    (0, "login.example", "'login.example' begins neither with https:// nor with http://: write the whole URL"),
     (0, "https://login.microsoftonline.com/", "names no tenant"), (1, "", "client_id"),
     (3, "http://orders.example/", "would travel in clear to orders.example"),
     (3, "https://orders.example/?a=b", "has a query"), (4, "orders", "does not begin and end with '/'"),

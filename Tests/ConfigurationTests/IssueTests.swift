@@ -93,7 +93,7 @@ import Testing
     ("address: 127.0.0.1:80, callers: {anyone: yes}", ["callers.anyone is true or false, not 'yes'"]),
     (
       "address: 127.0.0.1:80, callers: {unix: {uids: [0]}}",
-      ["callers.unix is for a unix socket; other callers show no user"]
+      ["callers.unix is for a unix socket; other callers show no user: take another rule"]
     ),
     (
       "address: 'unix:/x', callers: {unix: {uids: [root], gids: [-1]}}",
@@ -114,7 +114,7 @@ import Testing
     ),
     (
       "address: 127.0.0.1:80, callers: {header: {name: X-Key, value: short}}",
-      ["callers.header: the secret is at least 16 visible ASCII characters"]
+      ["callers.header: the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one"]
     ),
     (
       "address: 127.0.0.1:80, callers: {certificate: {ca_file: cert.pem}}",
@@ -132,7 +132,7 @@ import Testing
       "address: 127.0.0.1:80, callers: {origins: ['https://app.example/x', '*']}",
       [
         "callers.origins[0]: 'https://app.example/x' is not an origin such as https://app.example",
-        "callers.origins[1]: '*' begins neither with https:// nor with http://",
+        "callers.origins[1]: '*' begins neither with https:// nor with http://: write the whole URL",
       ]
     ),
     (
@@ -177,7 +177,10 @@ import Testing
     ),
     ("address: ", ["address has no value"]),
     ("address: '${EMPTY}'", ["address is empty"]),
-    ("address: '${GONE}'", ["address refers to 'GONE', which the environment does not have"]),
+    (
+      "address: '${GONE}'",
+      ["address refers to 'GONE', which the environment does not have: set it where the process starts"]
+    ),
     ("address: $HOME", ["address has a '$' that is neither '${NAME}' nor '$$' (a dollar)"]),
     (
       "address: '${DOLLAR}'",
@@ -274,7 +277,7 @@ import Testing
     (
       "applications: {a: {authority: id.example, client_id: c}}",
       [
-        "applications.a.authority: 'id.example' begins neither with https:// nor with http://"
+        "applications.a.authority: 'id.example' begins neither with https:// nor with http://: write the whole URL"
       ]
     ),
     (

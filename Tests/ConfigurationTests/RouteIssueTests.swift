@@ -93,9 +93,9 @@ import Testing
   }
 
   static let upstreams: [(String, String)] = [
-    ("orders.example", "'orders.example' begins neither with https:// nor with http://"),
+    ("orders.example", "'orders.example' begins neither with https:// nor with http://: write the whole URL"),
     ("https://", "'https://' has no host that could be looked up"),
-    ("https://a:b@c/", "a URL here has no user name and no password in it"),
+    ("https://a:b@c/", "a URL here has no user name and no password in it: remove them"),
     ("https://a:0/", "'https://a:0/' has a port that is not a number from 1 to 65535"),
     ("https://a/b#c", "'https://a/b#c' has a fragment, a blank or a non-ASCII character"),
     ("https://a/b?c=d", "'https://a/b?c=d' has a query; the caller's query is passed on instead"),
@@ -242,7 +242,7 @@ import Testing
     (
       "application: generic, token: {as: application, scopes: [a b]}",
       [
-        "routes[0].token.scopes[0]: 'a b' is not one scope (no blanks, quotes, backslashes)"
+        "routes[0].token.scopes[0]: 'a b' is not one scope (no blanks, quotes, backslashes): write [a, b]"
       ]
     ),
     (
@@ -284,7 +284,8 @@ import Testing
 
   @Test(arguments: tokens)
   func `a token that could not be had is refused`(fragment: String, expected: [String]) {
-    let broken = "applications.broken.authority: 'ftp://id.example' begins neither with https:// nor with http://"
+    let broken =
+      "applications.broken.authority: 'ftp://id.example' begins neither with https:// nor with http://: write the whole URL"
     let text = Self.beginning + "  - {name: a, path: /, upstream: 'https://a.example', \(fragment)}"
     #expect(messages(text) == [broken] + expected)
   }
@@ -339,9 +340,9 @@ import Testing
       """)
     #expect(
       found == [
-        "routes[3] takes the same requests as route 'a' on line 4",
-        "routes[4].name: a route 'c' stands already on line 6",
-        "routes[5] takes the same requests as route 'c' on line 6",
+        "routes[3] takes the same requests as route 'a' on line 4; change its path, host or methods",
+        "routes[4].name: a route 'c' stands already on line 6; choose another name",
+        "routes[5] takes the same requests as route 'c' on line 6; change its path, host or methods",
         "routes[6].name: 'f g' is not a name of at most 64 letters, digits, '-', '_', '.'",
         "routes[6].methods[0]: 'get' is not a method in capital letters; did you mean 'GET'?",
         "routes[6].methods[1]: CONNECT asks for a tunnel; this proxy makes none",

@@ -44,7 +44,7 @@ import Tokens
       ("replay_limit: 17MiB", "routes[0].token.replay_limit is from 0B to 16MiB, not '17MiB'"),
       (
         "scopes_on_challenge: [a b]",
-        "routes[0].token.scopes_on_challenge[0]: 'a b' is not one scope (no blanks, quotes, backslashes)"
+        "routes[0].token.scopes_on_challenge[0]: 'a b' is not one scope (no blanks, quotes, backslashes): write [a, b]"
       ),
       (
         "scopes_on_challenge: [openid]",

@@ -67,4 +67,20 @@ import Testing
           ? ["f:2:31: warning: applications.a.authority contains a placeholder: write your tenant's id or domain"] : [])
     )
   }
+
+  @Test func `people read a display name, which is short and on one line`() throws {
+    func settings(_ name: String) throws -> Settings {
+      let text = """
+        listeners: [{address: "127.0.0.1:0"}]
+        applications: {a: {authority: "https://id.example", client_id: a, client_secret: b, display_name: Orders desk}}
+        routes: [{name: a, path: /, upstream: "https://a.example", token: none, display_name: "\(name)"}]
+        """
+      return try Settings.decode(yaml: Array(text.utf8), file: "f", environment: [:])
+    }
+    let right = try settings("Your orders")
+    #expect(right.routes[0].displayName == "Your orders" && right.applications[0].displayName == "Orders desk")
+    for wrong in [String(repeating: "x", count: 81), "two\\nlines", "\\u202Ebackwards"] {
+      #expect(throws: ConfigurationError.self) { try settings(wrong) }
+    }
+  }
 }

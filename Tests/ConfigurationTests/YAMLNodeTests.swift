@@ -26,7 +26,7 @@ import Testing
   static let refused: [(String, String)] = [
     ("", "f:1:1: error: the file is empty"),
     ("# nothing\n", "f:1:1: error: the file is empty"),
-    ("a: 1\nb: 2\na: 3\n", "f:3:1: error: key 'a' stands already on line 1"),
+    ("a: 1\nb: 2\na: 3\n", "f:3:1: error: key 'a' stands already on line 1; keep one"),
     ("a: 1\n---\nb: 2\n", "f:2:1: error: a second YAML document begins here; the configuration is one document"),
     ("[a]: 1\n", "f:1:1: error: a key must be a word"),
     ("a:\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; here stands a tab"),

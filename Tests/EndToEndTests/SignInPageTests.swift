@@ -169,7 +169,9 @@ import Testing
     let page = try await stage.browse("/.bearer/callback?state=\(state)&error=\(evil)&error_description=\(evil)")
     #expect(page.heading == "Not signed in")
     #expect(page.body.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;&lt;img"))
-    #expect(!page.body.contains("<script") && !page.body.contains("<img") && !page.body.contains("\u{202E}"))
+    // The one script is the page's own, which takes the query out of the address bar.
+    let others = page.body.replacing("<script>history.replaceState(null,'',location.pathname)</script>", with: "")
+    #expect(!others.contains("<script") && !others.contains("<img") && !others.contains("\u{202E}"))
     #expect(page.body.utf8.count < 8000)
     #expect(page["set-cookie"] == nil)
     await stage.services.stop()
@@ -250,7 +252,7 @@ import Testing
       stage.atTheProvider(stage.press(stage.browse("/.bearer/sign-in?route=my-orders"))))
     #expect(first.heading == "You are signed in")
     let settled = try await stage.browse(SignInStage.link)
-    #expect(settled.body.contains("in the name of <b>\(Sample.alice)</b>"))
+    #expect(settled.body.contains("on behalf of <b>\(Sample.alice)</b>"))
     #expect(!settled.body.contains("<fieldset>"))
     let other = "/.bearer/sign-in?route=bobs-orders"
     _ = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(other)), user: Sample.bob))

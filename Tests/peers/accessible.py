@@ -33,7 +33,7 @@ const behind = element => { const layers = [];
 const visible = element => { const box = element.getBoundingClientRect();
   return box.width > 0 && box.height > 0 && getComputedStyle(element).visibility != 'hidden' };
 const words = element => (element.innerText || element.value || element.textContent || '').trim().slice(0, 40);
-const focusable = () => [...document.querySelectorAll('a[href],button,input:not([type=hidden]),select,textarea,[tabindex]')]
+const focusable = () => [...document.querySelectorAll('a[href],button,summary,input:not([type=hidden]),select,textarea,[tabindex]')]
   .filter(e => !e.disabled && e.tabIndex >= 0 && visible(e))
   .filter(e => e.type != 'radio' || e.checked || !document.querySelector(`input[name="${e.name}"]:checked`));
 const name = element => (element.labels && element.labels.length ? [...element.labels].map(l => l.innerText).join(' ') : '')

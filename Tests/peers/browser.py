@@ -191,6 +191,16 @@ def walk(browser, options):
         browser.go(link)
         browser.press("button")
 
+    browser.go(options.origin + "/no/such/route")
+    check(browser.heading == "No route" and "no-route" in browser.count("return document.querySelector('dl').textContent"),
+          "what is wrong with an address is a page", browser.text("body"))
+    check(not browser.count("return document.querySelector('details').open"), "whose details are folded")
+    picture("0-no-route")
+    browser.go(options.origin + options.back)
+    check(browser.heading == "Sign in", "a route without a sign-in is the page with the button", browser.text("body"))
+    browser.press("button")
+    check(not browser.url.startswith(options.origin), "and the only one before the provider", browser.url)
+
     browser.go(link)
     check(browser.heading == "Sign in", "the page asks to sign in", browser.heading)
     check(options.user in browser.text("main") and options.route in browser.text("main"), "it says whose account for what",
@@ -215,7 +225,8 @@ def walk(browser, options):
           browser.text("body"))
     check("access_denied" in browser.text(".problem"), "with the provider's reason")
     picture("4-denial")
-    callback = browser.url
+    check("?" not in browser.url, "the code has left the address bar", browser.url)
+    callback = browser.count("return performance.getEntriesByType('navigation')[0].name")
 
     browser.press("a.button")
     check(browser.heading == "Sign in", "and can begin again", browser.heading)
@@ -341,8 +352,10 @@ def further(browser, options, path, heading, picture, name, is_refused=True):
     """A route that answers with a page, its button, the provider's pages, and back."""
     if is_refused:
         browser.go(options.origin + path)
-        picture(name + "-refused")
-    browser.go("%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, path))
+        check(browser.count("return performance.getEntriesByType('navigation')[0].responseStatus") in (401, 403),
+              "the API's status stays")
+    else:
+        browser.go("%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, path))
     check(browser.heading == heading, "a demand in words: " + heading, browser.text("body"))
     picture(name)
     browser.press("button")

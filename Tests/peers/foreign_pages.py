@@ -209,11 +209,11 @@ class Walk:
                       "%s learns nothing by %s" % (site, name), learned)
             check(read(browser, "websocket", proxy + "/seen/socket") == "refused", "no WebSocket opens for " + site)
             browser.count("location = '%s/seen/%s/link'" % (proxy, site))
-            browser.until(lambda: "cross-site-request" in (browser.text("body") or ""),
+            browser.until(lambda: "Cross-site request refused" in (browser.text("body") or ""),
                           "a link of %s leads to a refusal" % site)
 
         browser.go("http://rebound.example:%d/seen/rebound" % self.options.proxy)
-        check("unknown-host" in browser.text("body"), "another name for the address is refused", browser.text("body"))
+        check("Unknown host" in browser.text("body"), "another name for the address is refused", browser.text("body"))
 
         browser.go("http://friend.localhost:%d/" % self.options.pages)
         for name in ("fetch", "preflight"):

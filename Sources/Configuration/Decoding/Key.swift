@@ -34,6 +34,7 @@ enum Key: String, CaseIterable {
   case connections
   case defaults
   case delay
+  case displayName = "display_name"
   case encodedPath = "encoded_path"
   case exchange
   case existing
@@ -186,7 +187,7 @@ extension SectionShape {
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
     (.clientAssertionFile, .value), (.clientAuthentication, .value),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
-    (.familyTokens, .value), (.proxy, .value), (.redirectURI, .value),
+    (.familyTokens, .value), (.proxy, .value), (.redirectURI, .value), (.displayName, .value),
   ])
 
   static let defaults = SectionShape([
@@ -202,7 +203,7 @@ extension SectionShape {
   ])
 
   static let route = SectionShape([
-    (.name, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
+    (.name, .value), (.displayName, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
     (.application, .value), (.token, .section(token)),
     (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value), (.encodedPath, .value), (.proxy, .value),
     (.probe, .value),

@@ -30,13 +30,15 @@ extension SettingsDecoder {
     let usesFamilyTokens = boolean(section, .familyTokens) ?? false
     let proxy = proxyChoice(section)
     reportNeedlessAuthentication(section)
+    let displayName = displayName(section)
     let redirectURI = choice(section, .redirectURI, of: RedirectURIChoice.self)
     if usesFamilyTokens { reportStranger(section, clientID) }
     guard let authority, let clientID else { return nil }
     // A secret that could not be had was reported; to its routes the application is not a public client.
     if secret == nil, section.members[.clientSecret] ?? section.members[.clientSecretFile] != nil { return nil }
     return ApplicationSettings(
-      name: name, authority: authority, clientID: clientID.text, clientSecret: secret, clientAssertionFile: assertion,
+      name: name, displayName: displayName, authority: authority, clientID: clientID.text, clientSecret: secret,
+      clientAssertionFile: assertion,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
   }
@@ -95,7 +97,7 @@ extension SettingsDecoder {
     switch error {
     case .url(let error): urlReason(error, written: written)
     case .plaintext: "the client secret would travel in clear to '\(written)'; http: is for a loopback address only"
-    case .query: "'\(written)' has a query; an issuer has none"
+    case .query: "'\(written)' has a query; an issuer has none: remove it"
     case .tenantMissing: "'\(written)' names no tenant: add its id or domain to the path"
     case .tenant(let tenant): "'\(tenant)' is not a tenant: neither an id, nor a domain"
     }
@@ -103,8 +105,8 @@ extension SettingsDecoder {
 
   func urlReason(_ error: HTTPURLError, written: String) -> String {
     switch error {
-    case .scheme: "'\(written)' begins neither with https:// nor with http://"
-    case .userInformation: "a URL here has no user name and no password in it"
+    case .scheme: "'\(written)' begins neither with https:// nor with http://: write the whole URL"
+    case .userInformation: "a URL here has no user name and no password in it: remove them"
     case .host: "'\(written)' has no host that could be looked up"
     case .port: "'\(written)' has a port that is not a number from 1 to 65535"
     case .path: "'\(written)' has a fragment, a blank or a non-ASCII character"

@@ -39,7 +39,7 @@ extension SettingsDecoder {
   private mutating func peers(_ callers: Section, address: ListenerAddress?) -> CallerRules.Peers? {
     guard let section = self.section(callers, .unix) else { return nil }
     if case .tcp? = address {
-      report(section.place, "\(section.path) is for a unix socket; other callers show no user")
+      report(section.place, "\(section.path) is for a unix socket; other callers show no user: take another rule")
     }
     let users = identifiers(section, .uids)
     let groups = identifiers(section, .gids)
@@ -75,7 +75,9 @@ extension SettingsDecoder {
       return nil
     }
     guard 16 <= value.count, isFieldValue(value.bytes) else {
-      report(section.place, "\(section.path): the secret is at least 16 visible ASCII characters")
+      report(
+        section.place,
+        "\(section.path): the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
       return nil
     }
     return CallerRules.Header(name: name.text, value: value)

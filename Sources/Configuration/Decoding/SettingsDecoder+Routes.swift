@@ -3,6 +3,7 @@
 import Bytes
 import HTTP
 import Routing
+import Tokens
 
 extension SettingsDecoder {
   mutating func routes(
@@ -23,7 +24,9 @@ extension SettingsDecoder {
       guard let route else { continue }
       if let other = routes.first(where: { $0.matchesSameRequests(as: route) }) {
         report(
-          route.place, "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line)")
+          route.place,
+          "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line); change its path, "
+            + "host or methods")
       }
       routes.append(route)
     }
@@ -34,10 +37,20 @@ extension SettingsDecoder {
     guard let scalar = requiredScalar(section, .name) else { return nil }
     guard checkName(scalar.text, place: scalar.place, key: scalar.key) else { return nil }
     if let place = places[scalar.text] {
-      report(scalar.place, "\(scalar.key): a route '\(scalar.written)' stands already on line \(place.line)")
+      report(
+        scalar.place,
+        "\(scalar.key): a route '\(scalar.written)' stands already on line \(place.line); choose another name")
     }
     places[scalar.text] = scalar.place
     return scalar.text
+  }
+
+  /// What people read in the place of a name: a few words on one line.
+  mutating func displayName(_ section: Section) -> String? {
+    guard let scalar = scalar(section, .displayName) else { return nil }
+    if scalar.text.count <= 80, scalar.text.printable(limit: 400) == scalar.text { return scalar.text }
+    report(scalar.place, "\(scalar.key) is at most 80 characters on one line, not '\(scalar.written)'")
+    return nil
   }
 
   /// Names stand in logs, metrics and URLs.
@@ -57,6 +70,7 @@ extension SettingsDecoder {
   private mutating func route(
     _ section: Section, name: String?, applications: [String: DecodedApplication], defaults: UpstreamDefaults
   ) -> RouteSettings? {
+    let displayName = displayName(section)
     let host = scalar(section, .host).flatMap { hostName($0) }
     let path = routePath(section)
     let methods = self.methods(section)
@@ -79,7 +93,8 @@ extension SettingsDecoder {
             + "allow_plaintext: true"))
     }
     return RouteSettings(
-      name: name, place: section.place, host: host, path: path, methods: methods, upstream: upstream, token: token,
+      name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
+      upstream: upstream, token: token,
       tokenRules: tokenRules,
       preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
       probe: probe,

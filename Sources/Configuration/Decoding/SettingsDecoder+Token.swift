@@ -96,7 +96,9 @@ extension SettingsDecoder {
         words.append(scalar.text)
       } catch {
         areRight = false
-        report(scalar.place, "\(scalar.key): '\(scalar.written)' is not one scope (no blanks, quotes, backslashes)")
+        report(
+          scalar.place,
+          "\(scalar.key): '\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
       }
     }
     guard areRight else { return nil }

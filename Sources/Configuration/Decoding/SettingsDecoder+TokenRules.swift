@@ -36,7 +36,9 @@ extension SettingsDecoder {
       do throws(ScopeSetError) {
         words += try ScopeSet([scalar.text]).words
       } catch {
-        report(scalar.place, "\(scalar.key): '\(scalar.written)' is not one scope (no blanks, quotes, backslashes)")
+        report(
+          scalar.place,
+          "\(scalar.key): '\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
       }
       if let reserved = words.last, ScopeSet.reserved.contains(reserved) {
         report(scalar.place, "\(scalar.key): '\(scalar.written)' is asked for with every sign-in and is no API's scope")

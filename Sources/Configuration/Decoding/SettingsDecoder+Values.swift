@@ -44,7 +44,10 @@ extension SettingsDecoder {
         report(node.place, "\(path) is empty")
       } catch {
         switch error {
-        case .missing(let name): report(node.place, "\(path) refers to '\(name)', which the environment does not have")
+        case .missing(let name):
+          report(
+            node.place,
+            "\(path) refers to '\(name)', which the environment does not have: set it where the process starts")
         case .stray: report(node.place, "\(path) has a '$' that is neither '${NAME}' nor '$$' (a dollar)")
         }
       }

@@ -7,6 +7,8 @@ public import Tokens
 public struct ApplicationSettings: Sendable, Hashable {
   /// The name by which routes refer to it.
   public let name: String
+  /// What people read instead of the name.
+  package let displayName: String?
   /// The identity provider.
   public let authority: Located<Authority>
   /// The `client_id`.

@@ -25,6 +25,8 @@ public enum UpgradeProtocol: String, Sendable, Hashable, CaseIterable {
 public struct RouteSettings: Sendable, Hashable {
   /// The name in logs, metrics and problem documents; each once.
   public let name: String
+  /// What people read instead of the name.
+  package let displayName: String?
   /// Where the route begins in the file.
   public let place: Place
   /// The `Host` it takes, in lower case and without a port; `nil` takes every host.

@@ -116,7 +116,7 @@ private struct YAMLTreeBuilder {
         continue
       }
       if let first = places[name] {
-        issues.append(ConfigurationIssue(key.place, "key '\(name)' stands already on line \(first.line)"))
+        issues.append(ConfigurationIssue(key.place, "key '\(name)' stands already on line \(first.line); keep one"))
         continue
       }
       places[name] = key.place

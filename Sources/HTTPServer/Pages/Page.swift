@@ -16,6 +16,9 @@ package struct Page: Sendable {
   package var refresh: String?
   /// Whether the page's only form is sent by a script.
   package var submitsItself = false
+  /// Whether a script takes the query out of the address bar: an answer's code is of no use there, and is kept in the
+  /// history.
+  package var hidesQuery = false
   /// `same-origin` lets the server see that a form is one of its own; `no-referrer` keeps the page's address to itself.
   package var referrerPolicy = "no-referrer"
 
@@ -28,7 +31,7 @@ package struct Page: Sendable {
   package var html: [UInt8] {
     // As text that is HTML already: its digest would not survive escaping.
     let style = Markup(stringLiteral: PageStyle.sheet)
-    let script = Markup(stringLiteral: submitsItself ? "<script>\(PageStyle.script)</script>\n" : "")
+    let script = Markup(stringLiteral: self.script.map { "<script>\($0.text)</script>\n" } ?? "")
     let next: Markup = refresh.map { "<meta http-equiv=\"refresh\" content=\"0;url=\($0)\">\n" } ?? ""
     let below: Markup = footer.map { "<footer>\($0)</footer>\n" } ?? ""
     let page: Markup = """
@@ -38,23 +41,28 @@ package struct Page: Sendable {
       <meta charset="utf-8">
       <title>\(title)</title>
       <meta name="viewport" content="width=device-width,initial-scale=1">
-      \(next)<link rel="icon" href="data:,">
+      \(next)\(submitsItself ? "" : script)<link rel="icon" href="data:,">
       <style>\(style)</style>
       </head>
       <body>
       <main>
       \(content)
       </main>
-      \(below)\(script)</body>
+      \(below)\(submitsItself ? script : "")</body>
       </html>
 
       """
     return Array(page.text.utf8)
   }
 
+  private var script: (text: String, digest: String)? {
+    if submitsItself { return (PageStyle.script, PageStyle.scriptDigest) }
+    return hidesQuery ? (PageStyle.addressScript, PageStyle.addressScriptDigest) : nil
+  }
+
   /// The fields of an answer with the page, without its content type.
   package var fields: [(name: StaticString, value: String)] {
-    let script = submitsItself ? "; script-src \(PageStyle.scriptDigest)" : ""
+    let script = self.script.map { "; script-src \($0.digest)" } ?? ""
     let policy =
       "default-src 'none'; style-src \(PageStyle.sheetDigest); img-src data:; base-uri 'none'; "
       + "frame-ancestors 'none'; form-action \(formAction)\(script)"
@@ -65,15 +73,23 @@ package struct Page: Sendable {
     ]
   }
 
+  /// Facts that most people need not read, folded; nothing where there are none.
+  package static func details(_ facts: [(name: String, text: String)]) -> Markup {
+    if facts.isEmpty { return "" }
+    let rows: [Markup] = facts.map { "<dt>\($0.name)</dt><dd><code>\($0.text)</code></dd>\n" }
+    return "<details><summary>Details</summary>\n<dl>\n\(rows)</dl>\n</details>\n"
+  }
+
   /// The media type of `html`.
   package static let contentType = "text/html; charset=utf-8"
 }
 
-/// How all pages look, and the one script there is. Both are constant, so that the content security policy can name
+/// How all pages look, and the two scripts there are. All are constant, so that the content security policy can name
 /// them by digest.
 private enum PageStyle {
   static let sheetDigest = digest(sheet)
   static let scriptDigest = digest(script)
+  static let addressScriptDigest = digest(addressScript)
 
   /// Without a digest there is no style and no script, and the page is as readable as before.
   private static func digest(_ text: String) -> String {
@@ -86,6 +102,9 @@ private enum PageStyle {
 
   /// Sends the only form of a page that is nothing but a form.
   static let script = "document.forms[0].submit()"
+
+  /// Leaves the path alone in the address bar.
+  static let addressScript = "history.replaceState(null,'',location.pathname)"
 
   /// System fonts, both colour schemes, visible focus, nothing from elsewhere.
   static let sheet = """
@@ -105,7 +124,12 @@ private enum PageStyle {
     ul{margin:0 0 1rem;padding-left:1.25rem}
     li{margin:.25rem 0}
     small,footer,.quiet{color:var(--quiet);font-size:.875rem}
-    footer{max-width:30rem;text-align:center}
+    footer{width:100%;max-width:30rem;text-align:center;overflow-wrap:anywhere}
+    details{margin-top:1.5rem;color:var(--quiet);font-size:.875rem;overflow-wrap:anywhere}
+    summary{cursor:pointer;padding:.5rem 0}
+    dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem .75rem;margin:.25rem 0 0}
+    dd{margin:0}
+    dt{font-weight:600}
     fieldset{border:0;padding:0;margin:1.5rem 0 0}
     legend{font-weight:600;padding:0;margin-bottom:.5rem}
     label{display:block;font-weight:600;margin:.75rem 0 .25rem}

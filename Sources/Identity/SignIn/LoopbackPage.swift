@@ -97,6 +97,11 @@ enum LoopbackPage: Sendable, Hashable {
     let (title, text) = content
     var page = Page(title: title, content: "<h1>\(title)</h1>\n\(text)")
     if case .asked = self { page.formAction = "'self'" }
+    // What the provider sends the browser to has the code in it.
+    switch self {
+    case .kept, .askedElsewhere, .asked, .failed, .wrongAnswer, .answeredBefore: page.hidesQuery = true
+    default: break
+    }
     var fields: [(name: String, value: String)] = []
     if case .begin(let address) = self { fields.append(("Location", address)) }
     fields += [("Content-Type", Page.contentType), ("Cache-Control", "no-store")]

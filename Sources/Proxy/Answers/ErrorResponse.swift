@@ -72,6 +72,12 @@ struct ErrorResponse {
       fields = page.fields
       return
     }
+    if audience != .program {
+      contentType = "text/html; charset=utf-8"
+      let page = ProblemPage(problem: problem, route: route?.name ?? "", requestID: requestID).page
+      (body, fields) = (page.html, page.fields)
+      return
+    }
     contentType = "application/problem+json"
     body = problem.json(route: route?.name ?? "", requestID: requestID, signIn: signIn)
   }

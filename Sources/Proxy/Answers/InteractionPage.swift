@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import Identity
+internal import Telemetry
 internal import Tokens
 
 /// The page that a person gets in the place of a problem document: who has to sign in for what, and where.
@@ -11,22 +12,48 @@ struct InteractionPage {
   var signIn: String?
   var requestID: String
 
+  private static func facts(route: String, reason: String, requestID: String) -> [Markup] {
+    [("Route", route), ("Reason", reason), ("Request", requestID)].filter { !$0.1.isEmpty }.map { name, text in
+      "<dt>\(name)</dt><dd><code>\(text)</code></dd>\n"
+    }
+  }
+
   /// The page.
   var page: Page {
     let scopes: [Markup] = interaction.scopes.words.map { "<li><code>\($0)</code></li>\n" }
-    let list: Markup = scopes.isEmpty ? "" : "<p>What it is for:</p>\n<ul>\n\(scopes)</ul>\n"
+    let list: Markup = scopes.isEmpty ? "" : "<p>It is for:</p>\n<ul>\n\(scopes)</ul>\n"
     let button: Markup = signIn.map { "<p><a class=\"button\" href=\"\($0)\">Sign in</a></p>\n" } ?? ""
-    let request: Markup = requestID.isEmpty ? "" : ", request <code>\(requestID)</code>"
-    var page = Page(
+    return Page(
       title: title,
       content: """
         <h1>\(title)</h1>
         <p>\(interaction.words(route: route, canSignInHere: signIn != nil))</p>
-        \(list)\(button)
+        \(button)<details><summary>Details</summary>
+        \(list)<dl>
+        \(Self.facts(route: route, reason: interaction.reason.rawValue, requestID: requestID))</dl>
+        </details>
         """)
-    page.footer = """
-      <p>Route <code>\(route)</code>\(request), reason <code>\(interaction.reason.rawValue)</code></p>
-      """
-    return page
+  }
+}
+
+/// The page that a person gets in the place of any other problem document.
+struct ProblemPage {
+  var problem: ProblemDocument
+  var route: String
+  var requestID: String
+
+  /// The page.
+  var page: Page {
+    let facts = [
+      (name: "Problem", text: "\(problem.type.word)"), ("Status", "\(problem.status)"), ("Route", route),
+      ("Request", requestID),
+    ].filter { !$0.text.isEmpty }
+    return Page(
+      title: problem.title,
+      content: """
+        <h1>\(problem.title)</h1>
+        <p role="alert">\(problem.detail)</p>
+        \(Page.details(facts))
+        """)
   }
 }

@@ -7,13 +7,19 @@ internal import Identity
 internal import Platform
 internal import Routing
 internal import Telemetry
+internal import Tokens
 
 extension Exchange {
   /// Sends a problem document. Whether the connection can carry another exchange.
   @discardableResult
   mutating func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
     trace?.problem = "\(ProblemDocument(failure).type.word)"
-    write(failure, keepsConnection: keepsConnection)
+    noteAudience()
+    if let page = await signInPage(insteadOf: failure) {
+      write(failure, page, keepsConnection: keepsConnection)
+    } else {
+      write(failure, nil, keepsConnection: keepsConnection)
+    }
     let isDelivered = await flush()
     finish()
     // Nothing was waited for. A caller that sends such requests back to back must not have the loop for itself.
@@ -42,14 +48,47 @@ extension Exchange {
     return await endAnswer(keepsConnection: keepsConnection)
   }
 
+  /// The request's id; empty where there is no head.
+  var requestID: String {
+    hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : ""
+  }
+
+  /// Finds out who reads an answer of the proxy's own.
+  mutating func noteAudience() {
+    guard hasHead else { return }
+    let request = request
+    audience = request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) }
+  }
+
+  /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
+  /// so there is one page before the identity provider, not two.
+  private func signInPage(insteadOf failure: ExchangeFailure) async -> SignInAnswer? {
+    guard audience == .person, case .token(.interactionRequired(let required)) = failure,
+      required.reason != .accountAmbiguous, route?.token.onInteractionRequired != .redirect
+    else { return nil }
+    return await signInPage(reason: required.reason.rawValue)
+  }
+
+  /// The same for any reason; nil where this listener has no pages for the route.
+  func signInPage(reason: String) async -> SignInAnswer? {
+    guard let handler = connection.context.signIn, let route, let returnTo else { return nil }
+    let visit = request.headBytes.withBytes { SignInPageRequest(request.parser.head, $0, origin: handler.origin) }
+    return await handler.page(
+      insteadOf: returnTo, route: route.name, cookies: visit.cookies, authority: visit.authority,
+      details: [("Reason", reason), ("Request", requestID)])
+  }
+
   /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
   @inline(never)
-  private mutating func write(_ failure: ExchangeFailure, keepsConnection: Bool) {
+  private mutating func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool) {
     let problem = ProblemDocument(failure)
-    let response = ErrorResponse(
-      problem, route: route,
-      requestID: hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : "",
-      signIn: signInLink(problem), audience: audience)
+    var response = ErrorResponse(
+      problem, route: route, requestID: requestID, signIn: signInLink(problem), audience: audience)
+    if let page {
+      response.body = page.body
+      // Those two are written below.
+      response.fields = page.fields.filter { !["Content-Type", "Cache-Control"].contains("\($0.name)") }
+    }
     beginAnswer(response.status)
     HeadWriter.field("Content-Type", response.contentType, into: &caller.output)
     for field in response.fields {

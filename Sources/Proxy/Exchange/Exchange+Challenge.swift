@@ -113,7 +113,7 @@ extension Exchange {
   }
 
   /// The path and query of a request.
-  private static func target(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String {
+  static func target(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String {
     let path = bytes.extracting(head.target.path).text
     let query = bytes.extracting(head.target.query).text
     return query.isEmpty ? path : "\(path)?\(query)"

@@ -47,6 +47,14 @@ extension Exchange {
           next = life.refusalAnswered()
           continue
         }
+        if let page = await signInPage(insteadOfRefusal: admitted) {
+          trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+          let keepsConnection = mayGoOn
+          write(page, withFieldsOf: attempt, credential.bearer, route, keepsConnection: keepsConnection)
+          pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
+          state.service.upstreams.answered(route.index)
+          return await flush() && keepsConnection
+        }
         action = await relay.passOn(&life)
       }
       record.bytesIn = request.content.contentBytes
@@ -119,6 +127,43 @@ extension Exchange {
       token: refused, route: admitted.route, status: attempt.status,
       isReplayable: !admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
     return await answerRefusal(refusal, attempt)
+  }
+
+  /// The sign-in page for a browser that navigates to what its sign-in does not suffice for; nil where the upstream's
+  /// own answer is passed on.
+  private mutating func signInPage(insteadOfRefusal admitted: AdmittedRequest) async -> SignInAnswer? {
+    guard connection.context.signIn != nil, !admitted.hasContent else { return nil }
+    switch record.challenge {
+    case .claims, .insufficientScope, .stepUp: break
+    default: return nil
+    }
+    noteAudience()
+    guard audience == .person, await state.service.signInRequirements.requirement(of: admitted.route.name) != nil else {
+      return nil
+    }
+    let request = request
+    returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
+    return await signInPage(reason: "upstream_challenge")
+  }
+
+  /// Writes a page with the status and the fields of an upstream's answer, but for those that are about its content.
+  @inline(never)
+  private mutating func write(
+    _ page: SignInAnswer, withFieldsOf attempt: UpstreamAttempt, _ bearer: BearerValue?, _ route: Route,
+    keepsConnection: Bool
+  ) {
+    let output = caller
+    attempt.input.withBytes {
+      ResponseRewriting.writeWithoutContent(attempt.parser.head, $0, route: route, bearer: bearer, into: &output.output)
+    }
+    for (name, value) in page.fields { HeadWriter.field(name, Array(value.utf8).span, into: &caller.output) }
+    HeadWriter.field("Content-Length", decimal: UInt64(page.body.count), into: &caller.output)
+    if !attempt.parser.head.fields.contains(.date) { writeDate() }
+    writeEnd(keepsConnection: keepsConnection)
+    let isHead = request.parser.head.method == .head
+    if !isHead { caller.output.append(page.body) }
+    record.status = UInt16(attempt.status)
+    record.bytesOut = isHead ? 0 : UInt64(page.body.count)
   }
 
   // MARK: Connections

@@ -119,6 +119,30 @@ enum ResponseRewriting {
     HeadWriter.end(into: &output)
   }
 
+  /// What is about the content of an answer, or about how a browser treats it.
+  private static let contentFields: [StaticString] = [
+    "content-type", "content-encoding", "content-language", "content-range", "content-location", "content-disposition",
+    "etag", "last-modified", "accept-ranges", "cache-control", "expires", "age", "content-security-policy",
+    "content-security-policy-report-only", "x-frame-options", "x-content-type-options", "referrer-policy",
+    "cross-origin-opener-policy", "cross-origin-resource-policy", "trailer",
+  ]
+
+  /// Appends the status line and the fields of an answer in the place of whose content a page of ours stands.
+  static func writeWithoutContent(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
+  ) {
+    writeStatusLine(head, bytes, bearer, into: &output)
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      let name = bytes.extracting(line.name)
+      guard line.known != .contentLength, !contentFields.contains(where: { name.equalsIgnoringCase($0) }) else {
+        continue
+      }
+      write(line, of: head, bytes, route: route, bearer: bearer, into: &output)
+    }
+  }
+
   /// Appends the status line and the fields of an answer without content.
   private static func writeBrief(
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
@@ -127,12 +151,20 @@ enum ResponseRewriting {
     writeStatusLine(head, bytes, bearer, into: &output)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      guard line.known != .contentLength, HopByHop.forwards(line, head.connection, in: bytes) else { continue }
-      if OriginClaim.names.contains(line.known) {
-        OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
-      } else if !ResponseFieldRule.repeats(bearer, line, bytes) {
-        HeadWriter.field(line, from: bytes, into: &output)
-      }
+      if line.known != .contentLength { write(line, of: head, bytes, route: route, bearer: bearer, into: &output) }
+    }
+  }
+
+  /// Appends a field unless it belongs to the upstream's connection or repeats the token.
+  private static func write(
+    _ line: FieldLine, of head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    into output: inout ByteBuffer
+  ) {
+    guard HopByHop.forwards(line, head.connection, in: bytes) else { return }
+    if OriginClaim.names.contains(line.known) {
+      OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
+    } else if !ResponseFieldRule.repeats(bearer, line, bytes) {
+      HeadWriter.field(line, from: bytes, into: &output)
     }
   }
 

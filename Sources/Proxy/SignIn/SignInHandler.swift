@@ -36,6 +36,9 @@ package final class SignInHandler: Sendable {
   /// A route that a person can sign in for.
   private struct SignInRoute {
     var name: String
+    /// What people read.
+    var displayName: String
+    var applicationName: String
     var subscription: TokenSubscription
     /// The account that the configuration names.
     var account: String?
@@ -49,6 +52,7 @@ package final class SignInHandler: Sendable {
   private let routes: [String: SignInRoute]
   private let surroundings: Surroundings
   private let pages: SignInPages
+  private let callbackPages: SignInPages
   private let seal: SignInSeal
   private let requirements: SignInRequirements
   private let pending: Locked<PendingSignIns>
@@ -67,6 +71,7 @@ package final class SignInHandler: Sendable {
     self.surroundings = surroundings
     requirements = service.signInRequirements
     pages = SignInPages()
+    callbackPages = SignInPages(hidesQuery: true)
     let lifetime = surroundings.lifetime
     if let former {
       seal = SignInSeal(keeping: former.seal, lifetime: lifetime)
@@ -80,7 +85,9 @@ package final class SignInHandler: Sendable {
         continue
       }
       routes[route.name] = SignInRoute(
-        name: route.name, subscription: service.subscriptions[slot], account: account)
+        name: route.name, displayName: route.displayName ?? route.name,
+        applicationName: route.applicationName ?? service.subscriptions[slot].application.name,
+        subscription: service.subscriptions[slot], account: account)
     }
     self.routes = routes
   }
@@ -124,7 +131,9 @@ package final class SignInHandler: Sendable {
 
   // MARK: The page with the button
 
-  private func form(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
+  private func form(
+    _ request: SignInPageRequest, _ details: [(name: String, text: String)] = []
+  ) async throws(CryptoError) -> SignInAnswer {
     var asked: (form: SignInForm, route: SignInRoute)
     switch read(request.query) {
     case .success(let read):
@@ -144,8 +153,12 @@ package final class SignInHandler: Sendable {
     }
     var question = SignInPages.Question(
       words: SignInText(requirement, configured: route.subscription.key.scopes, isSignedIn: !people.isEmpty),
-      application: application.name, route: route.name, account: route.account, authority: application.authority.url,
-      form: asked.form, seal: try seal.seal(browser, asked.form, now: surroundings.now()))
+      application: route.applicationName, route: route.displayName, account: route.account,
+      authority: application.authority.url,
+      form: asked.form, seal: try seal.seal(browser, asked.form, now: surroundings.now()),
+      details: [
+        ("Route", route.name), ("Application", application.name), ("Scopes", requirement.scopes.description),
+      ] + details)
     if route.account == nil {
       if people.count == 1 { question.account = people[0].name } else { question.choice = people }
     }
@@ -187,6 +200,26 @@ package final class SignInHandler: Sendable {
     RouteSignInRequirement(
       await requirements.requirement(of: route.name), configured: route.subscription.key.scopes, now: surroundings.now()
     )
+  }
+
+  /// The page with the button in the place of an answer to a browser that navigates to `target` and lacks a sign-in for
+  /// `route`: its content, and its fields. nil where the browser called the listener by another name than the pages
+  /// have, or no one signs in for the route.
+  func page(
+    insteadOf target: String, route: String, cookies: String, authority: String,
+    details: [(name: String, text: String)]
+  ) async -> SignInAnswer? {
+    guard routes[route] != nil, !hasOneName || authority.lowercased() == origin.authority else { return nil }
+    let form = SignInForm(route: route, returnTo: ReturnPath(target))
+    let query = SignInEndpoint.link(form).split(separator: "?", maxSplits: 1).last ?? ""
+    let request = SignInPageRequest(
+      method: "GET", path: SignInEndpoint.signInPath, query: String(query), authority: authority, cookies: cookies)
+    do throws(CryptoError) {
+      let answer = try await self.form(request, details)
+      return answer.status == 200 ? answer : nil
+    } catch {
+      return nil
+    }
   }
 
   // MARK: Its button
@@ -242,6 +275,7 @@ package final class SignInHandler: Sendable {
   // MARK: Back from the identity provider
 
   private func callback(_ request: SignInPageRequest) async -> SignInAnswer {
+    let pages = callbackPages
     let state: String?
     do throws(ReplyForm.Problem) {
       state = try ReplyForm(request.query)["state"]
@@ -288,6 +322,7 @@ package final class SignInHandler: Sendable {
   ) async
     -> SignInAnswer
   {
+    let pages = callbackPages
     do throws(AcquisitionError) {
       _ = try await surroundings.broker.currentBearer(for: route.subscription)
     } catch {
@@ -297,12 +332,12 @@ package final class SignInHandler: Sendable {
       }
     }
     if let path = form.returnTo {
-      if form.asksBeforeReturn { return pages.done(account?.name, route: route.name, returnTo: path) }
+      if form.asksBeforeReturn { return pages.done(account?.name, route: route.displayName, returnTo: path) }
       // A redirect would go on with the provider's: the browser would call the next request another site's, and be
       // refused.
       return source == .otherPage || source == .noPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
     }
-    return pages.done(account?.name, route: route.name)
+    return pages.done(account?.name, route: route.displayName)
   }
 
   /// The routes that a sign-in for one of them serves: the application's, for the same account.

@@ -7,6 +7,9 @@ internal import Tokens
 
 /// Makes pages.
 struct SignInPages: Sendable {
+  /// Whether the pages answer an address with a code in it.
+  var hidesQuery = false
+
   /// What the page with the button knows.
   struct Question {
     var words: SignInText
@@ -20,13 +23,15 @@ struct SignInPages: Sendable {
     var authority: HTTPURL?
     var form: SignInForm
     var seal: String
+    /// What technicians look up, behind "Details".
+    var details: [(name: String, text: String)] = []
   }
 
   /// The page with the button.
   func question(_ question: Question) -> SignInAnswer {
     let words = question.words
     let whose: Markup =
-      question.account.map { " in the name of <b>\($0)</b>" } ?? (question.choice.isEmpty ? " in your name" : "")
+      question.account.map { " on behalf of <b>\($0)</b>" } ?? (question.choice.isEmpty ? " on your behalf" : "")
     let scopes: [Markup] = words.scopes.map { permission, resource in
       let at: Markup = resource.map { " <small>at \($0)</small>" } ?? ""
       return "<li>\(permission)\(at)</li>\n"
@@ -51,6 +56,7 @@ struct SignInPages: Sendable {
       \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
       <div class="buttons"><button class="main"\(focus)>Continue</button></div>
       </form>
+      \(Page.details(question.details))
       """
     return page(200, words.heading, content, formAction: Self.formAction(question.authority))
   }
@@ -124,6 +130,7 @@ struct SignInPages: Sendable {
     page.footer = "bearer-proxy"
     page.formAction = formAction
     page.refresh = refresh?.text
+    page.hidesQuery = hidesQuery
     return SignInAnswer(
       status: status,
       fields: [("Content-Type", Page.contentType), ("Cache-Control", "no-store")] + page.fields, body: page.html)

@@ -231,7 +231,9 @@ struct Composition {
     for (route, tls) in zip(settings.routes, configuration.contexts.routes) {
       let subscription = settings.subscription(
         of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
-      plan.add(route, tls: tls, subscription: subscription)
+      plan.add(
+        route, applicationName: route.application.flatMap { settings.application(named: $0)?.displayName }, tls: tls,
+        subscription: subscription)
     }
     return plan
   }

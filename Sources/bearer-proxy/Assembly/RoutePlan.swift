@@ -27,10 +27,15 @@ struct RoutePlan {
     var proxy: ProxyAddress?
   }
 
-  mutating func add(_ settings: RouteSettings, tls: TLSContext?, subscription: TokenSubscription?) {
+  /// Adds a route.
+  /// - Parameter applicationName: what people read of its application.
+  mutating func add(
+    _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, subscription: TokenSubscription?
+  ) {
     routes.append(
       Route(
-        index: routes.count, name: settings.name, host: settings.host, path: settings.path,
+        index: routes.count, name: settings.name, displayName: settings.displayName, applicationName: applicationName,
+        host: settings.host, path: settings.path,
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
         allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,

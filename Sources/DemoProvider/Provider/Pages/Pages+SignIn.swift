@@ -142,7 +142,7 @@ extension Pages {
     let device: Markup =
       context.userCode.map {
         """
-        <p>Go on only if the device in front of you shows this code: <span class="usercode">\($0)</span></p>
+        <p>Continue only if the device in front of you shows this code: <span class="usercode">\($0)</span></p>
 
         """
       } ?? ""
