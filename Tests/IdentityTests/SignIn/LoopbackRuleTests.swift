@@ -74,7 +74,7 @@ import Tokens
         == "http://localhost:9/.bearer/callback/a")
   }
 
-  @Test func `pages escape names and run nothing`() {
+  @Test func `pages escape names and run nothing of others`() {
     let evil = "<script>\"'&"
     for page: LoopbackPage in [
       .kept(name: evil, application: evil), .asked(name: evil, application: evil, decision: "/d"),
@@ -86,7 +86,9 @@ import Tokens
         return
       }
       let text = String(decoding: bytes, as: UTF8.self) + response.fields.map { "\($0.name): \($0.value)\n" }.joined()
-      #expect(!text.contains("<script") && text.contains("&lt;script&gt;&quot;&#39;&amp;"))
+      // The one script is the page's own, which takes the query out of the address bar.
+      let others = text.replacing("<script>history.replaceState(null,'',location.pathname)</script>", with: "")
+      #expect(!others.contains("<script") && text.contains("&lt;script&gt;&quot;&#39;&amp;"))
       #expect(text.contains("default-src 'none'") && text.contains("frame-ancestors 'none'"))
     }
   }
