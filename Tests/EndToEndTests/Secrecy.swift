@@ -47,10 +47,11 @@ extension Trait where Self == Secrecy {
       #expect(try await eventually { scene.proxy.accessRecords.count == 2 })
     }
     let findings = try await ledger.findings()
-    // The configuration's path, a secret here, is in the arguments and wherever a value's source is shown.
+    // The configuration's path, a secret here, is in the arguments, in the first log record and wherever a value's
+    // source is shown.
     let places = [
-      "the arguments of", "/metrics of", "standard output of", "the problem document", "/status?format=json of",
-      "/config of", "/config?format=json of",
+      "the arguments of", "/metrics of", "standard output of", "standard error of", "the problem document",
+      "/status?format=json of", "/config of", "/config?format=json of",
     ]
     for place in places { #expect(findings.contains { $0.hasPrefix(place) }, "\(findings)") }
     #expect(findings.count == places.count, "\(findings)")

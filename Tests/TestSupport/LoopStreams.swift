@@ -70,12 +70,12 @@ package enum ReceivedEnd: Sendable, Equatable {
   case endOfStream
   /// The stream broke.
   case failed(StreamError)
-  /// Ten seconds without a byte.
+  /// A minute without a byte.
   case timedOut
 }
 
 extension ByteStream {
-  private static let patience = TimeSpan.seconds(10)
+  private static let patience = TimeSpan.seconds(60)
 
   /// Makes the handshake; throws where it fails.
   package func shakeHands() async throws {
