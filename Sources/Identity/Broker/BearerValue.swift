@@ -1,10 +1,9 @@
-// Owns one access token in the form in which requests carry it. Immutable but for the note of who renews it.
-
 package import Bytes
 internal import Synchronization
-package import Tokens
+public import Tokens
 
-/// A token rendered once, shared by every event loop.
+/// An access token in the form in which requests carry it: rendered once, shared by every event loop, immutable but
+/// for the claim of its renewal.
 ///
 /// A loop compares `isUsable` with its clock, writes `bytes`, and calls `TokenBroker.refreshBehind` where
 /// `claimsRefresh` says so: once per value, not once per loop or request.
@@ -78,5 +77,44 @@ package final class BearerValue: Sendable {
   /// Lets the renewal be claimed again from an instant on.
   func releaseRefresh(at instant: UnixTime) {
     refreshDue.store(instant.seconds, ordering: .relaxed)
+  }
+}
+
+/// What is known of a token beside its bytes: whose it is, for which tenant, from where.
+public struct TokenOrigin: Sendable, Hashable {
+  /// Who handed it out.
+  public enum Source: String, Sendable, Hashable {
+    /// The provider, just now.
+    case identityProvider = "identity_provider"
+    /// The cache: it was obtained earlier, here or by another process.
+    case cache
+  }
+
+  /// Who handed it out.
+  public var source: Source
+  /// The tenant it is for, which need not be the person's own; nil where the provider has no tenants.
+  public var tenant: String?
+  /// Whose it is; nil for an application's own.
+  public var account: CachedAccount?
+
+  /// An origin.
+  package init(source: Source = .identityProvider, tenant: String? = nil, account: CachedAccount? = nil) {
+    self.source = source
+    self.tenant = tenant
+    self.account = account
+  }
+
+  /// The origin of a token that is filed under a tenant of an authority. Where the authority names none
+  /// (`organizations`), a token is for the person's own tenant, the second half of the home account id.
+  init(_ source: Source, authority: Authority, realm: String?, account: CachedAccount?) {
+    let home = account?.homeAccountID.split(separator: ".", maxSplits: 1).dropFirst().first.map(String.init)
+    let tenant: String? =
+      switch authority.kind {
+      case .entra(.specific(let written), _): realm ?? written
+      case .entra: home
+      case .b2c(let written, _), .ciam(let written): realm ?? written
+      case .adfs, .issuer: nil
+      }
+    self.init(source: source, tenant: tenant, account: account)
   }
 }
