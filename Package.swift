@@ -29,7 +29,7 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
 
     .target(name: "Bytes", swiftSettings: strictAndSafe),
-    .target(name: "Telemetry", swiftSettings: strict),
+    .target(name: "Telemetry", dependencies: ["Bytes"], swiftSettings: strict),
     .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: strictAndSafe),
     .target(name: "Tokens", dependencies: ["HTTP", "Bytes"], swiftSettings: strictAndSafe),
     .target(name: "Platform", dependencies: ["CSystem", "COpenSSL", "Telemetry"], swiftSettings: strict),
@@ -143,7 +143,8 @@ if Context.environment["BEARER_PROXY_FUZZ"] != nil {
   ] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["HTTP", "Tokens", "Bytes"] + (name == "FuzzConfiguration" ? ["Configuration"] : []),
+        name: name,
+        dependencies: ["HTTP", "Tokens", "Telemetry", "Bytes"] + (name == "FuzzConfiguration" ? ["Configuration"] : []),
         path: "Fuzz/\(name)", swiftSettings: strict))
   }
 }

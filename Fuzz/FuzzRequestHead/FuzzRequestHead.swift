@@ -4,6 +4,7 @@
 
 import Bytes
 import HTTP
+import Telemetry
 
 /// One input of libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -73,7 +74,7 @@ enum HeadOutcome: Equatable {
   private static func written(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> [UInt8]? {
     _ = ExpectContinue.of(head, bytes)
     _ = HopByHop.acceptsTrailers(head.fields, in: bytes)
-    if let line = head.fields.first(.traceparent) { _ = TraceParent(bytes.extracting(line.value)) }
+    if let line = head.fields.first(.traceparent) { _ = TraceContext(bytes.extracting(line.value)) }
     guard head.target.form == .origin else { return nil }
     let path = bytes.extracting(head.target.path)
     var buffer = ByteBuffer(capacity: 16)

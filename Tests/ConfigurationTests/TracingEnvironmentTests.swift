@@ -2,6 +2,7 @@
 
 import Bytes
 import HTTP
+import Telemetry
 import Testing
 import Tokens
 

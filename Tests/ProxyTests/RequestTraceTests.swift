@@ -1,16 +1,16 @@
 // Which trace a request belongs to, and whether it is recorded.
 
 import Bytes
-import HTTP
 import Routing
+import Telemetry
 import Testing
 
 @testable import Proxy
 
 @Suite struct RequestTraceTests {
-  private static let sent = TraceParent(randomHigh: 7, randomLow: 8, randomParent: 9, isSampled: true)
+  private static let sent = TraceContext(randomHigh: 7, randomLow: 8, randomSpan: 9, isSampled: true)
 
-  private static func trace(_ sent: TraceParent?, _ rules: TracingRules?) -> RequestTrace {
+  private static func trace(_ sent: TraceContext?, _ rules: TracingRules?) -> RequestTrace {
     var last: UInt64 = 0
     return RequestTrace(sent: sent, rules) {
       last += 1
@@ -24,9 +24,9 @@ import Testing
 
   @Test func `without rules nothing is recorded, and a caller's decision is passed on`() {
     let continued = Self.trace(Self.sent, nil)
-    #expect(continued.own == Self.sent.child(randomParent: 1) && continued.caller == 9 && !continued.isRecorded)
+    #expect(continued.own == Self.sent.sibling(1) && continued.caller == 9 && !continued.isRecorded)
     let new = Self.trace(nil, nil)
-    #expect(new.own.flags == 0 && new.own.parent == 3 && new.caller == nil && !new.isRecorded)
+    #expect(new.own.flags == 0 && new.own.span == 3 && new.caller == nil && !new.isRecorded)
   }
 
   static let decisions: [(TracingRules, isSent: Bool, recorded: Bool)] = [

@@ -97,7 +97,7 @@ import Tokens
     func add(_ id: UInt64) {
       tracer.add([
         SpanRecord(
-          SpanContext(traceHigh: 0, traceLow: 1, span: id, flags: 1), parent: .none, name: "n", kind: .internal,
+          TraceContext(traceHigh: 0, traceLow: 1, span: id, flags: 1), parent: .none, name: "n", kind: .internal,
           start: 0, end: 0)
       ])
     }

@@ -1,16 +1,20 @@
 import Bytes
-import HTTP
+import Telemetry
 import Testing
 
-@Suite struct TraceParentTests {
+@Suite struct TraceContextTests {
   static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-  private static func read(_ value: String) -> TraceParent? {
+  private static func read(_ value: String) -> TraceContext? {
     let bytes = Array(value.utf8)
-    return TraceParent(bytes.span)
+    return TraceContext(bytes.span)
   }
 
-  private static func written(_ trace: TraceParent) -> String {
+  private static func text(_ buffer: borrowing ByteBuffer) -> String {
+    buffer.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+  }
+
+  private static func written(_ trace: TraceContext) -> String {
     var buffer = ByteBuffer(capacity: 1)
     trace.write(into: &buffer)
     return text(buffer)
@@ -19,13 +23,13 @@ import Testing
   @Test func `what was read is written as it was`() throws {
     let trace = try #require(Self.read(Self.example))
     #expect(trace.traceHigh == 0x0af7_6519_16cd_43dd && trace.traceLow == 0x8448_eb21_1c80_319c)
-    #expect(trace.parent == 0xb7ad_6b71_6920_3331 && trace.flags == 1)
+    #expect(trace.span == 0xb7ad_6b71_6920_3331 && trace.flags == 1)
     #expect(Self.written(trace) == Self.example)
-    let child = trace.child(randomParent: 0xAB)
+    let child = trace.sibling(0xAB)
     #expect(Self.written(child) == "00-0af7651916cd43dd8448eb211c80319c-00000000000000ab-01")
     var buffer = ByteBuffer(capacity: 1)
     trace.writeTraceID(into: &buffer)
-    #expect(text(buffer) == "0af7651916cd43dd8448eb211c80319c")
+    #expect(Self.text(buffer) == "0af7651916cd43dd8448eb211c80319c")
   }
 
   @Test func `a later version is read as far as version 0 goes`() throws {
@@ -51,9 +55,9 @@ import Testing
 
   @Test func `a trace made from any numbers is valid`() {
     for number in [UInt64.min, 1, .max] {
-      let trace = TraceParent(randomHigh: number, randomLow: number, randomParent: number, isSampled: number == 1)
+      let trace = TraceContext(randomHigh: number, randomLow: number, randomSpan: number, isSampled: number == 1)
       #expect(Self.read(Self.written(trace)) == trace)
-      #expect(Self.read(Self.written(trace.child(randomParent: number))) != nil)
+      #expect(Self.read(Self.written(trace.sibling(number))) != nil)
     }
   }
 }

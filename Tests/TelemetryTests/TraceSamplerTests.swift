@@ -1,11 +1,11 @@
 // Which traces are recorded.
 
-import HTTP
+import Telemetry
 import Testing
 
 @Suite struct TraceSamplerTests {
-  private static func trace(low: UInt64 = 7, sampled: Bool = false) -> TraceParent {
-    TraceParent(randomHigh: 1, randomLow: low, randomParent: 2, isSampled: sampled)
+  private static func trace(low: UInt64 = 7, sampled: Bool = false) -> TraceContext {
+    TraceContext(randomHigh: 1, randomLow: low, randomSpan: 2, isSampled: sampled)
   }
 
   /// The rule, whether the caller has a trace, what it decided, and what comes of it.

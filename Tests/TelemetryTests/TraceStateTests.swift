@@ -1,6 +1,6 @@
 // The grammar of tracestate.
 
-import HTTP
+import Telemetry
 import Testing
 
 @Suite struct TraceStateTests {

@@ -5,7 +5,7 @@ import Testing
 @testable import Telemetry
 
 @Suite struct TracesDocumentTests {
-  private static let context = SpanContext(
+  private static let context = TraceContext(
     traceHigh: 0x0AF7_6519_16CD_43DD, traceLow: 0x8448_EB21_1C80_319C, span: 0x00F0_67AA_0BA9_02B7, flags: 1)
 
   private static func text(_ spans: [SpanRecord]) -> String {
@@ -75,7 +75,7 @@ import Testing
   private static func spans(_ ids: ClosedRange<UInt64>) -> [SpanRecord] {
     ids.map { id in
       SpanRecord(
-        SpanContext(traceHigh: 0, traceLow: 1, span: id, flags: 1), parent: .none, name: "", kind: .internal, start: 0,
+        TraceContext(traceHigh: 0, traceLow: 1, span: id, flags: 1), parent: .none, name: "", kind: .internal, start: 0,
         end: 0)
     }
   }

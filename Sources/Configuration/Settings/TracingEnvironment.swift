@@ -4,6 +4,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import Telemetry
 internal import Tokens
 
 /// The variables of OpenTelemetry, read.

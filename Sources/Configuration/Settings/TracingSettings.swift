@@ -3,6 +3,7 @@
 
 public import Bytes
 public import HTTP
+public import Telemetry
 internal import Tokens
 
 /// How requests are traced. Where there are none of these settings, nothing is traced.

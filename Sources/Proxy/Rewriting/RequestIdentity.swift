@@ -25,10 +25,10 @@ enum RequestIdentity {
   }
 
   /// Has the upstream told that another span is its request's parent.
-  static func replace(parent: UInt64, of trace: TraceParent, in buffer: inout ByteBuffer) {
+  static func replace(parent: UInt64, of trace: TraceContext, in buffer: inout ByteBuffer) {
     let id = buffer.withBytes { bytes in requestID(bytes).indices.map { requestID(bytes)[$0] } }
     buffer.removeAll()
-    trace.child(randomParent: parent).write(into: &buffer)
+    trace.sibling(parent).write(into: &buffer)
     buffer.append(id)
   }
 
@@ -37,28 +37,28 @@ enum RequestIdentity {
     sentTrace(head, bytes) != nil
   }
 
-  private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceParent? {
+  private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceContext? {
     // Of two, nobody can say which is meant.
     guard let line = head.fields.first(.traceparent), head.fields.count(of: .traceparent) == 1 else { return nil }
-    return TraceParent(bytes.extracting(line.value))
+    return TraceContext(bytes.extracting(line.value))
   }
 
   /// The `traceparent` to send.
   @_lifetime(copy identity)
   static func traceparent(_ identity: Span<UInt8>) -> Span<UInt8> {
-    identity.extracting(first: TraceParent.byteCount)
+    identity.extracting(first: TraceContext.byteCount)
   }
 
   /// The trace id within it.
   @_lifetime(copy identity)
   static func traceID(_ identity: Span<UInt8>) -> Span<UInt8> {
-    identity.count < TraceParent.byteCount ? identity : identity.extracting(3..<35)
+    identity.count < TraceContext.byteCount ? identity : identity.extracting(3..<35)
   }
 
   /// The request id.
   @_lifetime(copy identity)
   static func requestID(_ identity: Span<UInt8>) -> Span<UInt8> {
-    identity.extracting(droppingFirst: min(TraceParent.byteCount, identity.count))
+    identity.extracting(droppingFirst: min(TraceContext.byteCount, identity.count))
   }
 
   /// Up to 128 visible ASCII characters that need no escaping anywhere.

@@ -27,7 +27,7 @@ final class ExchangeTrace {
   var problem: String?
 
   private struct Attempt {
-    var context: SpanContext
+    var context: TraceContext
     var start: MonotonicTime
     var path = ""
   }
@@ -57,10 +57,7 @@ final class ExchangeTrace {
     self.attributes = attributes
   }
 
-  private var context: SpanContext {
-    SpanContext(
-      traceHigh: trace.own.traceHigh, traceLow: trace.own.traceLow, span: trace.own.parent, flags: trace.own.flags)
-  }
+  private var context: TraceContext { trace.own }
 
   /// The place for what is done for the request as a whole.
   var whole: SpanScope { SpanScope(context) }
@@ -97,7 +94,7 @@ final class ExchangeTrace {
 
   /// Begins an attempt at the upstream. The result is the span that its request names as its parent.
   @inline(never)
-  func beginAttempt(now: MonotonicTime) -> (trace: TraceParent, span: UInt64) {
+  func beginAttempt(now: MonotonicTime) -> (trace: TraceContext, span: UInt64) {
     let attempt = Attempt(context: context.sibling(random()), start: now)
     self.attempt = attempt
     return (trace.own, attempt.context.span)

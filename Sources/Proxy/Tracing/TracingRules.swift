@@ -1,6 +1,6 @@
 // Owns what is decided of a request's trace at its beginning: which trace it is, and whether it is recorded.
 
-public import HTTP
+public import Telemetry
 internal import Routing
 
 /// How traces begin and go on, where requests are traced.
@@ -20,7 +20,7 @@ public struct TracingRules: Sendable, Hashable {
 /// The trace of one request.
 struct RequestTrace: Hashable {
   /// The trace, with this proxy's span in it.
-  var own: TraceParent
+  var own: TraceContext
   /// The caller's span; nil where the trace begins here.
   var caller: UInt64?
   /// Whether spans are recorded.
@@ -28,13 +28,13 @@ struct RequestTrace: Hashable {
 
   /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is
   /// passed on.
-  init(sent: TraceParent?, _ rules: TracingRules?, random: () -> UInt64) {
+  init(sent: TraceContext?, _ rules: TracingRules?, random: () -> UInt64) {
     let continued = rules?.propagates == false ? nil : sent
     if let continued {
-      own = continued.child(randomParent: random())
-      caller = continued.parent
+      own = continued.sibling(random())
+      caller = continued.span
     } else {
-      own = TraceParent(randomHigh: random(), randomLow: random(), randomParent: random(), isSampled: false)
+      own = TraceContext(randomHigh: random(), randomLow: random(), randomSpan: random(), isSampled: false)
     }
     guard let rules else { return }
     isRecorded = rules.sampler.records(own, isContinued: continued != nil)

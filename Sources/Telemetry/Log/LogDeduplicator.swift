@@ -79,17 +79,3 @@ public struct LogDeduplicator: Sendable {
     }
   }
 }
-
-/// What a record's request is called across systems.
-public struct LogRequest: Sendable, Hashable {
-  /// The `X-Request-ID`.
-  public var requestID: String
-  /// The trace it belongs to, in hexadecimal.
-  public var traceID: String
-
-  /// The ids of a request.
-  public init(requestID: String, traceID: String) {
-    self.requestID = requestID
-    self.traceID = traceID
-  }
-}

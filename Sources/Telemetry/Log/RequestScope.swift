@@ -1,7 +1,4 @@
-// Owns for whom a task works: the request that waits for what the task obtains. It goes along with tasks by itself, so
-// that brokers, caches and whatever else has no business with requests need not hand it on.
-
-/// The request that waits for the work at hand.
+/// The request that waits for the work of a task. Tasks inherit it, so that brokers and caches need not hand it on.
 public struct RequestScope: Sendable {
   /// What log records about the work name.
   public var request: LogRequest
@@ -14,8 +11,8 @@ public struct RequestScope: Sendable {
     self.spans = spans
   }
 
-  /// Whoever waits for the present task; nil where nobody does. Tasks made in a scope are in it, too: where one of them
-  /// lives on when the request has its answer, it is to be made outside.
+  /// The request that waits for the present task; nil where none does. Tasks made in a scope are in
+  /// it, too: a task that outlives the request has to be made outside.
   @TaskLocal public static var current: RequestScope?
 
   /// Does something in a scope; in none, where that is nil.
@@ -30,5 +27,19 @@ public struct RequestScope: Sendable {
       }
     }
     return try result.get()
+  }
+}
+
+/// What a record's request is called across systems.
+public struct LogRequest: Sendable, Hashable {
+  /// The `X-Request-ID`.
+  public var requestID: String
+  /// The trace it belongs to, in hexadecimal.
+  public var traceID: String
+
+  /// The ids of a request.
+  public init(requestID: String, traceID: String) {
+    self.requestID = requestID
+    self.traceID = traceID
   }
 }

@@ -1,4 +1,6 @@
-// Owns what is told of one piece of work that is over: a span, as OpenTelemetry means it.
+// What is told of one piece of work: a span, as OpenTelemetry means it.
+
+internal import Synchronization
 
 /// The value of a span's attribute.
 public enum SpanValue: Sendable, Hashable {
@@ -14,15 +16,15 @@ public struct SpanRecord: Sendable {
   public enum Kind: Int, Sendable {
     /// Work within this process.
     case `internal` = 1
-    /// The answer to somebody's request.
+    /// The answer to a request.
     case server = 2
-    /// A request to somebody.
+    /// A request to another system.
     case client = 3
   }
 
   /// Whose child a span is.
   public enum Parent: Sendable, Hashable {
-    /// Nobody's: the trace begins here.
+    /// None: the trace begins here.
     case none
     /// A span of this process.
     case local(UInt64)
@@ -31,7 +33,7 @@ public struct SpanRecord: Sendable {
   }
 
   /// Its place.
-  public var context: SpanContext
+  public var context: TraceContext
   /// Whose child it is.
   public var parent: Parent
   /// What vendors say of the trace.
@@ -51,7 +53,7 @@ public struct SpanRecord: Sendable {
 
   /// A span without attributes, which ends no earlier than it began.
   public init(
-    _ context: SpanContext, parent: Parent, name: String, kind: Kind, start: UInt64, end: UInt64
+    _ context: TraceContext, parent: Parent, name: String, kind: Kind, start: UInt64, end: UInt64
   ) {
     self.context = context
     self.parent = parent
@@ -60,4 +62,22 @@ public struct SpanRecord: Sendable {
     self.start = start
     self.end = max(start, end)
   }
+}
+
+/// The span that spans of the work at hand are children of.
+public final class SpanScope: Sendable {
+  /// That span.
+  public let parent: TraceContext
+  private let noted = Atomic(false)
+
+  /// A place for children.
+  public init(_ parent: TraceContext) {
+    self.parent = parent
+  }
+
+  /// Notes that there is a child.
+  public func note() { noted.store(true, ordering: .relaxed) }
+
+  /// Whether there is any: then the parent has to be told, too.
+  public var hasChildren: Bool { noted.load(ordering: .relaxed) }
 }

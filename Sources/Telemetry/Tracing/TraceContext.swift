@@ -1,12 +1,12 @@
-// Owns the identity of a request across systems: reading, checking and writing `traceparent`. Where random numbers come
-// from is the caller's business.
+// A span's place in all traces, and the field that carries it from one system to the next. Random numbers are
+// parameters.
 //
 //     traceparent = version "-" trace-id "-" parent-id "-" trace-flags, all in HEXDIGLC   (W3C Trace Context §3.2)
 
 public import Bytes
 
-/// The content of a `traceparent` field.
-public struct TraceParent: Sendable, Hashable {
+/// The place of a span, which is what a `traceparent` field says: its trace's id, its own, and the flags.
+public struct TraceContext: Sendable, Hashable {
   /// Length of every `traceparent` that is written.
   public static let byteCount = 55
 
@@ -14,8 +14,8 @@ public struct TraceParent: Sendable, Hashable {
   public var traceHigh: UInt64
   /// The second half of the trace id.
   public var traceLow: UInt64
-  /// The id of the span that made the request.
-  public var parent: UInt64
+  /// The id of the span, which is not 0: in a field that was received, of the span that made the request.
+  public var span: UInt64
   /// The flags; bit 0 says that the trace is recorded.
   public var flags: UInt8
 
@@ -25,11 +25,19 @@ public struct TraceParent: Sendable, Hashable {
     set { flags = newValue ? flags | 1 : flags & ~1 }
   }
 
+  /// A span of a trace.
+  public init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
+    self.traceHigh = traceHigh
+    self.traceLow = traceLow
+    self.span = span
+    self.flags = flags
+  }
+
   /// A new trace from random numbers. Ids of 0 are invalid, so 1 stands in for them.
-  public init(randomHigh: UInt64, randomLow: UInt64, randomParent: UInt64, isSampled: Bool) {
+  public init(randomHigh: UInt64, randomLow: UInt64, randomSpan: UInt64, isSampled: Bool) {
     traceHigh = randomHigh
     traceLow = randomHigh == 0 && randomLow == 0 ? 1 : randomLow
-    parent = max(randomParent, 1)
+    span = max(randomSpan, 1)
     flags = isSampled ? 1 : 0
   }
 
@@ -38,22 +46,22 @@ public struct TraceParent: Sendable, Hashable {
   public init?(_ value: Span<UInt8>) {
     guard value.count >= Self.byteCount, value[2] == ASCII.dash, value[35] == ASCII.dash, value[52] == ASCII.dash,
       let version = Self.number(value, 0..<2), let high = Self.number(value, 3..<19),
-      let low = Self.number(value, 19..<35), let parent = Self.number(value, 36..<52),
+      let low = Self.number(value, 19..<35), let span = Self.number(value, 36..<52),
       let flags = Self.number(value, 53..<55)
     else { return nil }
-    guard version != 0xFF, high != 0 || low != 0, parent != 0 else { return nil }
+    guard version != 0xFF, high != 0 || low != 0, span != 0 else { return nil }
     if value.count > Self.byteCount, version == 0 || value[55] != ASCII.dash { return nil }
     traceHigh = high
     traceLow = low
-    self.parent = parent
+    self.span = span
     self.flags = version == 0 ? UInt8(flags) : UInt8(flags) & 1
   }
 
-  /// The same trace with this proxy's span as the parent.
-  public func child(randomParent: UInt64) -> TraceParent {
-    var child = self
-    child.parent = max(randomParent, 1)
-    return child
+  /// Another span of the same trace. An id of 0 is invalid, so 1 stands in for it.
+  public func sibling(_ id: UInt64) -> TraceContext {
+    var sibling = self
+    sibling.span = max(id, 1)
+    return sibling
   }
 
   /// Appends the 55 bytes of version 0.
@@ -62,7 +70,7 @@ public struct TraceParent: Sendable, Hashable {
     buffer.append(hexadecimal: traceHigh, digits: 16)
     buffer.append(hexadecimal: traceLow, digits: 16)
     buffer.append(ASCII.dash)
-    buffer.append(hexadecimal: parent, digits: 16)
+    buffer.append(hexadecimal: span, digits: 16)
     buffer.append(ASCII.dash)
     buffer.append(hexadecimal: UInt64(flags), digits: 2)
   }

@@ -25,7 +25,7 @@ public struct TraceSampler: Sendable, Hashable {
   }
 
   /// Whether a trace is recorded. `isContinued`: the trace is a caller's, and its flags say what that has decided.
-  public func records(_ trace: TraceParent, isContinued: Bool) -> Bool {
+  public func records(_ trace: TraceContext, isContinued: Bool) -> Bool {
     if followsParent, isContinued { return trace.isSampled }
     switch root {
     case .always: return true
