@@ -225,7 +225,11 @@ final class Demonstration: Sendable {
     proxy.withLock { $0 = child }
     let probe = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "\(places.adminOrigin)/readyz"]
     for _ in 0..<500 where child.poll() == nil {
-      if try CommandRun.run(probe).text == "200" { return true }
+      // Another demonstration's proxy may answer at this address, while this one learns that its port is taken.
+      let words = FileManager.default.contents(atPath: DemoPlaces.log) ?? Data()
+      if String(decoding: words, as: UTF8.self).contains("serving"), try CommandRun.run(probe).text == "200" {
+        return true
+      }
       usleep(20_000)
     }
     child.terminate()

@@ -113,8 +113,10 @@ import Testing
   @Test func `no process's arguments show the sign-in, and what they show works once`() async throws {
     let proxy = try await scene.proxy([scene.route("hers", account: Sample.alice)])
     let arguments = scene.directory.file("arguments")
-    let browser = try scene.directory.write("#!/bin/sh\necho \"$@\" >> \(arguments)\n", to: "browser")
-    try await succeed(["chmod", "700", browser])
+    let script = try scene.directory.write("#!/bin/sh\necho \"$@\" >> \(arguments)\n", to: "script")
+    let browser = scene.directory.file("browser")
+    // Written by another process: a child of this one could hold it open for writing, and then it cannot be run.
+    try await succeed(["install", "-m", "700", script, browser])
     let login = try Login(
       proxy.configuration, ["--route", "hers"], in: scene.directory,
       environment: ["BROWSER": "\(browser) %s", "DISPLAY": ":0"])
