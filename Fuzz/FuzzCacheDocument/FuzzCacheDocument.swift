@@ -51,7 +51,7 @@ private func exercise(_ document: CacheDocument) {
       let key = AcquisitionKey(
         authority: authority, clientID: "c", credential: CredentialVersion(1), subject: subject, scopes: scopes,
         claims: nil)
-      _ = document.rights(for: key, realm: "t", now: now)
+      _ = document.lookup(for: key, realm: "t", now: now)
     }
     var changed = document
     for account in accounts {
