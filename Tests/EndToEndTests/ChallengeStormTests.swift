@@ -92,15 +92,15 @@ struct ChallengeStormTests {
     var before = 0
     let rounds = 24, callers = 48
     for round in 0..<rounds {
-      // The buffers that many at once take are there to stay.
-      if round == 4 { before = proxy.process.residentBytes }
+      // The buffers that many at once take are there to stay. Under the address sanitizer, whose allocator keeps much
+      // of what was freed, they grow for ten rounds, then hardly.
+      if round == rounds / 2 { before = proxy.process.residentBytes }
       let storm = try await storm((0..<callers).map { "/api/\(round * callers + $0)" }, callers, proxy)
       #expect(storm.statuses == ["401": callers])
       #expect(storm.bodies.keys.allSatisfy { $0.hasSuffix(" refused") })
     }
-    // A third of what the rounds since then have sent: 960 fields of 57 KB on average. The allocator of a sanitizer keeps
-    // more of what was freed than others do.
-    #expect(proxy.process.residentBytes - before < 18 << 20)
+    // A third of what the rounds since then have sent: 576 fields of 57 KB on average.
+    #expect(proxy.process.residentBytes - before < 11 << 20)
     // Sixteen different ones a minute, by a clock of whole seconds.
     let minutes = 1 + Int((ContinuousClock.now - began).components.seconds) / 59
     #expect(api.asked.count - 1 <= 16 * minutes, "\(api.asked.count) in \(minutes) minutes")

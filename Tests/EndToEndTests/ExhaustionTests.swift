@@ -140,15 +140,20 @@ struct ExhaustionTests {
 
   @Test func `thousands of requests sent at once are answered in order, and few bytes are kept`() async throws {
     let scene = try await ScriptedScene(top: "loops: 1\nlog: {access: false}")
-    let before = scene.proxy.process.residentBytes
-    let connection = try scene.proxy.connect()
-    let text = (1...3000).map { "GET /bytes/\($0 % 7 + 1) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }.joined()
-    async let sent = connection.send(text + "GET /bytes/9 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-    let answers = try await connection.receive { $0.hasSuffix("\r\n\r\nxxxxxxxxx") }
-    let lengths = answers.split(separator: "\r\n").filter { $0.hasPrefix("Content-Length: ") }.map { $0.dropFirst(16) }
-    #expect(try await sent)
-    #expect(lengths.map(String.init) == (1...3000).map { "\($0 % 7 + 1)" } + ["9"])
-    #expect(scene.proxy.process.residentBytes - before < 16 << 20)
+    // A hundred requests first: what the process takes once does not count.
+    var before = 0
+    for count in [100, 3000] {
+      before = scene.proxy.process.residentBytes
+      let connection = try scene.proxy.connect()
+      let text = (1...count).map { "GET /bytes/\($0 % 7 + 1) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }.joined()
+      async let sent = connection.send(
+        text + "GET /bytes/9 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+      let answers = try await connection.receive { $0.hasSuffix("\r\n\r\nxxxxxxxxx") }
+      let lengths = answers.split(separator: "\r\n").filter { $0.hasPrefix("Content-Length: ") }
+      #expect(try await sent)
+      #expect(lengths.map { String($0.dropFirst(16)) } == (1...count).map { "\($0 % 7 + 1)" } + ["9"])
+    }
+    #expect(scene.proxy.process.residentBytes - before < 14 << 20)
   }
 
   @Test(arguments: [1, 2])
