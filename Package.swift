@@ -32,7 +32,8 @@ let package = Package(
     .target(name: "Telemetry", dependencies: ["Bytes"], swiftSettings: strict),
     .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: strictAndSafe),
     .target(name: "Tokens", dependencies: ["HTTP", "Bytes"], swiftSettings: strictAndSafe),
-    .target(name: "Platform", dependencies: ["CSystem", "COpenSSL", "Telemetry"], swiftSettings: strict),
+    .target(
+      name: "Platform", dependencies: ["CSystem", "COpenSSL", "Telemetry", "Bytes"], swiftSettings: strict),
     .target(name: "HTTPClient", dependencies: ["Platform", "HTTP", "Bytes"], swiftSettings: strict),
     .target(name: "HTTPServer", dependencies: ["Platform", "HTTP", "Bytes"], swiftSettings: strict),
     .target(
@@ -58,7 +59,7 @@ let package = Package(
     .target(
       name: "DemoProvider", dependencies: ["HTTPServer", "Platform", "HTTP", "Tokens", "Bytes"], swiftSettings: strict),
     .executableTarget(
-      name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Platform"], swiftSettings: strict),
+      name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Platform", "Bytes"], swiftSettings: strict),
 
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: strict),

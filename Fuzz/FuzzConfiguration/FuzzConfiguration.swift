@@ -27,7 +27,7 @@ private func issues(_ text: [UInt8]) -> [ConfigurationIssue] {
   do throws(ConfigurationError) {
     let settings = try Settings.decode(
       yaml: text, file: "fuzz.yaml", environment: ["NAME": "value"],
-      readFile: { (_, _) throws(FileReadError) in throw .system("absent") })
+      readFile: { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") })
     precondition(!settings.listeners.isEmpty, "a configuration that listens nowhere")
     return []
   } catch {

@@ -1,6 +1,7 @@
 // Owns the one exchange with a proxy before a connection is a connection to the origin.
 
 internal import Bytes
+internal import FoundationEssentials
 internal import HTTP
 internal import Platform
 
@@ -10,7 +11,7 @@ enum ConnectTunnel {
 
   /// Makes `channel`, which is connected to `proxy`, lead to an origin. false: not until `deadline`.
   static func open(
-    _ channel: Channel, through proxy: ConnectProxy, to host: String, _ port: UInt16, _ waiter: Waiter,
+    _ channel: Channel, through proxy: ProxyAddress, to host: String, _ port: UInt16, _ waiter: Waiter,
     until deadline: MonotonicTime
   ) async throws(ProxyRefusal) -> Bool {
     let stream: ByteStream
@@ -51,12 +52,13 @@ enum ConnectTunnel {
     }
   }
 
-  private static func head(of proxy: ConnectProxy, _ host: String, _ port: UInt16) -> ByteBuffer {
+  private static func head(of proxy: ProxyAddress, _ host: String, _ port: UInt16) -> ByteBuffer {
     let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
     var output = ByteBuffer(capacity: 512)
     output.append(Array("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n".utf8))
-    if let authorization = proxy.authorization {
-      output.append(Array("Proxy-Authorization: \(authorization.value)\r\n".utf8))
+    if let credential = proxy.credential {
+      let bytes = credential.bytes.withUnsafeBufferPointer { Data($0) }
+      output.append(Array("Proxy-Authorization: Basic \(bytes.base64EncodedString())\r\n".utf8))
     }
     output.append("User-Agent: bearer-proxy\r\n\r\n")
     return output

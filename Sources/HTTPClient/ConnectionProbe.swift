@@ -1,6 +1,8 @@
 // Makes a connection to see whether it can be made, stage by stage, and closes it again. It takes the same steps as a
 // connection for requests.
 
+package import Bytes
+internal import HTTP
 package import Platform
 
 /// Connects to upstreams in order to measure it.

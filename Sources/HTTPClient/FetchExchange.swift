@@ -26,7 +26,7 @@ final class FetchExchange {
 
   /// - Parameter address: where to connect to; nil is wherever the URL's host is.
   func run(
-    tls: TLSContext?, serverName: String? = nil, address: SocketAddress? = nil, proxy: ConnectProxy? = nil
+    tls: TLSContext?, serverName: String? = nil, address: SocketAddress? = nil, proxy: ProxyAddress? = nil
   ) async throws(FetchError) -> FetchResponse {
     defer { waiter.close() }
     if request.url.scheme == .https, tls == nil {

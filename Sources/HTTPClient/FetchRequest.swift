@@ -1,6 +1,7 @@
 // Owns the small whole-body request that discovery, keys and token endpoints need. The relay has its own, streaming,
 // path and never uses this one.
 
+public import Bytes
 public import HTTP
 public import Platform
 

@@ -2,7 +2,8 @@
 // request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns
 // out to be dead would ask for just that: hence no pool here.
 
-public import HTTP
+public import Bytes
+package import HTTP
 public import Platform
 
 /// Fetches small documents on one loop.
@@ -22,9 +23,9 @@ public final class Fetcher: Sendable {
   /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are refused), `serverName`
   /// the name in the certificate where it is not the host, `timeout` bounds the whole exchange, `proxy` says through
   /// whom a URL is reached.
-  public func bound(
+  package func bound(
     tls: TLSContext?, serverName: String? = nil, timeout: TimeSpan = .seconds(10),
-    proxy: @escaping @Sendable (HTTPURL) -> ConnectProxy? = { _ in nil }
+    proxy: @escaping @Sendable (HTTPURL) -> ProxyAddress? = { _ in nil }
   ) -> Fetch {
     { (request) async throws(FetchError) in
       try await self.fetch(
@@ -41,7 +42,7 @@ public final class Fetcher: Sendable {
 
   private func fetch(
     _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, serverName: String?, timeout: TimeSpan,
-    proxy: ConnectProxy? = nil
+    proxy: ProxyAddress? = nil
   ) async throws(FetchError) -> FetchResponse {
     let (loop, resolver) = (loop, resolver)
     let result = await Task(executorPreference: loop) { () async -> Result<FetchResponse, FetchError> in

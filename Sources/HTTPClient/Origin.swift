@@ -17,10 +17,10 @@ public struct Origin: Sendable {
   /// Trust and our own certificate; present exactly for https.
   public var tls: TLSContext?
   /// The proxy on the way there; nil where it is reached directly.
-  public var proxy: ConnectProxy?
+  package var proxy: ProxyAddress?
 
   /// The origin of `url`, reached with `tls` where the scheme is https.
-  public init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil, proxy: ConnectProxy? = nil) {
+  package init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil, proxy: ProxyAddress? = nil) {
     precondition((url.scheme == .https) == (tls != nil), "an https origin has a TLS context, an http origin has none")
     scheme = url.scheme
     host = url.host

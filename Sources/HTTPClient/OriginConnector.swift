@@ -1,6 +1,6 @@
 // Makes connections to one origin: name, TCP, the tunnel through a proxy, TLS. What becomes of them is the pool's.
 
-internal import Bytes
+package import Bytes
 internal import HTTP
 package import Platform
 

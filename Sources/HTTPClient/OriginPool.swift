@@ -1,6 +1,7 @@
 // Carries out what `PoolState` decides: the sockets beside it, and nothing else. Whether an exchange may be repeated on
 // another connection is decided in the Proxy module.
 
+package import HTTP
 package import Platform
 
 /// A connection to an upstream. Confined to its loop.

@@ -1,21 +1,8 @@
 // Decides which connection carries the next exchange and what becomes of one when an exchange on it ends. A value
 // without sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
 
-public import Platform
-
-/// The bounds of a pool.
-public struct PoolLimits: Sendable, Hashable {
-  /// Idle connections kept per origin and loop.
-  public var maximumIdle: Int
-  /// How long one is kept; shorter than the upstream's own limit avoids requests that race with its close.
-  public var idleTimeout: TimeSpan
-
-  /// The limits as configured.
-  public init(maximumIdle: Int = 64, idleTimeout: TimeSpan = .seconds(55)) {
-    self.maximumIdle = maximumIdle
-    self.idleTimeout = idleTimeout
-  }
-}
+package import HTTP
+package import Platform
 
 /// The connections of one loop to one origin, as a state machine.
 ///

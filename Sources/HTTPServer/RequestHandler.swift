@@ -1,3 +1,4 @@
+package import Bytes
 package import HTTP
 package import Platform
 

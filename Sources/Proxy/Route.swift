@@ -3,28 +3,8 @@
 
 import Bytes
 public import HTTP
-public import Platform
+internal import Platform
 package import Routing
-
-/// Time limits of one exchange.
-public struct ExchangeTimeouts: Sendable, Hashable {
-  /// To connect to the upstream, TLS included.
-  public var connect: TimeSpan
-  /// From the end of the request to the end of the response head.
-  public var responseHead: TimeSpan
-  /// Without any progress, in either direction.
-  public var idle: TimeSpan
-  /// For the whole exchange, where there is a limit.
-  public var whole: TimeSpan?
-
-  /// The limits as configured.
-  public init(connect: TimeSpan, responseHead: TimeSpan, idle: TimeSpan, whole: TimeSpan?) {
-    self.connect = connect
-    self.responseHead = responseHead
-    self.idle = idle
-    self.whole = whole
-  }
-}
 
 /// A route, ready to match and forward.
 public final class Route: Sendable {
@@ -69,7 +49,7 @@ public final class Route: Sendable {
   /// What it does about tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.
-  public let timeouts: ExchangeTimeouts
+  package let timeouts: ExchangeTimeouts
 
   /// A route; `path` and the upstream's path begin and end with `/`.
   package init(

@@ -22,13 +22,15 @@ package enum CORSPolicy {
     return name.extracting(0..<prefix.count).equalsIgnoringCase(prefix.span)
   }
 
-  /// Lets a page of `origin` read an answer. Cookies and the like are never part of it: there is no `Allow-Credentials`.
+  /// Lets a page of `origin` read an answer. Cookies and the like are never part of it: there is no
+  /// `Allow-Credentials`.
   package static func writeGrant(origin: Span<UInt8>, into output: inout ByteBuffer) {
     HeadWriter.field("Access-Control-Allow-Origin", origin, into: &output)
     output.append("Access-Control-Expose-Headers: *\r\nVary: Origin\r\n")
   }
 
-  /// Appends the fields of the answer to a preflight: whatever it asks for may be sent, since the request itself is judged when it comes.
+  /// Appends the fields of the answer to a preflight: whatever it asks for may be sent, since the request itself is
+  /// judged when it comes.
   package static func writePreflightGrant(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, origin: Span<UInt8>, into output: inout ByteBuffer
   ) {

@@ -1,4 +1,4 @@
-// Owns the rules by which a listener tells its callers from others: a process, a certificate, a secret in a field, a token
+// The rules by which a listener tells its callers from others: a process, a certificate, a secret in a field, a token
 // of the caller's own, the sites whose pages may call. Each is decided here; what a caller shows is found out by the
 // connection.
 
@@ -51,8 +51,8 @@ package struct CallerRules: Sendable, Equatable {
   package var isOpen: Bool
   /// The processes that may call; nil where that does not matter.
   package var peers: Peers?
-  /// Subjects (RFC 2253) and subject alternative names (`DNS:`, `URI:`, `email:`), one of which a caller's certificate must
-  /// have; none: every certificate of the authorities; nil where there need be no certificate.
+  /// Subjects (RFC 2253) and subject alternative names (`DNS:`, `URI:`, `email:`), one of which a caller's certificate
+  /// must have; none: every certificate of the authorities; nil where there need be no certificate.
   package var certificateNames: Set<String>?
   /// The field that must be there once.
   package var header: Header?
@@ -76,8 +76,8 @@ package struct CallerRules: Sendable, Equatable {
   /// Whether there is a rule that tells one caller from another.
   package var tellCallersApart: Bool { peers != nil || header != nil || certificateNames != nil || bearer != nil }
 
-  /// Judges what a connection shows before any request: the process at the other end of a unix socket, and the names in the
-  /// certificate that TLS has verified.
+  /// Judges what a connection shows before any request: the process at the other end of a unix socket, and the names in
+  /// the certificate that TLS has verified.
   package func judge(
     peer: (user: UInt32, group: UInt32)?, certificateNames names: [String]
   ) -> CallerRefusal? {

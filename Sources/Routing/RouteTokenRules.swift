@@ -1,4 +1,4 @@
-// Owns what a route does about tokens beyond adding one: what challenges may ask for, what is sent again, and what happens
+// What a route does about tokens beyond adding one: what challenges may ask for, what is sent again, and what happens
 // where there is no token.
 
 package import Tokens

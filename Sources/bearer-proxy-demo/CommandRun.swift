@@ -1,5 +1,6 @@
 // Owns a finished command of the tour: what it printed, when, and what of it is an HTTP answer.
 
+import Bytes
 import Platform
 
 /// A command that has ended.

@@ -1,5 +1,6 @@
 // Owns the order of events: folder, services, configuration, proxy, tour, staying up, ending.
 
+import Bytes
 import DemoProvider
 import FoundationEssentials
 import Glibc

@@ -1,5 +1,6 @@
 // Owns the part of the tour in which a person signs in, two APIs see her, the proxy starts anew, and she signs out.
 
+import Bytes
 import DemoProvider
 import Platform
 

@@ -1,5 +1,6 @@
 // Owns the tour: which commands it runs, in which order, what each must come to, and how that is shown.
 
+import Bytes
 import DemoProvider
 import FoundationEssentials
 import Platform

@@ -9,7 +9,7 @@ import Testing
   static func settings(_ yaml: String, environment: [String: String] = [:]) throws -> Settings {
     try Settings.decode(
       yaml: Array(yaml.utf8), file: "/etc/p.yaml", environment: environment,
-      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
   }
 
   private static let yaml = """
@@ -82,7 +82,7 @@ import Testing
     let settings = try Settings.decode(
       yaml: Array(Data(contentsOf: URL(filePath: file))), file: "full.yaml",
       environment: ["CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush", "PROXY_LOGIN": "u:hush-hush"],
-      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     let values = settings.effectiveValues()
     let shapes = Set(values.map { Self.shape($0.key) })
     // Of two keys that exclude one another, one is in use.

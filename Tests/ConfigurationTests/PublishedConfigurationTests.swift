@@ -24,7 +24,7 @@ import Tokens
         "CONTOSO_SECRET": "s", "SERVICE_SECRET": "s", "HOME": "/home/alice", "FABRIKAM_SECRET": "s",
         "PROXY_LOGIN": "u:p",
       ],
-      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     #expect(!settings.routes.isEmpty)
   }
 
@@ -37,7 +37,7 @@ import Tokens
     for block in whole {
       let settings = try Settings.decode(
         yaml: Array(block.utf8), file: "/etc/bearer-proxy/proxy.yaml", environment: ["HOME": "/home/alice"],
-        readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+        readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
       #expect(!settings.routes.isEmpty)
     }
   }
@@ -55,14 +55,14 @@ import Tokens
     text = text.replacing("  file: /var/lib/", with: "  # file: /var/lib/")
     let settings = try Settings.decode(
       yaml: Array(text.utf8), file: "/etc/full.yaml", environment: ["FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p"],
-      readFile: { _, _ throws(FileReadError) in Array("contents-of-a-file\n".utf8) })
+      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     guard case .redis(let redis) = settings.cache else {
       Issue.record("\(settings.cache)")
       return
     }
-    #expect(redis.address.value.description == "rediss://cache.internal.example:6379/0")
-    #expect((redis.user, redis.keyPrefix) == ("bearer-proxy", "bearer-proxy:"))
-    #expect(redis.password?.revealed() == "contents-of-a-file")
+    #expect(redis.server.value.description == "rediss://cache.internal.example:6379/0")
+    #expect((redis.server.value.user, redis.server.value.keyPrefix) == ("bearer-proxy", "bearer-proxy:"))
+    #expect(redis.server.value.password?.revealed() == "contents-of-a-file")
     #expect(redis.clientCertificate?.keyFile.value == "/etc/tls/redis.key")
   }
 

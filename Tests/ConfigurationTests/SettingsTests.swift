@@ -19,15 +19,15 @@ import Tokens
 
   @Test func `the smallest file is completed by defaults`() throws {
     let settings = try decoded(Self.smallest)
-    #expect(settings.listeners.map(\.address.value) == [.tcp(host: "127.0.0.1", port: 8080)])
+    #expect(settings.listeners.map(\.address.value) == [SocketAddress(literal: "127.0.0.1", port: 8080)])
     #expect(settings.listeners[0].hosts == .names([]))
     #expect(settings.listeners[0].callers == .none)
     #expect(settings.listeners[0].tls == nil)
     #expect(settings.loops == nil)
     #expect(settings.admin == nil)
     #expect(settings.log == LogSettings())
-    #expect(settings.limits == Limits())
-    #expect(settings.timeouts == Timeouts())
+    #expect(settings.limits == ServiceLimits())
+    #expect(settings.timeouts == ExchangeTimeouts())
     #expect(settings.shutdown.limit == .seconds(30))
     let route = try #require(settings.routes.first)
     #expect(route.name == "open")
@@ -36,8 +36,8 @@ import Tokens
     #expect(route.token == .none)
     #expect(route.methods == nil)
     #expect(!route.preserveHost)
-    #expect(route.timeouts == Timeouts())
-    #expect(route.pool == PoolSettings())
+    #expect(route.timeouts == ExchangeTimeouts())
+    #expect(route.pool == PoolLimits())
   }
 
   @Test func `every setting is taken from the file`() throws {
@@ -103,11 +103,11 @@ import Tokens
     #expect(settings.loops == 2)
     #expect(settings.admin?.address.value.description == "127.0.0.1:9901")
     #expect(settings.log.level == .debug && settings.log.format == .text && !settings.log.access)
-    #expect(settings.limits.headBytes == 16384 && settings.limits.fieldCount == 50)
+    #expect(settings.limits.head.headBytes == 16384 && settings.limits.head.fieldCount == 50)
     #expect(settings.limits.connections == 10 && settings.limits.bodyBytes == 1_048_576)
     #expect(settings.limits.callerRate == nil)
     #expect(settings.shutdown.limit == .seconds(5))
-    #expect(settings.timeouts.requestHead == .seconds(1))
+    #expect(settings.limits.requestHead == .seconds(1))
 
     let entra = try #require(settings.application(named: "entra"))
     #expect(entra.clientID == "client-7")
@@ -125,14 +125,14 @@ import Tokens
     #expect(graph.tls.serverName == "other.example" && graph.tls.caFile?.value == "/abs/ca.pem")
     #expect(graph.tls.clientCertificate?.keyFile.value == "dir/key.pem")
     #expect(graph.timeouts.connect == .seconds(1) && graph.timeouts.idle == .seconds(3600))
-    #expect(graph.timeouts.exchange == nil)
-    #expect(graph.pool.maxIdle == 3 && graph.pool.idleTimeout == .seconds(1))
+    #expect(graph.timeouts.whole == nil)
+    #expect(graph.pool.maximumIdle == 3 && graph.pool.idleTimeout == .seconds(1))
     #expect(settings.routes[1].token == .application(name: "other", scopes: .none))
     let alice = "Alice@contoso.example"
     #expect(
       settings.routes[2].token == .account(application: "entra", account: alice, scopes: try ScopeSet(["User.Read"])))
     #expect(settings.routes[3].token == .account(application: "entra", account: nil, scopes: try ScopeSet(["a"])))
-    #expect(settings.routes[1].timeouts.exchange == .seconds(7200))
+    #expect(settings.routes[1].timeouts.whole == .seconds(7200))
   }
 
   @Test func `no description of the settings shows a secret`() throws {
@@ -178,8 +178,8 @@ import Tokens
       Issue.record("\(settings.cache)")
       return
     }
-    #expect(redis.address.value.description == address)
-    #expect((redis.user, redis.password?.revealed()) == (user, password))
+    #expect(redis.server.value.description == address)
+    #expect((redis.server.value.user, redis.server.value.password?.revealed()) == (user, password))
   }
 
   @Test(arguments: caches)
@@ -200,7 +200,7 @@ import Tokens
   }
 
   @Test func `a file that cannot be read is an issue of its first line`() {
-    let refuse: ReadFile = { (_, _) throws(FileReadError) in throw .notRegular("a pipe") }
+    let refuse: ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("it is a pipe, not a regular file") }
     let files = FileAccess(readConfiguration: refuse, read: refuse, findExposure: { _ in nil })
     var read: Set<String> = []
     let error = #expect(throws: ConfigurationError.self) {
@@ -219,15 +219,15 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
     yaml: Array(text.utf8), file: "dir/f.yaml",
     environment: ["CLIENT": "client-7", "HOME": "/home/alice", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"]
       .merging(environment) { $1 },
-    readFile: { path, limit throws(FileReadError) in
+    readFile: { path, limit throws(UnreadableFile) in
       switch path {
       case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)
       case "dir/open-secret", "dir/open.key": return Array("from file".utf8)
       case "dir/secret": return Array("from file\r\n\n".utf8)
       case "dir/blank": return Array("\n".utf8)
-      case "dir/big": throw .tooLarge(limit: limit)
-      case "dir/locked": throw .system("Permission denied")
-      default: throw .system("No such file or directory")
+      case "dir/big": throw UnreadableFile("larger than \(limit / 1024) KiB")
+      case "dir/locked": throw UnreadableFile("Permission denied")
+      default: throw UnreadableFile("No such file or directory")
       }
     }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil })
 }

@@ -35,17 +35,18 @@ import Tokens
   @Test(arguments: endpoints)
   func `traces are off unless somebody says where to`(variables: [String: String], url: String?) {
     let read = TracingEnvironment(variables)
-    #expect(read.settings?.endpoint.description == url)
+    #expect(read.settings?.target.url.description == url)
     if url == nil { #expect(read.values == [ConfiguredValue("traces", "off", .standard)]) }
   }
 
   @Test func `without more, OpenTelemetry's defaults hold`() throws {
     let read = Self.read()
     let settings = try #require(read.settings)
-    #expect(read.issues == [] && settings.sampler == TraceSampler() && settings.propagates)
-    #expect(settings.timeout == .seconds(10) && settings.exportTimeout == .seconds(30))
-    #expect(settings.scheduleDelay == .seconds(5) && settings.queueSize == 2048 && settings.batchSize == 512)
-    #expect(settings.resource.map(\.value) == ["bearer-proxy"] && settings.headers.isEmpty && settings.caFile == nil)
+    #expect(read.issues == [] && settings.rules.sampler == TraceSampler() && settings.rules.propagates)
+    #expect(settings.target.timeout == .seconds(10) && settings.target.exportTimeout == .seconds(30))
+    #expect(settings.target.scheduleDelay == .seconds(5) && settings.queueSize == 2048 && settings.batchSize == 512)
+    #expect(settings.resource.map(\.value) == ["bearer-proxy"])
+    #expect(settings.target.fields.isEmpty && settings.caFile == nil)
     #expect(read.values.first?.source == .variable(Self.common))
     #expect(read.values.dropFirst().allSatisfy { $0.source == .standard })
   }
@@ -70,7 +71,7 @@ import Tokens
     variables["OTEL_TRACES_SAMPLER"] = word
     variables["OTEL_TRACES_SAMPLER_ARG"] = argument
     let read = Self.read(variables)
-    #expect(read.settings?.sampler.description == expected && read.issues.count == issues)
+    #expect(read.settings?.rules.sampler.description == expected && read.issues.count == issues)
   }
 
   /// The text, the fields that are sent, and the entries that are not.
@@ -85,7 +86,7 @@ import Tokens
   @Test(arguments: headers)
   func `fields for the collector are read strictly, and shown to nobody`(text: String, fields: [String], issues: Int) {
     let read = Self.read(["OTEL_EXPORTER_OTLP_HEADERS": text])
-    #expect(read.settings?.headers.map { "\($0.name): \($0.value.revealed())" } == fields)
+    #expect(read.settings?.target.fields.map { "\($0.name): \($0.value.revealed())" } == fields)
     #expect(read.issues.count == issues)
     let shown = read.values.filter { $0.key.hasPrefix("traces.headers.") }
     #expect(shown.count == fields.count && shown.allSatisfy { $0.value == "[secret]" })
@@ -99,7 +100,8 @@ import Tokens
       "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json",
     ])
     let settings = try #require(read.settings)
-    #expect(settings.headers.map(\.name) == ["b"] && settings.timeout == .milliseconds(1500) && settings.caFile == "/b")
+    #expect(settings.target.fields.map(\.name) == ["b"] && settings.target.timeout == .milliseconds(1500))
+    #expect(settings.caFile == "/b")
     #expect(read.issues == [])
     #expect(
       read.values.contains(ConfiguredValue("traces.timeout", "1500ms", .variable("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"))))
@@ -149,7 +151,7 @@ import Tokens
 
   @Test(arguments: [("none", false), ("tracecontext,baggage", true), ("baggage", false), ("b3", false), ("", true)])
   func `traces go on from callers where tracecontext is spoken`(propagators: String, expected: Bool) {
-    #expect(Self.read(["OTEL_PROPAGATORS": propagators]).settings?.propagates == expected)
+    #expect(Self.read(["OTEL_PROPAGATORS": propagators]).settings?.rules.propagates == expected)
   }
 
   @Test func `the collector is reached through the proxy that everything else is reached through`() {

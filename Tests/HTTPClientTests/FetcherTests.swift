@@ -1,5 +1,6 @@
 // Small whole exchanges against a server that answers byte by byte as a table says.
 
+import Bytes
 import HTTP
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 // Lending and taking back connections.
 
+import Bytes
 import Glibc
 import HTTP
 import TestSupport
@@ -155,7 +156,7 @@ struct OriginPoolTests {
         }
       }
       let waiter = Waiter(loop)
-      let proxy = ConnectProxy(host: "127.0.0.1", port: UInt16(server.port), credential: Array("u:p".utf8))
+      let proxy = try ProxyAddress("http://u:p@127.0.0.1:\(server.port)")
       // Nobody here knows the name.
       let origin = Origin(try HTTPURL("http://only.beyond.test:81/"), tls: nil, proxy: proxy)
       let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
@@ -185,9 +186,9 @@ struct OriginPoolTests {
     try await onLoop { loop in
       let server = try LoopServer(on: loop) { stream, _ in _ = await stream.receiveAll() }
       let waiter = Waiter(loop)
-      let silent = ConnectProxy(host: "127.0.0.1", port: UInt16(server.port))
-      let away = ConnectProxy(host: "127.0.0.1", port: UInt16(try freePort()))
-      let rows: [(url: String, proxy: ConnectProxy, failure: UpstreamError)] = [
+      let silent = try ProxyAddress("127.0.0.1:\(server.port)")
+      let away = try ProxyAddress("127.0.0.1:\(try freePort())")
+      let rows: [(url: String, proxy: ProxyAddress, failure: UpstreamError)] = [
         ("http://169.254.169.254/", silent, .connect(.forbiddenAddress)),
         ("http://[fe80::1]/", silent, .connect(.forbiddenAddress)),
         ("http://a.test/", silent, .timedOut),

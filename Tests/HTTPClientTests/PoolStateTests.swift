@@ -1,5 +1,7 @@
 // The pool as a table: what happened, one line after the other, and exactly what is to be done about it.
 
+import Bytes
+import HTTP
 import Platform
 import Testing
 

@@ -1,5 +1,6 @@
 // What a small server does with requests byte by byte: framing, content, persistence, its limits and its end.
 
+import Bytes
 import HTTP
 import HTTPServer
 import Platform

@@ -1,5 +1,6 @@
 // How long callers wait for a provider, and what becomes of an answer that comes later.
 
+import Bytes
 import HTTPClient
 import Platform
 import Testing

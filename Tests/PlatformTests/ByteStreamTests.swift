@@ -1,5 +1,6 @@
 // How plain connections end, and what is taken for which end.
 
+import Bytes
 import Platform
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Several addresses of one name: their order, and which of them is taken.
 
+import Bytes
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // The loop, its waiters and timers, and plain streams over loopback.
 
+import Bytes
 import Dispatch
 import Synchronization
 import Testing

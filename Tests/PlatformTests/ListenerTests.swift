@@ -1,5 +1,6 @@
 // Listening: unix sockets and their files, and running out of descriptors.
 
+import Bytes
 import Glibc
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 // The lock file among processes: made, waited for, taken over, removed.
 
+import Bytes
 import FoundationEssentials
 import Glibc
 import TestSupport

@@ -1,5 +1,6 @@
 // Whose a loopback connection is, by the kernel's list.
 
+import Bytes
 import Testing
 
 @testable import Platform

@@ -1,5 +1,6 @@
 // Log lines on their way out: order, a reader that does not read, a reader that has gone.
 
+import Bytes
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // How files are opened to be read: without waiting, regular ones alone, and not more of them than is asked for.
 
+import Bytes
 import Glibc
 import Testing
 import TestSupport

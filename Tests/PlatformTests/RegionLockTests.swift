@@ -1,5 +1,6 @@
 // Locks by number, among descriptors and processes.
 
+import Bytes
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Names to addresses: how often a name is looked up, and what an outage of the resolver does.
 
+import Bytes
 import Glibc
 import Synchronization
 import TestSupport

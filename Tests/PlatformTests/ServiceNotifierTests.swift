@@ -1,5 +1,6 @@
 // The way to a service manager: where it leads, and what goes over it.
 
+import Bytes
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Reading and replacing a file that others share, on a real file system.
 
+import Bytes
 import FoundationEssentials
 import Glibc
 import TestSupport

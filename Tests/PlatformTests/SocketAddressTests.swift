@@ -1,5 +1,6 @@
 // Addresses: literals, and what is near.
 
+import Bytes
 import Glibc
 import Testing
 

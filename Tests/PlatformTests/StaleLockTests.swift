@@ -1,5 +1,6 @@
 // When a lock file is a dead process's, and what it says of its holder.
 
+import Bytes
 import Testing
 
 @testable import Platform

@@ -1,6 +1,7 @@
 // TLS on both sides of one loop: what goes through, how it ends, and what readiness says about records that are cut
 // anywhere.
 
+import Bytes
 import Glibc
 import TestSupport
 import Testing

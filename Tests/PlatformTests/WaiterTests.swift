@@ -1,5 +1,6 @@
 // Waiting: for several channels, for a signal, with interests that join, and for channels that go.
 
+import Bytes
 import TestSupport
 import Testing
 

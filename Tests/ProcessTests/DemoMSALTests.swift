@@ -1,5 +1,6 @@
 // The provider before its sternest judge: the real msal package signs in with it, in Python.
 
+import Bytes
 import DemoProvider
 import FoundationEssentials
 import TestSupport

@@ -1,5 +1,6 @@
 // Connections to a TLS server that we did not write: `openssl s_server`.
 
+import Bytes
 import HTTP
 import TestSupport
 import Testing

@@ -31,11 +31,12 @@ struct RedisCacheStoreTests {
   private func open(
     _ port: Int, tls: TLSContext? = nil, user: String? = nil, password: String? = nil, prefix: String = "bp:",
     leasePause: @escaping CacheStore.Pause = CacheStore.sleep
-  ) async -> CacheStore {
-    let server = RedisServer(
-      host: "127.0.0.1", port: UInt16(port), tls: tls, user: user, password: password.map { Secret($0) }, database: 1,
-      keyPrefix: prefix)
-    return await CacheStore.redis(server, loop: loop, resolver: Resolver(), leasePause: leasePause) {
+  ) async throws -> CacheStore {
+    var server = try RedisServer("\(tls == nil ? "redis" : "rediss")://127.0.0.1:\(port)/1")
+    server.user = user
+    server.password = password.map { Secret($0) }
+    server.keyPrefix = prefix
+    return await CacheStore.redis(server, tls: tls, loop: loop, resolver: Resolver(), leasePause: leasePause) {
       [failures, recoveries] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
@@ -62,10 +63,10 @@ struct RedisCacheStoreTests {
 
   @Test func `what one store writes, another one reads, a key for each person`() async throws {
     let redis = try await RedisPeer(in: directory)
-    let one = await open(redis.port)
+    let one = try await open(redis.port)
     try await add(alice, to: one)
     try await add(bob, to: one)
-    #expect(alice.generation(in: await open(redis.port).snapshot()) == 0)
+    #expect(alice.generation(in: try await open(redis.port).snapshot()) == 0)
     let keys = try await redis.cli("-n", "1", "--raw", "keys", "*").split(separator: "\n").sorted()
     #expect(
       keys == [
@@ -73,13 +74,13 @@ struct RedisCacheStoreTests {
         "bp:application:\(SignedInPerson.client)", "bp:index", "bp:version",
       ])
     // Another prefix is another cache.
-    #expect(await open(redis.port, prefix: "other:").snapshot().places.isEmpty)
+    #expect(try await open(redis.port, prefix: "other:").snapshot().places.isEmpty)
     #expect(one.trouble == nil && failures.withLock { $0.isEmpty })
   }
 
   @Test func `what another replica writes and removes is seen within a second`() async throws {
     let redis = try await RedisPeer(in: directory)
-    let (one, two) = (await open(redis.port), await open(redis.port))
+    let (one, two) = (try await open(redis.port), try await open(redis.port))
     let stream = one.changes
     try await add(alice, to: two)
     let limit = Duration.seconds(1)
@@ -99,7 +100,7 @@ struct RedisCacheStoreTests {
 
   @Test func `replicas that rotate the same and other tokens at once lose none`() async throws {
     let redis = try await RedisPeer(in: directory)
-    let stores = [await open(redis.port), await open(redis.port), await open(redis.port)]
+    let stores = [try await open(redis.port), try await open(redis.port), try await open(redis.port)]
     try await add(alice, to: stores[0])
     try await withThrowingTaskGroup { group in
       for (index, store) in stores.enumerated() {
@@ -112,14 +113,14 @@ struct RedisCacheStoreTests {
       }
       try await group.waitForAll()
     }
-    let document = await open(redis.port).snapshot()
+    let document = try await open(redis.port).snapshot()
     #expect(alice.generation(in: document) == 20)
     #expect(document.accounts(environments: [SignedInPerson.environment]).count == 61)
   }
 
   @Test func `while the server is away changes are kept, and written when it returns`() async throws {
     var redis = try await RedisPeer(in: directory)
-    let (one, two) = (await open(redis.port), await open(redis.port))
+    let (one, two) = (try await open(redis.port), try await open(redis.port))
     try await add(alice, to: one)
     #expect(try await eventually { alice.generation(in: await two.snapshot()) == 0 })
     try await redis.kill()
@@ -132,7 +133,7 @@ struct RedisCacheStoreTests {
     try await redis.restart()
     #expect(try await eventually { alice.generation(in: await two.snapshot()) == 1 })
     #expect(try await eventually { one.trouble == nil && two.trouble == nil })
-    #expect(alice.generation(in: await open(redis.port).snapshot()) == 1)
+    #expect(alice.generation(in: try await open(redis.port).snapshot()) == 1)
     // Two stores, one piece of news each.
     #expect(failures.withLock { $0.count { $0.isNews } } == 2)
     #expect(try await eventually { recoveries.withLock { $0 } == 2 })
@@ -140,7 +141,7 @@ struct RedisCacheStoreTests {
 
   @Test func `a server that comes back without its data is given it again, once`() async throws {
     var redis = try await RedisPeer(in: directory)
-    let (one, two) = (await open(redis.port), await open(redis.port))
+    let (one, two) = (try await open(redis.port), try await open(redis.port))
     try await add(alice, to: one)
     try await add(bob, to: one)
     #expect(try await eventually { bob.generation(in: await two.snapshot()) == 0 })
@@ -148,7 +149,7 @@ struct RedisCacheStoreTests {
     try await redis.restart(isEmpty: true)
     #expect(
       try await eventually {
-        let document = await open(redis.port).snapshot()
+        let document = try await open(redis.port).snapshot()
         return alice.generation(in: document) == 0 && bob.generation(in: document) == 0
       })
     for store in [one, two] {
@@ -168,7 +169,7 @@ struct RedisCacheStoreTests {
   @Test func `one replica at a time holds the lock, and one that died holds it no longer than its lease`() async throws
   {
     let redis = try await RedisPeer(in: directory)
-    let stores = [await open(redis.port), await open(redis.port), await open(redis.port)]
+    let stores = [try await open(redis.port), try await open(redis.port), try await open(redis.port)]
     let (inside, most, runs) = (Locked(0), Locked(0), Locked(0))
     await withTaskGroup { group in
       for store in stores {
@@ -202,7 +203,7 @@ struct RedisCacheStoreTests {
   @Test func `a lease is lengthened as long as its holder works, and only its holder's`() async throws {
     let redis = try await RedisPeer(in: directory)
     let pauses = LeasePauses()
-    let store = await open(redis.port, leasePause: { _ in await pauses.pause() })
+    let store = try await open(redis.port, leasePause: { _ in await pauses.pause() })
     let outcome = await store.withRefreshLock("carol") { () -> Result<Void, any Error> in
       do {
         await pauses.begin()
@@ -230,7 +231,7 @@ struct RedisCacheStoreTests {
 
   @Test func `a key that holds no cache is reported, and left alone`() async throws {
     let redis = try await RedisPeer(in: directory)
-    let one = await open(redis.port)
+    let one = try await open(redis.port)
     try await add(alice, to: one)
     let key = "bp:account:login.microsoftonline.com:\(alice.home)"
     _ = try await redis.cli("-n", "1", "hset", key, "version", "7", "entries", "{\"half")
@@ -246,7 +247,7 @@ struct RedisCacheStoreTests {
   @Test func `a user of the access control list with what the documents say gets in, and nobody else`() async throws {
     let redis = try await RedisPeer(
       in: directory, user: "proxy on >s3cret-pass ~bp:* resetchannels \(RedisPeer.commands)")
-    let store = await open(redis.port, user: "proxy", password: "s3cret-pass")
+    let store = try await open(redis.port, user: "proxy", password: "s3cret-pass")
     try await add(alice, to: store)
     await store.withRefreshLock("k") {}
     try await store.modify { [alice] document in
@@ -255,11 +256,11 @@ struct RedisCacheStoreTests {
     }
     #expect(store.trouble == nil, "\(String(describing: store.trouble))")
 
-    let wrong = await open(redis.port, user: "proxy", password: "wrong")
+    let wrong = try await open(redis.port, user: "proxy", password: "wrong")
     #expect(wrong.trouble == .server(.credentials(code: "WRONGPASS")))
     #expect(wrong.trouble?.description(path: "P") == "P: user or password are wrong (WRONGPASS)")
-    #expect(await open(redis.port).trouble == .server(.credentials(code: "NOAUTH")))
-    let elsewhere = await open(redis.port, user: "proxy", password: "s3cret-pass", prefix: "not-ours:")
+    #expect(try await open(redis.port).trouble == .server(.credentials(code: "NOAUTH")))
+    let elsewhere = try await open(redis.port, user: "proxy", password: "s3cret-pass", prefix: "not-ours:")
     #expect(elsewhere.trouble == .server(.refused(command: "MGET", code: "NOPERM")))
   }
 
@@ -275,7 +276,7 @@ struct RedisCacheStoreTests {
     var memories: [SignInRequirements] = []
     var stores: [CacheStore] = []
     for _ in 0..<2 {
-      stores.append(await open(redis.port))
+      stores.append(try await open(redis.port))
       memories.append(
         SignInRequirements(beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
     }
@@ -326,14 +327,14 @@ struct RedisCacheStoreTests {
     let down: Fetch = { request throws(FetchError) in throw .malformed(host: request.url.host) }
     func bearer(_ fetch: @escaping Fetch) async throws -> BearerValue {
       let broker = TokenBroker(
-        TokenBroker.Surroundings(now: { Self.now }, jitter: { 0 }), store: await open(redis.port))
+        TokenBroker.Surroundings(now: { Self.now }, jitter: { 0 }), store: try await open(redis.port))
       let application = Application(
         name: "contoso", authority: authority, clientID: "client", credential: .secret(Secret("s3cret")), fetch: fetch)
       return try await broker.bearer(
         for: TokenSubscription(application: application, scopes: try ScopeSet(["api://orders/.default"])))
     }
     let value = try await bearer(up)
-    let store = await open(redis.port)
+    let store = try await open(redis.port)
     #expect(try await eventually { await store.tenants.writtenTenant(of: authority) != nil })
     let served = try await bearer(down)
     #expect(served.token == value.token && served.origin.source == .cache)
@@ -350,14 +351,14 @@ struct RedisCacheStoreTests {
         "--tls-ca-cert-file", authority.file,
       ])
     let identity = TLSIdentity(certificatePath: client.certificateFile, keyPath: client.keyFile)
-    let store = await open(redis.port, tls: try TLSContext.client(trustPath: authority.file, identity: identity))
+    let store = try await open(redis.port, tls: try TLSContext.client(trustPath: authority.file, identity: identity))
     try await add(alice, to: store)
     #expect(store.trouble == nil, "\(String(describing: store.trouble))")
-    let stranger = await open(redis.port, tls: try TLSContext.client(identity: identity))
+    let stranger = try await open(redis.port, tls: try TLSContext.client(identity: identity))
     let sentence = stranger.trouble?.description(path: "P") ?? ""
     #expect(sentence.hasPrefix("P: TLS: certificate verify failed"), "\(sentence)")
     // Plain text to a port that speaks TLS.
-    #expect(await open(redis.port).trouble != nil)
+    #expect(try await open(redis.port).trouble != nil)
   }
 }
 

@@ -1,6 +1,7 @@
 // The demonstration as users run it: the real proxy between the real services, every step of the tour, and every call
 // that is printed to be tried.
 
+import Bytes
 import DemoProvider
 import Glibc
 import Platform

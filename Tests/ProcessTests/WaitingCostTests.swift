@@ -1,6 +1,7 @@
 // What the process costs while it waits: a wait that ends at once because something stays ready would use a whole
 // processor, and nobody would notice before the machine is slow.
 
+import Bytes
 import Glibc
 import Platform
 import TestSupport

@@ -1,5 +1,6 @@
 // How slow a caller may be, by what it has moved at which instant.
 
+import Bytes
 import Platform
 import Testing
 

@@ -1,6 +1,7 @@
 // The life of an exchange as tables: every pair of what the caller does and what the upstream does, and exactly what
 // comes of it.
 
+import Bytes
 import HTTP
 import HTTPClient
 import Platform

@@ -62,7 +62,8 @@ struct ProxyFixture {
     let log = Log(
       level: .warning, format: .text, now: now, deduplicator: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
-      head: HeadLimits(), bodyBytes: nil, connections: connections, requestHead: .seconds(10), idle: .seconds(30))
+      head: HeadLimits(), bodyBytes: nil, connections: connections, callerRate: nil, requestHead: .seconds(10),
+      idle: .seconds(30))
     let clock: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
     service = Service(
       ServiceProcess(

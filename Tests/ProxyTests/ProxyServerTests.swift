@@ -1,5 +1,6 @@
 // A whole proxy: how it ends, how many it serves, and what callers see where an upstream or a caller misbehaves.
 
+import Bytes
 import Glibc
 @testable import Platform
 import Routing

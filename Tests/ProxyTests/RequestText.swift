@@ -3,6 +3,7 @@
 import Bytes
 import HTTP
 import Platform
+import Routing
 import Testing
 
 @testable import Proxy

@@ -69,11 +69,13 @@ import Tokens
       let log = Log(level: .info, format: .text, now: { LogInstant(seconds: 0, nanoseconds: 0) }) { [self] line in
         said.withLock { $0.append(String(decoding: line.dropFirst(25).dropLast(), as: UTF8.self)) }
       }
+      var target = TraceTarget(try HTTPURL("http://collector:4318/v1/traces"))
+      target.fields = [("x-key", Secret("k"))]
+      target.timeout = .seconds(1)
+      target.exportTimeout = timeout
+      target.scheduleDelay = TimeSpan(schedule)
       let exporter = TraceExporter(
-        tracer,
-        to: TraceExporter.Target(
-          url: try HTTPURL("http://collector:4318/v1/traces"), fields: [("x-key", Secret("k"))], timeout: .seconds(1),
-          exportTimeout: timeout, scheduleDelay: schedule),
+        tracer, to: target,
         document: TracesDocument(resource: [], version: ""),
         TraceExporter.Surroundings(
           log: log, observe: { [self] event in events.withLock { $0.append(event) } }, jitter: { 0 },

@@ -90,7 +90,8 @@ import Tokens
       fields:
         "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Referer: http://localhost:8080/a"),
     BrowserRow(
-      fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Origin: http://localhost:8080"),
+      fields:
+        "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Origin: http://localhost:8080"),
     BrowserRow(fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: cors|Sec-Fetch-Dest: empty"),
     BrowserRow(fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: image"),
     BrowserRow(fields: "Service-Worker: script|Sec-Fetch-Site: same-origin", refusal: .serviceWorker),
@@ -113,7 +114,8 @@ import Tokens
 
   /// Requests to a name for which browsers send no Fetch metadata.
   private static let unmarkedRows = [
-    // An image, a script, a fetch, a link and a form of a page of another site, and of one that keeps its address to itself.
+    // An image, a script, a fetch, a link and a form of a page of another site, and of one that keeps its address to
+    // itself.
     BrowserRow(host: own, fields: chromium + "|Referer: http://evil.example/", refusal: .crossSite),
     BrowserRow(
       host: own, fields: chromium + "|Upgrade-Insecure-Requests: 1|Referer: http://evil.example/", refusal: .crossSite),

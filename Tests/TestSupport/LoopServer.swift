@@ -1,5 +1,6 @@
 // A server of a test that answers byte by byte as the test says, on an event loop.
 
+package import Bytes
 package import Platform
 import Synchronization
 

@@ -1,5 +1,6 @@
 // Streams of the Platform module for tests that drive both ends themselves, on one loop.
 
+import Bytes
 package import Platform
 
 /// Runs `body` on a new event loop, which is shut down behind it.

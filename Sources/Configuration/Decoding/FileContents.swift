@@ -1,29 +1,18 @@
 // Owns how the decoder reaches files: by functions that its user gives it. It opens none itself.
 
-/// Why a file has no contents.
-public enum FileReadError: Error, Equatable, Sendable {
-  /// The system's error, in words.
-  case system(String)
-  /// It is no regular file; the words say what it is.
-  case notRegular(String)
-  /// More bytes than allowed.
-  case tooLarge(limit: Int)
-  /// A pipe that did not come to its end in time.
-  case unfinished(seconds: Int)
+/// A file without contents.
+public struct UnreadableFile: Error, Sendable, Hashable {
+  /// Why, in words that read on after the path.
+  public let reason: String
 
-  /// The reason in words, without the path.
-  var reason: String {
-    switch self {
-    case .system(let words): words
-    case .notRegular(let kind): "it is \(kind), not a regular file"
-    case .tooLarge(let limit): "larger than \(limit / 1024) KiB"
-    case .unfinished(let seconds): "its writer did not end within \(seconds) s"
-    }
+  /// A file that cannot be read for this reason.
+  public init(_ reason: String) {
+    self.reason = reason
   }
 }
 
 /// How files are read: from disk, or in a test from a table.
-public typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(FileReadError) -> [UInt8]
+public typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(UnreadableFile) -> [UInt8]
 
 /// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
 public typealias FindExposure = @Sendable (_ path: String) -> UInt32?

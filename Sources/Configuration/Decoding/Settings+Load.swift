@@ -10,7 +10,7 @@ extension Settings {
   ) throws(ConfigurationError) -> Settings {
     read.insert(file)
     let bytes: [UInt8]
-    do throws(FileReadError) {
+    do throws(UnreadableFile) {
       bytes = try files.readConfiguration(file, YAMLNode.sizeLimit)
     } catch {
       let start = Place(file: file, line: 1, column: 1)
@@ -25,7 +25,7 @@ extension Settings {
   /// paths begin. Files are the caller's: a table in tests, none at all where texts are random.
   public static func decode(
     yaml: [UInt8], file: String, environment: [String: String],
-    readFile: @escaping ReadFile = { (_, _) throws(FileReadError) in throw .system("absent") },
+    readFile: @escaping ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") },
     findExposure: @escaping FindExposure = { _ in nil }
   ) throws(ConfigurationError) -> Settings {
     var read: Set<String> = []

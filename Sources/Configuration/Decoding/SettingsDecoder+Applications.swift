@@ -69,7 +69,7 @@ extension SettingsDecoder {
     for key in [Key.clientSecret, .clientSecretFile] where section.members[key] != nil {
       report(file.place, "\(section.path) has both '\(key.rawValue)' and 'client_assertion_file'; keep one")
     }
-    do throws(FileReadError) {
+    do throws(UnreadableFile) {
       _ = try readFile(file.value, 64 << 10)
       reportExposure(of: file.value, file)
     } catch {

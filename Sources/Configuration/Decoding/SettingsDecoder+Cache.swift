@@ -39,37 +39,39 @@ extension SettingsDecoder {
     let tls = self.section(section, .tls)
     let caFile = tls.flatMap { readableFile($0, .caFile) }
     let certificate = tls.flatMap { certificateFiles($0, isRequired: false) }
-    let address: RedisAddress
-    let (user, password): (String?, Secret?)
-    do throws(RedisAddressError) {
-      (address, user, password) = try RedisAddress.read(scalar.text)
+    var server: RedisServer
+    do throws(RedisServerError) {
+      server = try RedisServer(scalar.text)
     } catch {
       // The text is not repeated: it may hold a password.
       report(scalar.place, "\(scalar.key) \(error.reason)")
       return nil
     }
-    given[scalar.key]?.value = address.description
-    if password != nil, scalar.written.contains("@"), scalar.written == scalar.text {
+    given[scalar.key]?.value = server.description
+    if server.password != nil, scalar.written.contains("@"), scalar.written == scalar.text {
       report(scalar.place, "\(scalar.key) has a password in it; use password_file, or a variable for the whole URL")
     }
     let members = [Key.password, .passwordFile, .user].compactMap { section.members[$0] }
-    if password != nil, let member = members.first {
+    if server.password != nil, let member = members.first {
       report(member.place, "\(section.path) has a user or password in 'redis' and beside it; keep one")
     }
-    if let name, secret == nil, password == nil, section.members[.password] ?? section.members[.passwordFile] == nil {
+    if let name, secret == nil, server.password == nil,
+      section.members[.password] ?? section.members[.passwordFile] == nil
+    {
       report(name.place, "\(name.key) needs 'password' or 'password_file'")
     }
-    if let tls, !address.isSecure {
+    if let tls, !server.isSecure {
       report(tls.place, "\(section.path(.tls)) is for rediss:// only")
     }
-    if !address.isSecure, !address.isLoopback, !allowsPlaintext(section) {
+    if !server.isSecure, !server.isLoopback, !allowsPlaintext(section) {
       report(
         scalar.place,
-        "\(scalar.key): tokens would travel in clear to '\(address.host)'; use rediss://, or allow_plaintext: true")
+        "\(scalar.key): tokens would travel in clear to '\(server.host)'; use rediss://, or allow_plaintext: true")
     }
-    return RedisSettings(
-      address: scalar.located(address), user: name?.text ?? user, password: secret ?? password, caFile: caFile,
-      clientCertificate: certificate, keyPrefix: prefix?.text ?? "bearer-proxy:")
+    if let name { server.user = name.text }
+    if let secret { server.password = secret }
+    if let prefix { server.keyPrefix = prefix.text }
+    return RedisSettings(server: scalar.located(server), caFile: caFile, clientCertificate: certificate)
   }
 
   private mutating func allowsPlaintext(_ section: Section) -> Bool {
@@ -77,7 +79,7 @@ extension SettingsDecoder {
   }
 }
 
-extension RedisAddressError {
+extension RedisServerError {
   /// The reason as the end of a sentence that begins with the key.
   fileprivate var reason: String {
     switch self {

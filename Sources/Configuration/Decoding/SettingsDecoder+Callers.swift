@@ -7,7 +7,7 @@ import Tokens
 
 extension SettingsDecoder {
   /// Who may call a listener at `address`, which speaks TLS or not.
-  mutating func callers(_ section: Section, address: ListenerAddress?, hasTLS: Bool) -> CallerSettings {
+  mutating func callers(_ section: Section, address: SocketAddress?, hasTLS: Bool) -> CallerSettings {
     var settings = CallerSettings.none
     guard let callers = self.section(section, .callers) else { return settings }
     if boolean(callers, .anyone) == true { settings.rules.isOpen = true }
@@ -36,9 +36,9 @@ extension SettingsDecoder {
     report(anyone.place, "\(callers.path) has both 'anyone' and '\(other.rawValue)'; keep one")
   }
 
-  private mutating func peers(_ callers: Section, address: ListenerAddress?) -> CallerRules.Peers? {
+  private mutating func peers(_ callers: Section, address: SocketAddress?) -> CallerRules.Peers? {
     guard let section = self.section(callers, .unix) else { return nil }
-    if case .tcp? = address {
+    if address?.ipAddress != nil {
       report(section.place, "\(section.path) is for a unix socket; other callers show no user: take another rule")
     }
     let users = identifiers(section, .uids)

@@ -1,5 +1,6 @@
 // Owns what the listener and admin sections mean: addresses, accepted hosts, who may call.
 
+import Bytes
 import Routing
 
 extension SettingsDecoder {
@@ -40,10 +41,10 @@ extension SettingsDecoder {
     return AdminSettings(address: address, callers: callers)
   }
 
-  private mutating func address(_ section: Section) -> Located<ListenerAddress>? {
+  private mutating func address(_ section: Section) -> Located<SocketAddress>? {
     guard let scalar = requiredScalar(section, .address) else { return nil }
     do throws(ListenerAddressError) {
-      return scalar.located(try ListenerAddress(text: scalar.text))
+      return scalar.located(try SocketAddress(listener: scalar.text))
     } catch {
       report(scalar.place, "\(scalar.key): '\(scalar.written)' \(error.reason)")
       return nil
@@ -51,9 +52,9 @@ extension SettingsDecoder {
   }
 
   private mutating func reportRepetition(
-    of address: Located<ListenerAddress>, among others: [Located<ListenerAddress>]
+    of address: Located<SocketAddress>, among others: [Located<SocketAddress>]
   ) {
-    if case .tcp(_, port: 0) = address.value { return }
+    if address.value.ipAddress != nil, address.value.port == 0 { return }
     guard let other = others.first(where: { $0.value == address.value }) else { return }
     issues.append(address.issue("\(address.value) is already the address of line \(other.place.line)"))
   }
@@ -82,10 +83,10 @@ extension SettingsDecoder {
     return nil
   }
 
-  private mutating func callerRules(_ section: Section, address: Located<ListenerAddress>?) -> CallerSettings {
+  private mutating func callerRules(_ section: Section, address: Located<SocketAddress>?) -> CallerSettings {
     let hasTLS = section.has(.tls) && section.members[.tls] != nil
     let callers = self.callers(section, address: address?.value, hasTLS: hasTLS)
-    if let address, !address.value.isOfThisMachine, !callers.rules.admitsOtherMachines {
+    if let address, !address.value.isLoopback, !callers.rules.admitsOtherMachines {
       let rules =
         section.has(.tls)
         ? "a header, a certificate, a bearer token, or anyone: true"
@@ -130,33 +131,24 @@ enum ListenerAddressError: Error {
   }
 }
 
-extension ListenerAddress {
+extension SocketAddress {
   /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
-  init(text: String) throws(ListenerAddressError) {
+  init(listener text: String) throws(ListenerAddressError) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
       guard path.hasPrefix("/"), path.utf8.count <= 107, !path.utf8.contains(0) else { throw .socketPath }
-      self = .unix(path: path)
+      self.init(.unix(path: path))
       return
     }
     guard let colon = text.lastIndex(of: ":") else { throw .form }
     var host = text[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") {
-      host = host.dropFirst().dropLast()
-      guard host.contains(":"), IPAddress(host) != nil else { throw .form }
-    } else if IPAddress(host) == nil || host.contains(":") {
-      throw host.isEmpty || host.contains(":") ? .form : .name
+    let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
+    if hasBrackets { host = host.dropFirst().dropLast() }
+    guard let address = IPAddress(host), hasBrackets == host.contains(":") else {
+      throw hasBrackets || host.isEmpty || host.contains(":") ? .form : .name
     }
     let digits = text[text.index(after: colon)...]
     guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits) else { throw .port }
-    self = .tcp(host: String(host), port: port)
-  }
-
-  /// Whether only this machine can connect.
-  public var isOfThisMachine: Bool {
-    switch self {
-    case .tcp(let host, _): IPAddress(host)?.isLoopback == true
-    case .unix: true
-    }
+    self.init(address, port: port)
   }
 }

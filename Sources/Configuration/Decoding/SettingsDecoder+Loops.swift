@@ -1,6 +1,7 @@
 // Owns the question whether a route leads back to a listener of the same process. Such a request never reaches an API:
 // the process refuses what has passed it before.
 
+internal import Bytes
 internal import HTTP
 
 extension SettingsDecoder {
@@ -21,23 +22,14 @@ extension ListenerSettings {
   /// Whether a connection to a host and port arrives here, as far as the configuration tells. What a name resolves to,
   /// and which addresses the machine has beside loopback, is known at run time only.
   fileprivate func answers(host: String, port: UInt16) -> Bool {
-    guard case .tcp(let own, port) = address.value, let listening = IPAddress(own) else { return false }
+    guard let listening = address.value.ipAddress?.unmapped, port == address.value.port else { return false }
     if case .names(let names) = hosts, names.contains(host) { return true }
     let isThisMachine = host == "localhost" || host.hasSuffix(".localhost")
-    guard let called = IPAddress(host) else {
+    guard let called = IPAddress(host)?.unmapped else {
       return isThisMachine && (listening.isLoopback || listening.isUnspecified)
     }
     if called == listening { return true }
     return listening.isUnspecified && (called.isLoopback || called.isUnspecified)
       || called.isUnspecified && listening.isLoopback
-  }
-}
-
-extension IPAddress {
-  /// 0.0.0.0 or ::, which listens everywhere, and leads to this machine where it is connected to.
-  fileprivate var isUnspecified: Bool {
-    switch self {
-    case .v4(let bytes), .v6(let bytes): bytes.allSatisfy { $0 == 0 }
-    }
   }
 }

@@ -1,12 +1,13 @@
 // Owns what a listener's sign_in means: whether there are pages, and by which address browsers know them.
 
+import Bytes
 import HTTP
 import Routing
 
 extension SettingsDecoder {
   private static let signInForms = "true, false or {public_url: URL, limit: DURATION}"
 
-  mutating func signIn(_ listener: Section, address: Located<ListenerAddress>?) -> SignInSettings? {
+  mutating func signIn(_ listener: Section, address: Located<SocketAddress>?) -> SignInSettings? {
     guard let node = listener[.signIn] else { return nil }
     if case .scalar(let written) = node.content {
       switch written {
@@ -28,7 +29,7 @@ extension SettingsDecoder {
     return publicURL(section).map { SignInSettings(publicURL: $0, limit: limit) }
   }
 
-  private mutating func limit(_ section: Section) -> Duration? {
+  private mutating func limit(_ section: Section) -> TimeSpan? {
     guard let limit = duration(section, .limit), let node = section[.limit] else { return nil }
     if (.seconds(1)...(.seconds(3600))).contains(limit) { return limit }
     report(node.place, "\(section.path(.limit)) is between 1s and 1h")
@@ -37,10 +38,10 @@ extension SettingsDecoder {
 
   /// Browsers of this machine alone know a listener by its own address.
   private mutating func reportUnknownAddress(
-    _ listener: Section, _ address: Located<ListenerAddress>?, _ place: Place
+    _ listener: Section, _ address: Located<SocketAddress>?, _ place: Place
   ) {
     guard let address else { return }
-    if case .tcp = address.value, address.value.isOfThisMachine { return }
+    if address.value.ipAddress?.isLoopback == true { return }
     report(
       place,
       "\(listener.path(.signIn)) needs a public_url: by which address browsers reach \(address.value) cannot be told from it"

@@ -1,10 +1,16 @@
 // Owns what `tls`, `timeouts` and `pool` mean, under `defaults` and on a route, and how the one completes the other.
 
+internal import Bytes
+internal import HTTP
+internal import Routing
+
 /// What a route leaves out.
 struct UpstreamDefaults {
   var tls = UpstreamTLSSettings()
-  var timeouts = Timeouts()
-  var pool = PoolSettings()
+  var timeouts = ExchangeTimeouts()
+  /// For a caller's head: the same for all routes.
+  var requestHead = ServiceLimits().requestHead
+  var pool = PoolLimits()
 }
 
 extension SettingsDecoder {
@@ -27,14 +33,14 @@ extension SettingsDecoder {
     if let timeouts = self.section(section, .timeouts) {
       result.timeouts.connect = duration(timeouts, .connect) ?? result.timeouts.connect
       if timeouts.has(.requestHead) {
-        result.timeouts.requestHead = duration(timeouts, .requestHead) ?? result.timeouts.requestHead
+        result.requestHead = duration(timeouts, .requestHead) ?? result.requestHead
       }
       result.timeouts.responseHead = duration(timeouts, .responseHead) ?? result.timeouts.responseHead
       result.timeouts.idle = duration(timeouts, .idle) ?? result.timeouts.idle
-      result.timeouts.exchange = durationOrNone(timeouts, .exchange) ?? result.timeouts.exchange
+      result.timeouts.whole = durationOrNone(timeouts, .exchange) ?? result.timeouts.whole
     }
     if let pool = self.section(section, .pool) {
-      result.pool.maxIdle = integer(pool, .maxIdle, in: 0...10_000) ?? result.pool.maxIdle
+      result.pool.maximumIdle = integer(pool, .maxIdle, in: 0...10_000) ?? result.pool.maximumIdle
       result.pool.idleTimeout = duration(pool, .idleTimeout) ?? result.pool.idleTimeout
     }
     return result

@@ -98,18 +98,18 @@ extension SettingsDecoder {
   }
 
   /// A positive duration.
-  mutating func duration(_ section: Section, _ key: Key) -> Duration? {
+  mutating func duration(_ section: Section, _ key: Key) -> TimeSpan? {
     scalar(section, key).flatMap { duration($0) }
   }
 
   /// A positive duration, or `none` as `.some(nil)`.
-  mutating func durationOrNone(_ section: Section, _ key: Key) -> Duration?? {
+  mutating func durationOrNone(_ section: Section, _ key: Key) -> TimeSpan?? {
     guard let scalar = scalar(section, key) else { return nil }
     if scalar.text == "none" { return .some(nil) }
     return duration(scalar).map { .some($0) }
   }
 
-  private mutating func duration(_ scalar: Scalar) -> Duration? {
+  private mutating func duration(_ scalar: Scalar) -> TimeSpan? {
     if let duration = parsedDuration(scalar.text), duration > .zero { return duration }
     report(scalar.place, "\(scalar.key) is a duration such as 500ms, 30s, 5m or 1h, not '\(scalar.written)'")
     return nil
@@ -214,7 +214,7 @@ extension SettingsDecoder {
   private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {
     let path = resolved(scalar.text)
     filesRead.insert(path)
-    do throws(FileReadError) {
+    do throws(UnreadableFile) {
       return (path, try readFile(path, limit))
     } catch {
       report(scalar.place, "\(scalar.key): cannot read \(path): \(error.reason)")

@@ -64,14 +64,19 @@ struct SettingsDecoder {
     let routes = self.routes(file, applications: applications, defaults: defaults)
     let admin = self.admin(file, besides: listeners)
     reportLoops(routes, listeners)
+    let loops = integer(file, .loops, in: 1...256)
+    let log = log(file)
+    let cache = cache(file)
+    var limits = limits(file, defaults)
+    let shutdown = shutdown(file, &limits)
     return Settings(
       listeners: listeners,
-      loops: integer(file, .loops, in: 1...256),
+      loops: loops,
       admin: admin,
-      log: log(file),
-      cache: cache(file),
-      limits: limits(file),
-      shutdown: shutdown(file),
+      log: log,
+      cache: cache,
+      limits: limits,
+      shutdown: shutdown,
       allowsReadableSecrets: allowsReadableSecrets,
       readyWhen: choice(file, .readyWhen, of: ReadinessRule.self) ?? .tokens,
       timeouts: defaults.timeouts,

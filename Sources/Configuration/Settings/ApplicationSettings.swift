@@ -26,7 +26,7 @@ public struct ApplicationSettings: Sendable, Hashable {
   /// Whether refresh tokens of other applications of Azure CLI's family count too.
   public let usesFamilyTokens: Bool
   /// The way to the identity provider.
-  public let proxy: ProxyChoice
+  package let proxy: ProxyChoice
   /// Which redirect URI its sign-ins use, where the file says it.
   public let redirectURI: RedirectURIChoice?
   /// Where its sign-ins come back to.

@@ -24,6 +24,6 @@ public struct CallerSettings: Sendable, Equatable {
     /// Trust for the authority; nil is the system's.
     public let caFile: Located<String>?
     /// The way to the issuer.
-    public let proxy: ProxyChoice
+    package let proxy: ProxyChoice
   }
 }

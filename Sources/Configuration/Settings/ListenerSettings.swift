@@ -1,22 +1,7 @@
 // Owns the settings of the places where this process accepts connections.
 
+public import Bytes
 public import HTTP
-
-/// An address to listen at.
-public enum ListenerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// An IPv4 or IPv6 address literal (without brackets) and a port; port 0 lets the system choose.
-  case tcp(host: String, port: UInt16)
-  /// The absolute path of a unix socket, at most 107 bytes.
-  case unix(path: String)
-
-  /// The address as it is written in the configuration.
-  public var description: String {
-    switch self {
-    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    case .unix(let path): "unix:\(path)"
-    }
-  }
-}
 
 /// `Host` values that a listener accepts besides its own address.
 public enum AcceptedHosts: Sendable, Hashable {
@@ -38,7 +23,7 @@ public struct CertificateFiles: Sendable, Hashable {
 /// One place where traffic is accepted.
 public struct ListenerSettings: Sendable, Equatable {
   /// Where.
-  public let address: Located<ListenerAddress>
+  public let address: Located<SocketAddress>
   /// `Host` values accepted besides the address.
   public let hosts: AcceptedHosts
   /// Who may call.
@@ -55,16 +40,16 @@ public struct SignInSettings: Sendable, Hashable {
   /// `/.bearer/callback` there.
   public let publicURL: HTTPURL?
   /// How long a person may take from the page to the provider, and as long again to come back.
-  public let limit: Duration
+  public let limit: TimeSpan
 
   /// The usual limit.
-  static let usualLimit = Duration.seconds(600)
+  static let usualLimit = TimeSpan.seconds(600)
 }
 
 /// The place where health, metrics and status are served.
 public struct AdminSettings: Sendable, Equatable {
   /// Where.
-  public let address: Located<ListenerAddress>
+  public let address: Located<SocketAddress>
   /// Who may call.
   public let callers: CallerSettings
 }

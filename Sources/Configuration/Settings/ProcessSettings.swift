@@ -1,8 +1,8 @@
-// Owns the small settings that concern the process as a whole: logs, cache, limits, shutdown.
+// Owns the small settings that concern the process as a whole: logs, cache, shutdown.
 
 public import Bytes
 public import Telemetry
-internal import Tokens
+package import Tokens
 
 /// What is logged, and how.
 public struct LogSettings: Sendable, Hashable {
@@ -30,58 +30,23 @@ public enum CacheSettings: Sendable, Hashable {
   case redis(RedisSettings)
 }
 
-/// A Redis server, and how it is entered.
+/// A Redis server, and the files by which it is trusted and entered.
 public struct RedisSettings: Sendable, Hashable {
-  /// Where it is.
-  public let address: Located<RedisAddress>
-  /// The ACL user; nil is the server's default one.
-  public let user: String?
-  /// The password; nil where the server wants none.
-  public let password: Secret?
+  /// The server.
+  package let server: Located<RedisServer>
   /// A PEM file of certification authorities for the server, instead of the system's.
   public let caFile: Located<String>?
   /// The certificate shown to a server that asks for one.
   public let clientCertificate: CertificateFiles?
-  /// What every key begins with.
-  public let keyPrefix: String
-
-  /// Hashes where the server is; secrets are compared, never hashed.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(address)
-    hasher.combine(user)
-  }
-}
-
-/// Bounds on what callers may send.
-public struct Limits: Sendable, Hashable {
-  /// Bytes of a request's or response's head.
-  public var headBytes = 32 << 10
-  /// Bytes of a request's target.
-  public var targetBytes = 8 << 10
-  /// Fields of a head.
-  public var fieldCount = 100
-  /// Downstream connections open at once, in the whole process.
-  public var connections = 10_000
-  /// Connections at once, in the whole process, that are in a TLS handshake or have sent a part of a request's head.
-  public var unfinished = 1000
-  /// Bytes of a request's body; `nil` is no limit.
-  public var bodyBytes: Int?
-  /// Bytes a second that a caller has to send of a body, or take of an answer, on average; `nil` is no limit.
-  public var callerRate: Int? = 100
-
-  /// The defaults.
-  public init() {}
 }
 
 /// How the process ends.
 public struct ShutdownSettings: Sendable, Hashable {
   /// How long the process may go on after the signal, `delay` included.
-  public var limit: Duration = .seconds(30)
+  public var limit: TimeSpan = .seconds(30)
   /// How long connections are accepted after the signal, while `/readyz` says already that the process is ending: load
   /// balancers have to notice first.
-  public var delay: Duration = .zero
-  /// How long a connection that waits for a request is kept after the delay, for a request that is already on its way.
-  public var grace: Duration = .seconds(1)
+  public var delay: TimeSpan = .zero
 
   /// The default.
   public init() {}

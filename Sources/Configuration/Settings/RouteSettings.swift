@@ -55,9 +55,9 @@ public struct RouteSettings: Sendable, Hashable {
   /// How an https upstream is trusted, and what is shown to it.
   public let tls: UpstreamTLSSettings
   /// Time limits, the defaults included.
-  public let timeouts: Timeouts
+  package let timeouts: ExchangeTimeouts
   /// The bounds of the connection pool, the defaults included.
-  public let pool: PoolSettings
+  package let pool: PoolLimits
   /// The proxy on the way to the upstream; nil where it is reached directly.
-  public let proxy: ProxyAddress?
+  package let proxy: ProxyAddress?
 }

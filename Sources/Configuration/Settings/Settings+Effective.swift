@@ -1,6 +1,8 @@
 // Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file,
 // and the defaults of everything else.
 
+internal import Bytes
+internal import HTTP
 internal import Routing
 internal import Telemetry
 internal import Tokens
@@ -25,28 +27,30 @@ extension Settings {
       ConfiguredValue("log.format", log.format.rawValue, .standard),
       ConfiguredValue("log.access", "\(log.access)", .standard),
       ConfiguredValue("log.access_file", "standard output", .standard),
-      ConfiguredValue("limits.head_bytes", sizeText(limits.headBytes), .standard),
-      ConfiguredValue("limits.target_bytes", sizeText(limits.targetBytes), .standard),
-      ConfiguredValue("limits.field_count", "\(limits.fieldCount)", .standard),
+      ConfiguredValue("limits.head_bytes", sizeText(limits.head.headBytes), .standard),
+      ConfiguredValue("limits.target_bytes", sizeText(limits.head.targetBytes), .standard),
+      ConfiguredValue("limits.field_count", "\(limits.head.fieldCount)", .standard),
       ConfiguredValue("limits.connections", "\(limits.connections)", .standard),
       ConfiguredValue("limits.unfinished", "\(limits.unfinished)", .standard),
-      ConfiguredValue("limits.body_bytes", limits.bodyBytes.map(sizeText) ?? "none", .standard),
-      ConfiguredValue("limits.caller_rate", limits.callerRate.map(sizeText) ?? "none", .standard),
+      ConfiguredValue(
+        "limits.body_bytes", limits.bodyBytes == .max ? "none" : sizeText(Int(clamping: limits.bodyBytes)), .standard),
+      ConfiguredValue(
+        "limits.caller_rate", limits.callerRate.map { sizeText(Int(clamping: $0)) } ?? "none", .standard),
       ConfiguredValue("ready_when", readyWhen.rawValue, .standard),
       ConfiguredValue("shutdown.delay", shutdown.delay == .zero ? "none" : durationText(shutdown.delay), .standard),
-      ConfiguredValue("shutdown.grace", durationText(shutdown.grace), .standard),
+      ConfiguredValue("shutdown.grace", durationText(limits.grace), .standard),
       ConfiguredValue("shutdown.limit", durationText(shutdown.limit), .standard),
     ]
     switch cache {
     case .memory: values.append(ConfiguredValue("cache.memory", "true", .standard))
     case .file: break
     case .redis(let redis):
-      values.append(ConfiguredValue("cache.key_prefix", redis.keyPrefix, .standard))
+      values.append(ConfiguredValue("cache.key_prefix", redis.server.value.keyPrefix, .standard))
       values.append(ConfiguredValue("cache.allow_plaintext", "false", .standard))
     }
     values += Self.timeoutValues(timeouts, "defaults.timeouts", .standard)
     values.append(
-      ConfiguredValue("defaults.timeouts.request_head", durationText(timeouts.requestHead), .standard))
+      ConfiguredValue("defaults.timeouts.request_head", durationText(limits.requestHead), .standard))
     for index in listeners.indices {
       values.append(ConfiguredValue("listeners[\(index)].callers.anyone", "false", .standard))
     }
@@ -93,7 +97,7 @@ extension Settings {
     }
     values += timeoutValues(route.timeouts, "\(path).timeouts", nil)
     values.append(
-      ConfiguredValue("\(path).pool.max_idle", "\(route.pool.maxIdle)", .inherited("defaults.pool.max_idle")))
+      ConfiguredValue("\(path).pool.max_idle", "\(route.pool.maximumIdle)", .inherited("defaults.pool.max_idle")))
     values.append(
       ConfiguredValue(
         "\(path).pool.idle_timeout", durationText(route.pool.idleTimeout), .inherited("defaults.pool.idle_timeout")))
@@ -101,10 +105,12 @@ extension Settings {
   }
 
   /// Time limits that routes have too; without a source, they come from `defaults`.
-  private static func timeoutValues(_ timeouts: Timeouts, _ path: String, _ source: ValueSource?) -> [ConfiguredValue] {
+  private static func timeoutValues(
+    _ timeouts: ExchangeTimeouts, _ path: String, _ source: ValueSource?
+  ) -> [ConfiguredValue] {
     [
       ("connect", durationText(timeouts.connect)), ("response_head", durationText(timeouts.responseHead)),
-      ("idle", durationText(timeouts.idle)), ("exchange", timeouts.exchange.map(durationText) ?? "none"),
+      ("idle", durationText(timeouts.idle)), ("exchange", timeouts.whole.map(durationText) ?? "none"),
     ].map { key, value in
       ConfiguredValue("\(path).\(key)", value, source ?? .inherited("defaults.timeouts.\(key)"))
     }

@@ -16,16 +16,16 @@ public struct Settings: Sendable {
   public private(set) var log: LogSettings
   /// Where tokens are kept.
   public let cache: CacheSettings
-  /// Bounds on what callers may send.
-  public let limits: Limits
+  /// Bounds and time limits towards callers.
+  package let limits: ServiceLimits
   /// How the process ends.
   public let shutdown: ShutdownSettings
   /// Whether secrets may stand where every user can read them.
   public let allowsReadableSecrets: Bool
   /// What the process must have to be ready.
   package let readyWhen: ReadinessRule
-  /// Time limits towards callers. A route's own stand in the route.
-  public let timeouts: Timeouts
+  /// Time limits of exchanges where a route has none of its own.
+  package let timeouts: ExchangeTimeouts
   /// The applications, in the order of the file, each name once.
   public let applications: [ApplicationSettings]
   /// The routes, in the order of the file; at least one. No two match the same requests.

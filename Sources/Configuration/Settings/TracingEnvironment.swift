@@ -94,14 +94,16 @@ public struct TracingEnvironment: Sendable {
     }
     let timeout = milliseconds(
       first("TIMEOUT")?.name ?? "OTEL_EXPORTER_OTLP_TIMEOUT", "timeout", in: 1...600_000, otherwise: 10_000)
-    settings?.timeout = timeout
+    settings?.target.timeout = timeout
     let proxies = ProxyEnvironment(environment) { _, _ in }
-    if let endpoint = settings?.endpoint, let proxy = proxies.proxy(for: endpoint) {
+    if let endpoint = settings?.target.url, let proxy = proxies.proxy(for: endpoint) {
       settings?.proxy = proxy
       values.append(
         ConfiguredValue("traces.proxy", proxy.description, proxy.variable.map { .variable($0) } ?? .standard))
     }
-    if let settings, settings.endpoint.scheme == .http, !settings.endpoint.isLoopback, !settings.headers.isEmpty {
+    if let settings, settings.target.url.scheme == .http, !settings.target.url.isLoopback,
+      !settings.target.fields.isEmpty
+    {
       issue(
         settings.endpointVariable, "is an http URL: the fields of OTEL_EXPORTER_OTLP_HEADERS go there in clear text")
     }
@@ -115,7 +117,7 @@ public struct TracingEnvironment: Sendable {
         issue(variable, "has an entry that is not NAME=VALUE with a field of one's own; it is left out")
         continue
       }
-      settings?.headers.append((key.lowercased(), Secret(value)))
+      settings?.target.fields.append((key.lowercased(), Secret(value)))
       show("headers.\(key.lowercased())", ConfiguredValue.hidden, variable)
     }
   }
@@ -134,8 +136,8 @@ public struct TracingEnvironment: Sendable {
     let limit = milliseconds("OTEL_BSP_EXPORT_TIMEOUT", "export_timeout", in: 1...3_600_000, otherwise: 30_000)
     settings?.queueSize = queueSize
     settings?.batchSize = batchSize
-    settings?.scheduleDelay = delay
-    settings?.exportTimeout = limit
+    settings?.target.scheduleDelay = delay
+    settings?.target.exportTimeout = limit
   }
 
   private mutating func readSampler() {
@@ -158,7 +160,7 @@ public struct TracingEnvironment: Sendable {
       sampler = TraceSampler(.ratio(ratio), followsParent: followsParent)
     default: issue(name, "is '\(word)', which is not known here; parentbased_always_on is used")
     }
-    settings?.sampler = sampler
+    settings?.rules.sampler = sampler
     show("sampler", sampler.description, name)
   }
 
@@ -167,8 +169,8 @@ public struct TracingEnvironment: Sendable {
     let known = words(name)
     let foreign = known.filter { !["tracecontext", "baggage", "none"].contains($0) }
     if !foreign.isEmpty { issue(name, "names \(foreign.joined(separator: ", ")); tracecontext alone is spoken here") }
-    settings?.propagates = known.isEmpty || known.contains("tracecontext")
-    show("propagators", settings?.propagates == true ? "tracecontext" : "none", name)
+    settings?.rules.propagates = known.isEmpty || known.contains("tracecontext")
+    show("propagators", settings?.rules.propagates == true ? "tracecontext" : "none", name)
   }
 
   private mutating func readResource() {
@@ -223,8 +225,8 @@ public struct TracingEnvironment: Sendable {
 
   private mutating func milliseconds(
     _ name: String, _ key: String, in range: ClosedRange<Int>, otherwise standard: Int
-  ) -> Duration {
-    let duration = Duration.milliseconds(number(name, in: range, otherwise: standard))
+  ) -> TimeSpan {
+    let duration = TimeSpan.milliseconds(UInt64(number(name, in: range, otherwise: standard)))
     show(key, durationText(duration), name)
     return duration
   }

@@ -1,44 +1,32 @@
 // Owns what is known of the collector of traces and of what is to be sent there. It comes from the environment alone,
 // from the variables that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
 
-public import Bytes
-public import HTTP
-public import Telemetry
-internal import Tokens
+package import HTTP
+package import Telemetry
 
 /// How requests are traced. Where there are none of these settings, nothing is traced.
 public struct TracingSettings: Sendable {
-  /// Where spans are sent: the whole URL.
-  public internal(set) var endpoint: HTTPURL
+  /// Where spans are sent.
+  package internal(set) var target: TraceTarget
   /// The variable that names it.
   public internal(set) var endpointVariable: String
-  /// Fields of every request to the collector.
-  public internal(set) var headers: [(name: String, value: Secret)] = []
   /// A PEM file of certification authorities for the collector, instead of the system's.
   public internal(set) var caFile: String?
   /// The certificate shown to a collector that asks for one, and its key: PEM files.
   public internal(set) var clientCertificate: (certificateFile: String, keyFile: String)?
   /// The proxy on the way to the collector.
-  public internal(set) var proxy: ProxyAddress?
-  /// For one request to the collector.
-  public internal(set) var timeout: Duration = .seconds(10)
-  /// For a batch, with all its repetitions.
-  public internal(set) var exportTimeout: Duration = .seconds(30)
-  /// How long spans wait at most before they are sent.
-  public internal(set) var scheduleDelay: Duration = .seconds(5)
+  package internal(set) var proxy: ProxyAddress?
   /// How many spans wait at most.
   public internal(set) var queueSize = 2048
   /// How many spans are sent at once.
   public internal(set) var batchSize = 512
-  /// Which traces are recorded.
-  public internal(set) var sampler = TraceSampler()
-  /// Whether traces go on from callers and to upstreams. Otherwise each begins here, and nobody else hears of it.
-  public internal(set) var propagates = true
+  /// Which traces are recorded and go on.
+  package internal(set) var rules = TracingRules()
   /// What is told of the process, `service.name` first.
   public internal(set) var resource: [(key: String, value: String)] = [("service.name", "bearer-proxy")]
 
   init(endpoint: HTTPURL, variable: String) {
-    self.endpoint = endpoint
+    target = TraceTarget(endpoint)
     endpointVariable = variable
   }
 }

@@ -1,10 +1,11 @@
 // Owns through which proxy a URL is reached: the one that the configuration names, or the environment's, by the rules
 // that curl and Go share.
 
-public import HTTP
+internal import Bytes
+package import HTTP
 
 /// How something finds its way out.
-public enum ProxyChoice: Sendable, Hashable {
+package enum ProxyChoice: Sendable, Hashable {
   /// Directly.
   case none
   /// Through this proxy, whatever the host.
@@ -13,7 +14,7 @@ public enum ProxyChoice: Sendable, Hashable {
   case environment(ProxyEnvironment)
 
   /// The proxy on the way to a URL; nil is none.
-  public func proxy(for url: HTTPURL) -> ProxyAddress? {
+  package func proxy(for url: HTTPURL) -> ProxyAddress? {
     switch self {
     case .none: nil
     case .fixed(let address): address
@@ -23,7 +24,7 @@ public enum ProxyChoice: Sendable, Hashable {
 }
 
 /// What `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. Where a name stands in both cases, the lower one counts.
-public struct ProxyEnvironment: Sendable, Hashable {
+package struct ProxyEnvironment: Sendable, Hashable {
   private(set) var https: ProxyAddress?
   private(set) var http: ProxyAddress?
   private var exceptions: [Exception] = []
@@ -73,7 +74,7 @@ public struct ProxyEnvironment: Sendable, Hashable {
 extension ProxyEnvironment.Exception {
   fileprivate init?(_ word: String) {
     if let slash = word.lastIndex(of: "/") {
-      guard let bytes = IPAddress(word[..<slash])?.bytes, let bits = Int(word[word.index(after: slash)...]),
+      guard let bytes = IPAddress(word[..<slash])?.unmapped.bytes, let bits = Int(word[word.index(after: slash)...]),
         (0...bytes.count * 8).contains(bits)
       else { return nil }
       self = .network(bytes, bits: bits, port: nil)
@@ -88,7 +89,7 @@ extension ProxyEnvironment.Exception {
       host = word[..<colon]
     }
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    if let bytes = IPAddress(host)?.bytes {
+    if let bytes = IPAddress(host)?.unmapped.bytes {
       self = .network(bytes, bits: bytes.count * 8, port: port)
       return
     }
@@ -105,13 +106,26 @@ extension ProxyEnvironment.Exception {
     case .domain(let name, let includesItself, let port):
       return (port.map { $0 == url.port } ?? true) && ((includesItself && host == name) || host.hasSuffix("." + name))
     case .network(let network, let bits, let port):
-      guard port.map({ $0 == url.port }) ?? true, let bytes = IPAddress(host)?.bytes, bytes.count == network.count
+      guard port.map({ $0 == url.port }) ?? true, let bytes = IPAddress(host)?.unmapped.bytes,
+        bytes.count == network.count
       else {
         return false
       }
       return (0..<bits).allSatisfy { bit in
         (bytes[bit / 8] ^ network[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0
       }
+    }
+  }
+}
+
+extension ProxyAddressError {
+  /// The reason as the end of a sentence that begins with the key. The text is not repeated: it may hold a password.
+  var reason: String {
+    switch self {
+    case .scheme: "is not an http:// proxy; tunnels are asked for in plain HTTP, what goes through them is encrypted"
+    case .userInformation: "has something before the '@' that is no user:password (percent-encoded)"
+    case .host: "has no host that could be looked up, or a port that is not a number from 1 to 65535"
+    case .path: "has a path; a proxy is a host and a port"
     }
   }
 }

@@ -1,7 +1,9 @@
 // Owns the two kinds of numbers that carry their unit: durations and sizes.
 
+package import Bytes
+
 /// Reads `500ms`, `30s`, `5m` or `2h`: a whole number and its unit. `nil` for anything else, and for more than a year.
-public func parsedDuration(_ text: String) -> Duration? {
+package func parsedDuration(_ text: String) -> TimeSpan? {
   guard let (number, unit) = numberAndUnit(text) else { return nil }
   let factor: Int64
   switch unit {
@@ -13,7 +15,7 @@ public func parsedDuration(_ text: String) -> Duration? {
   }
   let (milliseconds, overflow) = number.multipliedReportingOverflow(by: factor)
   guard !overflow, milliseconds <= 366 * 24 * 3_600_000 else { return nil }
-  return .milliseconds(milliseconds)
+  return .milliseconds(UInt64(milliseconds))
 }
 
 /// Reads `100B`, `64KiB`, `1MiB` or `10GiB`: a whole number and its unit. `nil` for anything else, and beyond 2^62.
@@ -39,9 +41,9 @@ private func numberAndUnit(_ text: String) -> (number: Int64, unit: Substring)? 
 }
 
 /// A duration in the largest unit that divides it.
-func durationText(_ duration: Duration) -> String {
-  let (seconds, attoseconds) = duration.components
-  let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+func durationText(_ duration: TimeSpan) -> String {
+  let milliseconds = duration.nanoseconds / 1_000_000
+  let seconds = milliseconds / 1000
   if milliseconds % 1000 != 0 { return "\(milliseconds)ms" }
   if seconds % 3600 == 0, seconds > 0 { return "\(seconds / 3600)h" }
   return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60)m" : "\(seconds)s"

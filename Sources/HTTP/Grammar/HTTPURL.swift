@@ -72,7 +72,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       guard let close = authority.firstIndex(of: "]") else { throw .host }
       host = authority[authority.index(after: authority.startIndex)..<close]
       afterHost = authority[authority.index(after: close)...]
-      guard IPv6Address.isValid(Array(host.utf8).span) else { throw .host }
+      guard IPAddress.isIPv6(Array(host.utf8).span) else { throw .host }
     } else {
       let colon = authority.firstIndex(of: ":") ?? authority.endIndex
       host = authority[..<colon]

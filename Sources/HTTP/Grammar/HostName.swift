@@ -27,7 +27,7 @@ public struct HostName: Sendable, Hashable {
         ByteClass.of(bytes[index], ByteClass.hexadecimal) || bytes[index] == ASCII.colon
           || bytes[index] == ASCII.dot
       { index += 1 }
-      guard index < end, bytes[index] == ASCII.closeBracket, IPv6Address.isValid(bytes.extracting(1..<index)) else {
+      guard index < end, bytes[index] == ASCII.closeBracket, IPAddress.isIPv6(bytes.extracting(1..<index)) else {
         return nil
       }
       host = ByteRange(from: 1, to: index)

@@ -1,5 +1,6 @@
 // The place behind a shared cache: what a file or a Redis server has to offer so that one `CacheStore` serves for both.
 
+internal import Bytes
 internal import Platform
 internal import Tokens
 

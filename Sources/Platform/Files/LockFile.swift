@@ -1,6 +1,7 @@
 // Owns the lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's
 // lock on it. Some libraries go by the one, some by the other; this takes both.
 
+public import Bytes
 internal import CSystem
 internal import Glibc
 

@@ -1,5 +1,6 @@
 // Owns writing log lines to a descriptor from a Dispatch queue, so that a slow terminal or disk never stops a loop.
 
+public import Bytes
 internal import Dispatch
 internal import Glibc
 

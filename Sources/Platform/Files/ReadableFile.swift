@@ -2,6 +2,7 @@
 // file. A named pipe in the place of a secret would otherwise hold whoever opens it until another process comes to
 // write.
 
+public import Bytes
 internal import Glibc
 
 /// Why a file was not read.
@@ -170,9 +171,9 @@ extension FileReadError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .system(let error): error.reason
-    case .notRegular(let kind): "is \(kind.words), not a regular file"
+    case .notRegular(let kind): "it is \(kind.words), not a regular file"
     case .tooLarge(let limit): "larger than \(limit / 1024) KiB"
-    case .unfinished(let time): "a pipe whose writer did not end within \(time.nanoseconds / 1_000_000_000) s"
+    case .unfinished(let time): "its writer did not end within \(time.nanoseconds / 1_000_000_000) s"
     }
   }
 }

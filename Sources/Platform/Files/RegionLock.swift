@@ -1,6 +1,7 @@
 // Owns locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves
 // nothing behind.
 
+public import Bytes
 internal import CSystem
 internal import Glibc
 

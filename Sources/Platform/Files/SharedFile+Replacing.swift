@@ -1,6 +1,7 @@
 // Owns the atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to
 // us.
 
+internal import Bytes
 internal import CSystem
 internal import Glibc
 

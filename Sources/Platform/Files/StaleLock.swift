@@ -1,5 +1,7 @@
 // Owns the proof that a lock file's process is gone. A rule; looking is LockFile's.
 
+import Bytes
+
 /// What was found out about a lock file that is in the way.
 struct StaleLock: Sendable, Hashable {
   /// Who it names; nil where it names nobody.

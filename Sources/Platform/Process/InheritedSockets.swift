@@ -1,5 +1,6 @@
 // Owns the sockets that whoever started the process had opened for it: systemd's socket activation (sd_listen_fds(3)).
 
+public import Bytes
 internal import Glibc
 
 /// Listening sockets that the process was started with.

@@ -1,6 +1,7 @@
 // Owns telling the service manager how the process is (sd_notify(3)): datagrams of `NAME=value` lines to the socket
 // that it named.
 
+public import Bytes
 internal import Glibc
 
 /// The way to the service manager that started this process.

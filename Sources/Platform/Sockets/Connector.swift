@@ -1,5 +1,6 @@
 // Owns connecting: all addresses of a name, tried by the rules of happy eyeballs. Names are the Resolver's.
 
+public import Bytes
 internal import Glibc
 
 /// Why no connection came about.

@@ -1,5 +1,6 @@
 // Owns listening sockets: binding, what is wrong with an address, and accepting. Who may call is the Proxy module's.
 
+public import Bytes
 internal import CSystem
 internal import Glibc
 

@@ -1,5 +1,6 @@
 // Owns which user of this machine is at the other end of a TCP connection over loopback.
 
+public import Bytes
 internal import Glibc
 
 /// The process at the other end of a loopback connection, as far as the kernel tells.

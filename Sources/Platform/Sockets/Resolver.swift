@@ -1,6 +1,7 @@
 // Owns names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, one look-up for all who
 // ask.
 
+public import Bytes
 internal import Dispatch
 internal import Glibc
 

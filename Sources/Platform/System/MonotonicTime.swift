@@ -1,5 +1,6 @@
 // Owns instants for deadlines: the kernel's monotonic clock in nanoseconds. Wall-clock times are the Tokens module's.
 
+public import Bytes
 internal import CSystem
 
 /// An instant of the monotonic clock. Only differences mean something.

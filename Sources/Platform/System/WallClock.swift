@@ -1,5 +1,6 @@
 // Owns the reading of the wall clock. Deadlines never use it; it may be set at any time.
 
+public import Bytes
 internal import CSystem
 
 /// The wall clock.

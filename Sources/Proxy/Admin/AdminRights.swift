@@ -1,6 +1,7 @@
 // What a caller of the admin listener may do: probes are for every caller that the listener is open to, control is for
 // callers that prove a right to it. How a caller proves that is CallerRules'; what each path answers is AdminServer's.
 
+internal import Bytes
 internal import HTTP
 package import Identity
 internal import Platform

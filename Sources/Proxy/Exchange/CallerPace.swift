@@ -1,6 +1,7 @@
 // Owns how slow a caller may be: one that moves a byte whenever its time without any is nearly over would keep a
 // connection, its buffers and an upstream busy for good.
 
+internal import Bytes
 internal import Platform
 
 /// What a caller moves while it is waited for. Time in which somebody else is waited for does not count, but neither

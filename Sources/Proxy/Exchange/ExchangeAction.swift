@@ -1,5 +1,6 @@
 // What `ExchangeState` is told and what it answers.
 
+internal import Bytes
 internal import HTTP
 internal import Platform
 internal import Routing

@@ -1,6 +1,7 @@
 // Owns the running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to
 // another configuration, and the end in good order.
 
+public import Bytes
 package import Identity
 public import Platform
 internal import Routing

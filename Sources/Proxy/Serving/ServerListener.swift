@@ -1,9 +1,10 @@
 // Owns what a listener is to a server: the sockets, which stay through reloads, and the rules for its callers, which
 // may change with each.
 
+public import Bytes
 internal import HTTP
 package import Identity
-public import Platform
+package import Platform
 package import Routing
 internal import Synchronization
 

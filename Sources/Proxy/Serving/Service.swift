@@ -2,10 +2,10 @@
 // generation of the configuration, replaced as a whole. What changes while requests run is the LoopState's, one per
 // loop.
 
-public import HTTP
+package import HTTP
 public import HTTPClient
 public import Identity
-public import Platform
+package import Platform
 package import Routing
 internal import Synchronization
 package import Telemetry
@@ -16,10 +16,10 @@ public struct ServiceOrigin: Sendable {
   /// Where it is and how it is trusted.
   public var origin: Origin
   /// The bounds of its pool on each loop.
-  public var limits: PoolLimits
+  package var limits: PoolLimits
 
   /// An origin with its limits.
-  public init(_ origin: Origin, limits: PoolLimits) {
+  package init(_ origin: Origin, limits: PoolLimits) {
     self.origin = origin
     self.limits = limits
   }
@@ -37,42 +37,6 @@ extension ServiceOrigin: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(origin.host)
     hasher.combine(origin.port)
-  }
-}
-
-/// Bounds and time limits towards callers.
-public struct ServiceLimits: Sendable {
-  /// Sizes of heads.
-  public var head: HeadLimits
-  /// Bytes of a request's content.
-  public var bodyBytes: UInt64
-  /// Downstream connections of the process.
-  public var connections: Int
-  /// Those of them, in the whole process, that are in a handshake or have sent a part of a head.
-  public var unfinished: Int
-  /// Bytes a second that a caller moves at least, on average, while it is waited for; `nil` is no limit.
-  public var callerRate: UInt64?
-  /// From a request's first byte to the end of its head.
-  public var requestHead: TimeSpan
-  /// Between two requests of a connection.
-  public var idle: TimeSpan
-  /// How long a request that is already on its way is waited for on a connection that ends because the process or its
-  /// listener does.
-  public var grace: TimeSpan
-
-  /// The limits as configured.
-  public init(
-    head: HeadLimits, bodyBytes: UInt64?, connections: Int, unfinished: Int = 1000, callerRate: UInt64? = nil,
-    requestHead: TimeSpan, idle: TimeSpan, grace: TimeSpan = .seconds(1)
-  ) {
-    self.head = head
-    self.bodyBytes = bodyBytes ?? .max
-    self.connections = connections
-    self.unfinished = unfinished
-    self.callerRate = callerRate
-    self.requestHead = requestHead
-    self.idle = idle
-    self.grace = grace
   }
 }
 

@@ -1,6 +1,7 @@
 // Owns the list of the proxy's metrics. Labels are routes, applications and small closed sets, never anything a caller
 // sends.
 
+internal import Bytes
 internal import Routing
 public import Telemetry
 

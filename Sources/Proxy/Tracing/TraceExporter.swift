@@ -2,7 +2,7 @@
 // request waits for it: what cannot be sent in time is dropped and counted.
 
 public import Bytes
-public import HTTP
+package import HTTP
 public import HTTPClient
 public import Platform
 public import Telemetry
@@ -41,34 +41,8 @@ public final class TraceExporter: Sendable {
     }
   }
 
-  /// Where batches go, and how long is tried.
-  public struct Target: Sendable {
-    /// The collector's URL.
-    public var url: HTTPURL
-    /// Fields of every request, secrets among them.
-    public var fields: [(name: String, value: Secret)]
-    /// For one request.
-    public var timeout: TimeSpan
-    /// For a batch, with its repetitions.
-    public var exportTimeout: TimeSpan
-    /// How long spans wait at most before they are sent.
-    public var scheduleDelay: Duration
-
-    /// A target.
-    public init(
-      url: HTTPURL, fields: [(name: String, value: Secret)], timeout: TimeSpan, exportTimeout: TimeSpan,
-      scheduleDelay: Duration
-    ) {
-      self.url = url
-      self.fields = fields
-      self.timeout = timeout
-      self.exportTimeout = exportTimeout
-      self.scheduleDelay = scheduleDelay
-    }
-  }
-
   private let tracer: Tracer
-  private let target: Target
+  private let target: TraceTarget
   private let document: TracesDocument
   private let surroundings: Surroundings
   private let state = Locked(State())
@@ -84,7 +58,7 @@ public final class TraceExporter: Sendable {
   }
 
   /// An exporter; nothing is sent before `start`.
-  public init(_ tracer: Tracer, to target: Target, document: TracesDocument, _ surroundings: Surroundings) {
+  package init(_ tracer: Tracer, to target: TraceTarget, document: TracesDocument, _ surroundings: Surroundings) {
     self.tracer = tracer
     self.target = target
     self.document = document
@@ -95,7 +69,7 @@ public final class TraceExporter: Sendable {
   public func start() {
     let clock = Task { [self] in
       while !Task.isCancelled {
-        await surroundings.sleep(target.scheduleDelay)
+        await surroundings.sleep(Duration(target.scheduleDelay))
         tellOfDropped()
         tracer.tell()
       }

@@ -4,7 +4,7 @@
 internal import HTTP
 public import HTTPClient
 internal import Platform
-public import Telemetry
+package import Telemetry
 
 /// What traces requests. There is one in a process that has been told where to send traces, whatever its configuration.
 public final class Tracer: Sendable {
@@ -16,7 +16,7 @@ public final class Tracer: Sendable {
   let batches: AsyncStream<Void>
 
   /// A tracer whose spans wait in `queue`.
-  public init(_ rules: TracingRules, queue: SpanQueue) {
+  package init(_ rules: TracingRules, queue: SpanQueue) {
     self.rules = rules
     self.queue = Locked(queue)
     (batches, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -49,3 +49,17 @@ extension TraceSampler: CustomStringConvertible {
     }
   }
 }
+
+/// How traces begin and go on, where requests are traced.
+package struct TracingRules: Sendable, Hashable {
+  /// Which traces are recorded.
+  package var sampler: TraceSampler
+  /// Whether traces go on from callers and to upstreams. Otherwise each begins here, and no other process learns of it.
+  package var propagates: Bool
+
+  /// Every trace is recorded that its caller records, and goes on, unless said otherwise.
+  package init(sampler: TraceSampler = TraceSampler(), propagates: Bool = true) {
+    self.sampler = sampler
+    self.propagates = propagates
+  }
+}

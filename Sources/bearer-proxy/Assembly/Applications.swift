@@ -130,18 +130,7 @@ struct Providers {
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
     let choice = application.proxy
-    let fetch = fetcher.bound(tls: contexts[application.name]) { url in
-      choice.proxy(for: url).map { ConnectProxy($0) }
-    }
+    let fetch = fetcher.bound(tls: contexts[application.name]) { url in choice.proxy(for: url) }
     return tracer?.tracing(fetch) ?? fetch
-  }
-}
-
-extension ConnectProxy {
-  /// The proxy of the settings.
-  init(_ address: ProxyAddress) {
-    self.init(
-      host: address.host, port: address.port,
-      credential: address.credential.map { $0.bytes.withUnsafeBufferPointer { Array($0) } })
   }
 }

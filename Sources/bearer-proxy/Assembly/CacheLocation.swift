@@ -12,8 +12,8 @@ enum CacheLocation: Sendable {
   case memory
   /// The file's path.
   case file(String)
-  /// The server, and its place without user and password.
-  case redis(RedisServer, place: String)
+  /// The server, and what it is trusted by; nil is plain TCP.
+  case redis(RedisServer, tls: TLSContext?)
 
   /// Refuses a cache file that must not be used, or a server that could not be trusted, where it is written in the
   /// configuration. A file need not be there yet; its directory must. A server is not asked.
@@ -33,7 +33,10 @@ enum CacheLocation: Sendable {
       }
       self = .file(path.value)
     case .redis(let redis):
-      self = .redis(try RedisServer(redis), place: redis.address.value.description)
+      let tls =
+        redis.server.value.isSecure
+        ? try TLSContexts.client(caFile: redis.caFile, certificate: redis.clientCertificate, user: redis.server) : nil
+      self = .redis(redis.server.value, tls: tls)
     }
   }
 
@@ -45,7 +48,8 @@ enum CacheLocation: Sendable {
     switch self {
     case .memory: .memory()
     case .file(let path): await .file(path: path, observe: observe)
-    case .redis(let server, _): await .redis(server, loop: loop, resolver: resolver, observe: observe)
+    case .redis(let server, let tls):
+      await .redis(server, tls: tls, loop: loop, resolver: resolver, observe: observe)
     }
   }
 
@@ -55,7 +59,7 @@ enum CacheLocation: Sendable {
     switch self {
     case .memory: nil
     case .file(let path): path
-    case .redis(_, let place): place
+    case .redis(let server, _): server.description
     }
   }
 
@@ -80,26 +84,9 @@ extension CacheSettings {
     switch (self, other) {
     case (.memory, .memory): false
     case (.file(let mine), .file(let others)): mine.value != others.value
-    case (.redis(let mine), .redis(let others)):
-      mine.address.value != others.address.value || mine.user != others.user || mine.password != others.password
-        || mine.keyPrefix != others.keyPrefix
+    case (.redis(let mine), .redis(let others)): mine.server.value != others.server.value
     case (.memory, _), (.file, _), (.redis, _): true
     }
-  }
-}
-
-extension RedisServer {
-  /// The server of the settings, with its certificates loaded.
-  fileprivate init(_ settings: RedisSettings) throws(ConfigurationError) {
-    let address = settings.address.value
-    var tls: TLSContext?
-    if address.isSecure {
-      tls = try TLSContexts.client(
-        caFile: settings.caFile, certificate: settings.clientCertificate, user: settings.address)
-    }
-    self.init(
-      host: address.host, port: address.port, tls: tls, user: settings.user, password: settings.password,
-      database: address.database, keyPrefix: settings.keyPrefix)
   }
 }
 

@@ -12,7 +12,7 @@ extension CallerTokenCheck {
   /// Judges the tokens that `rule` speaks of; their issuer's keys come through `fetcher`.
   init(_ rule: CallerSettings.Issuer, fetcher: Fetcher, tls: TLSContext?) {
     let choice = rule.proxy
-    let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url).map { ConnectProxy($0) } }
+    let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url) }
     let issuer = Application(
       name: "callers", authority: rule.authority.value, clientID: "", credential: nil,
       trust: rule.caFile?.value ?? "", fetch: fetch)

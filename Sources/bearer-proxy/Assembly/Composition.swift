@@ -203,7 +203,7 @@ struct Composition {
     let first = former?.first ?? settings
     let service = Service(
       process, ServiceRoutes(routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions),
-      limits: ServiceLimits(settings),
+      limits: settings.limits,
       records: ServiceRecords(
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
         accessFormat: log.format),
@@ -311,7 +311,7 @@ extension Settings {
   func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
     log.filesOutside(directories)
       + listeners.compactMap { listener in
-        guard case .unix(let path) = listener.address.value, !directories.contains(directory(of: path)) else {
+        guard case .unix(let path) = listener.address.value.kind, !directories.contains(directory(of: path)) else {
           return nil
         }
         return listener.address.issue(

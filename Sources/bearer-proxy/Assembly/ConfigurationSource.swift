@@ -1,6 +1,7 @@
 // Owns where settings come from, and noticing that they may have changed there: the file itself, and every file it
 // names.
 
+import Bytes
 import Configuration
 import Platform
 
@@ -119,32 +120,21 @@ extension FileAccess {
   /// configuration where `pipes` says so: `check -c <(…)`.
   static func system(pipes: PipeRule) -> FileAccess {
     FileAccess(
-      readConfiguration: { path, limit throws(Configuration.FileReadError) in
+      readConfiguration: { path, limit throws(UnreadableFile) in
         try contents(of: path, limit: limit, pipes: pipes)
       },
-      read: { path, limit throws(Configuration.FileReadError) in
+      read: { path, limit throws(UnreadableFile) in
         try contents(of: path, limit: limit, pipes: .refused)
       }, findExposure: { FileExposure.mode(of: $0) })
   }
 
   private static func contents(
     of path: String, limit: Int, pipes: PipeRule
-  ) throws(Configuration.FileReadError) -> [UInt8] {
-    do throws(Platform.FileReadError) {
+  ) throws(UnreadableFile) -> [UInt8] {
+    do throws(FileReadError) {
       return try ReadableFile.contents(of: path, limit: limit, pipes: pipes)
     } catch {
-      throw Configuration.FileReadError(error)
-    }
-  }
-}
-
-extension Configuration.FileReadError {
-  fileprivate init(_ error: Platform.FileReadError) {
-    switch error {
-    case .system(let error): self = .system(error.reason)
-    case .notRegular(let kind): self = .notRegular(kind.words)
-    case .tooLarge(let limit): self = .tooLarge(limit: limit)
-    case .unfinished(let time): self = .unfinished(seconds: Int(time.nanoseconds / 1_000_000_000))
+      throw UnreadableFile(error.description)
     }
   }
 }

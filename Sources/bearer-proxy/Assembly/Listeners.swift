@@ -1,6 +1,7 @@
 // Owns the binding of every address in the settings. What cannot be bound is reported where it is written, all at once,
 // and then nothing stays bound.
 
+import Bytes
 import Configuration
 import Identity
 import Platform
@@ -18,7 +19,7 @@ struct BoundListeners {
   let traffic: [ServerListener]
   let admin: Admin?
   /// Where each of `traffic` was to listen.
-  private let addresses: [ListenerAddress]
+  private let addresses: [SocketAddress]
 
   /// Takes each address from `former`, from what the process was started with, or binds it. The admin listener stays
   /// where it was at the start. Where an address cannot be bound, nothing has changed.
@@ -59,12 +60,12 @@ struct BoundListeners {
   }
 
   private static func bind(
-    _ address: Located<ListenerAddress>, count: Int, _ inherited: inout InheritedSockets,
+    _ address: Located<SocketAddress>, count: Int, _ inherited: inout InheritedSockets,
     _ issues: inout [ConfigurationIssue]
   ) -> [BoundSocket]? {
-    if let socket = inherited.take(SocketAddress(address.value)) { return [socket] }
+    if let socket = inherited.take(address.value) { return [socket] }
     do throws(SystemError) {
-      return try BoundSocket.bind(SocketAddress(address.value), count: count)
+      return try BoundSocket.bind(address.value, count: count)
     } catch {
       issues.append(
         address.issue("cannot listen on \(address.value): \(error.reason)", mayPass: error.isPassingForAddress))
@@ -79,31 +80,14 @@ struct BoundListeners {
   }
 }
 
-extension SocketAddress {
-  init(_ address: ListenerAddress) {
-    switch address {
-    case .unix(let path): self.init(SocketAddress.Kind.unix(path: path))
-    case .tcp(let host, let port):
-      guard let literal = SocketAddress(literal: host, port: port) else {
-        preconditionFailure("the configuration accepts address literals only")
-      }
-      self = literal
-    }
-  }
-}
-
 /// The hosts a listener answers to: the configured ones, its own address, and for loopback `localhost`.
-private func acceptedNames(_ hosts: AcceptedHosts, _ address: ListenerAddress) -> [String]? {
+private func acceptedNames(_ hosts: AcceptedHosts, _ address: SocketAddress) -> [String]? {
   guard case .names(var names) = hosts else { return nil }
-  switch address {
-  case .unix:
-    // No browser reaches a unix socket, so there is no name to rebind; clients send whatever they like.
-    return names.isEmpty ? nil : Array(names)
-  case .tcp(let host, _):
-    names.insert(host)
-    if SocketAddress(address).isLoopback { names.insert("localhost") }
-    return Array(names)
-  }
+  // No browser reaches a unix socket, so there is no name to rebind; clients send whatever they like.
+  guard address.ipAddress != nil else { return names.isEmpty ? nil : Array(names) }
+  names.insert(address.host)
+  if address.isLoopback { names.insert("localhost") }
+  return Array(names)
 }
 
 extension AdminCallers {
@@ -111,7 +95,7 @@ extension AdminCallers {
   fileprivate init(_ settings: AdminSettings, checks: CallerTokenChecks) {
     let own = acceptedNames(.names([]), settings.address.value)
     // At an address that other machines reach, they call it by names that are not known here.
-    let isReached = settings.callers.rules.isOpen || !settings.address.value.isOfThisMachine
+    let isReached = settings.callers.rules.isOpen || !settings.address.value.isLoopback
     self.init(
       hosts: isReached ? nil : own, localHosts: (own ?? []) + ["localhost", "127.0.0.1", "::1"],
       rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check))

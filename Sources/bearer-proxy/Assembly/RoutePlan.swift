@@ -23,7 +23,7 @@ struct RoutePlan {
     var origin: String
     var context: ObjectIdentifier?
     var serverName: String?
-    var pool: PoolSettings
+    var pool: PoolLimits
     var proxy: ProxyAddress?
   }
 
@@ -40,7 +40,7 @@ struct RoutePlan {
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
         allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
         bearerSlot: subscription.map { slot($0) }, token: settings.tokenRules,
-        timeouts: ExchangeTimeouts(settings.timeouts)))
+        timeouts: settings.timeouts))
   }
 
   private mutating func originIndex(_ settings: RouteSettings, _ tls: TLSContext?) -> Int {
@@ -50,9 +50,8 @@ struct RoutePlan {
     if let known = originIndices[key] { return known }
     let origin = Origin(
       settings.upstream.value, tls: tls, serverName: settings.tls.serverName,
-      proxy: settings.proxy.map { ConnectProxy($0) })
-    let limits = PoolLimits(maximumIdle: settings.pool.maxIdle, idleTimeout: TimeSpan(settings.pool.idleTimeout))
-    origins.append(ServiceOrigin(origin, limits: limits))
+      proxy: settings.proxy)
+    origins.append(ServiceOrigin(origin, limits: settings.pool))
     originIndices[key] = origins.count - 1
     return origins.count - 1
   }
@@ -62,27 +61,5 @@ struct RoutePlan {
     subscriptions.append(subscription)
     slots[subscription.key] = subscriptions.count - 1
     return subscriptions.count - 1
-  }
-}
-
-extension ExchangeTimeouts {
-  init(_ settings: Timeouts) {
-    self.init(
-      connect: TimeSpan(settings.connect), responseHead: TimeSpan(settings.responseHead), idle: TimeSpan(settings.idle),
-      whole: settings.exchange.map { TimeSpan($0) })
-  }
-}
-
-extension ServiceLimits {
-  init(_ settings: Settings) {
-    self.init(
-      head: HeadLimits(
-        headBytes: settings.limits.headBytes, fieldCount: settings.limits.fieldCount,
-        targetBytes: settings.limits.targetBytes),
-      bodyBytes: settings.limits.bodyBytes.map { UInt64($0) }, connections: settings.limits.connections,
-      unfinished: settings.limits.unfinished,
-      callerRate: settings.limits.callerRate.map { UInt64($0) },
-      requestHead: TimeSpan(settings.timeouts.requestHead), idle: TimeSpan(settings.timeouts.idle),
-      grace: TimeSpan(settings.shutdown.grace))
   }
 }

@@ -1,5 +1,6 @@
 // Owns the way from a listener's settings to its sign-in pages: by which address browsers know it.
 
+import Bytes
 import Configuration
 import HTTP
 import Platform
@@ -19,7 +20,8 @@ extension Composition {
       let signInHandler = try SignInHandler(
         origin, hasOneName: signIn.publicURL == nil, service: service,
         SignInHandler.Surroundings(
-          store: store, broker: broker, now: { .now }, log: log, lifetime: signIn.limit.components.seconds),
+          store: store, broker: broker, now: { .now }, log: log,
+          lifetime: Int64(signIn.limit.nanoseconds / 1_000_000_000)),
         succeeding: predecessor)
       let uris = signInHandler.redirectURIs
       if predecessor?.redirectURIs != uris {
@@ -41,9 +43,8 @@ extension SignInOrigin {
 
   /// The same of a listener that need not be there: its port is the configured one.
   init?(_ settings: ListenerSettings) {
-    var configured: UInt16?
-    if case .tcp(_, let port) = settings.address.value { configured = port }
-    self.init(settings, boundTo: configured)
+    let address = settings.address.value
+    self.init(settings, boundTo: address.ipAddress == nil ? nil : address.port)
   }
 
   private init?(_ settings: ListenerSettings, boundTo port: UInt16?) {
@@ -58,7 +59,8 @@ extension SignInOrigin {
   /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where
   /// the name may mean another one.
   private init?(_ settings: ListenerSettings, port: UInt16?) {
-    guard case .tcp(let host, _) = settings.address.value, let port else { return nil }
+    guard settings.address.value.ipAddress != nil, let port else { return nil }
+    let host = settings.address.value.host
     let name = host == "127.0.0.1" || host == "::1" ? "localhost" : host
     let literal = name.contains(":") ? "[\(name)]" : name
     do throws(HTTPURLError) {

@@ -24,7 +24,7 @@ struct Tracing {
   init(_ variables: [String: String]) {
     environment = TracingEnvironment(variables)
     issues = environment.issues
-    guard let settings = environment.settings, settings.endpoint.scheme == .https else {
+    guard let settings = environment.settings, settings.target.url.scheme == .https else {
       self.settings = environment.settings
       return
     }
@@ -51,8 +51,7 @@ struct Tracing {
   var tracer: Tracer? {
     settings.map { settings in
       Tracer(
-        TracingRules(sampler: settings.sampler, propagates: settings.propagates),
-        queue: SpanQueue(capacity: settings.queueSize, batchSize: settings.batchSize))
+        settings.rules, queue: SpanQueue(capacity: settings.queueSize, batchSize: settings.batchSize))
     }
   }
 
@@ -61,12 +60,9 @@ struct Tracing {
     of tracer: Tracer, fetcher: Fetcher, log: Log, observe: @escaping @Sendable (TraceEvent) -> Void
   ) -> TraceExporter? {
     guard let settings else { return nil }
-    let (tls, proxy) = (tls, settings.proxy.map { ConnectProxy($0) })
+    let (tls, proxy) = (tls, settings.proxy)
     return TraceExporter(
-      tracer,
-      to: TraceExporter.Target(
-        url: settings.endpoint, fields: settings.headers, timeout: TimeSpan(settings.timeout),
-        exportTimeout: TimeSpan(settings.exportTimeout), scheduleDelay: settings.scheduleDelay),
+      tracer, to: settings.target,
       document: TracesDocument(resource: Self.resource(settings.resource), version: programVersion),
       TraceExporter.Surroundings(log: log, observe: observe) { request, time in
         do throws(FetchError) {
@@ -97,7 +93,7 @@ struct Tracing {
     guard let settings else { return }
     log.info(
       "requests are traced",
-      ["host": .string(settings.endpoint.host), "sampler": .string(settings.sampler.description)])
+      ["host": .string(settings.target.url.host), "sampler": .string(settings.rules.sampler.description)])
   }
 
   /// What `check` says; empty where no variable mentions traces.

@@ -1,6 +1,7 @@
 // Owns the way from words and environment to a command: flags beat the environment, which beats the file. Pure; reads
 // no file and prints nothing.
 
+import Bytes
 import Configuration
 import Identity
 import Tokens
@@ -172,7 +173,7 @@ struct Arguments {
       guard let span = parsedDuration(timeout.text), span >= .seconds(1), span <= .seconds(3600) else {
         throw .badValue(source: timeout.source, value: timeout.text, expected: "a time from 1s to 1h, such as 5m")
       }
-      options.timeout = UInt64(span.components.seconds)
+      options.timeout = span.nanoseconds / 1_000_000_000
     }
     return options
   }

@@ -71,18 +71,9 @@ extension StatusCommand {
   }
 }
 
-extension ListenerAddress {
-  /// Whether it stands for every address of the machine, loopback among them.
-  fileprivate var isEverywhere: Bool {
-    if case .tcp("0.0.0.0", _) = self { return true }
-    if case .tcp("::", _) = self { return true }
-    return false
-  }
-}
-
 /// Where an admin listener is found by another process of its machine.
 private struct AdminDoor {
-  let address: ListenerAddress
+  let address: SocketAddress
   private let url: HTTPURL
   private let socket: SocketAddress
   private let secret: CallerRules.Header?
@@ -92,22 +83,24 @@ private struct AdminDoor {
     let address = settings.address.value
     self.address = address
     // At an address of this machine every process may ask; a secret would be disclosed to a process that took the port.
-    secret = address.isOfThisMachine || address.isEverywhere ? nil : settings.callers.rules.header
+    // 0.0.0.0 and :: stand for every address of the machine, loopback among them.
+    let isEverywhere = address.ipAddress?.isUnspecified == true
+    secret = address.isLoopback || isEverywhere ? nil : settings.callers.rules.header
     var place = "localhost"
-    switch address {
+    switch address.kind {
     case .unix: break
-    case .tcp(_, port: 0): return nil
-    case .tcp("0.0.0.0", let port): place = "127.0.0.1:\(port)"
-    case .tcp("::", let port): place = "[::1]:\(port)"
-    case .tcp: place = address.description
+    case .ipv4(_, port: 0), .ipv6(_, port: 0, _): return nil
+    case .ipv4(_, let port) where isEverywhere: place = "127.0.0.1:\(port)"
+    case .ipv6(_, let port, _) where isEverywhere: place = "[::1]:\(port)"
+    case .ipv4, .ipv6: place = address.description
     }
     do throws(HTTPURLError) {
       url = try HTTPURL("http://\(place)/status?format=json")
     } catch {
       return nil
     }
-    if case .unix = address {
-      socket = SocketAddress(address)
+    if address.ipAddress == nil {
+      socket = address
     } else {
       guard let literal = SocketAddress(literal: url.host, port: url.port) else { return nil }
       socket = literal

@@ -1,6 +1,7 @@
 // Owns how the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a
 // lock, which is removed again.
 
+import Bytes
 import HTTPClient
 import Identity
 import Platform
@@ -41,8 +42,8 @@ struct CacheCheck {
 
   /// The way to a server.
   private func way() async -> [CheckStep] {
-    guard case .redis(let server, _) = cache else { return [] }
-    let origin = Origin(host: server.host, port: server.port, tls: server.tls)
+    guard case .redis(let server, let tls) = cache else { return [] }
+    let origin = Origin(host: server.host, port: server.port, tls: tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
     let names: [ConnectionProbe.Stage: CheckStep.Name] = [
       .name: .cacheName, .connection: .cacheConnection, .tls: .cacheTLS,

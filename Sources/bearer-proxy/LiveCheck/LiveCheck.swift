@@ -1,6 +1,7 @@
 // Owns `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was
 // found is said by CheckAdvice and CheckStep.
 
+import Bytes
 import Configuration
 import HTTP
 import HTTPClient
@@ -82,7 +83,8 @@ extension Settings {
   /// Where browsers have to be sent back to for the sign-in pages that have a known address.
   fileprivate func pageRedirectURIs(_ callback: CallbackPath) -> [String] {
     listeners.compactMap { listener in
-      if case .tcp(_, 0) = listener.address.value, listener.signIn?.publicURL == nil { return nil }
+      let address = listener.address.value
+      if address.ipAddress != nil, address.port == 0, listener.signIn?.publicURL == nil { return nil }
       return SignInOrigin(listener)?.redirectURI(callback)
     }
   }

@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Identity
 import Platform
+import Routing
 import Tokens
 
 /// One route and what it takes to try it.
@@ -148,8 +149,8 @@ struct RouteChain: Sendable {
 
   private func connection() async -> [CheckStep] {
     let origin = Origin(
-      route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy.map { ConnectProxy($0) })
-    let result = await connectionProbe.connect(to: origin, within: TimeSpan(route.timeouts.connect))
+      route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy)
+    let result = await connectionProbe.connect(to: origin, within: route.timeouts.connect)
     let names: [ConnectionProbe.Stage: CheckStep.Name] = [
       .name: .upstreamName, .connection: .upstreamConnection, .tls: .upstreamTLS,
     ]
@@ -174,9 +175,9 @@ struct RouteChain: Sendable {
     url.target += path.drop { $0 == "/" }
     var fields = [("accept", "*/*")]
     if let token { fields.append(("authorization", "Bearer \(token.revealedToken())")) }
-    let proxy = route.proxy.map { ConnectProxy($0) }
+    let proxy = route.proxy
     let fetch = fetcher.bound(
-      tls: tls, serverName: route.tls.serverName, timeout: TimeSpan(route.timeouts.responseHead),
+      tls: tls, serverName: route.tls.serverName, timeout: route.timeouts.responseHead,
       proxy: { _ in proxy })
     do throws(FetchError) {
       let response = try await fetch(FetchRequest(.get, url, fields: fields))

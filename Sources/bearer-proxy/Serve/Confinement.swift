@@ -1,5 +1,6 @@
 // Owns which directories a serving process may still write to, and what is said of its confinement.
 
+import Bytes
 import Configuration
 import Platform
 import Telemetry
@@ -12,7 +13,7 @@ extension Settings {
     if let cache = cache.path { files.append(cache) }
     if log.access, let file = log.accessFile { files.append(file.value) }
     for address in listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? []) {
-      if case .unix(let path) = address { files.append(path) }
+      if case .unix(let path) = address.kind { files.append(path) }
     }
     return Set(files.map(directory)).sorted()
   }
@@ -26,7 +27,7 @@ extension Settings {
     var needed: Set<Machine.Capability> = []
     if isRoot { needed = [.changeOwner, .overrideModes, .readAnything, .actAsOwner] }
     let addresses = listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? [])
-    let hasLowPort = addresses.contains { if case .tcp(_, 1..<1024) = $0 { true } else { false } }
+    let hasLowPort = addresses.contains { (1..<1024).contains($0.port) }
     if hasLowPort { needed.insert(.listenAtLowPorts) }
     return needed
   }

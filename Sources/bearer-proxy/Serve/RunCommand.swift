@@ -1,5 +1,6 @@
 // Owns `run`: read, bind, serve, read again when told to, and end in good order when told to.
 
+import Bytes
 import Configuration
 import Platform
 import Telemetry

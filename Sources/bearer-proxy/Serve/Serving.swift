@@ -1,6 +1,7 @@
 // Owns the life of a serving process from the first accepted connection to the last: what it hears (signals, changed
 // files, the request to end) and in which order it acts on it. How a reload is done stands in Serving+Reload.swift.
 
+import Bytes
 import Configuration
 import Identity
 import Platform
@@ -92,15 +93,18 @@ final class Serving {
     }
     watch = nil
     let settings = generation.settings.shutdown
-    let deadline = MonotonicTime.now + TimeSpan(settings.limit)
+    let deadline = MonotonicTime.now + settings.limit
     composition.log.info(
-      "draining", ["delay_ms": .milliseconds(settings.delay), "limit_ms": .milliseconds(settings.limit)])
+      "draining",
+      [
+        "delay_ms": .milliseconds(Duration(settings.delay)), "limit_ms": .milliseconds(Duration(settings.limit)),
+      ])
     admin?.drain()
     notifier?.stopping()
     await server.announceEnd()
     // What keeps tokens and counts signs of life goes on: requests do.
     let drain = Task {
-      [server, composition, delay = settings.delay] in
+      [server, composition, delay = Duration(settings.delay)] in
       do { try await Task.sleep(for: delay) } catch { return }
       let cutOff = await server.drain(limit: deadline - .now)
       await composition.broker.awaitRefreshTokens(until: deadline, composition.log)

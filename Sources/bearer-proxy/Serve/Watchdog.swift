@@ -1,5 +1,6 @@
 // Owns what a sign of life means: that every event loop has just run something.
 
+import Bytes
 import Platform
 
 extension ServiceNotifier {

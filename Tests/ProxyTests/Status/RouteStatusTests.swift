@@ -5,6 +5,7 @@ import Bytes
 import HTTP
 import HTTPClient
 import Platform
+import Routing
 import Testing
 import Tokens
 

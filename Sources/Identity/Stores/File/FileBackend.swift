@@ -1,4 +1,5 @@
-package import Platform
+package import Bytes
+internal import Platform
 internal import Tokens
 
 extension CacheStore {

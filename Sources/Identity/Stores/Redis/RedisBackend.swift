@@ -1,6 +1,7 @@
+internal import Bytes
 internal import HTTPClient
 package import Platform
-internal import Tokens
+package import Tokens
 
 extension CacheStore {
   /// Returns when the time is over or the task is cancelled.
@@ -11,13 +12,15 @@ extension CacheStore {
 
   /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. Where the
   /// server cannot be used, the cache is empty until it can.
-  /// - Parameter leasePause: waits between two renewals of a lease.
+  /// - Parameters:
+  ///   - tls: trust, and our certificate where the server asks for one; nil is plain TCP.
+  ///   - leasePause: waits between two renewals of a lease.
   package static func redis(
-    _ server: RedisServer, loop: EventLoop, resolver: Resolver,
+    _ server: RedisServer, tls: TLSContext? = nil, loop: EventLoop, resolver: Resolver,
     leasePause: @escaping Pause = sleep,
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> CacheStore {
-    await open(RedisBackend(server, loop: loop, resolver: resolver, leasePause: leasePause), observe: observe)
+    await open(RedisBackend(server, tls: tls, loop: loop, resolver: resolver, leasePause: leasePause), observe: observe)
   }
 }
 
@@ -71,8 +74,11 @@ final class RedisBackend: CacheBackend {
   private let leasePause: CacheStore.Pause
   private let state = Locked(State())
 
-  init(_ server: RedisServer, loop: EventLoop, resolver: Resolver, leasePause: @escaping CacheStore.Pause) {
-    client = RedisClient(server, loop: loop, resolver: resolver)
+  init(
+    _ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver,
+    leasePause: @escaping CacheStore.Pause
+  ) {
+    client = RedisClient(server, tls: tls, loop: loop, resolver: resolver)
     keys = Keys(prefix: server.keyPrefix)
     self.leasePause = leasePause
   }

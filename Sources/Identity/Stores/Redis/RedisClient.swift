@@ -1,6 +1,6 @@
-package import Bytes
+internal import Bytes
 internal import HTTPClient
-package import Platform
+internal import Platform
 internal import Tokens
 
 /// Performs commands on one Redis server, over one connection that one piece of work uses at a time. It connects where
@@ -27,13 +27,15 @@ final class RedisClient: Sendable {
   private static let commandLimit = TimeSpan.seconds(5)
 
   private let server: RedisServer
+  private let tls: TLSContext?
   private let loop: EventLoop
   private let resolver: Resolver
   private let state = Locked(State())
   private let queue = TaskQueue()
 
-  init(_ server: RedisServer, loop: EventLoop, resolver: Resolver) {
+  init(_ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver) {
     self.server = server
+    self.tls = tls
     self.loop = loop
     self.resolver = resolver
   }
@@ -80,7 +82,8 @@ final class RedisClient: Sendable {
 
   private func connected() async throws(RedisFailure) -> Confined<RedisConnection> {
     if let connection = state.withLock({ $0.connection }) { return connection }
-    let made = try await RedisConnection(server, loop: loop, resolver: resolver, until: .now + Self.connectLimit)
+    let made = try await RedisConnection(
+      server, tls: tls, loop: loop, resolver: resolver, until: .now + Self.connectLimit)
     let connection = Confined(made, to: loop)
     state.withLock { state in
       state.connection = connection
@@ -124,38 +127,5 @@ struct RedisPause: Sendable {
 
   mutating func succeeded() {
     self = RedisPause()
-  }
-}
-
-/// A Redis server, or one that speaks like it (valkey, KeyDB), without a cluster.
-package struct RedisServer: Sendable {
-  /// Host name or address literal, an IPv6 address without brackets.
-  package var host: String
-  package var port: UInt16
-  /// Trust, and our certificate where the server asks for one; nil is plain TCP.
-  package var tls: TLSContext?
-  /// The ACL user; nil is the server's default one.
-  package var user: String?
-  /// The password; nil where the server asks for none.
-  package var password: Secret?
-  /// The number of the database.
-  package var database: Int
-  /// What every key begins with.
-  package var keyPrefix: String
-
-  /// The prefix where none is configured.
-  package static let defaultKeyPrefix = "bearer-proxy:"
-
-  package init(
-    host: String, port: UInt16 = 6379, tls: TLSContext? = nil, user: String? = nil, password: Secret? = nil,
-    database: Int = 0, keyPrefix: String = defaultKeyPrefix
-  ) {
-    self.host = host
-    self.port = port
-    self.tls = tls
-    self.user = user
-    self.password = password
-    self.database = database
-    self.keyPrefix = keyPrefix
   }
 }

@@ -5,6 +5,7 @@ internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Platform
+internal import Tokens
 
 /// A connection that has entered the server. Confined to its loop; one task at a time uses it.
 final class RedisConnection {
@@ -13,12 +14,12 @@ final class RedisConnection {
   private var input = ByteBuffer(capacity: 16 * 1024)
 
   /// Connects, authenticates and selects the database.
-  init(_ server: RedisServer, loop: EventLoop, resolver: Resolver, until deadline: MonotonicTime)
-    async throws(RedisFailure)
-  {
+  init(
+    _ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver, until deadline: MonotonicTime
+  ) async throws(RedisFailure) {
     waiter = Waiter(loop)
     let connector = OriginConnector(
-      Origin(host: server.host, port: server.port, tls: server.tls), resolver: resolver, loop: loop)
+      Origin(host: server.host, port: server.port, tls: tls), resolver: resolver, loop: loop)
     do throws(UpstreamError) {
       connection = try await connector.connect(waiter, until: deadline)
     } catch {

@@ -1,21 +1,6 @@
 // Owns what is decided of a request's trace at its beginning: which trace it is, and whether it is recorded.
 
-public import Telemetry
-internal import Routing
-
-/// How traces begin and go on, where requests are traced.
-public struct TracingRules: Sendable, Hashable {
-  /// Which traces are recorded.
-  public var sampler: TraceSampler
-  /// Whether traces go on from callers and to upstreams.
-  public var propagates: Bool
-
-  /// The rules as configured.
-  public init(sampler: TraceSampler, propagates: Bool) {
-    self.sampler = sampler
-    self.propagates = propagates
-  }
-}
+internal import Telemetry
 
 /// The trace of one request.
 struct RequestTrace: Hashable {

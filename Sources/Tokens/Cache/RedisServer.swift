@@ -1,12 +1,11 @@
-// Owns how a Redis server's place is written: redis:// or rediss://, host, port and the number of a database. It may
-// not hold a password in the configuration's own text, which people show to one another; a variable may bring one.
+// Owns how a Redis server with a cache is named: redis:// or rediss://, user and password, host, port and the number of
+// a database.
 
-internal import Bytes
+package import Bytes
 internal import HTTP
-internal import Tokens
 
-/// Why a text is not a Redis server's place.
-enum RedisAddressError: Error, Hashable {
+/// Why a text is not a Redis server's URL.
+package enum RedisServerError: Error, Sendable, Hashable {
   /// Neither `redis://` nor `rediss://` stands at the front.
   case scheme
   /// The user information is no `user:password`, percent-encoded.
@@ -17,36 +16,30 @@ enum RedisAddressError: Error, Hashable {
   case database
 }
 
-/// Where a Redis server is.
-public struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
+/// A Redis server, or one that speaks like it (valkey, KeyDB), without a cluster, and how it is entered.
+package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
-  public let host: String
+  package let host: String
   /// TCP port.
-  public let port: UInt16
+  package let port: UInt16
   /// Whether TLS is spoken (`rediss`).
-  public let isSecure: Bool
+  package let isSecure: Bool
   /// The number of the database.
-  public let database: Int
+  package let database: Int
+  /// The ACL user; nil is the server's default one.
+  package var user: String?
+  /// The password; nil where the server asks for none.
+  package var password: Secret?
+  /// What every key begins with.
+  package var keyPrefix = "bearer-proxy:"
 
-  /// Without user and password.
-  public var description: String {
-    "\(isSecure ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
-  }
-
-  /// Whether only this machine can be at the other end, as far as the text says.
-  var isLoopback: Bool {
-    host == "localhost" || host == "::1" || host.hasPrefix("127.")
-  }
-
-  /// What a URL says.
-  static func read(
-    _ text: String
-  ) throws(RedisAddressError) -> (address: RedisAddress, user: String?, password: Secret?) {
+  /// Reads a URL. The configuration's own text may not hold a password, since people show it to one another; a variable
+  /// may bring one.
+  package init(_ text: String) throws(RedisServerError) {
     let lowered = text.prefix(9).lowercased()
-    let isSecure = lowered.hasPrefix("rediss://")
+    isSecure = lowered.hasPrefix("rediss://")
     guard isSecure || lowered.hasPrefix("redis://") else { throw .scheme }
     let rest = text.dropFirst(isSecure ? 9 : 8)
-    var (user, password): (String?, Secret?) = (nil, nil)
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
     var place = rest[..<slash]
     if let at = place.lastIndex(of: "@") {
@@ -73,8 +66,24 @@ public struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
       throw .host
     }
     guard url.target == "/" else { throw .database }
-    let address = RedisAddress(
-      host: url.host, port: hasPort ? url.port : 6379, isSecure: isSecure, database: Int(number) ?? 0)
-    return (address, user, password)
+    host = url.host
+    port = hasPort ? url.port : 6379
+    database = Int(number) ?? 0
+  }
+
+  /// Without user and password.
+  package var description: String {
+    "\(isSecure ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
+  }
+
+  /// Whether only this machine can be at the other end, as far as the text says.
+  package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback == true }
+
+  /// Hashes where the server is; secrets are compared, never hashed.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(host)
+    hasher.combine(port)
+    hasher.combine(database)
+    hasher.combine(user)
   }
 }

@@ -1,12 +1,10 @@
 // Owns how an outbound proxy's place is written: http://host:port, or host:port alone, with a user and a password where
 // it asks for them.
 
-public import Bytes
-internal import Tokens
-internal import HTTP
+package import Bytes
 
 /// Why a text is not a proxy's place.
-enum ProxyAddressError: Error, Hashable {
+package enum ProxyAddressError: Error, Sendable, Hashable {
   /// A scheme other than `http`: TLS to the proxy itself, SOCKS.
   case scheme
   /// The user information is not percent-encoded text.
@@ -15,40 +13,36 @@ enum ProxyAddressError: Error, Hashable {
   case host
   /// A path or a query follows.
   case path
-
-  /// The reason as the end of a sentence that begins with the key. The text is not repeated: it may hold a password.
-  var reason: String {
-    switch self {
-    case .scheme: "is not an http:// proxy; tunnels are asked for in plain HTTP, what goes through them is encrypted"
-    case .userInformation: "has something before the '@' that is no user:password (percent-encoded)"
-    case .host: "has no host that could be looked up, or a port that is not a number from 1 to 65535"
-    case .path: "has a path; a proxy is a host and a port"
-    }
-  }
 }
 
-/// A proxy that makes tunnels.
-public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
+/// An HTTP proxy that makes tunnels (RFC 9110 §9.3.6).
+package struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
-  public let host: String
+  package let host: String
   /// TCP port.
-  public let port: UInt16
-  /// `user:password`, decoded; nil where none is given.
-  public let credential: Secret?
+  package let port: UInt16
+  /// `user:password`, decoded (RFC 7617 §2); nil where the proxy asks for none. It goes to the proxy alone, with the
+  /// CONNECT, and never to an origin.
+  package let credential: Secret?
   /// The environment variable that names it; nil where the configuration does.
-  public internal(set) var variable: String?
+  package var variable: String?
 
   /// Without user and password.
-  public var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+  package var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+
+  /// Whether connections through both are alike: which variable names the proxy does not matter.
+  package static func == (left: ProxyAddress, right: ProxyAddress) -> Bool {
+    left.host == right.host && left.port == right.port && left.credential == right.credential
+  }
 
   /// Hashes the place; secrets are compared, never hashed.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(port)
   }
 
   /// Reads a proxy's place. Without a port it is 80, as in every http URL.
-  init(_ text: String) throws(ProxyAddressError) {
+  package init(_ text: String) throws(ProxyAddressError) {
     var rest = text[...]
     if let scheme = text.firstRange(of: "://") {
       guard text[..<scheme.lowerBound].lowercased() == "http" else { throw .scheme }
