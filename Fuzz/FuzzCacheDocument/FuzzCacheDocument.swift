@@ -1,5 +1,6 @@
-// Feeds arbitrary texts to the reader of the shared cache. What must hold: nothing traps, a text that is no cache is said to be so at
-// a place that exists, a cache that is written and read again is the same, and whatever is looked up, added or removed leaves one.
+// Feeds arbitrary texts to the reader of the shared cache. What must hold: nothing traps, a text that is no cache is
+// said to be so at a place that exists, a cache that is written and read again is the same, and whatever is looked up,
+// added or removed leaves one.
 
 import Bytes
 import HTTP

@@ -1,5 +1,5 @@
-// Feeds arbitrary lines to the reader of challenges. What must hold: nothing traps, the limits are kept, what was read and is
-// written anew reads the same, and lines that were understood read the same when they are joined by commas.
+// Feeds arbitrary lines to the reader of challenges. What must hold: nothing traps, the limits are kept, what was read
+// and is written anew reads the same, and lines that were understood read the same when they are joined by commas.
 
 import HTTP
 import Tokens

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to the chunked decoder and the trailer parser. What must hold: the outcome does not depend on how
-// the bytes arrive, and is that of a decoder written straight from the grammar.
+// Feeds arbitrary bytes to the chunked decoder and the trailer parser. What must hold: the outcome does not depend on
+// how the bytes arrive, and is that of a decoder written straight from the grammar.
 
 import HTTP
 

@@ -1,5 +1,5 @@
-// Feeds arbitrary texts to the reader of configuration files. What must hold: nothing traps, every mistake has a place in the file, the
-// same text means the same twice, and no message is more than a line.
+// Feeds arbitrary texts to the reader of configuration files. What must hold: nothing traps, every mistake has a place
+// in the file, the same text means the same twice, and no message is more than a line.
 
 import Configuration
 import HTTP

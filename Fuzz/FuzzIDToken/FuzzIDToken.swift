@@ -1,5 +1,6 @@
-// Feeds arbitrary tokens to the reader and the rules of JWTs. What must hold: nothing traps, what was read is signed over the bytes
-// that were sent, whatever the clock says and the claims are, and nothing is believed whose signature is not.
+// Feeds arbitrary tokens to the reader and the rules of JWTs. What must hold: nothing traps, what was read is signed
+// over the bytes that were sent, whatever the clock says and the claims are, and nothing is believed whose signature is
+// not.
 
 import Bytes
 import HTTP
@@ -8,7 +9,8 @@ import Tokens
 private let authorities = ["https://login.microsoftonline.com/common", "https://id.example/realm"]
   .compactMap { try? Authority($0) }
 
-/// One input of libFuzzer: a compact serialisation, or, where there is a line end, the header and the claims it is made of.
+/// One input of libFuzzer: a compact serialisation, or, where there is a line end, the header and the claims it is made
+/// of.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzIDToken(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: data, count: count))

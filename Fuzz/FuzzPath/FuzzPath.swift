@@ -1,5 +1,5 @@
-// Feeds arbitrary paths to the rule of the one normal form. What must hold: its properties (PathOutcome), and that whatever is
-// forwarded below a route's prefix is below that prefix for every reader, however often it decodes.
+// Feeds arbitrary paths to the rule of the one normal form. What must hold: its properties (PathOutcome), and that
+// whatever is forwarded below a route's prefix is below that prefix for every reader, however often it decodes.
 
 import HTTP
 

@@ -27,8 +27,8 @@ enum PathOutcome {
     return form
   }
 
-  /// The segments that a reader sees who decodes until nothing changes, takes backslashes for slashes, merges slashes and
-  /// cuts parameters off.
+  /// The segments that a reader sees who decodes until nothing changes, takes backslashes for slashes, merges slashes
+  /// and cuts parameters off.
   static func eagerSegments(_ path: [UInt8]) -> [[UInt8]] {
     var text = path
     while true {

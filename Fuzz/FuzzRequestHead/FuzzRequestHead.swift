@@ -1,6 +1,6 @@
-// Feeds arbitrary bytes to the request head parser and to what is asked of a head afterwards. What must hold: the verdict
-// does not depend on how the bytes arrive, a head written from a head reads the same, and no normal path shows a dot
-// segment or changes when it is normalised again.
+// Feeds arbitrary bytes to the request head parser and to what is asked of a head afterwards. What must hold: the
+// verdict does not depend on how the bytes arrive, a head written from a head reads the same, and no normal path shows
+// a dot segment or changes when it is normalised again.
 
 import Bytes
 import HTTP

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to the response head parser. What must hold: the verdict does not depend on how the bytes arrive,
-// and a head written from a head reads the same.
+// Feeds arbitrary bytes to the response head parser. What must hold: the verdict does not depend on how the bytes
+// arrive, and a head written from a head reads the same.
 
 import HTTP
 

@@ -1,6 +1,6 @@
-// Feeds arbitrary bytes to the readers of what providers answer: token replies, device codes, metadata, and the JSON below them.
-// What must hold: nothing traps, a token that is believed can be carried in a field, nothing said to a person or a log obeys
-// a terminal, and a JSON value that is written and read again is the same.
+// Feeds arbitrary bytes to the readers of what providers answer: token replies, device codes, metadata, and the JSON
+// below them. What must hold: nothing traps, a token that is believed can be carried in a field, nothing said to a
+// person or a log obeys a terminal, and a JSON value that is written and read again is the same.
 
 import Bytes
 import HTTP

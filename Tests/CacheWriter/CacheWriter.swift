@@ -3,8 +3,8 @@
 //   cache-writer refresh PATH PERSON COUNT     signs PERSON in (or takes up where the cache is) and renews COUNT times;
 //                                              prints each generation that is in the file
 //   cache-writer add PATH PREFIX COUNT         signs COUNT people in, PREFIX-0 and so on
-//   cache-writer measure PATH PREFIX COUNT     makes a cache of COUNT people with tokens of real length, and says how long
-//                                              reading it, a look-up in it, a silent hit and one renewal take
+//   cache-writer measure PATH PREFIX COUNT     makes a cache of COUNT people with tokens of real length, and says how
+//                                              long reading it, a look-up in it, a silent hit and one renewal take
 //   cache-writer flight PATH KEY SCOPE         renews a token unless another process just did, under the refresh lock
 
 import Bytes
@@ -140,8 +140,8 @@ struct CacheWriter {
     say("file_bytes \(try SharedFile(path: path).identity()?.size ?? 0)")
   }
 
-  /// Says how much processor time one of many calls takes. All of them must find something. Among Swift's own threads, so that a hop to
-  /// an actor is one and no change of threads.
+  /// Says how much processor time one of many calls takes. All of them must find something. Among Swift's own threads,
+  /// so that a hop to an actor is one and no change of threads.
   @concurrent
   private static func measure(
     _ name: String, _ count: Int, _ call: @Sendable () async throws -> Bool

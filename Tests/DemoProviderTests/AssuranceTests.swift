@@ -1,4 +1,5 @@
-// Stronger and fresher: continuous access evaluation, authentication contexts, RFC 9470, and the second page of a sign-in.
+// Stronger and fresher: continuous access evaluation, authentication contexts, RFC 9470, and the second page of a
+// sign-in.
 
 import Bytes
 import FoundationEssentials

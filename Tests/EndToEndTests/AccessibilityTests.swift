@@ -1,5 +1,6 @@
-// Whether people can read and use the pages that they meet, in a real browser: computed contrast in both colour schemes, the keyboard
-// alone, names and landmarks. Tests/peers/accessible.py says what is held to which criterion of WCAG.
+// Whether people can read and use the pages that they meet, in a real browser: computed contrast in both colour
+// schemes, the keyboard alone, names and landmarks. Tests/peers/accessible.py says what is held to which criterion of
+// WCAG.
 
 import DemoProvider
 import FoundationEssentials

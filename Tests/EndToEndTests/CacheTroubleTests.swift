@@ -1,4 +1,5 @@
-// The cache's file cannot be written, or is no cache any more: what callers, the operator and the file itself see of that.
+// The cache's file cannot be written, or is no cache any more: what callers, the operator and the file itself see of
+// that.
 
 import FoundationEssentials
 import Glibc

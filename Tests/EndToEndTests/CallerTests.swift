@@ -1,4 +1,5 @@
-// Who is let in by the rules under `callers`, with curl and openssl as callers and Authlib as the issuer of their tokens.
+// Who is let in by the rules under `callers`, with curl and openssl as callers and Authlib as the issuer of their
+// tokens.
 
 import Testing
 import TestSupport

@@ -1,4 +1,5 @@
-// Which of an issuer's JWTs let a caller in: the attacks are tokens that the issuer has really signed, for something else.
+// Which of an issuer's JWTs let a caller in: the attacks are tokens that the issuer has really signed, for something
+// else.
 
 import Bytes
 import FoundationEssentials

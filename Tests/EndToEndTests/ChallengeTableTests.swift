@@ -1,5 +1,6 @@
-// Each row of what is done about an API's refusal, with the built program: what is asked for, what is sent once more, what the caller
-// sees. The rows themselves are ChallengePlan's. What a person brings is ChallengeTests' and RequiredSignInTests'.
+// Each row of what is done about an API's refusal, with the built program: what is asked for, what is sent once more,
+// what the caller sees. The rows themselves are ChallengePlan's. What a person brings is ChallengeTests' and
+// RequiredSignInTests'.
 
 import FoundationEssentials
 import TestSupport

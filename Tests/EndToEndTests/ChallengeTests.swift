@@ -1,4 +1,5 @@
-// Refused tokens with the built program, the sample API that refuses them, and the person who brings what silence cannot.
+// Refused tokens with the built program, the sample API that refuses them, and the person who brings what silence
+// cannot.
 
 import DemoProvider
 import FoundationEssentials

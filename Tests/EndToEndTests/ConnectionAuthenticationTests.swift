@@ -1,5 +1,5 @@
-// Upstreams that authenticate connections (NTLM, Negotiate): what one caller has authenticated serves no other. curl is the caller that
-// really computes NTLM's messages.
+// Upstreams that authenticate connections (NTLM, Negotiate): what one caller has authenticated serves no other. curl is
+// the caller that really computes NTLM's messages.
 
 import Testing
 import TestSupport

@@ -10,8 +10,9 @@ private let corpus = testsDirectory + "/../../shared/http-corpus"
   .enabled(if: FileManager.default.fileExists(atPath: corpus), "../shared/http-corpus is not there"),
   .keepsSecrets, .timeLimit(.minutes(5)))
 struct CorpusTests {
-  /// The last line of a runner. With `anyone: true`, since one row is the request of a browser that does not say which site it is for:
-  /// the rules for callers would refuse it, and these rows are about messages. With a token of a provider's where one is given.
+  /// The last line of a runner. With `anyone: true`, since one row is the request of a browser that does not say which
+  /// site it is for: the rules for callers would refuse it, and these rows are about messages. With a token of a
+  /// provider's where one is given.
   private func summary(_ runner: String, token provider: OpenIDProvider? = nil, _ arguments: [String] = [])
     async throws -> String
   {
@@ -44,9 +45,10 @@ struct CorpusTests {
     return result.output.split(separator: "\n").last { $0.hasPrefix("SUMMARY") }.map(String.init) ?? result.errors
   }
 
-  /// One accepted row is counted as altered: `/index%2ehtml` goes on as `/index.html`. The two are one resource (RFC 3986 §6.2.2.2, RFC
-  /// 9110 §4.2.3), and a gateway, unlike a proxy that its user has chosen (RFC 9110 §3.7, §7.7), maps targets to its upstream's. What is
-  /// forwarded is the text that the route was chosen by: an upstream that decodes once more finds nothing that was not judged.
+  /// One accepted row is counted as altered: `/index%2ehtml` goes on as `/index.html`. The two are one resource (RFC
+  /// 3986 §6.2.2.2, RFC 9110 §4.2.3), and a gateway, unlike a proxy that its user has chosen (RFC 9110 §3.7, §7.7),
+  /// maps targets to its upstream's. What is forwarded is the text that the route was chosen by: an upstream that
+  /// decodes once more finds nothing that was not judged.
   @Test func `no request is smuggled, misread or refused without reason`() async throws {
     let summary = try await summary("run_corpus.py")
     #expect(summary.contains("total=402 pass=401 "))
@@ -55,9 +57,10 @@ struct CorpusTests {
     }
   }
 
-  /// Two accepted rows are counted as altered: `/a/./b/../c` goes on as `/a/c`, and `/a%2Fb/../c;d=e` as `/c;d=e`. Dot segments are
-  /// removed before a route is chosen (RFC 3986 §5.2.4, §6.2.2.3), an encoded slash being no end of a segment, and what the route was
-  /// chosen by is what is forwarded: no upstream resolves it to a path outside of the route's.
+  /// Two accepted rows are counted as altered: `/a/./b/../c` goes on as `/a/c`, and `/a%2Fb/../c;d=e` as `/c;d=e`. Dot
+  /// segments are removed before a route is chosen (RFC 3986 §5.2.4, §6.2.2.3), an encoded slash being no end of a
+  /// segment, and what the route was chosen by is what is forwarded: no upstream resolves it to a path outside of the
+  /// route's.
   @Test func `no request displaces, doubles or takes away the token that is injected`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)

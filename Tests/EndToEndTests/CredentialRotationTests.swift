@@ -1,4 +1,5 @@
-// A client secret that is replaced while the proxy serves, by a wrong one and by the right one: no request is lost either way.
+// A client secret that is replaced while the proxy serves, by a wrong one and by the right one: no request is lost
+// either way.
 
 import FoundationEssentials
 import Glibc

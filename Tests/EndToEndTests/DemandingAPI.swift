@@ -5,8 +5,8 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// A provider whose tokens prove what they were asked to, and an API each of whose parts (the last segment of a path) demands something
-/// else:
+/// A provider whose tokens prove what they were asked to, and an API each of whose parts (the last segment of a path)
+/// demands something else:
 ///
 /// | part | takes | refuses with |
 /// |---|---|---|

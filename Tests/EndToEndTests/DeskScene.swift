@@ -26,7 +26,8 @@ struct DeskScene {
     self.cache = cache ?? directory.file("cache.json")
   }
 
-  /// A proxy with the route `/orders/` for Alice, in a directory of its own; `place` is where its tokens are kept, if not in the scene's file.
+  /// A proxy with the route `/orders/` for Alice, in a directory of its own; `place` is where its tokens are kept, if
+  /// not in the scene's file.
   func proxy(place: String? = nil, environment: [String: String] = [:]) async throws -> (
     proxy: ProxyUnderTest, directory: TemporaryDirectory
   ) {

@@ -220,7 +220,8 @@ private struct SecureScene {
   }
 }
 
-/// How many connections to a port of 127.0.0.1 the kernel has made that its listener has not accepted (proc_net_tcp(5)).
+/// How many connections to a port of 127.0.0.1 the kernel has made that its listener has not accepted
+/// (proc_net_tcp(5)).
 private func queued(_ port: Int) -> Int {
   let hexadecimal = String(port, radix: 16, uppercase: true)
   let address = "0100007F:" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal

@@ -12,7 +12,8 @@ struct EchoTests {
   @Test func `a client secret that a provider repeats reaches no log, no status and no caller`() async throws {
     let provider = try await EchoingProvider(in: directory)
     let forms = try await provider.forms()
-    // Each spelling once as the error itself and once beside a standard error, of a secret in the form and of one in a field.
+    // Each spelling once as the error itself and once beside a standard error, of a secret in the form and of one in a
+    // field.
     let realms = forms.flatMap { [$0, "code-" + $0, $0 + "-in-field"] }
     let applications = realms.map {
       """

@@ -188,7 +188,8 @@ struct ExchangeTests {
 
   @Test func `a caller that goes away ends the exchange at the upstream`() async throws {
     let scene = try await ScriptedScene()
-    // Gone in the middle of an answer. Before an answer, a caller that has gone looks like one that only ended its direction.
+    // Gone in the middle of an answer. Before an answer, a caller that has gone looks like one that only ended its
+    // direction.
     #expect(try await curl(["--max-time", "1", "--limit-rate", "10k", scene.proxy.url("/bytes/900000000")]).exit == 28)
     #expect(try await eventually { scene.proxy.accessRecords.first?["outcome"] == .text("aborted_by_downstream") })
   }

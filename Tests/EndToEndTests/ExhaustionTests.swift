@@ -1,5 +1,5 @@
-// Callers and upstreams that want to use the proxy up: each kind meets its limit, gives back what it had, and keeps nobody else from
-// being served.
+// Callers and upstreams that want to use the proxy up: each kind meets its limit, gives back what it had, and keeps
+// nobody else from being served.
 
 import Glibc
 import Testing

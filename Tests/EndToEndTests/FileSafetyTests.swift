@@ -1,5 +1,5 @@
-// What the files around a proxy can do to it: pipes in their place, other users' files, files that everybody reads; and what it does as
-// root to the files of others.
+// What the files around a proxy can do to it: pipes in their place, other users' files, files that everybody reads; and
+// what it does as root to the files of others.
 
 import FoundationEssentials
 import Glibc
@@ -182,7 +182,8 @@ struct FileSafetyTests {
     #expect(try await scene.proxy.get("/seen").status == 200)
     #expect(scene.proxy.process.errors.contains("\"message\":\"running as root\""))
     let process = "/proc/\(scene.proxy.process.identifier)"
-    // chown, dac_override, dac_read_search, fowner (capabilities(7)): for the files of others. No low port is listened at.
+    // chown, dac_override, dac_read_search, fowner (capabilities(7)): for the files of others. No low port is listened
+    // at.
     let needed: UInt64 = 0b1111
     for thread in try FileManager.default.contentsOfDirectory(atPath: "\(process)/task") {
       for line in textOfFile("\(process)/task/\(thread)/status").split(separator: "\n") where line.hasPrefix("Cap") {

@@ -1,4 +1,5 @@
-// Pages of other sites in a real browser at a proxy of the same machine: headless Chromium, driven by Tests/peers/foreign_pages.py.
+// Pages of other sites in a real browser at a proxy of the same machine: headless Chromium, driven by
+// Tests/peers/foreign_pages.py.
 
 import FoundationEssentials
 import TestSupport

@@ -1,5 +1,5 @@
-// What a proxy owes the hops before and behind it: how far a request goes, where a loop ends, what is said of an upstream that answers
-// wrongly, and which paths and targets a configuration lets through.
+// What a proxy owes the hops before and behind it: how far a request goes, where a loop ends, what is said of an
+// upstream that answers wrongly, and which paths and targets a configuration lets through.
 
 import Glibc
 import Testing
@@ -44,7 +44,8 @@ struct HopTests {
     #expect(chained.status == 200)
     let seen = try #require(chained.body.split(separator: "\r\n").first { $0.hasPrefix("Via: ") })
     #expect(seen.hasPrefix("Via: 1.1 bearer-proxy-0123456789abcdef, 1.1 bearer-proxy, 1.1 bearer-proxy-"))
-    // What a network before us has written stays, with our own name behind it; a network that takes Via away ends no loop's end.
+    // What a network before us has written stays, with our own name behind it; a network that takes Via away ends no
+    // loop's end.
     let own = try #require(seen.split(separator: " ").last)
     #expect(
       try await scene.proxy.get("/seen", ["-H", "Connection: cdn-loop", "-H", "CDN-Loop: edge.example"]).body.contains(

@@ -1,5 +1,6 @@
-// The proxy and the real msal and msal-extensions packages as applications of one cache file. At Microsoft's hosts each serves what the
-// other signed in. At other issuers, of which several may share a host, the proxy serves what msal signed in, and not the other way round.
+// The proxy and the real msal and msal-extensions packages as applications of one cache file. At Microsoft's hosts each
+// serves what the other signed in. At other issuers, of which several may share a host, the proxy serves what msal
+// signed in, and not the other way round.
 
 import DemoProvider
 import FoundationEssentials

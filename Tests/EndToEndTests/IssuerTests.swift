@@ -1,5 +1,5 @@
-// Several issuers on one host, with one client id and one person under one subject: every program that may have signed the person in,
-// in either order, at providers that end a sign-in when a refresh token is used twice.
+// Several issuers on one host, with one client id and one person under one subject: every program that may have signed
+// the person in, in either order, at providers that end a sign-in when a refresh token is used twice.
 
 import FoundationEssentials
 import TestSupport
@@ -135,7 +135,8 @@ struct IssuerTests {
     }
   }
 
-  // The real msal, at the same file: it neither fails on what stands there for an issuer, nor changes it, nor takes it elsewhere.
+  // The real msal, at the same file: it neither fails on what stands there for an issuer, nor changes it, nor takes it
+  // elsewhere.
   @Test func `msal leaves alone what is filed for an issuer`() async throws {
     let proxy = try await proxy()
     try await signIn(proxy, "alpha", by: .login)

@@ -1,5 +1,5 @@
-// Signing in and out with the built program, the sample provider and a person at its pages: every way it can end, and what a running
-// proxy makes of it.
+// Signing in and out with the built program, the sample provider and a person at its pages: every way it can end, and
+// what a running proxy makes of it.
 
 import DemoProvider
 import FoundationEssentials

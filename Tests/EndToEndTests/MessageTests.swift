@@ -1,5 +1,5 @@
-// Messages that are valid and rare, by callers and upstreams that send bytes to order: what has to pass passes, and what has to end at
-// this hop ends here.
+// Messages that are valid and rare, by callers and upstreams that send bytes to order: what has to pass passes, and
+// what has to end at this hop ends here.
 
 import Testing
 import TestSupport

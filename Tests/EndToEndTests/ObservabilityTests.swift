@@ -1,5 +1,5 @@
-// That what operators hang on their walls and into their alarms is about metrics which a proxy really has: Prometheus' own tool looks
-// at the metrics, the rules and the dashboard's expressions.
+// That what operators hang on their walls and into their alarms is about metrics which a proxy really has: Prometheus'
+// own tool looks at the metrics, the rules and the dashboard's expressions.
 
 import FoundationEssentials
 import Testing

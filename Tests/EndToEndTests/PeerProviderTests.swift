@@ -1,5 +1,5 @@
-// Sign-in, renewal, rotation, a second scope set and a wrong secret at identity providers that we did not write: canaille, glewlwyd, a
-// server made with Authlib, and oidc-provider-mock.
+// Sign-in, renewal, rotation, a second scope set and a wrong secret at identity providers that we did not write:
+// canaille, glewlwyd, a server made with Authlib, and oidc-provider-mock.
 
 import FoundationEssentials
 import Glibc
@@ -130,7 +130,8 @@ struct PeerProviderTests {
     guard registration.forgivesSecret else { return }
     try write("not-the-secret-at-all")
     proxy.process.send(SIGHUP)
-    // The held token serves while the wrong secret is refused. canaille's refresh tokens end with it, so the right one comes soon.
+    // The held token serves while the wrong secret is refused. canaille's refresh tokens end with it, so the right one
+    // comes soon.
     var statuses: Set<Int> = []
     func isSaid(_ message: String) async throws -> Bool {
       try await eventually {

@@ -9,7 +9,8 @@ struct ProviderScene {
   let upstream: ScriptedUpstream
   let proxy: ProxyUnderTest
 
-  /// Starts the provider, lets `prepare` make it misbehave, and only then starts the proxy; without, waits until it is ready.
+  /// Starts the provider, lets `prepare` make it misbehave, and only then starts the proxy; without, waits until it is
+  /// ready.
   init(_ arguments: [String] = [], prepare: ((OpenIDProvider) async throws -> Void)? = nil) async throws {
     directory = try TemporaryDirectory()
     provider = try await OpenIDProvider(in: directory, arguments)

@@ -22,7 +22,8 @@ struct ReloadTests {
     func end() { isOn.withLock { $0 = false } }
   }
 
-  /// Calls on one connection, or on a new one every few calls, until told to stop; how often, and what was answered otherwise.
+  /// Calls on one connection, or on a new one every few calls, until told to stop; how often, and what was answered
+  /// otherwise.
   private func call(
     _ proxy: ProxyUnderTest, perConnection: Int, while load: Load
   ) async throws -> (answered: Int, failures: [String]) {
@@ -263,7 +264,8 @@ struct ReloadTests {
     #expect(proxy.process.poll() == nil)
   }
 
-  /// A caller with a certificate, on a connection that it keeps: says what it got before and after the authorities were replaced.
+  /// A caller with a certificate, on a connection that it keeps: says what it got before and after the authorities were
+  /// replaced.
   private static let certifiedCaller = """
     import os, socket, ssl, sys, time, urllib.request
     port, admin, trust, certificate, key, authorities, other = sys.argv[1:]

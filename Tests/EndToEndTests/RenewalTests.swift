@@ -1,4 +1,5 @@
-// A token's life: who shares it, how it is renewed behind its callers' backs, and what an outage of the provider does to it.
+// A token's life: who shares it, how it is renewed behind its callers' backs, and what an outage of the provider does
+// to it.
 
 import Testing
 import TestSupport

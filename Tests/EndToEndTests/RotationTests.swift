@@ -1,5 +1,5 @@
-// People of a provider that we did not write (Authlib): authorization code with PKCE and nonce, an ID token of its own, no
-// client_info, and refresh tokens of which the second use ends everything that came of the sign-in.
+// People of a provider that we did not write (Authlib): authorization code with PKCE and nonce, an ID token of its own,
+// no client_info, and refresh tokens of which the second use ends everything that came of the sign-in.
 
 import FoundationEssentials
 import TestSupport
@@ -23,7 +23,8 @@ struct RotationTests {
         + arguments)
   }
 
-  /// One application and one route for each realm; the upstream is the realm's own resource server, which verifies each token.
+  /// One application and one route for each realm; the upstream is the realm's own resource server, which verifies each
+  /// token.
   private func configuration(_ provider: OpenIDProvider, realms: [String] = ["alpha"], scopes: String = "orders.read")
     -> String
   {

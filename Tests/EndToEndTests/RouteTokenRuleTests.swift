@@ -1,5 +1,5 @@
-// What a route does about a token that a caller brings, that cannot be had, or that a person has to sign in for: with the built
-// program between curl and the sample API.
+// What a route does about a token that a caller brings, that cannot be had, or that a person has to sign in for: with
+// the built program between curl and the sample API.
 
 import DemoProvider
 import FoundationEssentials

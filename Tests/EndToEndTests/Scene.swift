@@ -1,4 +1,5 @@
-// The scenery most tests share: an authority of certificates, nginx with TLS, Authlib as the provider, the proxy between.
+// The scenery most tests share: an authority of certificates, nginx with TLS, Authlib as the provider, the proxy
+// between.
 
 import Testing
 import TestSupport

@@ -1,5 +1,5 @@
-// The sign-in pages on listeners with rules for callers: browsers that satisfy a rule sign in, by themselves or behind nginx, which adds
-// what no browser brings; all others see no page.
+// The sign-in pages on listeners with rules for callers: browsers that satisfy a rule sign in, by themselves or behind
+// nginx, which adds what no browser brings; all others see no page.
 
 import DemoProvider
 import FoundationEssentials

@@ -1,5 +1,5 @@
-// The sign-in pages beside other services of the same host: cookies that those set, and paths that some servers would take for
-// the pages'.
+// The sign-in pages beside other services of the same host: cookies that those set, and paths that some servers would
+// take for the pages'.
 
 import DemoProvider
 import FoundationEssentials

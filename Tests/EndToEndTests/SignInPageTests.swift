@@ -1,5 +1,5 @@
-// The sign-in pages of a running proxy, as curl and a person at the sample provider see them: from the link back to the route, and
-// everything that is refused on the way.
+// The sign-in pages of a running proxy, as curl and a person at the sample provider see them: from the link back to the
+// route, and everything that is refused on the way.
 
 import DemoProvider
 import FoundationEssentials

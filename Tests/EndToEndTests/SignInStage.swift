@@ -1,4 +1,5 @@
-// A running proxy with sign-in pages, the sample provider and APIs, and a browser that is curl and a person at the provider.
+// A running proxy with sign-in pages, the sample provider and APIs, and a browser that is curl and a person at the
+// provider.
 
 import DemoProvider
 import FoundationEssentials

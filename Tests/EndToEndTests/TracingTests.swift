@@ -1,4 +1,5 @@
-// Traces from a caller through the proxy to an upstream, as a collector reads them, and a collector that is slow, away or out of sorts.
+// Traces from a caller through the proxy to an upstream, as a collector reads them, and a collector that is slow, away
+// or out of sorts.
 
 import FoundationEssentials
 import Glibc

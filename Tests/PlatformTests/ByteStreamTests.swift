@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ByteStreamTests {
-  /// A peer that closes with something unread breaks the connection off; the kernel tells whichever call comes first, once.
+  /// A peer that closes with something unread breaks the connection off; the kernel tells whichever call comes first,
+  /// once.
   @Test func `a reset that sending found out about is no end in good order`() async throws {
     let end = try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop)

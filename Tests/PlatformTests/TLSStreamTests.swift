@@ -121,8 +121,8 @@ struct TLSStreamTests {
       let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
       await server.sendAll("answer")
       await server.sendAll("unasked")
-      // Both records are in the socket, so one system call takes both; one of them is received. A record adds its type and
-      // a tag.
+      // Both records are in the socket, so one system call takes both; one of them is received. A record adds its type
+      // and a tag.
       while recordLengths(waitingAt: client).suffix(2) != ["answer", "unasked"].map({ $0.utf8.count + 17 }) {
         await Task.yield()
       }

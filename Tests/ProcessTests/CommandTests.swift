@@ -1,5 +1,5 @@
-// The commands as the built program runs them: exit statuses, streams, standard input; and what `check` finds beyond the text of the
-// file in certificates, keys and trust of the openssl command's.
+// The commands as the built program runs them: exit statuses, streams, standard input; and what `check` finds beyond
+// the text of the file in certificates, keys and trust of the openssl command's.
 
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
-// The store and a real server: what it reads, what it writes over, what it does while the server is away, and whom it lets in.
+// The store and a real server: what it reads, what it writes over, what it does while the server is away, and whom it
+// lets in.
 
 import Bytes
 import FoundationEssentials

@@ -44,7 +44,8 @@ private final class PumpRig {
     #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
   }
 
-  /// Feeds the pieces one by one, each when the one before is used up, then the end, and runs the pump as far as it goes.
+  /// Feeds the pieces one by one, each when the one before is used up, then the end, and runs the pump as far as it
+  /// goes.
   func run(_ pieces: [[UInt8]], endsSource: Bool) async -> String {
     var rest = pieces[...]
     var hasEnded = false

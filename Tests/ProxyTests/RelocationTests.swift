@@ -73,8 +73,8 @@ import Testing
     "//evil.test@127.0.0.1:9000/x", "/ /evil.test/x", "/\u{1}/evil.test/x", "//", "/;//evil.test", "/?//evil.test",
   ]
 
-  /// Readers take tabs and line ends out of a reference, and backslashes for slashes (WHATWG URL §4.4), before they look for an
-  /// authority behind two slashes.
+  /// Readers take tabs and line ends out of a reference, and backslashes for slashes (WHATWG URL §4.4), before they
+  /// look for an authority behind two slashes.
   private func namesAnAuthority(_ reference: String) -> Bool {
     let read = reference.filter { $0 != "\t" && $0 != "\r" && $0 != "\n" }.map { $0 == "\\" ? "/" : $0 }
     return String(read.drop { $0 <= " " }).hasPrefix("//")

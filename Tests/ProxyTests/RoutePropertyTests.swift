@@ -1,5 +1,5 @@
-// No spelling of a path leads out of its route, or past a more particular route, for any reader: stated over paths made by chance
-// (always the same ones) and readers that share nothing with the code under test.
+// No spelling of a path leads out of its route, or past a more particular route, for any reader: stated over paths made
+// by chance (always the same ones) and readers that share nothing with the code under test.
 
 import Bytes
 import HTTP

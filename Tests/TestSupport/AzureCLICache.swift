@@ -1,4 +1,5 @@
-// The cache document of Azure CLI: what msal-python writes for the CLI's client id, a family client, signed in at `organizations`.
+// The cache document of Azure CLI: what msal-python writes for the CLI's client id, a family client, signed in at
+// `organizations`.
 
 import Bytes
 import Tokens

@@ -1,7 +1,7 @@
 // Certificates of a test, made with the openssl command: an independent party, not our own signing code.
 
-/// An authority and a certificate for localhost, 127.0.0.1 and ::1 among the fixtures, for tests that start no process. Valid for a
-/// hundred years.
+/// An authority and a certificate for localhost, 127.0.0.1 and ::1 among the fixtures, for tests that start no process.
+/// Valid for a hundred years.
 package enum StandingCertificate {
   /// The authority's own certificate.
   package static let authorityFile = testsDirectory + "/Fixtures/tls/authority.pem"
@@ -37,9 +37,10 @@ package struct CertificateAuthority: Sendable {
       ])
   }
 
-  /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`, `IP:127.0.0.1`),
-  /// into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has expired.
-  /// `names` may be empty: the certificate then has a common name alone, `name` or the one given. `key` is `ec` or `rsa`.
+  /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`,
+  /// `IP:127.0.0.1`), into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has
+  /// expired. `names` may be empty: the certificate then has a common name alone, `name` or the one given. `key` is
+  /// `ec` or `rsa`.
   package func issue(
     _ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], commonName: String? = nil,
     key: String = "ec", days: Int = 2

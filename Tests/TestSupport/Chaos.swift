@@ -6,7 +6,8 @@ import FoundationEssentials
 package struct Chaos: Decodable, Sendable {
   /// How many ended which way: `whole`, `broken`, `left` by the caller, a status, `hung`.
   package let counts: [String: Int]
-  /// What must never be, in words: another request's answer, a body that is not the right one, half of one that looks whole.
+  /// What must never be, in words: another request's answer, a body that is not the right one, half of one that looks
+  /// whole.
   package let wrongs: [String]
 
   /// Makes `count` exchanges through the proxy at `port`, by chance or as `arguments` of the callers say.

@@ -19,8 +19,8 @@ package struct Flood: Decodable, Sendable {
   /// Seconds that the slowest of them took.
   package let slowest: Double
 
-  /// Has `count` connections do what `kind` says, until the proxy at `port` ends them or `hold` seconds have passed. The honest
-  /// caller, and those, ask for what is below `path`.
+  /// Has `count` connections do what `kind` says, until the proxy at `port` ends them or `hold` seconds have passed.
+  /// The honest caller, and those, ask for what is below `path`.
   package static func run(
     _ kind: String, count: Int, port: Int, path: String = "/", hold: Double = 15
   ) async throws -> Flood {

@@ -17,7 +17,8 @@ package final class Login: Sendable {
       environment: ["BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""].merging(environment) { $1 })
   }
 
-  /// Signs `person` in at the address or with the code that the command shows, waits for its end, and returns what it left.
+  /// Signs `person` in at the address or with the code that the command shows, waits for its end, and returns what it
+  /// left.
   package static func run(
     _ configuration: String, _ options: [String], person: SigningInPerson, in directory: TemporaryDirectory
   ) async throws -> CommandResult {

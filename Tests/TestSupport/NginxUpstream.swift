@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// nginx on a plain and a TLS port of 127.0.0.1. `/echo…` answers with what it received, one `name=value` line per field;
-/// `/files/1k`, `/files/64k` and `/files/1m` are files; `PUT /store/NAME` keeps a body; `/nothing` is a 204.
+/// nginx on a plain and a TLS port of 127.0.0.1. `/echo…` answers with what it received, one `name=value` line per
+/// field; `/files/1k`, `/files/64k` and `/files/1m` are files; `PUT /store/NAME` keeps a body; `/nothing` is a 204.
 package struct NginxUpstream: Sendable {
   /// Where it speaks plain HTTP.
   package let port: Int

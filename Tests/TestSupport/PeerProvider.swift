@@ -1,5 +1,5 @@
-// Identity providers that we did not write, each with one confidential application and one person. What is particular about each
-// stands in its script below Tests/peers.
+// Identity providers that we did not write, each with one confidential application and one person. What is particular
+// about each stands in its script below Tests/peers.
 
 /// An identity provider, and the person who signs in there.
 package struct PeerProvider: Sendable {

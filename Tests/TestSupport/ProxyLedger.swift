@@ -1,4 +1,5 @@
-// Everything that the proxies of one test wrote or answered in their own name, kept until it has been searched for secrets.
+// Everything that the proxies of one test wrote or answered in their own name, kept until it has been searched for
+// secrets.
 
 import Synchronization
 
@@ -24,7 +25,8 @@ package final class ProxyLedger: Sendable {
 
   /// A ledger that looks for `secrets`, and for what any token and any private key begins with.
   package init(secrets: [String]) {
-    // The first two characters of every JSON object in base64url, which begins every JWT, and the line above every PEM key.
+    // The first two characters of every JSON object in base64url, which begins every JWT, and the line above every PEM
+    // key.
     let known = (secrets + [ProxyUnderTest.controlSecret]).flatMap(Self.spellings)
     contents.withLock { $0.secrets = Set(known + ["eyJ", "PRIVATE KEY"]) }
   }

@@ -26,8 +26,8 @@ package struct ProxyUnderTest: Sendable {
   package let configuration: String
 
   /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
-  /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name; `place` puts
-  /// the text where the configuration is found, and `launcher` is what starts the program.
+  /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name;
+  /// `place` puts the text where the configuration is found, and `launcher` is what starts the program.
   package init(
     in directory: TemporaryDirectory, port: Int? = nil, options: [String] = [], environment: [String: String] = [:],
     place: (TemporaryDirectory, String) throws -> String = { try $0.write($1, to: "proxy.yaml") },
@@ -61,7 +61,8 @@ package struct ProxyUnderTest: Sendable {
   /// Its value.
   package static let controlSecret = "control-of-the-proxy-under-test"
 
-  /// The answer of the admin endpoint `path` to a caller who may control, through curl, with further `arguments` of curl's.
+  /// The answer of the admin endpoint `path` to a caller who may control, through curl, with further `arguments` of
+  /// curl's.
   package func admin(_ path: String, _ arguments: [String] = []) async throws -> Answer {
     try await curl(
       arguments + [

@@ -64,8 +64,8 @@ package struct OpenIDProvider: Sendable {
     issuer = "http\(certificate == nil ? "" : "s")://\(name):\(self.port)"
   }
 
-  /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were `rotated`,
-  /// `reused` and `foreign`; of a realm, where one is named.
+  /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were
+  /// `rotated`, `reused` and `foreign`; of a realm, where one is named.
   package func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
     let answer = try await curl(["-k", issuer(ofRealm: realm) + "/testing/requests"])
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
@@ -80,7 +80,8 @@ package struct OpenIDProvider: Sendable {
     return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
   }
 
-  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, where one is named.
+  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, where
+  /// one is named.
   package func behave(_ json: String, realm: String? = nil) async throws {
     let answer = try await curl([
       "-k", "-H", "Content-Type: application/json", "-d", json, issuer(ofRealm: realm) + "/testing/behaviour",
@@ -149,7 +150,8 @@ package struct ConnectionUpstream: Sendable {
     port = try await announcedPort(of: process)
   }
 
-  /// A line for each request: the number of its connection, whom that was authenticated for before, and the request's line.
+  /// A line for each request: the number of its connection, whom that was authenticated for before, and the request's
+  /// line.
   package var requests: [String] {
     process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
   }

@@ -15,8 +15,8 @@ package struct RedisPeer: Sendable {
   package static let commands =
     "+select +get +mget +set +del +hget +hset +hmget +zadd +zrem +zrangebyscore +pexpire +eval"
 
-  /// Starts it with further `options` of its command line, and with `user` as the only one who may enter (an access control list's line,
-  /// without `user`); every write is on the disk before it is answered.
+  /// Starts it with further `options` of its command line, and with `user` as the only one who may enter (an access
+  /// control list's line, without `user`); every write is on the disk before it is answered.
   package init(in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil) async throws {
     port = try freePort()
     self.directory = directory

@@ -20,8 +20,8 @@ package struct SignedInPerson: Sendable {
   /// What the cache calls the person.
   package var home: String { "\(uid).\(Self.tenant)" }
 
-  /// A token reply and its circumstances; `generation` tells the tokens of one from those of the next, and `padding` makes them
-  /// as long as real ones.
+  /// A token reply and its circumstances; `generation` tells the tokens of one from those of the next, and `padding`
+  /// makes them as long as real ones.
   package func issued(
     generation: Int, scopes: String = "User.Read", isSignIn: Bool = true, padding: Int = 0, now: UnixTime
   ) throws -> IssuedTokens {

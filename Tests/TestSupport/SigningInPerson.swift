@@ -5,8 +5,8 @@
 package struct SigningInPerson: Sendable {
   private let words: [String]
 
-  /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority; `declines`
-  /// refuses consent, and `discards` does not keep a sign-in where the last page asks.
+  /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority;
+  /// `declines` refuses consent, and `discards` does not keep a sign-in where the last page asks.
   package init(
     user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false,
     discards: Bool = false

@@ -24,7 +24,8 @@ package final class TemporaryDirectory: Sendable {
   /// The absolute path of `name` in here.
   package func file(_ name: String) -> String { path + "/" + name }
 
-  /// Writes `text` into the file `name` and returns its absolute path. A new file has mode 0600, as one with a secret in it should.
+  /// Writes `text` into the file `name` and returns its absolute path. A new file has mode 0600, as one with a secret
+  /// in it should.
   @discardableResult
   package func write(_ text: String, to name: String) throws -> String {
     try makeFile(file(name))

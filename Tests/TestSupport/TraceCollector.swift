@@ -1,4 +1,5 @@
-// A collector of traces that reads them with OpenTelemetry's own definition of the protocol; see Tests/peers/collector.py.
+// A collector of traces that reads them with OpenTelemetry's own definition of the protocol; see
+// Tests/peers/collector.py.
 
 import FoundationEssentials
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Whether people can read and use pages: headless Chromium, see browser.py, in both colour schemes and on a narrow screen.
+"""Whether people can read and use pages: headless Chromium, see browser.py, in both colour schemes and on a narrow
+screen.
 
-    accessible.py [--walk ORIGIN --route R --return /PATH --elsewhere URL] [--screenshots DIR] [--user U] [--password P] [URL...]
+    accessible.py [--walk ORIGIN --route R --return /PATH --elsewhere URL] [--screenshots DIR] [--user U] [--password P]
+                  [URL...]
 
-Looks at each URL, and at the pages on the way through a sign-in. Each page is held to what WCAG 2.2 (A and AA) says that can be
-computed: contrast of text (1.4.3), of fields and focus (1.4.11, 2.4.11), order and visibility of focus by Tab (2.4.3, 2.4.7), names of
-controls (4.1.2, 3.3.2), language, title, headings and landmarks (3.1.1, 2.4.2, 1.3.1), size of targets (2.5.8), no sideways
-scrolling at 320 pixels (1.4.10). Ends with 0 where all of it holds.
+Looks at each URL, and at the pages on the way through a sign-in. Each page is held to what WCAG 2.2 (A and AA) says
+that can be computed: contrast of text (1.4.3), of fields and focus (1.4.11, 2.4.11), order and visibility of focus by
+Tab (2.4.3, 2.4.7), names of controls (4.1.2, 3.3.2), language, title, headings and landmarks (3.1.1, 2.4.2, 1.3.1),
+size of targets (2.5.8), no sideways scrolling at 320 pixels (1.4.10). Ends with 0 where all of it holds.
 """
 
 import argparse
@@ -204,8 +206,10 @@ def walk(browser, looker, options):
     browser.go(options.walk + "/.bearer/callback?code=x&state=invented")
     looker.look("unknown")
     browser.go(options.elsewhere)
-    browser.count("const link = document.createElement('a'); link.href = %s; link.textContent = 'x'; document.body.append(link)"
-                  % json.dumps(link + back))
+    browser.count(
+        "const link = document.createElement('a'); link.href = %s; link.textContent = 'x'; document.body.append(link)"
+        % json.dumps(link + back)
+    )
     browser.press("a")
     browser.press("button")
     check(browser.find("a.button"), "a link on another site's page asks before it goes on", browser.text("body"))
@@ -235,7 +239,9 @@ def main():
                 looker.look(kind)
         finally:
             browser.end()
-    check(not looker.wrong, "%d kinds of pages can be read and used" % len(looker.seen), "\n  ".join([""] + looker.wrong))
+    check(
+        not looker.wrong, "%d kinds of pages can be read and used" % len(looker.seen), "\n  ".join([""] + looker.wrong)
+    )
 
 
 if __name__ == "__main__":

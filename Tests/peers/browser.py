@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A real browser at the sign-in pages: headless Chromium, driven by the WebDriver protocol. Only the standard library is used.
+"""A real browser at the sign-in pages: headless Chromium, driven by the WebDriver protocol. Only the standard library
+is used.
 
     browser.py --origin http://localhost:PORT --route R --return /PATH [--strong PATH] [--more PATH]
                [--elsewhere URL] [--limit SECONDS] [--screenshots DIR] [--user U] [--password P]
 
-Signs in, consents, comes back and sees the API's answer; says no; comes with a wrong state; comes back twice; and, with --strong,
-asks for a stronger sign-in. Ends with 0 where everything holds. Certificates are not judged: the sample provider's authority is
-nobody's.
+Signs in, consents, comes back and sees the API's answer; says no; comes with a wrong state; comes back twice; and, with
+--strong, asks for a stronger sign-in. Ends with 0 where everything holds. Certificates are not judged: the sample
+provider's authority is nobody's.
 """
 
 import argparse
@@ -53,9 +54,21 @@ class Browser:
                 sys.exit("chromedriver does not start")
             time.sleep(0.05)
         # Containers and root give Chromium's sandbox nothing to stand on.
-        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                            "--disable-background-networking", "--disable-component-update", "--no-proxy-server",
-                            "--window-size=760,900", "--user-data-dir=" + os.path.join(folder, "profile"), *switches]}
+        options = {
+            "args": [
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--no-proxy-server",
+                "--window-size=760,900",
+                "--user-data-dir=" + os.path.join(folder, "profile"),
+                *switches,
+            ]
+        }
         made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "acceptInsecureCerts": True, "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"}}}})
@@ -76,7 +89,8 @@ class Browser:
         try:
             self.call("DELETE", "")
         finally:
-            # The browser has ended with its session. A driver that was started with signals blocked would not hear the politer one.
+            # The browser has ended with its session. A driver that was started with signals blocked would not hear the
+            # politer one.
             self.driver.kill()
             self.driver.wait(30)
 
@@ -106,11 +120,16 @@ class Browser:
         return self.call("GET", "/url")
 
     def find(self, selector):
-        return [list(one.values())[0] for one in self.call("POST", "/elements", {"using": "css selector", "value": selector})]
+        return [
+            list(one.values())[0]
+            for one in self.call("POST", "/elements", {"using": "css selector", "value": selector})
+        ]
 
     def text(self, selector):
         """In one step, for the page may be on its way out."""
-        return self.count("const found = document.querySelector(%s); return found && found.innerText" % json.dumps(selector))
+        return self.count(
+            "const found = document.querySelector(%s); return found && found.innerText" % json.dumps(selector)
+        )
 
     def type(self, selector, text):
         found = self.find(selector)
@@ -162,8 +181,12 @@ def main():
     parser.add_argument("--strong", metavar="PATH", help="a path whose API wants a stronger sign-in")
     parser.add_argument("--more", metavar="PATH", help="a path whose API wants another permission")
     parser.add_argument("--elsewhere", metavar="URL", help="a page of another site")
-    parser.add_argument("--neighbour", action="store_true", help="another service of the host sets cookies of the pages' name")
-    parser.add_argument("--limit", type=float, help="seconds that pages wait: walks through what is too late, and no more")
+    parser.add_argument(
+        "--neighbour", action="store_true", help="another service of the host sets cookies of the pages' name"
+    )
+    parser.add_argument(
+        "--limit", type=float, help="seconds that pages wait: walks through what is too late, and no more"
+    )
     parser.add_argument("--screenshots")
     parser.add_argument("--user", default="alice@contoso.example")
     parser.add_argument("--password", default="tulip-anchor-42")
@@ -192,8 +215,12 @@ def walk(browser, options):
         browser.press("button")
 
     browser.go(options.origin + "/no/such/route")
-    check(browser.heading == "No route" and "no-route" in browser.count("return document.querySelector('dl').textContent"),
-          "what is wrong with an address is a page", browser.text("body"))
+    check(
+        browser.heading == "No route"
+        and "no-route" in browser.count("return document.querySelector('dl').textContent"),
+        "what is wrong with an address is a page",
+        browser.text("body"),
+    )
     check(not browser.count("return document.querySelector('details').open"), "whose details are folded")
     picture("0-no-route")
     browser.go(options.origin + options.back)
@@ -203,16 +230,22 @@ def walk(browser, options):
 
     browser.go(link)
     check(browser.heading == "Sign in", "the page asks to sign in", browser.heading)
-    check(options.user in browser.text("main") and options.route in browser.text("main"), "it says whose account for what",
-          browser.text("main"))
+    check(
+        options.user in browser.text("main") and options.route in browser.text("main"),
+        "it says whose account for what",
+        browser.text("main"),
+    )
     check(browser.count("return document.scripts.length") == 0, "it has no script")
     check(browser.count("return performance.getEntriesByType('resource').length") == 0, "it loads nothing")
     check(browser.count("return document.activeElement.textContent") == "Continue", "Enter continues")
     picture("1-sign-in")
 
     browser.press("button")
-    check(browser.heading == "Sign in" and not browser.url.startswith(options.origin), "its button leads to the provider",
-          browser.url)
+    check(
+        browser.heading == "Sign in" and not browser.url.startswith(options.origin),
+        "its button leads to the provider",
+        browser.url,
+    )
     check(browser.find("#user") and options.user in browser.call(
         "GET", "/element/%s/property/value" % browser.find("#user")[0]), "which knows who is expected")
     picture("2-provider")
@@ -247,7 +280,9 @@ def walk(browser, options):
     picture("8-unsafe-link")
     browser.go(link)
     check(browser.heading == "Sign in again", "a page for who is signed in already", browser.heading)
-    browser.count("document.querySelector('[name=seal]').value = '1.' + document.querySelector('[name=seal]').value.split('.')[1]")
+    browser.count(
+        "document.querySelector('[name=seal]').value = '1.' + document.querySelector('[name=seal]').value.split('.')[1]"
+    )
     browser.press("button")
     check(browser.heading == "Changed form", "a form that was changed is refused", browser.heading)
     picture("9-changed-form")
@@ -256,7 +291,9 @@ def walk(browser, options):
         browser.go(options.origin + options.back)
         check(post(browser, options.more) == 403, "what nobody has consented to is refused")
         further(browser, options, options.back, "More permissions are needed", picture, "10-more-permissions", False)
-        check("Orders.Write" in browser.text("body"), "consent comes beside what was granted before", browser.text("body"))
+        check(
+            "Orders.Write" in browser.text("body"), "consent comes beside what was granted before", browser.text("body")
+        )
         check(post(browser, options.more) == 200, "and now it may")
     if options.strong:
         further(browser, options, options.strong, "Confirm that it is you", picture, "12-step-up")
@@ -267,7 +304,8 @@ def walk(browser, options):
 
 
 def neighbour(browser, options):
-    """Visits a service on another port of the pages' host, which sets cookies of their name for every path of theirs."""
+    """Visits a service on another port of the pages' host, which sets cookies of their name for every path of
+    theirs."""
     name = "bearer-sign-in-" + options.origin.rsplit(":", 1)[1]
 
     class Service(http.server.BaseHTTPRequestHandler):
@@ -290,7 +328,9 @@ def neighbour(browser, options):
 
 def post(browser, path):
     """The status of what a page of the listener's own origin sends."""
-    return browser.count("return fetch(%s, {method: 'POST', body: 'x'}).then(answer => answer.status)" % json.dumps(path))
+    return browser.count(
+        "return fetch(%s, {method: 'POST', body: 'x'}).then(answer => answer.status)" % json.dumps(path)
+    )
 
 
 def late(browser, options):
@@ -338,11 +378,16 @@ def elsewhere(browser, options):
           "and does not go on by itself to where that page wants it", browser.text("body"))
     browser.picture(options.screenshots, "30-another-sites-link")
     browser.press("a.button")
-    check(browser.url == options.origin + options.back and options.user in browser.text("body"), "but where the person presses",
-          browser.text("body"))
+    check(
+        browser.url == options.origin + options.back and options.user in browser.text("body"),
+        "but where the person presses",
+        browser.text("body"),
+    )
     browser.go(options.elsewhere)
-    browser.count("document.body.innerHTML = '<form method=post action=\"%s/.bearer/sign-in\"><button>x</button></form>'"
-                  % options.origin)
+    browser.count(
+        "document.body.innerHTML = '<form method=post action=\"%s/.bearer/sign-in\"><button>x</button></form>'"
+        % options.origin
+    )
     browser.press("button")
     check(browser.heading == "Refused", "another site's form is refused", browser.text("body"))
     browser.picture(options.screenshots, "31-another-sites-form")

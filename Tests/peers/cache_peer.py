@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The real msal and msal-extensions packages at work on a cache file that bearer-proxy writes too.
 
-    cache_peer.py [--plain] add PATH PREFIX COUNT   signs COUNT people in, PREFIX0 and so on; prints each that is in the file
+    cache_peer.py [--plain] add PATH PREFIX COUNT   signs COUNT people in, PREFIX0 and so on; prints each that is in the
+                                                    file
     cache_peer.py generation PATH PERSON            prints the newest refresh token of a person
-    cache_peer.py overtaken PATH PERSON             reads the file, is overtaken by a writer while it does, and prints what it
-                                                    finds in its next search
-    cache_peer.py silent PATH PERSON                prints the access token that msal gives silently, with no provider in reach
+    cache_peer.py overtaken PATH PERSON             reads the file, is overtaken by a writer while it does, and prints
+                                                    what it finds in its next search
+    cache_peer.py silent PATH PERSON                prints the access token that msal gives silently, with no provider
+                                                    in reach
 
 --plain: the lock of msal-extensions without portalocker, which is what Azure CLI has.
 """
@@ -47,12 +49,23 @@ def home(person):
 
 def sign_in(cache, person):
     claims = {"sub": person, "oid": person, "preferred_username": person + "@contoso.example", "iss": "i"}
-    cache.add({
-        "client_id": CLIENT, "scope": ["User.Read"], "grant_type": "authorization_code",
-        "token_endpoint": "https://%s/%s/oauth2/v2.0/token" % (HOST, TENANT), "environment": HOST,
-        "response": {
-            "access_token": "at-" + person, "refresh_token": "rt-%s-0" % person, "expires_in": 3600, "token_type": "Bearer",
-            "id_token": "e30.%s.x" % encoded(claims), "client_info": encoded({"uid": person, "utid": TENANT})}})
+    cache.add(
+        {
+            "client_id": CLIENT,
+            "scope": ["User.Read"],
+            "grant_type": "authorization_code",
+            "token_endpoint": "https://%s/%s/oauth2/v2.0/token" % (HOST, TENANT),
+            "environment": HOST,
+            "response": {
+                "access_token": "at-" + person,
+                "refresh_token": "rt-%s-0" % person,
+                "expires_in": 3600,
+                "token_type": "Bearer",
+                "id_token": "e30.%s.x" % encoded(claims),
+                "client_info": encoded({"uid": person, "utid": TENANT}),
+            },
+        }
+    )
 
 
 def newest(cache, person):

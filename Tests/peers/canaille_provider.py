@@ -1,7 +1,9 @@
-"""Canaille as the identity provider of tests: strict about scopes (RFC 6749 section 6) and about how each client authenticates.
+"""Canaille as the identity provider of tests: strict about scopes (RFC 6749 section 6) and about how each client
+authenticates.
 
-Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT. Everything is in memory. One person, ann, and one
-client. Canaille's rules are its own but for the redirect URI: any port of loopback is accepted (RFC 8252 section 7.3).
+Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT. Everything is in memory. One person, ann,
+and one client. Canaille's rules are its own but for the redirect URI: any port of loopback is accepted (RFC 8252
+section 7.3).
 """
 
 import argparse

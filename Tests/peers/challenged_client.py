@@ -4,8 +4,9 @@
     challenged_client.py --ca FILE --proxy http://localhost:PORT --route PATH plain
     challenged_client.py --ca FILE --proxy http://localhost:PORT --route PATH --origin https://… --api https://… msal
 
-`plain` knows RFC 6750, RFC 9470 and the problem document, and only the standard library. `msal` is the real msal package, which is
-given the claims of the challenges as they arrive (`claims_challenge=`), and shows its token to the API itself.
+`plain` knows RFC 6750, RFC 9470 and the problem document, and only the standard library. `msal` is the real msal
+package, which is given the claims of the challenges as they arrive (`claims_challenge=`), and shows its token to the
+API itself.
 """
 
 import argparse
@@ -59,7 +60,8 @@ def challenge(field):
 
 
 def sign_in(person, link):
-    """Follows a link of the problem document's, presses its page's button, and does what the identity provider wants."""
+    """Follows a link of the problem document's, presses its page's button, and does what the identity provider
+    wants."""
     url, page, _ = person.open(link)
     form = Forms(page).forms[0]
     _, _, there = person.open(urllib.parse.urljoin(url, form["action"]), form["fields"])
@@ -95,7 +97,11 @@ def plain(caller, options):
 def surfaced(caller, url):
     status, field, _, _ = caller.get(url)
     asked = challenge(field)
-    check(status == 401 and asked["error"] == "insufficient_claims", "the challenge comes through the proxy", (status, field))
+    check(
+        status == 401 and asked["error"] == "insufficient_claims",
+        "the challenge comes through the proxy",
+        (status, field),
+    )
     return base64.b64decode(asked["claims"], validate=True).decode()
 
 

@@ -1,13 +1,15 @@
-"""An upstream and callers that break off anywhere, and count what became of each exchange: a request's answer must be its own, and a
-body that looks whole must be.
+"""An upstream and callers that break off anywhere, and count what became of each exchange: a request's answer must be
+its own, and a body that looks whole must be.
 
     chaos.py upstream [--certificate F --key F [--callers-ca F]]     prints `listening PORT`; serves until it is killed
-    chaos.py callers PORT COUNT [--ca F] [--prefix P] [--fault F]…    makes COUNT exchanges through the proxy at PORT: by chance, or
+    chaos.py callers PORT COUNT [--ca F] [--prefix P] [--fault F]…    makes COUNT exchanges through the proxy at PORT:
+                                                                      by chance, or
                                                                      of one fault and shape; prints one JSON object
 
 Each request names an exchange and what is to happen to it:
 
-    METHOD /KEY/FAULT/FRAMING/SIZE           a body of SIZE bytes that follow from KEY, in FRAMING (length, chunked, close)
+    METHOD /KEY/FAULT/FRAMING/SIZE           a body of SIZE bytes that follow from KEY, in FRAMING (length, chunked,
+                                             close)
 
 FAULT, which the upstream carries out (those that begin with `caller-` are the callers' own):
 
@@ -20,7 +22,8 @@ FAULT, which the upstream carries out (those that begin with `caller-` are the c
     garbage, two-answers        sends no HTTP; sends an answer more than it was asked for
     break-before, -head, -body  a TLS alert in clear between its records, then the end (without TLS the end alone)
     stall-before, stall-head, stall-body    says nothing more, and keeps the connection
-    caller-leaves-…, caller-resets-…, caller-breaks-…, caller-stalls-…, caller-half-closes    the same from the other side
+    caller-leaves-…, caller-resets-…, caller-breaks-…, caller-stalls-…, caller-half-closes    the same from the other
+                                                                                              side
 
 A POST carries SIZE bytes that follow from KEY as well. The upstream says in `X-Seen` whether what arrived was that.
 """
@@ -65,8 +68,9 @@ def reset(writer):
 
 
 def send_alert(writer):
-    """Sends a fatal alert in clear on a TLS connection, where the other side expects records of what was agreed on. To be followed by
-    an abort: Python takes the alert that is sent in answer for an error of whichever connection it looks at next."""
+    """Sends a fatal alert in clear on a TLS connection, where the other side expects records of what was agreed on. To
+    be followed by an abort: Python takes the alert that is sent in answer for an error of whichever connection it looks
+    at next."""
     if writer.get_extra_info("ssl_object"):
         with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as s:
             try:
@@ -221,7 +225,11 @@ class Caller:
         framing = self.random.choice(["length", "chunked", "close"])
         size = self.random.choices(list(SIZES), SIZES.values())[0]
         method = self.random.choice(["GET", "GET", "POST"])
-        fault, framing, method = self.options.fault or fault, self.options.framing or framing, self.options.method or method
+        fault, framing, method = (
+            self.options.fault or fault,
+            self.options.framing or framing,
+            self.options.method or method,
+        )
         if self.options.size is not None:
             size = self.options.size
         if fault == "two-answers":
@@ -244,7 +252,12 @@ class Caller:
     async def attempt(self, method, target, key, fault, framing, size):
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(
-                "127.0.0.1", self.options.port, limit=1 << 20, ssl=self.tls, server_hostname="localhost" if self.tls else None)
+                "127.0.0.1",
+                self.options.port,
+                limit=1 << 20,
+                ssl=self.tls,
+                server_hostname="localhost" if self.tls else None,
+            )
         sent = b""
         request = f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         if method == "POST":
@@ -280,14 +293,24 @@ class Caller:
             self.counts["whole"] += 1
             if fields.get("x-key") != key:
                 self.wrong(f"the answer to {fields.get('x-key')}", f"{method} {target}")
-            elif (fault == "close-body" or fault == "break-body" and not self.options.upstream_tls) and framing == "close":
+            elif (
+                fault == "close-body" or fault == "break-body" and not self.options.upstream_tls
+            ) and framing == "close":
                 # Nothing tells this end from a good one.
                 self.counts["undetectable"] += 1
             elif body != content(key, size):
                 self.wrong(f"{len(body)} bytes that are not the body", f"{method} {target}")
             elif fields.get("x-seen") == "wrong":
                 self.wrong("a request that arrived changed", f"{method} {target}")
-            elif fault in ("close-head", "reset-head", "close-before", "reset-before", "garbage", "break-head", "break-before"):
+            elif fault in (
+                "close-head",
+                "reset-head",
+                "close-before",
+                "reset-before",
+                "garbage",
+                "break-head",
+                "break-before",
+            ):
                 self.wrong("an answer that nobody gave", f"{method} {target}")
             elif fault.endswith("-body") and size > 0 and framing != "close":
                 self.wrong("half an answer that looks whole", f"{method} {target}")
@@ -306,7 +329,11 @@ async def callers(options):
     left = [options.count]
     randoms = random.Random(options.seed)
     await asyncio.gather(
-        *(Caller(options, f"c{i}", random.Random(randoms.random()), counts, wrongs).run(left) for i in range(options.at_once)))
+        *(
+            Caller(options, f"c{i}", random.Random(randoms.random()), counts, wrongs).run(left)
+            for i in range(options.at_once)
+        )
+    )
     print(json.dumps({"exchanges": options.count, "counts": counts, "wrongs": wrongs}))
 
 

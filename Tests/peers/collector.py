@@ -1,12 +1,14 @@
-"""A collector of traces for the end-to-end tests: it reads what it is sent with OpenTelemetry's own definition of the protocol
-(opentelemetry-proto), which refuses unknown members and wrong types, and holds the JSON to what the OTLP specification asks for beyond
-that: ids in hexadecimal, enumerations as numbers, 64-bit numbers as strings.
+"""A collector of traces for the end-to-end tests: it reads what it is sent with OpenTelemetry's own definition of the
+protocol (opentelemetry-proto), which refuses unknown members and wrong types, and holds the JSON to what the OTLP
+specification asks for beyond that: ids in hexadecimal, enumerations as numbers, 64-bit numbers as strings.
 
 Prints `listening PORT` when it is ready, then a line of JSON for every request:
-  {"path", "headers", "status", "resource": {…}, "spans": [{"name", "kind", "trace", "id", "parent", "flags", "state", "attributes", …}]}
+  {"path", "headers", "status", "resource": {…}, "spans": [{"name", "kind", "trace", "id", "parent", "flags", "state",
+  "attributes", …}]}
 
---answers '[{"status": 503, "headers": {…}, "body": "…", "delay": s, "times": n}]' are the answers to the first requests, one after
-another (or for so many requests); then everything is taken. --certificate and --key make it speak TLS. --port is where it listens.
+--answers '[{"status": 503, "headers": {…}, "body": "…", "delay": s, "times": n}]' are the answers to the first
+requests, one after another (or for so many requests); then everything is taken. --certificate and --key make it speak
+TLS. --port is where it listens.
 """
 
 import argparse

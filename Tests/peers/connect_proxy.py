@@ -1,7 +1,8 @@
-"""An outbound HTTP proxy for tests: makes tunnels to 127.0.0.1, whatever name is asked for, as if it alone knew the names.
+"""An outbound HTTP proxy for tests: makes tunnels to 127.0.0.1, whatever name is asked for, as if it alone knew the
+names.
 
-Prints `listening PORT`, and for each request `CONNECT AUTHORITY PROXY-AUTHORIZATION`. With --credential user:password it answers 407 to
-everybody else; with --status it answers that instead of making a tunnel. Standard library only.
+Prints `listening PORT`, and for each request `CONNECT AUTHORITY PROXY-AUTHORIZATION`. With --credential user:password
+it answers 407 to everybody else; with --status it answers that instead of making a tunnel. Standard library only.
 """
 
 import argparse
@@ -32,7 +33,9 @@ async def serve(reader, writer, arguments):
     print(method, target, fields.get("proxy-authorization", "-"), flush=True)
     wanted = "Basic " + base64.b64encode((arguments.credential or "").encode()).decode()
     if arguments.credential and fields.get("proxy-authorization") != wanted:
-        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=p\r\nContent-Length: 0\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=p\r\nContent-Length: 0\r\n\r\n"
+        )
     elif arguments.status:
         writer.write(b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % arguments.status)
     elif method != "CONNECT":

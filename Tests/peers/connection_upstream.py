@@ -1,5 +1,6 @@
-"""An upstream that authenticates connections instead of requests, as IIS does with NTLM and Negotiate: whoever has shown a credential
-speaks for everything that follows on the connection. It checks no password; the user is who the last message names.
+"""An upstream that authenticates connections instead of requests, as IIS does with NTLM and Negotiate: whoever has
+shown a credential speaks for everything that follows on the connection. It checks no password; the user is who the last
+message names.
 
 /ntlm/…        wants NTLM's three messages, of which the answer to the first is a fixed challenge
 /negotiate/…   wants one message, and says in its answer that the connection is authenticated
@@ -36,7 +37,9 @@ def user_of(message):
     if not message.startswith(b"NTLMSSP\0"):
         return message.decode("latin-1") or "-"
     length, _, offset = struct.unpack("<HHI", message[36:44])
-    return message[offset:offset + length].decode("utf-16-le" if struct.unpack("<I", message[60:64])[0] & 1 else "latin-1")
+    return message[offset : offset + length].decode(
+        "utf-16-le" if struct.unpack("<I", message[60:64])[0] & 1 else "latin-1"
+    )
 
 
 class Connection(socketserver.StreamRequestHandler):

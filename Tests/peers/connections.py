@@ -1,8 +1,10 @@
 """Thousands of connections at once: those that have been used and wait, and those whose answer is waited for.
 
     connections.py upstream                           prints `listening PORT`; /wait answers when somebody asks for /go
-    connections.py callers PORT PROCESS IDLE BUSY     prints what the proxy's process needs for them; fails where it is too much
-    connections.py unfinished PORT TLSPORT PROCESS COUNT LIMIT   so many handshakes and heads that stay unfinished; at most LIMIT MiB
+    connections.py callers PORT PROCESS IDLE BUSY     prints what the proxy's process needs for them; fails where it is
+                                                      too much
+    connections.py unfinished PORT TLSPORT PROCESS COUNT LIMIT   so many handshakes and heads that stay unfinished; at
+                                                                 most LIMIT MiB
 """
 
 import asyncio
@@ -83,7 +85,9 @@ async def callers(port, process, idle, busy):
         asked = time.monotonic()
         await ask(honest)
         slowest = max(slowest, time.monotonic() - asked)
-    print(f"{busy} busy beside them: {with_busy >> 20} MiB resident; an honest caller waited {slowest * 1000:.1f} ms at most")
+    print(
+        f"{busy} busy beside them: {with_busy >> 20} MiB resident; an honest caller waited {slowest * 1000:.1f} ms at most"
+    )
     if any(answer.done() for answer in answers):
         raise SystemExit("error: a busy connection did not stay so")
     await ask(honest, "/go")

@@ -2,8 +2,9 @@
 
     crash.py ROUNDS BINARY    prints what became of the sign-in in each phase; fails where one was lost that need not be
 
-Between proxy and provider stands a relay of this script's, so that each instant of a renewal is known: `sent` is when the request has
-left the proxy, `arrived` when the answer has been handed to its socket, `filed` when the new refresh token is in the cache's file.
+Between proxy and provider stands a relay of this script's, so that each instant of a renewal is known: `sent` is when
+the request has left the proxy, `arrived` when the answer has been handed to its socket, `filed` when the new refresh
+token is in the cache's file.
 """
 
 import json
@@ -122,9 +123,12 @@ class Other:
         session = requests.Session()
         session.trust_env, session.verify = False, authority
         self.application = msal.PublicClientApplication(
-            "other", oidc_authority=issuer, http_client=session, token_cache=PersistedTokenCache(FilePersistence(cache)))
+            "other", oidc_authority=issuer, http_client=session, token_cache=PersistedTokenCache(FilePersistence(cache))
+        )
         flow = self.application.initiate_auth_code_flow([SCOPE], redirect_uri="http://localhost:4567")
-        answer = session.post(flow["auth_uri"], data={"user": "ben@id.example", "password": PASSWORD}, allow_redirects=False)
+        answer = session.post(
+            flow["auth_uri"], data={"user": "ben@id.example", "password": PASSWORD}, allow_redirects=False
+        )
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(answer.headers["Location"]).query))
         result = self.application.acquire_token_by_auth_code_flow(flow, query)
         if "access_token" not in result:
@@ -140,7 +144,9 @@ class Other:
                 self.wrongs.append("msal finds nobody")
                 return
             with self.turn:
-                result = self.application.acquire_token_silent_with_error([SCOPE], accounts[0], force_refresh=True) or {}
+                result = (
+                    self.application.acquire_token_silent_with_error([SCOPE], accounts[0], force_refresh=True) or {}
+                )
             if "access_token" not in result:
                 self.wrongs.append(f"msal: {result.get('error')} {result.get('error_description')}")
                 return
@@ -155,9 +161,29 @@ class Scene:
         self.log = open(os.path.join(directory, "log"), "ab")
         key = os.path.join(directory, "key.pem")
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", self.certificate],
-            check=True, stderr=subprocess.DEVNULL)
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost",
+                "-keyout",
+                key,
+                "-out",
+                self.certificate,
+            ],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
         relay, provider, self.port, self.admin = free_ports(4)
         origin, realm = f"https://localhost:{relay}", "/realms/people"
         issuer = origin + realm
@@ -190,8 +216,12 @@ routes:
 
     def sign_in(self):
         login = subprocess.Popen(
-            [self.binary, "login", "-c", self.configuration, "--application", "desk"], text=True, stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, env=os.environ | {"BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""})
+            [self.binary, "login", "-c", self.configuration, "--application", "desk"],
+            text=True,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""},
+        )
         address = next(line.strip() for line in login.stderr if line.strip().startswith("http"))
         person = [sys.executable, os.path.join(HERE, "person.py"), "--user", "ann@id.example", "--password", PASSWORD,
                   "--ca", self.certificate, "--deliver", "authorize", self.location(address)]
@@ -272,8 +302,12 @@ def play(scene, rounds):
         filing.append(scene.filed(renewal))
         answering.append(renewal.arrived - renewal.sent)
     spans = {
-        "while the provider answers": statistics.median(answering), "while the answer is filed": 2 * statistics.median(filing)}
-    kills = dict.fromkeys(["between renewals", "while the provider answers", "while the answer is filed", "after it is filed"], 0)
+        "while the provider answers": statistics.median(answering),
+        "while the answer is filed": 2 * statistics.median(filing),
+    }
+    kills = dict.fromkeys(
+        ["between renewals", "while the provider answers", "while the answer is filed", "after it is filed"], 0
+    )
     lost = dict.fromkeys(kills, 0)
     wrongs = []
     for number in range(rounds):

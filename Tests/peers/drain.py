@@ -1,10 +1,12 @@
 """Ends of the proxy under load: how many requests are lost.
 
     drain.py ROUNDS BINARY            prints a line for each way to end, and fails where a request was lost
-    drain.py call PORT                calls until connections are refused; prints {"answered", "lost", "refused", "broken"}
+    drain.py call PORT                calls until connections are refused; prints {"answered", "lost", "refused",
+                                      "broken"}
 
-The client tells a request that was lost from a connection that was refused. wrk cannot, so where it calls another server listens at the
-same address before the proxy ends (SO_REUSEPORT), as a successor would: no connection is refused then, and each error is a loss.
+The client tells a request that was lost from a connection that was refused. wrk cannot, so where it calls another
+server listens at the same address before the proxy ends (SO_REUSEPORT), as a successor would: no connection is refused
+then, and each error is a loss.
 """
 
 import errno
@@ -191,7 +193,9 @@ class Stage:
     def end(self, process, by_request):
         if by_request:
             address = f"http://127.0.0.1:{self.admin}/quitquitquit"
-            urllib.request.urlopen(urllib.request.Request(address, data=b"", headers={"X-Key": "soak-drain-control"})).read()
+            urllib.request.urlopen(
+                urllib.request.Request(address, data=b"", headers={"X-Key": "soak-drain-control"})
+            ).read()
         else:
             process.send_signal(signal.SIGTERM)
         if process.wait(40) != 0:
@@ -219,7 +223,12 @@ def outcome(callers, kind):
     errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
     wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
     lost = sum(map(int, errors.groups())) if errors else 0
-    return int(re.search(r"(\d+) requests in", text)[1]), lost + (int(wrong[1]) if wrong else 0), 0, [errors and errors[0]]
+    return (
+        int(re.search(r"(\d+) requests in", text)[1]),
+        lost + (int(wrong[1]) if wrong else 0),
+        0,
+        [errors and errors[0]],
+    )
 
 
 def listeners(port):

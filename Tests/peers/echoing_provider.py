@@ -1,8 +1,9 @@
-"""A provider that refuses every request for tokens or codes, and repeats in everything that it answers what it was sent: in every
-member of the error, in the fields and in the status line. How it spells it is the realm's name, /realms/FORM; below /realms/code-FORM
-the `error` itself is a standard one. It shares no code with the proxy.
+"""A provider that refuses every request for tokens or codes, and repeats in everything that it answers what it was
+sent: in every member of the error, in the fields and in the status line. How it spells it is the realm's name,
+/realms/FORM; below /realms/code-FORM the `error` itself is a standard one. It shares no code with the proxy.
 
-Prints `listening PORT`. GET /testing/forms answers the names of the forms, GET /testing/repeated what was written so far, as JSON.
+Prints `listening PORT`. GET /testing/forms answers the names of the forms, GET /testing/repeated what was written so
+far, as JSON.
 """
 
 import base64
@@ -18,7 +19,9 @@ repeated = []
 
 
 def lower(text):
-    return "".join(part if index == 0 else "%" + part[:2].lower() + part[2:] for index, part in enumerate(text.split("%")))
+    return "".join(
+        part if index == 0 else "%" + part[:2].lower() + part[2:] for index, part in enumerate(text.split("%"))
+    )
 
 
 def basic(secret, client):

@@ -2,13 +2,14 @@
 
     flood.py PORT KIND COUNT [--path PREFIX] [--hold SECONDS]
 
-Opens COUNT connections that do what KIND says until the proxy ends them, or for SECONDS at most. Meanwhile another process asks for
-PREFIXbytes/1 on a fresh connection every 20 ms. Prints one JSON object:
+Opens COUNT connections that do what KIND says until the proxy ends them, or for SECONDS at most. Meanwhile another
+process asks for PREFIXbytes/1 on a fresh connection every 20 ms. Prints one JSON object:
 
     answers   how many connections got which status first ("none": the end of the connection and no answer)
     ended     connections that the proxy ended; longest: seconds until the last of them
-    probes    honest requests; failed: those without their answer; slowest: seconds that the slowest took; repeated: how many were
-              sent again, twice at most, because the connection ended before a byte of an answer, as a new one may in a flood
+    probes    honest requests; failed: those without their answer; slowest: seconds that the slowest took; repeated: how
+              many were sent again, twice at most, because the connection ended before a byte of an answer, as a new one
+              may in a flood
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""glewlwyd as the identity provider of tests: a server in C, with device codes, refresh tokens for one use, and refusals of its own.
+"""glewlwyd as the identity provider of tests: a server in C, with device codes, refresh tokens for one use, and
+refusals of its own.
 
     glewlwyd_provider.py --directory DIR --client ID:SECRET --password ANNS [--scope SCOPE …] [--expires-in SECONDS]
 
-Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT/api/oidc. Its database and configuration are files in
-DIR. One person, ann, and one client. Set up as an administrator would, through its API.
+Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT/api/oidc. Its database and configuration
+are files in DIR. One person, ann, and one client. Set up as an administrator would, through its API.
 """
 
 import argparse
@@ -128,7 +129,8 @@ def main():
     with open(SCHEMA) as schema:
         connection.executescript(schema.read())
     connection.close()
-    # It takes no port 0. Bound to nothing for a moment, so another process may take it: then glewlwyd ends, and says so.
+    # It takes no port 0. Bound to nothing for a moment, so another process may take it: then glewlwyd ends, and says
+    # so.
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

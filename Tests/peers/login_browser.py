@@ -3,8 +3,8 @@
 
     login_browser.py --start URL [--user U] [--password P]
 
-A page of another site sends wrong answers first: images, forms, fetches. Then the person signs in, consents, says on the last page that
-the sign-in is kept, and comes once more. Ends with 0 where everything holds.
+A page of another site sends wrong answers first: images, forms, fetches. Then the person signs in, consents, says on
+the last page that the sign-in is kept, and comes once more. Ends with 0 where everything holds.
 """
 
 import argparse
@@ -52,8 +52,11 @@ def main():
             browser.type("#password", options.password)
             browser.press("button.main")
             browser.press("button[value=accept]")
-            check(browser.heading == "Is this you?" and options.user in browser.text("main"), "the page says who signed in",
-                  browser.text("body"))
+            check(
+                browser.heading == "Is this you?" and options.user in browser.text("main"),
+                "the page says who signed in",
+                browser.text("body"),
+            )
             browser.press("button[value=yes]")
             check(browser.heading == "You are signed in", "and keeps it where the person says so", browser.text("body"))
             said = [line for line in browser.complaints() if "Content Security Policy" in line and str(port) in line

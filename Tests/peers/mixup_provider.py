@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""An identity provider that attacks by mix-up (RFC 9700 section 4.4): who is sent to it to sign in is sent on to an honest provider, in
-the name of an application that is registered there, so that the honest provider's code is brought to this one's token endpoint.
+"""An identity provider that attacks by mix-up (RFC 9700 section 4.4): who is sent to it to sign in is sent on to an
+honest provider, in the name of an application that is registered there, so that the honest provider's code is brought
+to this one's token endpoint.
 
     mixup_provider.py --honest AUTHORIZATION_ENDPOINT --client ID --scope SCOPES [--redirect-path PATH]
 
---client is the honest provider's name for the application; --redirect-path has the answer brought to that path of the same listener
-instead of the one that this provider was told. Prints `listening PORT` when it is ready; GET /testing/stolen lists what its token
-endpoint was sent, one form a line. Only the standard library is used.
+--client is the honest provider's name for the application; --redirect-path has the answer brought to that path of the
+same listener instead of the one that this provider was told. Prints `listening PORT` when it is ready; GET
+/testing/stolen lists what its token endpoint was sent, one form a line. Only the standard library is used.
 """
 
 import argparse
@@ -31,9 +32,17 @@ def main():
             place, _, query = self.path.partition("?")
             issuer = "http://127.0.0.1:%d" % self.server.server_port
             if place == "/.well-known/openid-configuration":
-                self.answer(200, json.dumps({
-                    "issuer": issuer, "authorization_endpoint": issuer + "/authorize", "token_endpoint": issuer + "/token",
-                    "jwks_uri": issuer + "/keys"}))
+                self.answer(
+                    200,
+                    json.dumps(
+                        {
+                            "issuer": issuer,
+                            "authorization_endpoint": issuer + "/authorize",
+                            "token_endpoint": issuer + "/token",
+                            "jwks_uri": issuer + "/keys",
+                        }
+                    ),
+                )
             elif place == "/authorize":
                 asked = dict(urllib.parse.parse_qsl(query))
                 asked.update(client_id=options.client, scope=options.scope)

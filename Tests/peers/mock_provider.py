@@ -1,4 +1,5 @@
-"""oidc-provider-mock as the identity provider of tests: its metadata list no way to authenticate, and renewals want Basic.
+"""oidc-provider-mock as the identity provider of tests: its metadata list no way to authenticate, and renewals want
+Basic.
 
 Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT. It knows every client, secret and person.
 """
@@ -22,7 +23,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     arguments = parser.parse_args()
-    # What it calls the age of tokens holds for those of a sign-in only; renewed ones live as long as Authlib's default says.
+    # What it calls the age of tokens holds for those of a sign-in only; renewed ones live as long as Authlib's default
+    # says.
     BearerTokenGenerator.GRANT_TYPES_EXPIRES_IN["refresh_token"] = arguments.expires_in
     app = oidc_provider_mock.app(access_token_max_age=datetime.timedelta(seconds=arguments.expires_in))
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)

@@ -82,7 +82,9 @@ def device_flow(scene):
     check(person.headings == ["Sign in", "orders-desk asks for your permission", "You are signed in"],
           "the person saw sign-in, consent and a good end", person.headings)
     claims = result["id_token_claims"]
-    check(claims["preferred_username"] == "alice@contoso.example" and claims["tid"] == TENANT, "the ID token is Alice's")
+    check(
+        claims["preferred_username"] == "alice@contoso.example" and claims["tid"] == TENANT, "the ID token is Alice's"
+    )
     account, = app.get_accounts()
     check(account["home_account_id"] == "%s.%s" % (ALICE, TENANT), "the account is known by uid and utid", account)
 

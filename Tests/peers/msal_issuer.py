@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The real msal and msal-extensions packages as another application of the same cache file, at one of several OpenID Connect issuers
-of a host (Tests/peers/openid_provider.py).
+"""The real msal and msal-extensions packages as another application of the same cache file, at one of several OpenID
+Connect issuers of a host (Tests/peers/openid_provider.py).
 
     msal_issuer.py --ca FILE --issuer URL --client ID --cache PATH --scope SCOPE WHAT
 
-WHAT: `sign-in` (ann, by authorization code), `silent`, `forced` (silent, with a new access token), `accounts`, `sign-out`. Prints
-one JSON object: `token`, `error`, `posts` (token requests made), `accounts`.
+WHAT: `sign-in` (ann, by authorization code), `silent`, `forced` (silent, with a new access token), `accounts`,
+`sign-out`. Prints one JSON object: `token`, `error`, `posts` (token requests made), `accounts`.
 """
 
 import argparse

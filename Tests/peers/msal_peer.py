@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The real msal and msal-extensions packages as another application of the same cache file, at the demonstration's provider.
+"""The real msal and msal-extensions packages as another application of the same cache file, at the demonstration's
+provider.
 
     msal_peer.py --ca FILE --origin https://localhost:PORT --cache PATH [--entra] WHAT [--force]
 
-WHAT: `sign-in` (alice, by device code, at her browser too), `silent`, `accounts`, `sign-out`. Prints one JSON object; a token
-is told by its identifier, as the sample API tells it. `--entra` has the provider appear as login.microsoftonline.com, which
-is what msal then files the tokens under; nothing leaves this machine.
+WHAT: `sign-in` (alice, by device code, at her browser too), `silent`, `accounts`, `sign-out`. Prints one JSON object; a
+token is told by its identifier, as the sample API tells it. `--entra` has the provider appear as
+login.microsoftonline.com, which is what msal then files the tokens under; nothing leaves this machine.
 """
 
 import argparse

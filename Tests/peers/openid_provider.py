@@ -1,15 +1,16 @@
 """An OpenID provider of Authlib's for the end-to-end tests: the other side of the token request that we did not write.
 
-Authlib authenticates the client (client_secret_basic or client_secret_post), judges grant and scope, signs RFC 9068 access
-tokens, and, at /api/whoami, verifies them against the published keys. With --person it signs people in too: authorization
-code with PKCE and nonce, ID tokens, and refresh tokens that are good for one use; the second use of one revokes every token
-that came of the same sign-in (RFC 9700 section 4.14.2). This file holds what Authlib leaves to its user: the clients, the
-people, the codes, the metadata document, and switches by which a test makes the provider slow or broken.
+Authlib authenticates the client (client_secret_basic or client_secret_post), judges grant and scope, signs RFC 9068
+access tokens, and, at /api/whoami, verifies them against the published keys. With --person it signs people in too:
+authorization code with PKCE and nonce, ID tokens, and refresh tokens that are good for one use; the second use of one
+revokes every token that came of the same sign-in (RFC 9700 section 4.14.2). This file holds what Authlib leaves to its
+user: the clients, the people, the codes, the metadata document, and switches by which a test makes the provider slow or
+broken.
 
-Prints `listening PORT` when it is ready. With --realm, each realm is an issuer of its own at /realms/NAME, with keys, codes and
-controls of its own. Control, for tests only:
-  GET  /testing/requests     how often each endpoint was asked, and refresh tokens `rotated`, `reused`, and `foreign`: of none of
-                             this issuer's sign-ins
+Prints `listening PORT` when it is ready. With --realm, each realm is an issuer of its own at /realms/NAME, with keys,
+codes and controls of its own. Control, for tests only:
+  GET  /testing/requests     how often each endpoint was asked, and refresh tokens `rotated`, `reused`, and `foreign`:
+                             of none of this issuer's sign-ins
   POST /testing/behaviour    {"delay": s, "status": 503, "headers": {…}, "body": "…", "times": n, "endpoint": "token"};
                              {"together": n}: each answer waits until n requests have come;
                              {"repeat": "code", "error": …}: refuses, and repeats that parameter in several spellings
@@ -261,7 +262,11 @@ def provider(issuer, arguments, ca_file):
             return None
         count(endpoint)
         with lock:
-            active = dict(behaviour) if behaviour.get("endpoint", "token") == endpoint and behaviour.get("times", 1) > 0 else {}
+            active = (
+                dict(behaviour)
+                if behaviour.get("endpoint", "token") == endpoint and behaviour.get("times", 1) > 0
+                else {}
+            )
             if "times" in active:
                 behaviour["times"] -= 1
         if "together" in active:
@@ -370,15 +375,27 @@ class KeepAlive(WSGIRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--name", default="127.0.0.1", metavar="HOST", help="the issuer's host, as those see it who reach it by a name")
+    parser.add_argument(
+        "--name", default="127.0.0.1", metavar="HOST", help="the issuer's host, as those see it who reach it by a name"
+    )
     parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET", help="without a secret: public")
     parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
-    parser.add_argument("--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME")
-    parser.add_argument("--signs-in", action="append", default=[], metavar="ID", help="a client with a secret that people sign in to")
-    parser.add_argument("--auth-method", action="append", metavar="NAME", help="client_secret_basic, client_secret_post")
-    parser.add_argument("--listed-auth-method", action="append", metavar="NAME", help="what the metadata list instead, or nothing")
+    parser.add_argument(
+        "--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME"
+    )
+    parser.add_argument(
+        "--signs-in", action="append", default=[], metavar="ID", help="a client with a secret that people sign in to"
+    )
+    parser.add_argument(
+        "--auth-method", action="append", metavar="NAME", help="client_secret_basic, client_secret_post"
+    )
+    parser.add_argument(
+        "--listed-auth-method", action="append", metavar="NAME", help="what the metadata list instead, or nothing"
+    )
     parser.add_argument("--scope", action="append", metavar="SCOPE")
-    parser.add_argument("--redirect-uri", action="append", metavar="URI", help="compared as a whole; else any of loopback")
+    parser.add_argument(
+        "--redirect-uri", action="append", metavar="URI", help="compared as a whole; else any of loopback"
+    )
     parser.add_argument("--name-issuer", action="store_true", help="answers name the issuer (RFC 9207)")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")
@@ -397,10 +414,17 @@ def main():
     if arguments.certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(arguments.certificate, arguments.key)
-    server = make_server("127.0.0.1", arguments.port, None, threaded=True, request_handler=KeepAlive, ssl_context=context)
+    server = make_server(
+        "127.0.0.1", arguments.port, None, threaded=True, request_handler=KeepAlive, ssl_context=context
+    )
     origin = arguments.origin or f"http{'s' if context else ''}://{arguments.name}:{server.port}"
-    server.app = DispatcherMiddleware(provider(origin, arguments, arguments.ca_file), {
-        "/realms/" + name: provider(origin + "/realms/" + name, arguments, arguments.ca_file) for name in arguments.realm})
+    server.app = DispatcherMiddleware(
+        provider(origin, arguments, arguments.ca_file),
+        {
+            "/realms/" + name: provider(origin + "/realms/" + name, arguments, arguments.ca_file)
+            for name in arguments.realm
+        },
+    )
     print("listening", server.port, flush=True)
     server.serve_forever()
 

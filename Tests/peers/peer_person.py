@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """A person at the pages of identity providers that we did not write: canaille, glewlwyd, oidc-provider-mock, Authlib's.
 
-    peer_person.py PROVIDER [--user U] [--password P] [--scope S …] authorize URL     brings the answer to the redirect URI
+    peer_person.py PROVIDER [--user U] [--password P] [--scope S …] authorize URL     brings the answer to the redirect
+                                                                                      URI
     peer_person.py PROVIDER [--user U] [--password P] [--scope S …] device URL CODE
 
-glewlwyd's pages are a program in JavaScript: what that would post is posted here. --scope is what the person consents to there.
+glewlwyd's pages are a program in JavaScript: what that would post is posted here. --scope is what the person consents
+to there.
 """
 
 import argparse

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A person at a browser, for identity providers with plain pages: reads them, fills in their forms, follows their redirects.
+"""A person at a browser, for identity providers with plain pages: reads them, fills in their forms, follows their
+redirects.
 
     person.py [--ca FILE] [--user U] [--password P] [--decline] device URL CODE
     person.py [--ca FILE] [--user U] [--password P] [--decline] authorize URL
 
 `device` types a device's code and signs in. `authorize` opens an authorization request and prints what reaches the
-redirect URI as one JSON object; with --deliver it takes it there, as the browser would, and keeps the sign-in where the page asks
-(--discard: does not). Cookies last for one run, or
+redirect URI as one JSON object; with --deliver it takes it there, as the browser would, and keeps the sign-in where the
+page asks (--discard: does not). Cookies last for one run, or
 between runs with --jar FILE. Only the standard library is used, so that any test may run it.
 """
 
@@ -63,7 +64,8 @@ class StayHere(urllib.request.HTTPRedirectHandler):
 class Person:
     def __init__(self, ca, user, password, declines=False, jar=None):
         self.user, self.password, self.declines = user, password, declines
-        # In a file where runs are to share it; the provider's cookies are the session's, so they must be kept on purpose.
+        # In a file where runs are to share it; the provider's cookies are the session's, so they must be kept on
+        # purpose.
         self.jar = http.cookiejar.MozillaCookieJar(jar)
         if jar:
             try:
@@ -138,7 +140,8 @@ class Person:
         return self.go_on(*self.open(url))
 
     def deliver(self, target, parameters, method, keeps=True):
-        """Takes it there. Loopback only: the application's own listener, whose page may ask whether to keep the sign-in."""
+        """Takes it there. Loopback only: the application's own listener, whose page may ask whether to keep the
+        sign-in."""
         body = urllib.parse.urlencode(parameters)
         plain = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         request = urllib.request.Request(target, body.encode()) if method == "POST" else target + "?" + body

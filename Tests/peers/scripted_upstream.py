@@ -6,13 +6,14 @@
 /slow/SECONDS    thinks that long before the head; /stall/SECONDS rests that long in the middle of the body
 /bytes/N         a body of N bytes; /chunked/N the same in chunks; /until-close/N the same ended by the close
 /trailers        a chunked body with a trailer field; /interim a 103 before the 200
-/truncated       promises 100 bytes, sends 10 and closes; /reset breaks the connection off there; /garbage is no HTTP; /hang-up
-                 closes without an answer
+/truncated       promises 100 bytes, sends 10 and closes; /reset breaks the connection off there; /garbage is no HTTP;
+                 /hang-up closes without an answer
 /fields?N=V&…    answers with these fields, and the field "content" as the body; /hints?N=V&… has them in a 103 too
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
 /location/HEX    a redirect to the place that HEX spells, with the same Content-Location
 /nominated       a chunked body with trailer fields, one of which Connection nominates
-/wide-chunks/N   a body of N bytes in chunks of 8 KiB, their sizes in eight digits; /signed-chunks/N N chunks of a byte, each signed
+/wide-chunks/N   a body of N bytes in chunks of 8 KiB, their sizes in eight digits; /signed-chunks/N N chunks of a byte,
+                 each signed
 /raw/HEX         exactly the bytes that HEX spells, and the end of the connection
 /mute/SECONDS    is silent that long, reads nothing, and answers then
 /refuse-once     refuses the first request's token, and answers the second as /seen does
@@ -144,7 +145,9 @@ class Connection(socketserver.StreamRequestHandler):
         for piece in self.body():
             digest.update(piece)
             count += len(piece)
-        framing = "chunked" if "transfer-encoding" in self.fields else "length" if "content-length" in self.fields else "none"
+        framing = (
+            "chunked" if "transfer-encoding" in self.fields else "length" if "content-length" in self.fields else "none"
+        )
         report = {"bytes": count, "sha256": digest.hexdigest(), "framing": framing, "trailers": self.trailers}
         self.answer(json.dumps(report).encode())
 
@@ -195,7 +198,11 @@ class Connection(socketserver.StreamRequestHandler):
     def do_location(self, method, head, argument):
         place = bytes.fromhex(argument)
         self.wfile.write(
-            b"HTTP/1.1 302 Found\r\nLocation: " + place + b"\r\nContent-Location: " + place + b"\r\nContent-Length: 0\r\n\r\n"
+            b"HTTP/1.1 302 Found\r\nLocation: "
+            + place
+            + b"\r\nContent-Location: "
+            + place
+            + b"\r\nContent-Length: 0\r\n\r\n"
         )
 
     def do_nominated(self, method, head, argument):

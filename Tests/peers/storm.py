@@ -3,9 +3,9 @@
 
     storm.py PATH[,PATH...] REQUESTS PORT...
 
-REQUESTS go to each PORT of 127.0.0.1, to the paths in turn. Prints a JSON object: `seconds` from the first request to the end of
-the last answer, `statuses`, how often each came, and `bodies`, how often each path got which content (its first 64 bytes). Only the
-standard library is used, so that tests and benchmarks may run it.
+REQUESTS go to each PORT of 127.0.0.1, to the paths in turn. Prints a JSON object: `seconds` from the first request to
+the end of the last answer, `statuses`, how often each came, and `bodies`, how often each path got which content (its
+first 64 bytes). Only the standard library is used, so that tests and benchmarks may run it.
 """
 
 import collections

@@ -7,8 +7,8 @@
     websocket_peer.py wait URL         says nothing, and prints the status with which the other side closes
     websocket_peer.py call URL [FIELD] exchanges messages and prints what happened as JSON; FIELD is `name: value`
 
-A server prints `listening PORT`, `began` for each connection that has begun, and `ended` for each one that ends, `serve` with the
-status of its end.
+A server prints `listening PORT`, `began` for each connection that has begun, and `ended` for each one that ends,
+`serve` with the status of its end.
 """
 
 import json
@@ -49,7 +49,9 @@ def raw(client, silent):
 def call(url, fields):
     result = {}
     try:
-        with connect(url, additional_headers=dict(field.split(": ", 1) for field in fields), max_size=None) as connection:
+        with connect(
+            url, additional_headers=dict(field.split(": ", 1) for field in fields), max_size=None
+        ) as connection:
             result["authorization"] = connection.recv(timeout=20)
             connection.send("text ü")
             result["text"] = connection.recv(timeout=20)

@@ -2,8 +2,8 @@
 
     as_unit.py UNIT PROGRAM [ARGUMENTS]
 
-SystemCallFilter, SystemCallErrorNumber, RestrictAddressFamilies and MemoryDenyWriteExecute; the sets behind names such as
-@system-service are those of this machine's systemd. Needs Debian's packages python3-seccomp and systemd.
+SystemCallFilter, SystemCallErrorNumber, RestrictAddressFamilies and MemoryDenyWriteExecute; the sets behind names such
+as @system-service are those of this machine's systemd. Needs Debian's packages python3-seccomp and systemd.
 """
 
 import errno
@@ -35,7 +35,9 @@ def members(word: str) -> set[str]:
     """A system call, or those of a set."""
     if not word.startswith("@"):
         return {word}
-    listed = subprocess.run(["systemd-analyze", "syscall-filter", word], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["systemd-analyze", "syscall-filter", word], check=True, capture_output=True, text=True
+    ).stdout
     words = [line.strip() for line in listed.splitlines()[1:] if line.strip() and line.strip()[0] != "#"]
     return set().union(*map(members, words))
 

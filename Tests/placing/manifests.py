@@ -2,8 +2,8 @@
 
     manifests.py DEPLOY [SBOM]
 
-Kubernetes: each overlay is rendered where kubectl is in reach; otherwise its resources are read as they stand. Compose: the
-file as compose-spec reads it. SBOM: CycloneDX 1.5. The schemas are those of the pinned Python packages.
+Kubernetes: each overlay is rendered where kubectl is in reach; otherwise its resources are read as they stand. Compose:
+the file as compose-spec reads it. SBOM: CycloneDX 1.5. The schemas are those of the pinned Python packages.
 """
 
 import pathlib
@@ -49,8 +49,12 @@ def check_pod(name: str, pod: dict) -> None:
     expect(pod["automountServiceAccountToken"] is False, f"{name}: no token of the cluster is mounted")
     for container in pod["initContainers"] + pod["containers"]:
         own = container["securityContext"]
-        expect(own["capabilities"] == {"drop": ["ALL"]} and own["allowPrivilegeEscalation"] is False
-               and own["readOnlyRootFilesystem"] is True, f"{name}: {container['name']} has no right that it could lose")
+        expect(
+            own["capabilities"] == {"drop": ["ALL"]}
+            and own["allowPrivilegeEscalation"] is False
+            and own["readOnlyRootFilesystem"] is True,
+            f"{name}: {container['name']} has no right that it could lose",
+        )
     sidecar = next(container for container in pod["initContainers"] if container["name"] == "bearer-proxy")
     expect(sidecar["restartPolicy"] == "Always", f"{name}: the proxy is a native sidecar")
     ports = {port["name"] for port in sidecar["ports"]}

@@ -6,8 +6,8 @@
 
 The first makes an authority and a certificate that it signed. `image` runs ROOT, assembled by deploy/rootfs with that
 authority among its own, in which each CONFIGURATION has to pass `check`. `unit` runs BINARY under the restrictions of a
-systemd unit. In either place one request goes through the proxy: to an identity provider on loopback, which is asked for a
-token, and to an API over TLS.
+systemd unit. In either place one request goes through the proxy: to an identity provider on loopback, which is asked
+for a token, and to an API over TLS.
 """
 
 import base64
@@ -126,12 +126,15 @@ class Place:
 
     def __init__(self, directory: pathlib.Path, certificates_at: pathlib.Path) -> None:
         self.certificates_at = certificates_at
-        self.configuration, self.secrets, self.state = (directory / name for name in ("configuration", "secrets", "state"))
+        self.configuration, self.secrets, self.state = (
+            directory / name for name in ("configuration", "secrets", "state")
+        )
         for made in (self.configuration, self.secrets, self.state):
             made.mkdir()
         secret = self.secrets / "contoso"
         secret.write_text(SECRET)
-        # As Kubernetes mounts a Secret: root's, and readable for the group. A caller without rights gives it its own user.
+        # As Kubernetes mounts a Secret: root's, and readable for the group. A caller without rights gives it its own
+        # user.
         secret.chmod(0o440)
         if os.geteuid() == 0:
             os.chown(secret, 0, USER)
@@ -155,7 +158,13 @@ class Place:
 
     def start(self, *words: str, **options: object) -> subprocess.Popen:
         return subprocess.Popen(
-            self.words(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+            self.words(*words),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
 
     def program(self, process: subprocess.Popen) -> int:
         """The process that became the program."""
@@ -196,7 +205,9 @@ class Unit(Place):
     def __init__(self, unit: str, binary: str, directory: pathlib.Path, certificates_at: pathlib.Path) -> None:
         super().__init__(directory, certificates_at)
         self.unit, self.binary = unit, binary
-        self.configuration_path, self.secrets_path, self.state_path = map(str, (self.configuration, self.secrets, self.state))
+        self.configuration_path, self.secrets_path, self.state_path = map(
+            str, (self.configuration, self.secrets, self.state)
+        )
         shutil.copy(certificates_at / "ca.pem", self.configuration)
         self.trust = f"tls: {{ca_file: {self.configuration}/ca.pem}}"
 
@@ -291,7 +302,8 @@ routes:
         expect(TOKEN not in output + errors and SECRET not in output + errors, "neither token nor secret is logged")
     finally:
         if process.poll() is None:
-            # The program first: it would live on without the process that began its namespace, and hold its output open.
+            # The program first: it would live on without the process that began its namespace, and hold its output
+            # open.
             if child:
                 os.kill(child, signal.SIGKILL)
             process.kill()
@@ -308,7 +320,9 @@ def main() -> None:
         pathlib.Path(directory).chmod(0o755)
         if command == "unit":
             unit, binary = words
-            return check_exchange(Unit(unit, binary, pathlib.Path(directory), pathlib.Path(certificates_at)), lambda _: None)
+            return check_exchange(
+                Unit(unit, binary, pathlib.Path(directory), pathlib.Path(certificates_at)), lambda _: None
+            )
         root, *configurations = words
         check_files(pathlib.Path(root))
         image = Image(pathlib.Path(root), pathlib.Path(directory), pathlib.Path(certificates_at))

@@ -1,4 +1,5 @@
-// A proxy with one route and a token for it, a provider that numbers its tokens, and an upstream that answers as a test says.
+// A proxy with one route and a token for it, a provider that numbers its tokens, and an upstream that answers as a test
+// says.
 
 import Bytes
 import HTTPClient

@@ -1,5 +1,5 @@
-// A refused token, seen by the caller and by the upstream: what is sent once more, what is passed on, and that nothing goes round in
-// circles.
+// A refused token, seen by the caller and by the upstream: what is sent once more, what is passed on, and that nothing
+// goes round in circles.
 
 import HTTPClient
 import Identity

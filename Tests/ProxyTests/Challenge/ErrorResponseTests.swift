@@ -1,4 +1,5 @@
-// The form of the proxy's own 401: a document for programs, a page for people, and the same status and challenge in both.
+// The form of the proxy's own 401: a document for programs, a page for people, and the same status and challenge in
+// both.
 
 import HTTP
 import HTTPServer
