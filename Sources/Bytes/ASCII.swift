@@ -34,6 +34,14 @@ package enum ASCII {
     byte &- 0x41 < 26 ? byte | 0x20 : byte
   }
 
+  /// The digit of a number below 16, in lower case.
+  @inlinable @inline(__always)
+  package static func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
+
+  /// The digit of a number below 16, in upper case, as percent-encoding has it (RFC 3986 §2.1).
+  @inlinable @inline(__always)
+  package static func upperHexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
+
   /// The number a HEXDIG stands for; `nil` for any other byte.
   @inlinable @inline(__always)
   package static func hexadecimalValue(_ byte: UInt8) -> UInt8? {

@@ -151,7 +151,7 @@ public struct ByteBuffer: ~Copyable {
     var rest = value
     for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
       let digit = UInt8(truncatingIfNeeded: rest & 0x0F)
-      unsafe base[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      unsafe base[index] = ASCII.hexadecimalDigit(digit)
       rest >>= 4
     }
     writeIndex += digits
@@ -173,7 +173,7 @@ public struct ByteBuffer: ~Copyable {
     rest = value
     for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
       let digit = UInt8(rest % radix)
-      unsafe base[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      unsafe base[index] = ASCII.hexadecimalDigit(digit)
       rest /= radix
     }
     writeIndex += digits

@@ -56,12 +56,10 @@ struct NormalPathWriter {
     // 0xC0 and 0xC1 begin nothing but overlong sequences; those of three and four bytes show at their second one.
     if byte == 0xC0 || byte == 0xC1 { return .overlong }
     buffer.append(ASCII.percent)
-    buffer.append(Self.hexadecimalDigit(byte >> 4))
-    buffer.append(Self.hexadecimalDigit(byte & 0x0F))
+    buffer.append(ASCII.upperHexadecimalDigit(byte >> 4))
+    buffer.append(ASCII.upperHexadecimalDigit(byte & 0x0F))
     return nil
   }
-
-  private static func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
   // Decides about the segment that has just been written.
   private mutating func endSegment(isLast: Bool, in buffer: inout ByteBuffer) -> PathError? {

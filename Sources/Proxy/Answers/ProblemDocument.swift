@@ -1,6 +1,7 @@
 // Owns the answers the proxy gives in its own name (RFC 9457): one per failure, the same for every caller. They name
 // the route and the reason; they never name an upstream's address, and no token gets near this file.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Identity
@@ -200,18 +201,5 @@ struct ProblemDocument {
     return text
   }
 
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\u{0}"..<" ":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
-  }
+  private static func quoted(_ text: String) -> String { JSONValue.string(text).canonicalText() }
 }

@@ -1,6 +1,8 @@
 // Owns how bytes from anywhere become the inside of a quoted string in a log: valid UTF-8, no control characters, no
 // bare quote. The escapes are JSON's (RFC 8259 §7), in text records too.
 
+internal import Bytes
+
 extension LineBuffer {
   /// Appends bytes as the inside of a JSON string. Control characters (C0, DEL, C1) become escapes; what is not UTF-8
   /// becomes U+FFFD, one for each maximal ill-formed run (Unicode 16 §3.9, as Swift's own decoder does).
@@ -41,18 +43,14 @@ extension LineBuffer {
 
   private mutating func append(codePoint: UInt8) {
     append("\\u00")
-    append(hexadecimalDigit(codePoint >> 4))
-    append(hexadecimalDigit(codePoint & 15))
+    append(ASCII.hexadecimalDigit(codePoint >> 4))
+    append(ASCII.hexadecimalDigit(codePoint & 15))
   }
 }
 
 @inline(__always)
 private func isPlain(_ byte: UInt8) -> Bool {
   byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-}
-
-private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
-  value < 10 ? 0x30 + value : 0x57 + value
 }
 
 /// The length of the well-formed sequence at `index`, or of the ill-formed run to be replaced (Unicode table 3-7).

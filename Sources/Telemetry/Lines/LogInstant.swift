@@ -1,5 +1,7 @@
 // Owns how an instant is written in a log: RFC 3339, UTC, milliseconds. It reads no clock.
 
+internal import Bytes
+
 /// An instant of the wall clock.
 public struct LogInstant: Sendable, Hashable {
   /// Seconds since 1970-01-01T00:00:00Z.
@@ -33,26 +35,19 @@ extension LineBuffer {
 
   /// Appends `2026-01-02T03:04:05`, which is the same for a whole second.
   mutating func append(secondOf instant: LogInstant) {
-    let seconds = Swift.min(Swift.max(instant.seconds, -62_167_219_200), 253_402_300_799)
-    var day = seconds / 86_400
-    var second = seconds % 86_400
-    if second < 0 {
-      day -= 1
-      second += 86_400
-    }
-    let date = civilDate(daysSince1970: day)
-    append(twoDigits: UInt64(date.year) / 100)
-    append(twoDigits: UInt64(date.year) % 100)
+    let time = CalendarTime(clamping: instant.seconds)
+    append(twoDigits: UInt64(time.year) / 100)
+    append(twoDigits: UInt64(time.year) % 100)
     append(UInt8(ascii: "-"))
-    append(twoDigits: UInt64(date.month))
+    append(twoDigits: UInt64(time.month))
     append(UInt8(ascii: "-"))
-    append(twoDigits: UInt64(date.day))
+    append(twoDigits: UInt64(time.day))
     append(UInt8(ascii: "T"))
-    append(twoDigits: UInt64(second) / 3600)
+    append(twoDigits: UInt64(time.hour))
     append(UInt8(ascii: ":"))
-    append(twoDigits: UInt64(second) / 60 % 60)
+    append(twoDigits: UInt64(time.minute))
     append(UInt8(ascii: ":"))
-    append(twoDigits: UInt64(second) % 60)
+    append(twoDigits: UInt64(time.second))
   }
 
   /// Appends `.678Z`.
@@ -98,17 +93,4 @@ extension LineBuffer {
     append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100))
     append(twoDigits: value % 100)
   }
-}
-
-/// The proleptic Gregorian date of a day. Eras of 400 years begin on 1 March, so that the leap day is a year's last.
-private func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
-  let shifted = daysSince1970 + 719_468
-  let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-  let dayOfEra = shifted - era * 146_097
-  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-  let monthFromMarch = (5 * dayOfYear + 2) / 153
-  let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-  let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
 }

@@ -2,6 +2,8 @@
 // the one that proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf
 // Encoding").
 
+internal import Bytes
+
 /// Renders batches of spans of one process.
 public struct TracesDocument: Sendable {
   private let resource: [(key: String, value: String)]
@@ -105,8 +107,7 @@ public struct TracesDocument: Sendable {
 
   private static func append(hexadecimal number: UInt64, to buffer: inout LineBuffer) {
     for shift in stride(from: 60, through: 0, by: -4) {
-      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
-      buffer.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+      buffer.append(ASCII.hexadecimalDigit(UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15))
     }
   }
 }

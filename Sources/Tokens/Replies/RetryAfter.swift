@@ -48,20 +48,12 @@ extension UnixTime {
       year += thisYear / 100 * 100
       if year >= thisYear + 50 { year -= 100 }
     }
-    let days = Self.days(year: year, month: Int64(month) + 1, day: day)
-    self.init(days * 86_400 + hour * 3600 + minute * 60 + second)
+    let time = CalendarTime(
+      year: Int(year), month: month + 1, day: Int(day), hour: Int(hour), minute: Int(minute), second: Int(second))
+    self.init(time.secondsSince1970)
   }
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-  /// Days from 1970-01-01 to a date of the Gregorian calendar, with years counted from March so that leap days come
-  /// last.
-  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    let marchYear = month <= 2 ? year - 1 : year
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    // 719,468 days lie between 0000-03-01 and 1970-01-01.
-    return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
-  }
 }
 
 extension Int64 {

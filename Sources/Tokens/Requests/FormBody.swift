@@ -40,12 +40,8 @@ package struct FormBody: Sendable {
       bytes.append(byte)
     default:
       bytes.append(UInt8(ascii: "%"))
-      bytes.append(hexadecimal(byte >> 4))
-      bytes.append(hexadecimal(byte & 0x0F))
+      bytes.append(ASCII.upperHexadecimalDigit(byte >> 4))
+      bytes.append(ASCII.upperHexadecimalDigit(byte & 0x0F))
     }
-  }
-
-  private static func hexadecimal(_ digit: UInt8) -> UInt8 {
-    digit < 10 ? 0x30 + digit : 0x37 + digit
   }
 }

@@ -30,7 +30,9 @@ package struct AuthorizationSession: Sendable {
   ) throws(Failure) {
     self.state = state
     self.proof = proof
-    let digits = Array("0123456789abcdef")
-    nonce = String(try digest(Array(nonceSeed.utf8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    let digits = try digest(Array(nonceSeed.utf8)).flatMap {
+      [ASCII.hexadecimalDigit($0 >> 4), ASCII.hexadecimalDigit($0 & 15)]
+    }
+    nonce = String(decoding: digits, as: UTF8.self)
   }
 }

@@ -1,5 +1,6 @@
 // Owns how the end of a sign-in reaches the application: a redirect, or a form that the browser posts.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPServer
 
@@ -43,16 +44,15 @@ extension Pages {
 
   /// The value as a query's: everything but unreserved characters in hexadecimal (RFC 3986 §2.3).
   private static func encoded(_ value: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    var text = ""
+    var text: [UInt8] = []
     for byte in value.utf8 {
       let character = Character(UnicodeScalar(byte))
       if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
-        text.append(character)
+        text.append(byte)
       } else {
-        text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 0x0F)])"
+        text += [ASCII.percent, ASCII.upperHexadecimalDigit(byte >> 4), ASCII.upperHexadecimalDigit(byte & 0x0F)]
       }
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 }
