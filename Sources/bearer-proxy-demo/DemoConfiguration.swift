@@ -58,6 +58,8 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
 
     # A public application: it keeps no secret, and people sign in to it.
     desk:
+      # What people read on pages.
+      display_name: Orders desk
       authority: \(issuer)
       client_id: \(DemoDirectory.Sample.desk)
       # It can answer claims challenges.
@@ -88,11 +90,13 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
     # With the token of a person who has signed in once: another one for each API.
     - name: my-orders
+      display_name: Your orders
       path: /my/orders/
       upstream: \(apiOrigin)/api/
       application: desk
       token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ordersURI)/Orders.Read"]}
     - name: my-ledger
+      display_name: Your ledger
       path: /my/ledger/
       upstream: \(apiOrigin)/ledger/
       application: desk

@@ -68,7 +68,7 @@ extension Tour {
       }
     }
     expect(
-      login.status == 0 && pages == ["Sign in", "orders-desk asks for your permission", "You are signed in"]
+      login.status == 0 && pages == ["Sign in", "Orders desk asks for your permission", "You are signed in"]
         && !login.text.contains("eyJ"),
       "signed in: exit status 0, and no token is shown")
   }

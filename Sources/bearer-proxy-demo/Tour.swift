@@ -66,7 +66,7 @@ struct Tour {
     let seen = Seen(answer.body)
     expect(
       answer.httpStatus == 200 && seen?.caller?.application == DemoDirectory.Sample.portal,
-      "200, and the API saw the application orders-portal with its roles")
+      "200, and the API saw the application Orders portal with its roles")
     return seen
   }
 
@@ -242,7 +242,7 @@ struct Seen: Decodable {
 
   /// The caller, its rights, and the beginning of the token's identifier.
   var words: String {
-    let name = caller?.user ?? (caller?.application == DemoDirectory.Sample.portal ? "orders-portal" : "a caller")
+    let name = caller?.user ?? (caller?.application == DemoDirectory.Sample.portal ? "Orders portal" : "a caller")
     let rights = (caller?.scopes ?? caller?.roles ?? []).joined(separator: ", ")
     return "\(name) with \(rights); token \(token.identifier?.prefix(6) ?? "")…"
   }

@@ -64,7 +64,7 @@ import Tokens
     #expect(choice.heading == "Choose an account")
     let page = try person.press(
       "account", on: choice, ["account": try #require(choice.between("name=\"account\" value=\"", "\""))])
-    #expect(page.heading == "orders-desk asks for your permission")
+    #expect(page.heading == "Orders desk asks for your permission")
   }
 
   @Test func `who polls within the interval is told to slow down`() throws {

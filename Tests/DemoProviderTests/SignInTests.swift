@@ -20,7 +20,7 @@ import Tokens
     let wrong = try person.signIn(on: first, password: "guess")
     #expect(wrong.text.contains("role=\"alert\">The user name or the password is wrong."))
     let consent = try person.signIn(on: wrong)
-    #expect(consent.heading == "orders-desk asks for your permission")
+    #expect(consent.heading == "Orders desk asks for your permission")
     for words in ["See your orders", "Orders.Read", "Keep the access you give", "alice@contoso.example", "Contoso"] {
       #expect(consent.text.contains(words))
     }
@@ -64,7 +64,7 @@ import Tokens
     PromptRow(testDescription: "select_account, nobody", change: ["prompt": "select_account"], heading: "Sign in"),
     PromptRow(
       testDescription: "consent again", signedIn: [Sample.alice], change: ["prompt": "consent"],
-      heading: "orders-desk asks for your permission"),
+      heading: "Orders desk asks for your permission"),
     PromptRow(testDescription: "none, nobody", change: ["prompt": "none"], error: "login_required"),
     PromptRow(testDescription: "none, one", signedIn: [Sample.alice], change: ["prompt": "none"]),
     PromptRow(
@@ -85,7 +85,7 @@ import Tokens
       later: 61, filledIn: Sample.alice),
     PromptRow(
       testDescription: "more scopes than consented to", signedIn: [Sample.alice],
-      change: ["scope": "openid api://orders/Orders.Write"], heading: "orders-desk asks for your permission"),
+      change: ["scope": "openid api://orders/Orders.Write"], heading: "Orders desk asks for your permission"),
     PromptRow(
       testDescription: "an unknown scope", signedIn: [Sample.alice], change: ["scope": "api://orders/Orders.Burn"],
       error: "invalid_scope"),
@@ -174,7 +174,7 @@ import Tokens
     #expect(PersonAtBrowser.Reply(chosen)?["code"] != nil)
     let other = try person.press("another", on: person.authorize(["prompt": "select_account"]))
     #expect(other.heading == "Sign in")
-    #expect(try person.signIn(Sample.bob, on: other).heading == "orders-desk asks for your permission")
+    #expect(try person.signIn(Sample.bob, on: other).heading == "Orders desk asks for your permission")
   }
 
   @Test func `a stranger is told so at the door of the tenant, and a guest comes in`() throws {
@@ -182,7 +182,7 @@ import Tokens
     let stranger = try person.signIn(Sample.alice, on: person.authorize(tenant: Sample.fabrikam))
     #expect(stranger.heading == "Sign in")
     #expect(stranger.text.contains("does not exist in tenant &#39;Fabrikam&#39;"))
-    #expect(try person.signIn(Sample.fay, on: stranger).heading == "orders-desk asks for your permission")
+    #expect(try person.signIn(Sample.fay, on: stranger).heading == "Orders desk asks for your permission")
     #expect(try PersonAtBrowser().code(Sample.fay, tenant: Sample.tenant).isEmpty == false)
   }
 

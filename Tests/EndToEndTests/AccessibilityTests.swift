@@ -25,11 +25,11 @@ struct AccessibilityTests {
     let stage = try await SignInStage()
     let result = try await look([
       "--walk", stage.origin, "--route", "my-orders", "--return", "/my/orders/list",
-      "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none",
+      "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none", "--strong", "/my/orders/payouts",
     ])
     await stage.services.stop()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("ok: 10 kinds of pages can be read and used"), "\(result.output)")
+    #expect(result.output.contains("ok: 12 kinds of pages can be read and used"), "\(result.output)")
   }
 
   @Test func `the pages that ask for more, offer a choice, refuse, or stand beside`() async throws {
@@ -55,12 +55,13 @@ struct AccessibilityTests {
       "choice=\(page)my-orders", "more is needed=\(page)bobs-orders", "unknown link=\(page)nobody",
       "unsafe link=\(page)my-orders&return=//evil.example", "going back=file://\(refreshing)",
       "refused with a choice=\(stage.origin)/my/orders/list", "at the terminal=http://\(redirect)/nothing",
-      "device=\(stage.services.providerOrigin)/device",
+      "device=\(stage.services.providerOrigin)/device", "provider's first page=\(stage.services.providerOrigin)/",
+      "no route=\(stage.origin)/no/such/route",
     ])
     login.process.send(SIGTERM)
     await stage.services.stop()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("ok: 8 kinds of pages can be read and used"), "\(result.output)")
+    #expect(result.output.contains("ok: 10 kinds of pages can be read and used"), "\(result.output)")
   }
 
   /// Without this page, a look that finds nothing would prove nothing.
@@ -71,13 +72,15 @@ struct AccessibilityTests {
       <!doctype html><title> </title>
       <style>
       body{background:#fff;color:#999} :focus-visible{outline:0 none} a.pale:focus-visible{outline:3px solid #eee}
-      .wide{width:900px} .tiny{display:block;width:9px;height:9px;overflow:hidden} input{border:1px solid #ccc}
+      .wide{width:900px} .on{position:absolute;top:5px;left:5px} .problem{border:0} .tiny{display:block;width:9px;height:9px;overflow:hidden} input{border:1px solid #ccc}
       </style>
       <h2>First</h2><h1>One</h1><h1>Two</h1><h4>Four</h4>
       <p class="problem wide">pale words</p>
       <input name="q"><a class="pale" tabindex="3" href="#y">pale</a><input type="password"><input type="radio" name="r">
       <button></button><a class="tiny" href="#x">tiny</a>
       <img src="data:,"><i id="a"></i><i id="a"></i>
+      <label>which <input aria-invalid="true"></label>
+      <div class="on">one text</div><div class="on">another</div><footer class="wide">wide</footer>
       """, to: "bad.html")
     let result = try await look(["bad=file://\(page)"])
     #expect(result.status == 1)
@@ -88,7 +91,9 @@ struct AccessibilityTests {
       "a control without a name: <button", "a small target", "choice without a legend", "a password that is not said",
       "picture without words", "a problem that is not announced", "an id twice", "an order of its own",
       "light: text 2.8", "light: edge of a field", "dark: the page is not", "focus cannot be seen", "focus contrast 1.",
-      "Tab does not go", "it scrolls sideways",
+      "Tab does not go", "it scrolls sideways", "forced colours, light: no edge", "text at 200 %: the footer is wider",
+      "text at 100 %: 'another' is on 'one text'", "a screen reader has no name for a button",
+      "a screen reader finds 0 of: main", "a screen reader has no title", "does not say what is wrong with: which",
     ] { #expect(result.errors.contains(flaw), "\(flaw) is not in: \(result.errors)") }
   }
 }

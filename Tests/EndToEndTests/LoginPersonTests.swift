@@ -84,6 +84,20 @@ import Testing
     await scene.services.stop()
   }
 
+  @Test func `people read display names where the configuration has them`() async throws {
+    let route = scene.route("hers", account: Sample.alice)
+      .replacing("name: hers", with: "name: hers, display_name: Her orders")
+    let proxy = try await scene.proxy([route], application: ", display_name: Orders & more")
+    let login = try Login(proxy.configuration, ["--route", "hers"], in: scene.directory)
+    let pages = try await scene.person().authorize(try await login.address())
+    #expect(pages.contains("is signed in to <b>Orders &amp; more</b>, and <b>Her orders</b> can be used."))
+    let result = try await login.result()
+    #expect(result.errors.contains("To sign in to 'Orders & more (desk)', go there"), "\(result.errors)")
+    #expect(result.output.hasPrefix("\(Sample.alice) is signed in to Orders & more (desk)\n"))
+    #expect(result.output.contains("\nroute:   Her orders (hers)\n"))
+    await scene.services.stop()
+  }
+
   @Test(arguments: [("y", true), ("n", false), ("", false)])
   func `at a terminal it is the terminal that asks`(answer: String, isKept: Bool) async throws {
     let proxy = try await scene.proxy([scene.route("open")])

@@ -33,15 +33,18 @@ struct LoginScene {
       """
   }
 
-  /// A proxy with these routes; `cache` is where tokens are kept, and `applications` are others beside `desk`.
-  func proxy(_ routes: [String], cache: String = "cache.json", applications: String = "") async throws -> ProxyUnderTest
-  {
+  /// A proxy with these routes; `cache` is where tokens are kept, `application` are further keys of `desk`, and
+  /// `applications` are others beside it.
+  func proxy(
+    _ routes: [String], cache: String = "cache.json", application: String = "", applications: String = ""
+  ) async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
       in: directory,
       """
       cache: {file: \(cache)}
       applications:
-        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk), tls: {ca_file: "\(settings.authorityPath)"}}
+        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk),
+          tls: {ca_file: "\(settings.authorityPath)"}\(application)}
       \(applications)
       defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
       routes:

@@ -48,7 +48,7 @@ struct SignInBrowserTests {
     let proxy = try await scene.proxy([scene.route("open")])
     let login = try Login(proxy.configuration, ["--route", "open"], in: scene.directory)
     let result = try await run(
-      ["/usr/bin/python3", testsDirectory + "/peers/login_browser.py", "--start", try await login.start()],
+      ["/usr/bin/python3", testsDirectory + "/peers/login_browser.py", "--start", try await login.start()] + pictures,
       within: .seconds(150))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: no policy was broken"))

@@ -183,7 +183,7 @@ import Tokens
       let person = SigningInPerson(user: Sample.fay, trust: settings.authorityPath)
       let pages = try await person.signInDevice(
         at: #require(begun.body.member("verification_uri")), code: #require(begun.body.member("user_code")))
-      #expect(pages == "Sign in > orders-desk asks for your permission > You are signed in\n")
+      #expect(pages == "Sign in > Orders desk asks for your permission > You are signed in\n")
       let granted = try await curl(
         trust + [
           "-d", "grant_type=urn:ietf:params:oauth:grant-type:device_code", "-d", "client_id=\(Sample.desk)", "-d",

@@ -89,8 +89,8 @@ import Testing
       printed.append(call.output + call.errors)
     }
     let expected = [
-      "200 OK", "data: {\"tick\": 5}", "403 Forbidden", "is signed in to desk", DemoDirectory.Sample.alice, "my-orders",
-      "# TYPE bearer_proxy_", "Sample users",
+      "200 OK", "data: {\"tick\": 5}", "403 Forbidden", "is signed in to Orders desk (desk)",
+      DemoDirectory.Sample.alice, "my-orders", "# TYPE bearer_proxy_", "Sample users",
     ]
     try #require(printed.count == expected.count, "\(screen)")
     for (text, words) in zip(printed, expected) { #expect(text.contains(words)) }

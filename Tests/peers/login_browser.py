@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A real browser at the address that `bearer-proxy login` prints: headless Chromium, see browser.py.
 
-    login_browser.py --start URL [--user U] [--password P]
+    login_browser.py --start URL [--user U] [--password P] [--screenshots DIR]
 
 A page of another site sends wrong answers first: images, forms, fetches. Then the person signs in, consents, says on
 the last page that the sign-in is kept, and comes once more. Ends with 0 where everything holds.
@@ -14,6 +14,7 @@ import tempfile
 import threading
 import urllib.parse
 
+from accessible import Looker
 from browser import Browser, check
 
 
@@ -35,12 +36,14 @@ def main():
     parser.add_argument("--start", required=True)
     parser.add_argument("--user", default="alice@contoso.example")
     parser.add_argument("--password", default="tulip-anchor-42")
+    parser.add_argument("--screenshots")
     options = parser.parse_args()
     port = urllib.parse.urlsplit(options.start).port
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(folder)
+        looker = Looker(browser, options.screenshots)
         try:
             browser.go("http://foreign.localhost:%d/" % server.server_port)
             for host in ("localhost", "127.0.0.1"):
@@ -57,8 +60,11 @@ def main():
                 "the page says who signed in",
                 browser.text("body"),
             )
+            looker.look("login asks")
             browser.press("button[value=yes]")
             check(browser.heading == "You are signed in", "and keeps it where the person says so", browser.text("body"))
+            looker.look("login is done")
+            check(not looker.wrong, "its pages can be read and used", "\n  ".join([""] + looker.wrong))
             said = [line for line in browser.complaints() if "Content Security Policy" in line and str(port) in line
                     and "frame-ancestors" not in line]
             check(not said, "no policy was broken", said)

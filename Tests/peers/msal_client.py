@@ -79,7 +79,7 @@ def device_flow(scene):
     result = app.acquire_token_by_device_flow(flow)
     thread.join()
     check("access_token" in result, "the device is signed in", result)
-    check(person.headings == ["Sign in", "orders-desk asks for your permission", "You are signed in"],
+    check(person.headings == ["Sign in", "Orders desk asks for your permission", "You are signed in"],
           "the person saw sign-in, consent and a good end", person.headings)
     claims = result["id_token_claims"]
     check(
@@ -132,7 +132,7 @@ def code_flow(scene, mode):
     ledger = sign_in(["api://ledger/Ledger.Read"], login_hint="bob@contoso.example")
     check(ledger.get("scope") == "api://ledger/Ledger.Read" and ledger["access_token"] != orders["access_token"],
           "the other API has a token of its own", ledger)
-    check(person.headings[0] == "orders-desk asks for your permission",
+    check(person.headings[0] == "Orders desk asks for your permission",
           "who is signed in is asked for consent alone", person.headings)
     person.headings = []
     quiet = sign_in(["api://ledger/Ledger.Read"], prompt="none", login_hint="bob@contoso.example")

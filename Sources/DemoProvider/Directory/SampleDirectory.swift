@@ -76,7 +76,7 @@ extension DemoDirectory {
 
   private static func portal(_ secret: Secret, _ federated: [FederatedCredential]) -> RegisteredApplication {
     RegisteredApplication(
-      clientIdentifier: Sample.portal, object: "c0a7050d-0000-4000-8000-0000000000c1", displayName: "orders-portal",
+      clientIdentifier: Sample.portal, object: "c0a7050d-0000-4000-8000-0000000000c1", displayName: "Orders portal",
       secrets: [secret], federatedCredentials: federated,
       grantedRoles: [Sample.ordersAPI: ["Orders.Read", "Orders.Write"]],
       redirectURIs: ["http://localhost"])
@@ -84,14 +84,14 @@ extension DemoDirectory {
 
   private static func visitor(_ secret: Secret) -> RegisteredApplication {
     RegisteredApplication(
-      clientIdentifier: Sample.visitor, object: "c0a7050d-0000-4000-8000-0000000000c2", displayName: "visitor",
+      clientIdentifier: Sample.visitor, object: "c0a7050d-0000-4000-8000-0000000000c2", displayName: "Visitor",
       secrets: [secret])
   }
 
   /// One service principal of the application per tenant.
   private static func desk(_ object: String) -> RegisteredApplication {
     RegisteredApplication(
-      clientIdentifier: Sample.desk, object: object, displayName: "orders-desk",
+      clientIdentifier: Sample.desk, object: object, displayName: "Orders desk",
       redirectURIs: [
         "http://localhost", "http://127.0.0.1", "http://localhost/.bearer/callback",
         "https://localhost/.bearer/callback", "http://localhost/.bearer/callback/desk",

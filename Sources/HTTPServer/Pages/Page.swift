@@ -8,8 +8,8 @@ package struct Page: Sendable {
   package var title: String
   /// What stands in the page's main element.
   package var content: Markup
-  /// What stands below it.
-  package var footer: Markup?
+  /// What stands below it: whose page it is.
+  package var footer: Markup = "bearer-proxy"
   /// Where the page's forms may lead, redirects included: browsers check those too.
   package var formAction = "'none'"
   /// Where the browser goes by itself at once.
@@ -33,7 +33,6 @@ package struct Page: Sendable {
     let style = Markup(stringLiteral: PageStyle.sheet)
     let script = Markup(stringLiteral: self.script.map { "<script>\($0.text)</script>\n" } ?? "")
     let next: Markup = refresh.map { "<meta http-equiv=\"refresh\" content=\"0;url=\($0)\">\n" } ?? ""
-    let below: Markup = footer.map { "<footer>\($0)</footer>\n" } ?? ""
     let page: Markup = """
       <!DOCTYPE html>
       <html lang="en">
@@ -48,7 +47,8 @@ package struct Page: Sendable {
       <main>
       \(content)
       </main>
-      \(below)\(submitsItself ? script : "")</body>
+      <footer>\(footer)</footer>
+      \(submitsItself ? script : "")</body>
       </html>
 
       """
@@ -74,10 +74,11 @@ package struct Page: Sendable {
   }
 
   /// Facts that most people need not read, folded; nothing where there are none.
-  package static func details(_ facts: [(name: String, text: String)]) -> Markup {
+  package static func details(_ facts: [(name: String, text: String)], _ more: Markup = "") -> Markup {
+    let facts = facts.filter { !$0.text.isEmpty }
     if facts.isEmpty { return "" }
-    let rows: [Markup] = facts.map { "<dt>\($0.name)</dt><dd><code>\($0.text)</code></dd>\n" }
-    return "<details><summary>Details</summary>\n<dl>\n\(rows)</dl>\n</details>\n"
+    let rows: [Markup] = facts.map { "<div><dt>\($0.name)</dt><dd><code>\($0.text)</code></dd></div>\n" }
+    return "<details><summary>Details</summary>\n\(more)<dl>\n\(rows)</dl>\n</details>\n"
   }
 
   /// The media type of `html`.
@@ -113,23 +114,25 @@ private enum PageStyle {
     @media (prefers-color-scheme:dark){:root{--ink:#e8edf1;--quiet:#a3b0bc;--page:#12171c;--card:#1b2229;--line:#3d4955;\
     --main:#7fd6cb;--on-main:#06201d;--note:#16302e;--bad:#ffb4ab;--bad-back:#3a1c1b}}
     *{box-sizing:border-box}
-    body{margin:0;padding:1rem;min-height:100vh;display:flex;flex-direction:column;align-items:center;\
+    body{margin:0;padding:min(1rem,4vw);min-height:100vh;display:flex;flex-direction:column;align-items:center;\
     justify-content:center;gap:1rem;background:var(--page);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
     main{width:100%;max-width:30rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;\
-    padding:2rem 1.75rem}
+    padding:min(2rem,7vw) min(1.75rem,6vw);overflow-wrap:anywhere}
+    main>:last-child{margin-bottom:0}
     h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
     h2{font-size:1rem;margin:1.5rem 0 .25rem}
     p{margin:.25rem 0 .75rem}
-    p,li,b,label{overflow-wrap:anywhere}
     ul{margin:0 0 1rem;padding-left:1.25rem}
     li{margin:.25rem 0}
+    a{color:var(--main)}
     small,footer,.quiet{color:var(--quiet);font-size:.875rem}
     footer{width:100%;max-width:30rem;text-align:center;overflow-wrap:anywhere}
-    details{margin-top:1.5rem;color:var(--quiet);font-size:.875rem;overflow-wrap:anywhere}
+    details{margin-top:1.5rem;color:var(--quiet);font-size:.875rem}
     summary{cursor:pointer;padding:.5rem 0}
-    dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem .75rem;margin:.25rem 0 0}
-    dd{margin:0}
-    dt{font-weight:600}
+    dl{margin:.5rem 0 0}
+    dl div{display:flex;flex-wrap:wrap;gap:0 .75rem;margin:.25rem 0}
+    dt{font-weight:600;min-width:6rem}
+    dd{flex:1 1 12rem;min-width:0;margin:0}
     fieldset{border:0;padding:0;margin:1.5rem 0 0}
     legend{font-weight:600;padding:0;margin-bottom:.5rem}
     label{display:block;font-weight:600;margin:.75rem 0 .25rem}
@@ -139,7 +142,7 @@ private enum PageStyle {
     border-radius:.4rem}
     input[type=radio]{accent-color:var(--main);width:1.1rem;height:1.1rem;margin:0;flex:none}
     input.code{font:600 1.5rem/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;text-transform:uppercase}
-    .note,.problem{border-radius:.4rem;padding:.6rem .75rem;margin:.75rem 0}
+    .note,.problem{border:1px solid transparent;border-radius:.4rem;padding:.6rem .75rem;margin:.75rem 0}
     .note{background:var(--note)}
     .problem{color:var(--bad);background:var(--bad-back)}
     .usercode{font:600 1.25rem/1.4 ui-monospace,monospace;letter-spacing:.1em}
@@ -151,5 +154,6 @@ private enum PageStyle {
     button.account{display:block;width:100%;text-align:left;margin:.5rem 0}
     button.account small{display:block;font-weight:400}
     :focus-visible{outline:3px solid var(--main);outline-offset:2px}
+    @media (forced-colors:active){button.main,a.button{border:3px solid ButtonText}}
     """
 }

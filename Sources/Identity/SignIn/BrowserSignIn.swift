@@ -69,8 +69,10 @@ package struct BrowserSignIn: Sendable {
     return try await file(try await prove(code))
   }
 
-  /// The application's name.
-  var application: String { exchange.request.application.name }
+  /// What people call the application.
+  var application: String { exchange.request.displayName ?? exchange.request.application.name }
+  /// What can be used after the sign-in.
+  var purpose: String? { exchange.request.purpose }
 
   /// Takes a code for tokens and believes the ID token. Nothing is kept yet.
   func prove(_ code: Secret) async throws(SignInError) -> ProvenSignIn {

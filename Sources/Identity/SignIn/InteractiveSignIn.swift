@@ -208,7 +208,8 @@ package struct InteractiveSignIn: Sendable {
       do throws(SignInError) {
         let result = try await signIn.file(proven)
         return end(
-          .success(.filed(result)), .kept(name: proven.account.name, application: signIn.application))
+          .success(.filed(result)),
+          .kept(name: proven.account.name, application: signIn.application, purpose: signIn.purpose))
       } catch {
         return end(.failure(error), .failed)
       }

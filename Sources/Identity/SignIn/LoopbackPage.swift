@@ -3,7 +3,7 @@ internal import HTTPServer
 /// A page of the loopback listener. Names are escaped; nothing else of a request or an answer is in a page.
 enum LoopbackPage: Sendable, Hashable {
   /// The person is signed in, and it is kept.
-  case kept(name: String, application: String)
+  case kept(name: String, application: String, purpose: String? = nil)
   /// The terminal asks whether it is kept.
   case askedElsewhere(name: String, application: String)
   /// The page asks; the form goes to `decision`.
@@ -47,14 +47,21 @@ enum LoopbackPage: Sendable, Hashable {
 
   private var content: (title: String, text: Markup) {
     switch self {
-    case .kept(let name, let application):
-      ("You are signed in", "<p><b>\(name)</b> is signed in to <b>\(application)</b>. You can close this window.</p>")
+    case .kept(let name, let application, let purpose):
+      (
+        "You are signed in",
+        """
+        <p role="status"><b>\(name)</b> is signed in to <b>\(application)</b>\(Self.use(purpose)).</p>
+        <p>You can close this page.</p>
+        """
+      )
     case .askedElsewhere(let name, let application):
       (
         "Back to the terminal",
         """
-        <p><b>\(name)</b> signed in to <b>\(application)</b>. The terminal asks whether to keep it. You can close this \
-        window.</p>
+        <p role="status"><b>\(name)</b> signed in to <b>\(application)</b>. The terminal asks whether to keep \
+        it.</p>
+        <p>You can close this page.</p>
         """
       )
     case .asked(let name, let application, let decision):
@@ -68,9 +75,13 @@ enum LoopbackPage: Sendable, Hashable {
         </form>
         """
       )
-    case .dropped: ("Discarded", "<p>Nothing of this sign-in was kept. You can close this window.</p>")
+    case .dropped:
+      ("Discarded", "<p role=\"status\">Nothing of this sign-in was kept.</p>\n<p>You can close this page.</p>")
     case .failed:
-      ("Not signed in", "<p>The sign-in did not succeed. The terminal says why. You can close this window.</p>")
+      (
+        "Not signed in",
+        "<p role=\"alert\">The sign-in did not succeed. The terminal says why.</p>\n<p>You can close this page.</p>"
+      )
     case .wrongAnswer:
       (
         "Not signed in",
@@ -90,6 +101,10 @@ enum LoopbackPage: Sendable, Hashable {
     case .foreign, .nothingHere, .method, .tooLarge:
       ("Nothing here", "<p>This address waits for a sign-in's answer.</p>")
     }
+  }
+
+  private static func use(_ purpose: String?) -> Markup {
+    purpose.map { ", and <b>\($0)</b> can be used" } ?? ""
   }
 
   /// The page as an answer.

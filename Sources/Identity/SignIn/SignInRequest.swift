@@ -22,6 +22,10 @@ package struct SignInRequest: Sendable {
   package var authenticationContexts: [String] = []
   /// Whose tokens alone are filed: a user name or an id. Nil files any account's.
   package var expectedAccount: String?
+  /// What people call the application; its name unless told.
+  package var displayName: String?
+  /// What can be used after the sign-in, as people call it.
+  package var purpose: String?
   /// Who is asked whether the sign-in is kept.
   package var confirmation = SignInConfirmation.none
 

@@ -66,7 +66,8 @@ struct ErrorResponse {
         return
       }
       let page = InteractionPage(
-        title: problem.title, interaction: interaction, route: route?.name ?? "", signIn: signIn, requestID: requestID
+        title: problem.title, interaction: interaction, route: route?.name ?? "", displayName: route?.displayName,
+        signIn: signIn, requestID: requestID
       ).page
       body = page.html
       fields = page.fields

@@ -8,31 +8,30 @@ struct InteractionPage {
   var title: String
   var interaction: InteractionRequired
   var route: String
+  /// What people call the route; its name unless told.
+  var displayName: String?
   /// Where to sign in; nil where there is no such page.
   var signIn: String?
   var requestID: String
-
-  private static func facts(route: String, reason: String, requestID: String) -> [Markup] {
-    [("Route", route), ("Reason", reason), ("Request", requestID)].filter { !$0.1.isEmpty }.map { name, text in
-      "<dt>\(name)</dt><dd><code>\(text)</code></dd>\n"
-    }
-  }
 
   /// The page.
   var page: Page {
     let scopes: [Markup] = interaction.scopes.words.map { "<li><code>\($0)</code></li>\n" }
     let list: Markup = scopes.isEmpty ? "" : "<p>It is for:</p>\n<ul>\n\(scopes)</ul>\n"
     let button: Markup = signIn.map { "<p><a class=\"button\" href=\"\($0)\">Sign in</a></p>\n" } ?? ""
+    let name = displayName ?? route
+    let unusable: Markup = name.isEmpty ? "" : "\(name) cannot be used yet. "
     return Page(
       title: title,
       content: """
         <h1>\(title)</h1>
-        <p>\(interaction.words(route: route, canSignInHere: signIn != nil))</p>
-        \(button)<details><summary>Details</summary>
-        \(list)<dl>
-        \(Self.facts(route: route, reason: interaction.reason.rawValue, requestID: requestID))</dl>
-        </details>
+        <p>\(unusable)\(interaction.words(route: route, canSignInHere: signIn != nil))</p>
+        \(button)\(Page.details(facts, list))
         """)
+  }
+
+  private var facts: [(name: String, text: String)] {
+    [("Route", route), ("Reason", interaction.reason.rawValue), ("Request", requestID)]
   }
 }
 
@@ -47,7 +46,7 @@ struct ProblemPage {
     let facts = [
       (name: "Problem", text: "\(problem.type.word)"), ("Status", "\(problem.status)"), ("Route", route),
       ("Request", requestID),
-    ].filter { !$0.text.isEmpty }
+    ]
     return Page(
       title: problem.title,
       content: """

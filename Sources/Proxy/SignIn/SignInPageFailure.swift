@@ -11,6 +11,8 @@ struct SignInPageFailure {
   /// What the provider or the log says about it.
   var detail: String?
   var next: String
+  /// What technicians look up, behind "Details".
+  var facts: [(name: String, text: String)] = []
 
   private init(_ status: Int, _ heading: String, _ text: String, detail: String? = nil, next: String) {
     self.status = status
@@ -87,12 +89,13 @@ struct SignInPageFailure {
     switch error {
     case .declined(let reply):
       self.init(
-        403, "Sign-in cancelled", "The sign-in was declined, so nothing was changed.", detail: Self.words(reply),
-        next: again)
+        403, "Sign-in cancelled", "The sign-in was declined, so nothing was changed.", next: again)
+      facts = Self.facts(reply)
     case .refused(let reply):
       self.init(
         403, "Not signed in", "The identity provider did not sign you in.", detail: Self.words(reply),
         next: "Begin again, or ask your administrator about what it says.")
+      facts = Self.facts(reply)
     case .provider(.providerUnavailable(.answered(let status), _)):
       self.init(
         503, "The identity provider has a problem",
@@ -118,8 +121,13 @@ struct SignInPageFailure {
     }
   }
 
-  /// What the provider said, its codes only where it said nothing else.
+  /// What the provider said to people, its codes only where it said nothing else. Entra's traces are for "Details".
   private static func words(_ reply: TokenErrorReply) -> String {
-    reply.description.map { "\(reply.error): \($0)" } ?? reply.detail
+    guard let description = reply.description else { return reply.detail }
+    return String(description[..<(description.firstRange(of: " Trace ID:")?.lowerBound ?? description.endIndex)])
+  }
+
+  private static func facts(_ reply: TokenErrorReply) -> [(name: String, text: String)] {
+    [("Error", reply.error), ("Provider", reply.description ?? "")]
   }
 }

@@ -118,7 +118,7 @@ struct SignInPages: Sendable {
     let content: Markup = """
       <p role="alert">\(failure.text)</p>
       \(detail)<p>\(failure.next)</p>
-      \(again)
+      \(again)\(Page.details(failure.facts))
       """
     return page(failure.status, failure.heading, content)
   }
@@ -127,7 +127,6 @@ struct SignInPages: Sendable {
     _ status: Int, _ title: String, _ content: Markup, formAction: String = "'none'", refresh: ReturnPath? = nil
   ) -> SignInAnswer {
     var page = Page(title: title, content: "<h1>\(title)</h1>\n\(content)")
-    page.footer = "bearer-proxy"
     page.formAction = formAction
     page.refresh = refresh?.text
     page.hidesQuery = hidesQuery

@@ -49,6 +49,9 @@ struct LoginCommand {
       application: Application(application, fetch: context.providers(configuration, network)(application)),
       scopes: plan.scopes, extraScopes: plan.extraScopes)
     request.claims = options.claims
+    let shown = ShownName(application.name, application.displayName)
+    request.displayName = shown.shown
+    request.purpose = plan.routes.isEmpty ? nil : plan.routes.map(\.shown).joined(separator: ", ")
     let store = await context.open(configuration.cache, network)
     if let reason = await unwritable(store) {
       throw .failed("the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))")
@@ -59,18 +62,18 @@ struct LoginCommand {
     request.expectedAccount = expectation.account
     request.loginHint = expectation.hint
     request.prompt = expectation.prompt
-    if expectation.isOpen { request.confirmation = confirmation(plan, people, at: context.terminal) }
+    if expectation.isOpen { request.confirmation = confirmation(shown, people, at: context.terminal) }
     let remembered = await RememberedRequirement(options.target, plan, request.application, store, now: context.now)
     if let remembered {
       remembered.add(to: &request)
       context.writeProgress(remembered.words)
     }
     do throws(SignInError) {
-      let result = try await signIn(request, plan, store, network.loop, context)
+      let result = try await signIn(request, shown, store, network.loop, context)
       await remembered?.isMet()
       return CommandAnswer(
         text: LoginReport(
-          result: result, plan: plan, authority: request.application.authority, path: path, people: people,
+          result: result, plan: plan, application: shown, path: path, people: people,
           canRefresh: await canRefresh(result, request.application, store), now: context.now()
         ).text, status: .done)
     } catch {
@@ -83,7 +86,7 @@ struct LoginCommand {
   }
 
   private func signIn(
-    _ request: SignInRequest, _ plan: LoginPlan, _ store: CacheStore, _ loop: EventLoop,
+    _ request: SignInRequest, _ application: ShownName, _ store: CacheStore, _ loop: EventLoop,
     _ context: CommandContext
   ) async throws(SignInError) -> AuthenticationResult {
     let writeProgress = context.writeProgress
@@ -104,7 +107,7 @@ struct LoginCommand {
         countdown.begin(until: context.now() + codes.expiresIn)
       }
     case .browser:
-      let (name, browser) = (plan.application, Browser(environment: context.environment, isRoot: isRoot()))
+      let (name, browser) = (application.both, Browser(environment: context.environment, isRoot: isRoot()))
       // The address stands in the browser's arguments then, where every user of the machine can read it.
       let users = browser == nil ? nil : browserUsers(context.environment)
       return try await InteractiveSignIn(
@@ -142,10 +145,10 @@ struct LoginCommand {
 
   /// How the person confirms the sign-in: at the terminal, or by the page where there is none.
   private func confirmation(
-    _ plan: LoginPlan, _ people: [CachedAccount], at terminal: Terminal
+    _ application: ShownName, _ people: [CachedAccount], at terminal: Terminal
   ) -> SignInConfirmation {
     guard terminal.isInteractive else { return .page }
-    let name = plan.application
+    let name = application.both
     return .program { account in
       let others = people.filter { $0.homeAccountID != account.homeAccountID }.map { $0.name.printable(limit: 100) }
       let note =

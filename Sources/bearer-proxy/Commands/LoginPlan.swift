@@ -32,7 +32,7 @@ struct LoginPlan: Equatable {
   /// The account that the routes name.
   var account: String?
   /// The routes that get their tokens from this sign-in.
-  var routes: [String]
+  var routes: [ShownName]
 
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
   /// is signed in to for the first one's account and scopes, and consented to for the account's other routes, but where
@@ -47,14 +47,15 @@ struct LoginPlan: Equatable {
         throw .routeWithoutAccount(name)
       }
       self.init(
-        application: application, scopes: scopes, extraScopes: options.extraScopes, account: account, routes: [name])
+        application: application, scopes: scopes, extraScopes: options.extraScopes, account: account,
+        routes: [ShownName(name, route.displayName)])
     case .application(let name):
       guard applications.contains(name) else {
         throw .unknownApplication(name, among: applications)
       }
-      let wishes = routes.compactMap { route -> (route: String, account: String?, scopes: ScopeSet)? in
+      let wishes = routes.compactMap { route -> (route: ShownName, account: String?, scopes: ScopeSet)? in
         guard case .account(name, let account, let scopes) = route.token else { return nil }
-        return (route.name, account, scopes)
+        return (ShownName(route.name, route.displayName), account, scopes)
       }
       let first = wishes.first
       let served = wishes.filter { $0.account == first?.account }
@@ -69,12 +70,25 @@ struct LoginPlan: Equatable {
     }
   }
 
-  private init(application: String, scopes: ScopeSet, extraScopes: ScopeSet, account: String?, routes: [String]) {
+  private init(application: String, scopes: ScopeSet, extraScopes: ScopeSet, account: String?, routes: [ShownName]) {
     self.application = application
     self.scopes = scopes
     self.extraScopes = extraScopes
     self.account = account
     self.routes = routes
+  }
+}
+
+/// A name of the configuration, and what people read instead of it.
+struct ShownName: Equatable {
+  /// What people read.
+  var shown: String
+  /// What operators read, who need the name for the next command.
+  var both: String
+
+  init(_ name: String, _ displayName: String?) {
+    shown = displayName ?? name
+    both = displayName.map { "\($0) (\(name))" } ?? name
   }
 }
 

@@ -9,7 +9,7 @@ import Tokens
 struct LoginReport {
   let result: AuthenticationResult
   let plan: LoginPlan
-  let authority: Authority
+  let application: ShownName
   let path: String
   /// Who was signed in before.
   let people: [CachedAccount]
@@ -19,14 +19,15 @@ struct LoginReport {
 
   /// A few lines, never a token.
   var text: String {
-    var lines = ["\(result.account?.name ?? "(no name)") is signed in to \(plan.application)"]
+    var lines = ["\(result.account?.name ?? "(no name)") is signed in to \(application.both)"]
     if let account = result.account { lines.append("id:      \(account.homeAccountID)") }
     if let tenant = result.tenantID { lines.append("tenant:  \(tenant)") }
     lines.append("granted: \(result.scopes.isEmpty ? "(nothing stated)" : result.scopes.description)")
     let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
     if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
     if !plan.routes.isEmpty {
-      lines.append("\(plan.routes.count == 1 ? "route:  " : "routes: ") \(plan.routes.joined(separator: ", "))")
+      let names = plan.routes.map(\.both).joined(separator: ", ")
+      lines.append("\(plan.routes.count == 1 ? "route:  " : "routes: ") \(names)")
     }
     let end = "good for \(words(seconds: result.expiresOn - now))"
     lines.append("token:   \(end), \(canRefresh ? "then refreshed silently" : "then a person has to sign in again")")

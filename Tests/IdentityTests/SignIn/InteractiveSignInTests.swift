@@ -51,7 +51,7 @@ import Tokens
       #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
       #expect(page.contains("Content-Security-Policy: default-src 'none';"))
       #expect(page.contains("Cache-Control: no-store\r\n"))
-      #expect(page.contains("You can close this window"))
+      #expect(page.contains("You can close this page"))
       #expect(!page.contains("C/1") && !page.contains("C%2F1"))
     }
     #expect(result.accessToken == Secret("AT-1"))

@@ -24,7 +24,7 @@ struct Pages: Sendable {
     hasScript: Bool = false
   ) -> DemoAnswer {
     var page = Page(title: "\(title) · demonstration provider", content: content)
-    page.footer = footer.map { "\($0)" }
+    page.footer = footer.map { "Demonstration provider. \($0)" } ?? "Demonstration provider"
     page.formAction = formAction
     page.submitsItself = hasScript
     // With `no-referrer`, browsers would hide the origin of our own forms from us.
