@@ -17,6 +17,8 @@ struct AdminTests {
     #expect(readiness.status == 503)
     #expect(
       readiness.body.hasPrefix("not ready\n- application contoso, scopes orders.read: identity-provider-unavailable"))
+    let verbose = try await proxy.admin("/readyz?verbose")
+    #expect(verbose.status == 503 && verbose.body.contains("\nready_when: tokens\n[-] route orders: provider down "))
     // Health is about the process, not about the provider.
     #expect(try await proxy.admin("/healthz").status == 200)
   }
@@ -26,6 +28,8 @@ struct AdminTests {
     let origin = "http://127.0.0.1:\(scene.proxy.adminPort)"
     #expect(try await scene.proxy.admin("/healthz").status == 200)
     #expect(try await scene.proxy.admin("/readyz").body == "ready\n")
+    let verbose = try await scene.proxy.admin("/readyz?verbose")
+    #expect(verbose.status == 200 && verbose.body == "ready\nready_when: tokens\n[+] route all: ready, adds no token\n")
     #expect(try await scene.proxy.admin("/metrics")["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
     #expect(try await scene.proxy.admin("/orders").status == 404)
     #expect(try await curl(["-X", "POST", origin + "/healthz"]).status == 405)
@@ -101,14 +105,15 @@ struct AdminTests {
       [
         "method": .text("GET"), "path": .text("/nowhere"), "status": .number(404), "bytes_in": .number(0),
         "bytes_out": .number(Double(refused.body.utf8.count)), "token_source": .text("none"),
-        "outcome": .text("answered_by_proxy"),
+        "outcome": .text("answered_by_proxy"), "problem": .text("no-route"),
       ],
       [
         "route": .text("open"), "path": .text("/open/hang-up"), "status": .number(502),
         "bytes_out": .number(Double(failed.body.utf8.count)), "token_source": .text("none"),
-        "outcome": .text("upstream_failed"),
+        "outcome": .text("upstream_failed"), "problem": .text("upstream-closed"),
       ],
     ]
+    #expect(records[0]["problem"] == nil && records.allSatisfy { $0["challenge"] == nil })
     for (record, row) in zip(records, expected) {
       for (name, value) in row { #expect(record[name] == value, "\(name)") }
       #expect(record["level"] == .text("info") && record["message"] == .text("request"))

@@ -53,6 +53,14 @@ struct ChallengeTests {
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["token"] ?? 0
   }
 
+  /// How many requests for a path are recorded with this challenge and what the proxy did about it.
+  private func records(_ proxy: ProxyUnderTest, _ path: String, _ kind: String, _ outcome: String) -> Int {
+    proxy.accessRecords.count { record in
+      record["path"] == .text(path) && record["challenge"] == .text(kind)
+        && record["challenge_outcome"] == .text(outcome)
+    }
+  }
+
   private func outcome(_ proxy: ProxyUnderTest, _ kind: String, _ outcome: String) async throws -> Int {
     try await metricSum(
       proxy, "bearer_proxy_challenges_total", "kind=\"\(kind)\",outcome=\"\(outcome)\"")
@@ -74,6 +82,7 @@ struct ChallengeTests {
     #expect(try await tokenRequests() == before + 1)
     #expect(try await outcome(proxy, "claims", "replayed") >= 1)
     #expect(try await outcome(proxy, "claims", "refused_again") == 0)
+    #expect(try await eventually { records(proxy, "/orders/list", "claims", "replayed") >= 1 })
     await services.stop()
   }
 
@@ -85,6 +94,10 @@ struct ChallengeTests {
     let refused = try await proxy.get("/orders/\(path)")
     #expect(refused.status == 401)
     #expect(refused["www-authenticate"]?.contains(parameter) == true, "\(refused.fields)")
+    // Claims are tried at the provider first; a level of authentication takes a person anyway.
+    let (kind, outcome) = path == "payouts" ? ("claims", "not_obtained") : ("step_up", "passed_on")
+    #expect(
+      try await eventually { records(proxy, "/orders/\(path)", kind, outcome) >= 1 }, "\(proxy.accessRecords)")
     #expect(try await proxy.get("/orders/list").status == 200)
     #expect(try await proxy.get("/orders/\(path)").status == 401)
     #expect(try await eventually { !directory.read("cache.json.challenges").isEmpty })

@@ -14,6 +14,46 @@ struct LoggingTests {
     }
   }
 
+  @Test func `the first record says what runs: version, commit, configuration, addresses, cache`() async throws {
+    let scene = try await ScriptedScene(top: "cache: {file: cache.json}")
+    let first = try #require(scene.proxy.process.errors.split(separator: "\n").first)
+    let record = try JSONDecoder().decode([String: LogValue].self, from: Data(first.utf8))
+    #expect(record["message"] == .text("starting") && record["level"] == .text("info"))
+    let version = try await run([binary(), "version"]).output.split { " ()\n".contains($0) }.map(String.init)
+    #expect(record["version"] == .text(version[1]))
+    // The commit is known to programs that deploy/release has built, which show twelve digits of it.
+    if case .text(let commit)? = record["commit"] {
+      #expect(version.count == 3 && commit.hasPrefix(version[2]))
+    } else {
+      #expect(version.count == 2)
+    }
+    #expect(record["configuration"] == .text(scene.proxy.configuration))
+    #expect(record["listeners"] == .text("127.0.0.1:\(scene.proxy.port)"))
+    #expect(record["admin"] == .text("127.0.0.1:\(scene.proxy.adminPort)"))
+    #expect(record["cache"] == .text(scene.directory.file("cache.json")))
+  }
+
+  @Test func `what a provider says is cut behind a whole word, and followed by the next step`() async throws {
+    let words = "AADSTS7000215: Invalid client secret provided. " + String(repeating: "word ", count: 49)
+    // Its last part would be cut after 300 characters, in the middle of the code.
+    let body =
+      #"{\"error\":\"invalid_client\",\"error_description\":\"\#(words)Trace-0a1b2c3d4e5f60718293a4b5c6d7e8f9\"}"#
+    let scene = try await ProviderScene { try await $0.behave(#"{"status": 401, "body": "\#(body)"}"#) }
+    #expect(try await eventually { !records(scene.proxy.process.errors, "token not obtained").isEmpty })
+    let record = try #require(records(scene.proxy.process.errors, "token not obtained").first)
+    guard case .text(let detail)? = record["detail"] else {
+      _ = Issue.record("\(record)")
+      return
+    }
+    #expect(detail.contains("AADSTS7000215") && detail.hasSuffix("word …"), "\(detail)")
+    #expect(!detail.contains("Trace-") && record["route"] == .text("orders"))
+    guard case .text(let next)? = record["next"] else {
+      _ = Issue.record("\(record)")
+      return
+    }
+    #expect(!next.isEmpty && !detail.contains(next))
+  }
+
   @Test func `trouble that goes on is said once, with the request it was met by, and summed up at the end`()
     async throws
   {

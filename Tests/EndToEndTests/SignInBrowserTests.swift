@@ -22,7 +22,8 @@ struct SignInBrowserTests {
     let result = try await run(
       [
         "/usr/bin/python3", testsDirectory + "/peers/browser.py", "--origin", stage.origin, "--route", "my-orders",
-        "--return", "/my/orders/list", "--strong", "/my/orders/payouts", "--more", "/my/orders/uploads", "--neighbour",
+        "--return", "/my/orders/list", "--strong", "/my/orders/payouts", "--more", "/my/orders/uploads", "--drafts",
+        "/my/orders/drafts", "--neighbour",
         // Of another origin, and of the same site: what is worse than another.
         "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none",
       ] + pictures, within: .seconds(150))

@@ -237,6 +237,8 @@ import Testing
     let no = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(SignInStage.link)), declines: true))
     #expect(no.heading == "Sign-in cancelled")
     #expect(no.body.contains("access_denied") && no.body.contains("User declined to consent"))
+    let next = "\"next\":\"begin again: \(stage.origin)/.bearer/sign-in?route=my-orders\""
+    #expect(try await eventually { stage.proxy.process.errors.contains(next) }, "\(stage.proxy.process.errors)")
     #expect(no.body.contains("Begin again"))
     let bob = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(SignInStage.link)), user: Sample.bob))
     #expect(bob.heading == "Another account is needed")

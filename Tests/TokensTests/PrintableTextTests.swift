@@ -17,6 +17,15 @@ import Tokens
     #expect(text.printable(limit: 100) == shown)
   }
 
+  @Test(arguments: [
+    ("AADSTS65001: consent is missing", 31, "AADSTS65001: consent is missing"),
+    ("AADSTS65001: consent is missing", 30, "AADSTS65001: consent is …"),
+    ("trace 0123456789", 10, "trace …"), ("0123456789", 4, "0123"), ("", 4, ""),
+  ])
+  func `codes are whole, or left out`(text: String, limit: Int, shown: String) {
+    #expect(text.printable(words: limit) == shown)
+  }
+
   @Test func `no more is shown than the limit`() {
     #expect(String(repeating: "a", count: 10_000).printable(limit: 80) == String(repeating: "a", count: 80))
   }

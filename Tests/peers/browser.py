@@ -2,7 +2,7 @@
 """A real browser at the sign-in pages: headless Chromium, driven by the WebDriver protocol. Only the standard library
 is used.
 
-    browser.py --origin http://localhost:PORT --route R --return /PATH [--strong PATH] [--more PATH]
+    browser.py --origin http://localhost:PORT --route R --return /PATH [--strong PATH] [--more PATH --drafts PATH]
                [--elsewhere URL] [--limit SECONDS] [--screenshots DIR] [--user U] [--password P]
 
 Signs in, consents, comes back and sees the API's answer; says no; comes with a wrong state; comes back twice; and, with
@@ -179,6 +179,7 @@ def main():
     parser.add_argument("--route", required=True)
     parser.add_argument("--return", dest="back", required=True)
     parser.add_argument("--strong", metavar="PATH", help="a path whose API wants a stronger sign-in")
+    parser.add_argument("--drafts", metavar="PATH", help="a path to read whose API wants that permission too")
     parser.add_argument("--more", metavar="PATH", help="a path whose API wants another permission")
     parser.add_argument("--elsewhere", metavar="URL", help="a page of another site")
     parser.add_argument(
@@ -290,7 +291,7 @@ def walk(browser, options):
     if options.more:
         browser.go(options.origin + options.back)
         check(post(browser, options.more) == 403, "what nobody has consented to is refused")
-        further(browser, options, options.back, "More permissions are needed", picture, "10-more-permissions", False)
+        further(browser, options, options.drafts, "More permissions are needed", picture, "10-more-permissions")
         check(
             "Orders.Write" in browser.text("body"), "consent comes beside what was granted before", browser.text("body")
         )
@@ -393,14 +394,11 @@ def elsewhere(browser, options):
     browser.picture(options.screenshots, "31-another-sites-form")
 
 
-def further(browser, options, path, heading, picture, name, is_refused=True):
+def further(browser, options, path, heading, picture, name):
     """A route that answers with a page, its button, the provider's pages, and back."""
-    if is_refused:
-        browser.go(options.origin + path)
-        check(browser.count("return performance.getEntriesByType('navigation')[0].responseStatus") in (401, 403),
-              "the API's status stays")
-    else:
-        browser.go("%s/.bearer/sign-in?route=%s&return=%s" % (options.origin, options.route, path))
+    browser.go(options.origin + path)
+    status = browser.count("return performance.getEntriesByType('navigation')[0].responseStatus")
+    check(status in (401, 403), "the API's status stays", status)
     check(browser.heading == heading, "a demand in words: " + heading, browser.text("body"))
     picture(name)
     browser.press("button")

@@ -8,6 +8,8 @@ enum APIEndpoint: CaseIterable {
   case list
   /// Server-sent events: `count` of them, `pause_ms` apart.
   case ticks
+  /// Orders that are not sent yet: for those who may write them.
+  case drafts
   /// The size and digest of whatever is sent.
   case upload
   /// Something that neither the sample application nor, of itself, a user's consent to the rest was granted.
@@ -34,6 +36,7 @@ enum APIEndpoint: CaseIterable {
     case .me: "/me"
     case .list: "/list"
     case .ticks: "/ticks"
+    case .drafts: "/drafts"
     case .upload: "/uploads"
     case .approval: "/approvals"
     case .payout: "/payouts"
@@ -43,7 +46,7 @@ enum APIEndpoint: CaseIterable {
 
   var methods: [String] {
     switch self {
-    case .me, .list, .ticks, .statement: ["GET", "HEAD"]
+    case .me, .list, .ticks, .drafts, .statement: ["GET", "HEAD"]
     case .payout: ["GET", "HEAD", "POST"]
     case .upload: ["POST", "PUT"]
     case .approval: ["POST"]
@@ -55,17 +58,17 @@ enum APIEndpoint: CaseIterable {
     switch (self, kind) {
     case (.me, _), (.payout, _), (.statement, _): nil
     case (.list, .orders), (.ticks, .orders): "Orders.Read"
-    case (.upload, .orders): "Orders.Write"
+    case (.upload, .orders), (.drafts, .orders): "Orders.Write"
     case (.approval, .orders): "Orders.Approve"
     case (.list, .ledger), (.ticks, .ledger): "Ledger.Read"
-    case (.upload, .ledger), (.approval, .ledger): "Ledger.Post"
+    case (.drafts, .ledger), (.upload, .ledger), (.approval, .ledger): "Ledger.Post"
     }
   }
 
   /// What the sign-in behind the token must have been.
   func assurance(maximumAge: Int?) -> RequiredAssurance {
     switch self {
-    case .me, .list, .ticks, .upload, .approval: .any
+    case .me, .list, .ticks, .drafts, .upload, .approval: .any
     case .payout: .context("c1")
     case .statement: .recent(level: Authentication.twofold, seconds: Int64(max(maximumAge ?? 600, 0)))
     }

@@ -77,7 +77,7 @@ package struct SampleAPI: Sendable {
 
   private func answer(_ endpoint: APIEndpoint, _ request: DemoRequest, _ report: CallerReport) -> DemoAnswer {
     switch endpoint {
-    case .me, .approval, .payout, .statement:
+    case .me, .drafts, .approval, .payout, .statement:
       return DemoAnswer(status: 200, json: report)
     case .list:
       return switch kind {

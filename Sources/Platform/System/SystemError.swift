@@ -29,6 +29,13 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the process or the machine has no descriptor left (EMFILE, ENFILE).
   public var isExhaustion: Bool { number == EMFILE || number == ENFILE }
 
+  /// What an operator does about it, where it is about the whole process.
+  package var nextStep: String {
+    isExhaustion
+      ? "raise the limit of open files (LimitNOFILE, ulimit -n, fs.file-max), then restart"
+      : "restart the proxy; if it comes back, look at the memory and the kernel's log"
+  }
+
   /// Whether an address may be had later: another process holds it, or no interface has it yet, as happens while a
   /// machine starts.
   public var isPassingForAddress: Bool { number == EADDRINUSE || number == EADDRNOTAVAIL || isExhaustion }

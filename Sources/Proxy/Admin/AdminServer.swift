@@ -51,7 +51,9 @@ package final class AdminServer: Sendable {
       do throws(SystemError) {
         listener = try Listener(socket, loop: loop)
       } catch {
-        self.service.log.error("cannot listen for admin requests", ["reason": .string(error.description)])
+        self.service.log.error(
+          "cannot listen for admin requests",
+          ["reason": .string(error.description), "next": .string(error.nextStep)])
         return
       }
       _ = await SmallServer(AdminHandler(server: self), loop: loop, limits: Self.limits).serve(listener)

@@ -144,7 +144,10 @@ extension Exchange {
 
   private func warn(of fault: ChallengeFault, _ route: Route) {
     state.service.log.warning(
-      "a challenge of an upstream cannot be used", ["route": .string(route.name), "fault": .string(fault.rawValue)],
-      of: request.logRequest)
+      "a challenge of an upstream cannot be used",
+      [
+        "route": .string(route.name), "fault": .string(fault.rawValue),
+        "next": .string("compare the API's WWW-Authenticate field with RFC 9110, section 11.6.1"),
+      ], of: request.logRequest)
   }
 }

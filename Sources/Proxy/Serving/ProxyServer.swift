@@ -67,7 +67,8 @@ public final class ProxyServer: Sendable {
     do throws(SystemError) {
       listener = try Listener(place.socket(of: loop.index), loop: loop)
     } catch {
-      current.value.log.error("cannot listen", ["reason": .string(error.description)])
+      current.value.log.error(
+        "cannot listen", ["reason": .string(error.description), "next": .string(error.nextStep)])
       return
     }
     let waiter = acceptor.value.waiter
@@ -79,7 +80,9 @@ public final class ProxyServer: Sendable {
         state.metrics.add(state.service.metrics.limits[Limit.connections.row])
         if await makeRoom(home, waiter) { continue }
         state.metrics.add(state.service.metrics.acceptPauses)
-        noteRest("as many connections as limits.connections, and all are busy", state)
+        notePause(
+          "as many connections as limits.connections, and all are busy",
+          next: "raise limits.connections, or find who keeps connections busy: bearer-proxy status", state)
         _ = await waiter.wait(until: loop.now + .milliseconds(50))
         continue
       }
@@ -88,7 +91,11 @@ public final class ProxyServer: Sendable {
         defer { unheard = 0 }
         if home.value.giveUpDescriptor() || unheard > 0 { return .tryAgain }
         state.metrics.add(state.service.metrics.acceptPauses)
-        noteRest(error.description, state)
+        notePause(
+          error.description,
+          next: error.isExhaustion
+            ? "raise the limit of open files (LimitNOFILE, ulimit -n), or lower limits.connections" : error.nextStep,
+          state)
         return .rest
       }
       guard let (channel, peer) = accepted else { continue }
@@ -122,7 +129,12 @@ public final class ProxyServer: Sendable {
         let connection = try DownstreamConnection(channel, peer: peer, place: place, home: home.value)
         await connection?.serve()
       } catch {
-        service.log.error("cannot serve a connection", ["caller": .string(peer.host)])
+        service.log.error(
+          "cannot serve a connection",
+          [
+            "caller": .string(peer.host), "reason": .string("\(error)"),
+            "next": .string("compare the open files with their limit: bearer-proxy status"),
+          ])
       }
     }
   }
@@ -143,10 +155,10 @@ public final class ProxyServer: Sendable {
     return false
   }
 
-  /// Says that accepting rests, once in a spell of it.
-  private func noteRest(_ reason: String, _ state: LoopState) {
+  /// Says that no connection is accepted for now, once in a period of it.
+  private func notePause(_ reason: String, next: String, _ state: LoopState) {
     guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
-    state.service.log.error("accepting rests", ["reason": .string(reason)])
+    state.service.log.error("accept paused", ["reason": .string(reason), "next": .string(next)])
   }
 
   private func keepHouse(_ home: Confined<ServingLoop>) async {
@@ -164,7 +176,7 @@ public final class ProxyServer: Sendable {
         home.value.current.service.log.summarise()
         home.value.current.service.accessLog?.reopen(ifMoved: true)
       }
-      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { current.value.log.info("accepting goes on") }
+      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { current.value.log.info("accept resumed") }
     }
   }
 

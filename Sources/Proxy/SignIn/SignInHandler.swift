@@ -55,6 +55,8 @@ package final class SignInHandler: Sendable {
   private let callbackPages: SignInPages
   private let seal: SignInSeal
   private let requirements: SignInRequirements
+  /// As the operator named it, for the commands in records.
+  private let configurationFile: String
   private let pending: Locked<PendingSignIns>
 
   /// The most bytes of a form.
@@ -70,6 +72,7 @@ package final class SignInHandler: Sendable {
     self.hasOneName = hasOneName
     self.surroundings = surroundings
     requirements = service.signInRequirements
+    configurationFile = service.description.configurationFile
     pages = SignInPages()
     callbackPages = SignInPages(hidesQuery: true)
     let lifetime = surroundings.lifetime
@@ -297,7 +300,10 @@ package final class SignInHandler: Sendable {
     guard origin.text + request.path == entry.signIn.redirectURI else {
       surroundings.log.warning(
         "sign-in answered at another application's address",
-        ["route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI)])
+        [
+          "route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI),
+          "next": .string("compare the redirect URIs of both applications' registrations"),
+        ])
       return pages.failure(.otherApplication, retry: link(entry.form))
     }
     // A reload may have given the name to something else.
@@ -361,6 +367,24 @@ package final class SignInHandler: Sendable {
 
   private func record(_ error: SignInError, _ route: SignInRoute) {
     surroundings.log.warning(
-      "sign-in failed", ["route": .string(route.name), "reason": .string(error.message())])
+      "sign-in failed",
+      [
+        "route": .string(route.name), "reason": .string(error.message()),
+        "next": .string(
+          error.nextStep(configurationFile, route.name, link: origin.text + link(SignInForm(route: route.name)))),
+      ])
+  }
+}
+
+extension SignInError {
+  /// What comes next: the person's way to begin again, or the operator's command that finds the cause.
+  func nextStep(_ configurationFile: String, _ route: String, link: String) -> String {
+    switch self {
+    case .declined, .answer, .codeExpired, .cancelled, .timedOut: "begin again: \(link)"
+    case .otherAccount, .notConfirmed: "sign in with the route's account: \(link)"
+    case .store: "bearer-proxy check --live -c \(configurationFile)"
+    case .provider, .refused, .unsupported, .idToken, .withoutAccount, .listener, .crypto:
+      "bearer-proxy check --live -c \(configurationFile) --route \(route)"
+    }
   }
 }

@@ -29,7 +29,9 @@ extension Composition {
       }
       return signInHandler
     } catch {
-      log.error("no sign-in pages: the cryptography library fails", ["reason": .string("\(error)")])
+      log.error(
+        "no sign-in pages: the cryptography library fails",
+        ["reason": .string("\(error)"), "next": .string("restart the proxy; look at OPENSSL_CONF")])
       return nil
     }
   }

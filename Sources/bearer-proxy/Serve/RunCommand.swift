@@ -66,7 +66,10 @@ extension InheritedSockets {
     for entry in left {
       log.warning(
         "an inherited socket is no listener of the configuration",
-        ["name": .string(entry.name), "address": .string(entry.socket.address.description)])
+        [
+          "name": .string(entry.name), "address": .string(entry.socket.address.description),
+          "next": .string("add it to listeners, or remove it from the socket unit"),
+        ])
       entry.socket.close()
     }
     for name in unusable { log.warning("an inherited descriptor is no listening socket", ["name": .string(name)]) }

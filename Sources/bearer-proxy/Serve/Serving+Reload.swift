@@ -80,7 +80,8 @@ extension Serving {
     }
     if !needRestart.isEmpty {
       composition.log.warning(
-        "a changed setting needs a restart", ["settings": .string(needRestart.joined(separator: ", "))])
+        "a changed setting needs a restart",
+        ["settings": .string(needRestart.joined(separator: ", ")), "next": .string("restart the proxy")])
     }
     notifier?.ready("serving, configuration \(report.generation)")
   }
@@ -91,7 +92,11 @@ extension Serving {
     composition.countReload(.failed)
     for issue in issues {
       composition.log.error(
-        "configuration not reloaded, the one before stays in force", ["detail": .string(issue)], when: .always)
+        "configuration not reloaded, the one before stays in force",
+        [
+          "detail": .string(issue),
+          "next": .string("bearer-proxy check -c \(composition.machinery.options.configuration)"),
+        ], when: .always)
     }
     notifier?.ready("serving an older configuration: the file has mistakes")
   }

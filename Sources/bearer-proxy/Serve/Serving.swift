@@ -143,7 +143,12 @@ final class Serving {
     let log = composition.log
     generation.held.accessLog.output?.reopen(ifMoved: false) { error in
       if let error {
-        log.error("the access log cannot be opened again", ["reason": .string(error.reason)], when: .always)
+        log.error(
+          "the access log cannot be opened again",
+          [
+            "reason": .string(error.reason),
+            "next": .string("let the proxy's user write to log.access_file, then send SIGUSR1"),
+          ], when: .always)
       } else {
         log.info("access log opened again")
       }
@@ -177,7 +182,9 @@ extension TokenBroker {
   fileprivate nonisolated func awaitRefreshTokens(until deadline: MonotonicTime, _ log: Log) async {
     while await mayBringRefreshToken {
       if MonotonicTime.now >= deadline {
-        log.warning("ended before a token request was answered: a refresh token that it brings is lost")
+        log.warning(
+          "ended before a token request was answered: a refresh token that it brings is lost",
+          ["next": .string("after the next start: bearer-proxy status says who has to sign in again")])
         return
       }
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
