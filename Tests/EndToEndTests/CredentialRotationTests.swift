@@ -3,9 +3,9 @@
 
 import FoundationEssentials
 import Glibc
-import Synchronization
-import TestSupport
+import class Platform.Locked
 import Testing
+import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(3)))
 struct CredentialRotationTests {
@@ -78,7 +78,7 @@ struct CredentialRotationTests {
 
   /// Whether callers go on.
   private final class Load: Sendable {
-    private let isOn = Mutex(true)
+    private let isOn = Locked(true)
     var goesOn: Bool { isOn.withLock { $0 } }
     func end() { isOn.withLock { $0 = false } }
   }

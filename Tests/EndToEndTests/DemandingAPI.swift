@@ -20,9 +20,9 @@ import TestSupport
 final class DemandingAPI: Sendable {
   private final class Record: Sendable {
     /// The claims of each token request, in order.
-    let asked = Mutex<[String]>([])
+    let asked = Locked<[String]>([])
     /// The scopes of each.
-    let scopes = Mutex<[String]>([])
+    let scopes = Locked<[String]>([])
     /// Requests to the API.
     let requests = Atomic(0)
     /// The last token that is revoked.

@@ -63,7 +63,7 @@ struct ExhaustionTests {
       """)
     // What there is anyway: both loops, the upstream's connection, the allocator's first growth.
     _ = try await proxy.get("/api/bytes/1")
-    let before = (memory: proxy.process.residentBytes, descriptors: proxy.process.openDescriptors)
+    let before = (memory: proxy.process.residentBytes, descriptors: proxy.process.openDescriptors.count)
     let count = attack.count
     let flood = try await Flood.run(attack.kind, count: count, port: proxy.port, path: attack.path)
     #expect(flood.answers == [attack.status: count], "\(flood)")
@@ -74,7 +74,7 @@ struct ExhaustionTests {
     }
     // The buffers of sixty busy connections are some ten MiB; what was sent at them is much more.
     #expect(proxy.process.residentBytes - before.memory < 48 << 20)
-    #expect(try await eventually { proxy.process.openDescriptors <= before.descriptors + 2 })
+    #expect(try await eventually { proxy.process.openDescriptors.count <= before.descriptors + 2 })
   }
 
   @Test(arguments: [false, true])
@@ -236,7 +236,7 @@ struct ExhaustionTests {
     let scene = try await ScriptedScene()
     let held = try (0..<300).map { _ in try RawConnection(port: scene.proxy.adminPort) }
     #expect(try await scene.proxy.admin("/healthz").status == 200)
-    #expect(try await eventually { scene.proxy.process.openDescriptors < 150 })
+    #expect(try await eventually { scene.proxy.process.openDescriptors.count < 150 })
     // The last are still there.
     try await held[299].send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     #expect(try await held[299].receive { $0.hasSuffix("ok\n") }.hasPrefix("HTTP/1.1 200"))

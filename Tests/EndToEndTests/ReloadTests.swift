@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import Glibc
-import Synchronization
+import class Platform.Locked
 import Testing
 import TestSupport
 
@@ -17,7 +17,7 @@ struct ReloadTests {
 
   /// Whether callers go on.
   private final class Load: Sendable {
-    private let isOn = Mutex(true)
+    private let isOn = Locked(true)
     var goesOn: Bool { isOn.withLock { $0 } }
     func end() { isOn.withLock { $0 = false } }
   }

@@ -62,17 +62,26 @@ struct WorkloadIdentityTests {
   }
 
   @Test func `the token that the pod has at each moment is the proof, and a reload is not needed`() async throws {
-    try await project(try cluster.tokenNow(lifetime: 3), 1)
+    try await project(try cluster.tokenNow(lifetime: 3), 0)
     try await run { proxy in
-      #expect(try await eventually { try await proxy.get("/orders/1").status == 200 })
-      // The first one is over, and a provider that is shown it says so (AADSTS700024).
-      try await project(try cluster.tokenNow(), 2)
+      // On a busy machine one that short may be over before the proxy shows it; then the next may not.
+      var count = 0
+      let isServed = try await eventually {
+        count += 1
+        try await project(try cluster.tokenNow(lifetime: 3), count)
+        return try await proxy.get("/orders/1").status == 200
+      }
+      #expect(isServed)
+      // A provider that is shown one that is over says so (AADSTS700024).
+      func refusals() -> Int { proxy.everythingWritten.split(separator: "AADSTS").count }
+      let before = refusals()
+      try await project(try cluster.tokenNow(), count + 1)
       try await Task.sleep(for: .seconds(5))
       for _ in 0..<3 {
         #expect(try await proxy.get("/orders/2").status == 200)
         try await Task.sleep(for: .seconds(2))
       }
-      #expect(!proxy.everythingWritten.contains("AADSTS"), "\(proxy.process.errors)")
+      #expect(refusals() == before, "\(proxy.process.errors)")
       #expect(!proxy.everythingWritten.contains("configuration reloaded"))
     }
   }

@@ -2,9 +2,8 @@
 
 import Bytes
 import HTTP
-import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import HTTPClient
 @testable import Platform
@@ -110,7 +109,7 @@ struct FetcherTests {
 
   @Test func `the request is whole, and its connection serves it alone`() async throws {
     let loop = try EventLoop()
-    let seen = Mutex("")
+    let seen = Locked("")
     let server = try LoopServer(on: loop) { stream, _ in
       let text = await stream.receiveText(through: "grant=x")
       seen.withLock { $0 = text }

@@ -6,8 +6,8 @@ import HTTPClient
 import Platform
 import Synchronization
 import Telemetry
-import TestSupport
 import Testing
+import TestSupport
 import Tokens
 
 @testable import Identity
@@ -164,7 +164,7 @@ struct Bench {
 
 /// What was published.
 final class Published: Sendable {
-  private let values = Mutex<[BearerValue?]>([])
+  private let values = Locked<[BearerValue?]>([])
   /// Signalled with each.
   let changes = Tally()
 

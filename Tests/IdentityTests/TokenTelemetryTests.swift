@@ -1,6 +1,6 @@
 // What log and metrics say about acquisitions.
 
-import Synchronization
+import Platform
 import Telemetry
 import Testing
 import Tokens
@@ -9,7 +9,7 @@ import Tokens
 
 @Suite struct TokenTelemetryTests {
   private final class Lines: Sendable {
-    let bytes = Mutex<[UInt8]>([])
+    let bytes = Locked<[UInt8]>([])
     var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
   }
 

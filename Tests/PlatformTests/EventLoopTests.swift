@@ -8,7 +8,7 @@ import Testing
 @testable import Platform
 
 private final class Order: Sendable {
-  private let stored = Mutex<[Int]>([])
+  private let stored = Locked<[Int]>([])
 
   func append(_ value: Int) { stored.withLock { $0.append(value) } }
   var values: [Int] { stored.withLock { $0 } }

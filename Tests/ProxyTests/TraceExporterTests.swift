@@ -4,7 +4,6 @@ import Bytes
 import HTTP
 import HTTPClient
 import Platform
-import Synchronization
 import Telemetry
 import Testing
 import Tokens
@@ -54,14 +53,14 @@ import Tokens
   private final class Bench: Sendable {
     let tracer = Tracer(
       TracingRules(sampler: TraceSampler(), propagates: true), queue: SpanQueue(capacity: 4, batchSize: 2))
-    let script: Mutex<[Result<FetchResponse, FetchError>]>
-    let sent = Mutex<[FetchRequest]>([])
-    let naps = Mutex<[Duration]>([])
-    let events = Mutex<[TraceEvent]>([])
-    let said = Mutex<[String]>([])
+    let script: Locked<[Result<FetchResponse, FetchError>]>
+    let sent = Locked<[FetchRequest]>([])
+    let naps = Locked<[Duration]>([])
+    let events = Locked<[TraceEvent]>([])
+    let said = Locked<[String]>([])
 
     init(_ script: [Result<FetchResponse, FetchError>]) {
-      self.script = Mutex(script)
+      self.script = Locked(script)
     }
 
     /// Adds spans one by one, exports what there is until the end, and waits for that.

@@ -1,11 +1,11 @@
 // One child process: spawned without a shell, its output in files, killed when the test lets go of it.
 
 package import Glibc
-import Synchronization
+import Platform
 
 /// The children that run. Those that a test still holds when all tests are over are killed then.
 private enum Children {
-  static let running = Mutex<Set<pid_t>>([])
+  static let running = Locked<Set<pid_t>>([])
   private static let killAtExit: Void = {
     atexit { for child in Children.running.withLock({ $0 }) { kill(child, SIGKILL) } }
   }()
@@ -26,7 +26,7 @@ package final class ChildProcess: Sendable {
   package let identifier: pid_t
   private let outputPath: String
   private let errorPath: String
-  private let ended = Mutex<Int32?>(nil)
+  private let ended = Locked<Int32?>(nil)
 
   /// Starts `arguments` (the first is the program, looked up in PATH), with its output in NAME.out and NAME.err of
   /// `directory`, its input from `input` or /dev/null, and `environment` over our own.
@@ -113,13 +113,20 @@ package final class ChildProcess: Sendable {
     return 0
   }
 
-  /// Descriptors it has open, from /proc.
-  package var openDescriptors: Int {
-    guard let directory = opendir("/proc/\(identifier)/fd") else { return 0 }
+  /// What its open descriptors refer to, from /proc.
+  package var openDescriptors: [String] {
+    guard let directory = opendir("/proc/\(identifier)/fd") else { return [] }
     defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    return count - 2
+    var found: [String] = []
+    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let length = readlinkat(dirfd(directory), name, &target, target.count)
+      // "." and ".." are no links.
+      guard length > 0 else { continue }
+      found.append(String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+    return found.sorted()
   }
 
   /// Processor time it has used, user and system, in steps of 10 ms, from /proc.

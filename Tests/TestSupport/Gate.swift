@@ -1,12 +1,12 @@
 // Waits that end with an event: for threads and for tasks.
 
 import Glibc
-import Synchronization
+import Platform
 
 /// A gate at which any number of threads wait until it is opened: for code under test that blocks.
 package final class Gate: Sendable {
   private let ends: (reader: Int32, writer: Int32)
-  private let isOpen = Mutex(false)
+  private let isOpen = Locked(false)
 
   /// A closed gate.
   package init() {
@@ -45,7 +45,7 @@ package final class Tally: Sendable {
     var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Nothing has happened yet.
   package init() {}

@@ -1,12 +1,12 @@
 // `bearer-proxy login`, and the person who does what it says.
 
-import Synchronization
+import Platform
 
 /// A sign-in under way: the command waits for the person.
 package final class Login: Sendable {
   /// The process.
   package let process: ChildProcess
-  private let provider = Mutex<String?>(nil)
+  private let provider = Locked<String?>(nil)
 
   /// Starts the command; `options` say for what.
   package init(

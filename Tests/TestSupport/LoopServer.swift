@@ -12,7 +12,7 @@ package final class LoopServer: Sendable {
   package var port: Int { Int(address.port) }
   private let loop: EventLoop
   private let accepted = Atomic(0)
-  private let waiter = Mutex<Waiter?>(nil)
+  private let waiter = Locked<Waiter?>(nil)
 
   /// Serves each connection, numbered from 0, with `serve`, TLS handshake made, and closes it behind.
   package init(

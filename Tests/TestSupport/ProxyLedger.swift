@@ -1,7 +1,7 @@
 // Everything that the proxies of one test wrote or answered in their own name, kept until it has been searched for
 // secrets.
 
-import Synchronization
+import Platform
 
 /// What must not be seen, and where to look for it. One per test, found through the task.
 package final class ProxyLedger: Sendable {
@@ -21,7 +21,7 @@ package final class ProxyLedger: Sendable {
     var secrets: Set<String> = []
   }
 
-  private let contents = Mutex(Contents())
+  private let contents = Locked(Contents())
 
   /// A ledger that looks for `secrets`, and for what any token and any private key begins with.
   package init(secrets: [String]) {
