@@ -8,6 +8,8 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/proverr.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
@@ -86,6 +88,43 @@ static inline int copenssl_certificate_days(const SSL *ssl, int *days) {
   const X509 *certificate = SSL_get0_peer_certificate(ssl);
   int seconds = 0;
   return certificate != NULL && ASN1_TIME_diff(days, &seconds, NULL, X509_get0_notAfter(certificate)) == 1;
+}
+
+// Seconds since 1970; 0 where the time cannot be read.
+static inline long long copenssl_seconds(const ASN1_TIME *time) {
+  ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+  int days = 0, seconds = 0;
+  int isRead = epoch != NULL && ASN1_TIME_diff(&days, &seconds, epoch, time) == 1;
+  ASN1_TIME_free(epoch);
+  return isRead ? (long long)days * 86400 + seconds : 0;
+}
+
+// Whether an error says that OpenSSL has the algorithm in its legacy provider, which is not loaded, or not at all.
+static inline int copenssl_is_unsupported(unsigned long error) {
+  return ERR_GET_REASON(error) == ERR_R_UNSUPPORTED;
+}
+
+// Whether an error is one that another passphrase would not have: an archive's checksum, or what comes out of its cipher.
+static inline int copenssl_is_wrong_passphrase(unsigned long error) {
+  int library = ERR_GET_LIB(error), reason = ERR_GET_REASON(error);
+  return (library == ERR_LIB_PKCS12 &&
+          (reason == PKCS12_R_MAC_VERIFY_FAILURE || reason == PKCS12_R_PKCS12_CIPHERFINAL_ERROR)) ||
+         (library == ERR_LIB_EVP && reason == EVP_R_BAD_DECRYPT) ||
+         (library == ERR_LIB_PROV && reason == PROV_R_BAD_DECRYPT);
+}
+
+// Takes an archive apart. The certificates besides the key's own are behind it in the array, which the caller frees.
+static inline int copenssl_parse_archive(PKCS12 *archive, const char *passphrase, EVP_PKEY **key, X509 **certificates,
+                                         int limit) {
+  STACK_OF(X509) *others = NULL;
+  if (PKCS12_parse(archive, passphrase, key, &certificates[0], &others) != 1) return -1;
+  int count = certificates[0] == NULL ? 0 : 1;
+  for (X509 *next; (next = sk_X509_shift(others)) != NULL;) {
+    if (count < limit) certificates[count++] = next;
+    else X509_free(next);
+  }
+  sk_X509_free(others);
+  return count;
 }
 
 static inline long copenssl_memory(BIO *bio, char **bytes) {

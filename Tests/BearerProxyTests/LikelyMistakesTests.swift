@@ -394,8 +394,8 @@ import Testing
       "a token of the application without a secret", "    client_secret: s3cret-of-the-app\n",
       "",
       [
-        "11:18: error: routes[0].application: application 'app' has no client_secret, client_secret_file or "
-          + "client_assertion_file, which as: application needs"
+        "11:18: error: routes[0].application: application 'app' has no credential (client_secret_file, "
+          + "client_assertion_file, credential), which as: application needs"
       ]),
     Mistake(
       "two caches", "{file: cache.json}",

@@ -81,7 +81,10 @@ import Testing
     let file = testFile("../../config/full.yaml")
     let settings = try Settings.decode(
       yaml: Array(Data(contentsOf: URL(filePath: file))), file: "full.yaml",
-      environment: ["CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush", "PROXY_LOGIN": "u:hush-hush"],
+      environment: [
+        "CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush", "PROXY_LOGIN": "u:hush-hush",
+        "LEDGER_PASSPHRASE": "hush-hush", "ARCHIVE_SECRET": "hush-hush",
+      ],
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     let values = settings.effectiveValues()
     let shapes = Set(values.map { Self.shape($0.key) })

@@ -297,6 +297,62 @@ import Testing
       ["applications.a has both 'client_secret' and 'client_assertion_file'; keep one"]
     ),
     (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, credential: {assertion: {file: secret}}}}",
+      ["applications.a has both 'client_secret' and 'credential'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {}}}",
+      ["applications.a.credential needs one of secret, assertion, certificate"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: {file: secret}}}}",
+      ["applications.a.credential has both 'secret' and 'assertion'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {}}}}",
+      ["applications.a.credential.secret needs 'value'"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {assertion: {}}}}",
+      ["applications.a.credential.assertion needs 'file'"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {certificat: {}}}}",
+      [
+        "applications.a.credential needs one of secret, assertion, certificate",
+        "unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?",
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {certificate: {key_file: secret}}}}",
+      ["applications.a.credential.certificate needs 'certificate_file'"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, "
+        + "credential: {certificate: {certificate_file: secret, pfx_file: secret}}}}",
+      ["applications.a.credential.certificate has both 'certificate_file' and 'pfx_file'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {certificate: {pfx_file: gone}}}}",
+      ["applications.a.credential.certificate.pfx_file: cannot read dir/gone: No such file or directory"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {certificate: "
+        + "{certificate_file: secret, passphrase: a, passphrase_file: secret, algorithm: HS256, audience: me, send_chain: 1}}}}",
+      [
+        "applications.a.credential.certificate has both 'passphrase' and 'passphrase_file'; keep one",
+        "applications.a.credential.certificate.algorithm is one of PS256, RS256, ES256, not 'HS256'; did you mean "
+          + "'PS256'?",
+        "applications.a.credential.certificate.audience is one of token_endpoint, issuer, not 'me'",
+        "applications.a.credential.certificate.send_chain is true or false, not '1'",
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_authentication: client_secret_post, "
+        + "credential: {certificate: {certificate_file: secret}}}}",
+      ["applications.a.client_authentication needs 'client_secret' or 'client_secret_file' beside it"]
+    ),
+    (
       "applications: {a: {authority: https://i.example, client_id: c, client_authentication: client_secret_post}}",
       ["applications.a.client_authentication needs 'client_secret' or 'client_secret_file' beside it"]
     ),

@@ -22,7 +22,7 @@ import Tokens
       yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
       environment: [
         "CONTOSO_SECRET": "s", "SERVICE_SECRET": "s", "HOME": "/home/alice", "FABRIKAM_SECRET": "s",
-        "PROXY_LOGIN": "u:p",
+        "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s",
       ],
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     #expect(!settings.routes.isEmpty)
@@ -54,7 +54,10 @@ import Tokens
     }
     text = text.replacing("  file: /var/lib/", with: "  # file: /var/lib/")
     let settings = try Settings.decode(
-      yaml: Array(text.utf8), file: "/etc/full.yaml", environment: ["FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p"],
+      yaml: Array(text.utf8), file: "/etc/full.yaml",
+      environment: [
+        "FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s",
+      ],
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     guard case .redis(let redis) = settings.cache else {
       Issue.record("\(settings.cache)")

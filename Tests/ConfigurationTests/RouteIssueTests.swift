@@ -254,8 +254,8 @@ import Testing
     (
       "application: public, token: {as: application}",
       [
-        "routes[0].application: application 'public' has no client_secret, client_secret_file or client_assertion_file, which as: application "
-          + "needs"
+        "routes[0].application: application 'public' has no credential (client_secret_file, client_assertion_file, "
+          + "credential), which as: application needs"
       ]
     ),
     (

@@ -40,6 +40,59 @@ import Tokens
     #expect(route.pool == PoolLimits())
   }
 
+  /// A credential as it is written, and what it means.
+  static let credentials: [(String, CredentialSettings)] = [
+    ("client_secret: s", .secret(Secret("s"))), ("credential: {secret: {value: s}}", .secret(Secret("s"))),
+    ("client_secret_file: secret", .secret(Secret("from file"))),
+    (
+      "credential: {secret: {value_file: secret}}, client_authentication: client_secret_post",
+      .secret(Secret("from file"))
+    ),
+    (
+      "client_assertion_file: secret",
+      .assertionFile(located("dir/secret", 23, "client_assertion_file"))
+    ),
+    (
+      "credential: {assertion: {file: secret}}",
+      .assertionFile(located("dir/secret", 31, "credential.assertion.file"))
+    ),
+    (
+      "credential: {certificate: {certificate_file: cert.pem}}",
+      .certificate(
+        CertificateSettings(
+          files: .pem(CertificateFiles(certificateFile: pem(45), keyFile: pem(45))), passphrase: nil, algorithm: nil,
+          keyID: nil, sendsChain: false, audience: .tokenEndpoint))
+    ),
+    (
+      "credential: {certificate: {pfx_file: cert.pem, passphrase: p, algorithm: RS256, key_id: k, send_chain: true, "
+        + "audience: issuer}}",
+      .certificate(
+        CertificateSettings(
+          files: .archive(located("dir/cert.pem", 37, "credential.certificate.pfx_file")),
+          passphrase: located(Secret("p"), 59, "credential.certificate.passphrase"),
+          algorithm: located(.rs256, 73, "credential.certificate.algorithm"),
+          keyID: "k", sendsChain: true, audience: .issuer))
+    ),
+  ]
+
+  private static func pem(_ column: Int) -> Located<String> {
+    located("dir/cert.pem", column, "credential.certificate.certificate_file")
+  }
+
+  private static func located<Value>(_ value: Value, _ column: Int, _ key: String) -> Located<Value> {
+    Located(value, place: Place(file: "dir/f.yaml", line: 5, column: column + 64), key: "applications.a.\(key)")
+  }
+
+  @Test(arguments: credentials)
+  func `a credential has one meaning, however it is written`(text: String, expected: CredentialSettings) throws {
+    let settings = try decoded(
+      Self.smallest + "\napplications: {a: {authority: https://i.example, client_id: c, \(text)}}")
+    let application = try #require(settings.application(named: "a"))
+    #expect(application.isConfidential)
+    #expect(application.credential == expected)
+    #expect(!settings.given.contains { $0.value == "s" || $0.value == "p" })
+  }
+
   @Test func `every setting is taken from the file`() throws {
     let settings = try decoded(
       """

@@ -19,8 +19,8 @@ struct ClientAssertionTests {
 
   private func application(_ path: String) throws -> Application {
     Application(
-      name: "workload", authority: try Authority(ScriptedProvider.issuer), clientID: "client", credential: nil,
-      assertionPath: path, fetch: provider.fetch)
+      name: "workload", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
+      credential: .assertionFile(path: path), fetch: provider.fetch)
   }
 
   private func broker() -> TokenBroker {

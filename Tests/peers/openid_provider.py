@@ -3,9 +3,10 @@
 Authlib authenticates the client (client_secret_basic or client_secret_post), judges grant and scope, signs RFC 9068
 access tokens, and, at /api/whoami, verifies them against the published keys. With --person it signs people in too:
 authorization code with PKCE and nonce, ID tokens, and refresh tokens that are good for one use; the second use of one
-revokes every token that came of the same sign-in (RFC 9700 section 4.14.2). This file holds what Authlib leaves to its
-user: the clients, the people, the codes, the metadata document, and switches by which a test makes the provider slow or
-broken.
+revokes every token that came of the same sign-in (RFC 9700 section 4.14.2). A --proven-client is known by its
+certificate alone and proves itself with a JWT (RFC 7523): Authlib verifies signature, claims and single use; this file,
+that the header names the certificate. This file also holds what Authlib leaves to its user: the clients, the people,
+the codes, the metadata document, and switches by which a test makes the provider slow or broken.
 
 Prints `listening PORT` when it is ready. With --realm, each realm is an issuer of its own at /realms/NAME, with keys,
 codes and controls of its own. Control, for tests only:
@@ -34,13 +35,20 @@ from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProte
 from authlib.integrations.flask_oauth2 import current_token
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, grants
+from authlib.oauth2.rfc6749 import InvalidClientError
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import UserInfo
 from authlib.oidc.core.grants import OpenIDCode
 from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oauth2.rfc9068 import JWTBearerTokenGenerator, JWTBearerTokenValidator
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 from flask import Flask, Response, jsonify, request
-from joserfc.jwk import KeySet, RSAKey
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet, RSAKey, import_key
+from joserfc.jws import JWSRegistry
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -132,7 +140,55 @@ class Refresh(TokenMixin):
 
 
 class ClientCredentials(grants.ClientCredentialsGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+    TOKEN_ENDPOINT_AUTH_METHODS = [
+        "client_secret_basic", "client_secret_post", JWTBearerClientAssertion.CLIENT_AUTH_METHOD]
+
+
+# Certificates in a header (x5c) are longer than joserfc's default of 512 bytes.
+JWSRegistry.max_header_length = 8192
+
+
+class Proof(JWTBearerClientAssertion):
+    """The assertion of a client that is known by its certificate."""
+
+    def __init__(self, issuer, files):
+        super().__init__()
+        self.issuer, self.files, self.seen = issuer, files, set()
+
+    def get_audiences(self):
+        return [self.issuer, self.issuer + "/token"]
+
+    def validate_jti(self, claims, jti):
+        fresh = jti not in self.seen
+        self.seen.add(jti)
+        return fresh and claims["exp"] - claims["iat"] <= 600
+
+    def certificate(self, client):
+        with open(self.files[client.get_client_id()], "rb") as file:
+            return x509.load_pem_x509_certificate(file.read())
+
+    def resolve_client_public_key(self, client):
+        key = self.certificate(client).public_key()
+        kind = "EC" if hasattr(key, "curve") else "RSA"
+        form = serialization.PublicFormat.SubjectPublicKeyInfo
+        return import_key(key.public_bytes(serialization.Encoding.PEM, form), kind)
+
+    def process_assertion_claims(self, assertion, key):
+        header, claims = self.extract_assertion(assertion)
+        certificate = self.certificate(self.query(claims["sub"]))
+        name, algorithm = ("x5t", hashes.SHA1()) if header["alg"] == "RS256" else ("x5t#S256", hashes.SHA256())
+        expected = base64.urlsafe_b64encode(certificate.fingerprint(algorithm)).rstrip(b"=").decode()
+        if header.get(name) != expected:
+            raise InvalidClientError(description="The header names no registered certificate.")
+        chain = [base64.b64encode(certificate.public_bytes(serialization.Encoding.DER)).decode()]
+        if header.get("x5c", chain)[:1] != chain:
+            raise InvalidClientError(description="The header holds another certificate.")
+        try:
+            token = jwt.decode(assertion, key, algorithms=["PS256", "RS256", "ES256"])
+        except JoseError as error:
+            raise InvalidClientError(description=error.description) from error
+        self.verify_claims(token.claims)
+        return token.claims
 
 
 def provider(issuer, arguments, ca_file):
@@ -148,6 +204,12 @@ def provider(issuer, arguments, ca_file):
             identifier, secret, arguments.auth_method if secret else ["none"],
             arguments.scope + (SIGN_IN_SCOPES if signs_in else []),
             (["client_credentials"] if secret else []) + (["authorization_code", "refresh_token"] if signs_in else []))
+    certificates = dict(entry.split(":", 1) for entry in arguments.proven_client)
+    for identifier in certificates:
+        clients[identifier] = Client(
+            identifier, "", [Proof.CLIENT_AUTH_METHOD], arguments.scope, ["client_credentials"])
+    proof = Proof(issuer, certificates)
+    proof.query = clients.get
     people = {user.name: user for user in (User(issuer, entry) for entry in arguments.person)}
     codes, refresh_tokens = {}, {}
     lock = threading.Lock()
@@ -250,6 +312,7 @@ def provider(issuer, arguments, ca_file):
                 return issuer
 
         server.register_extension(Named())
+    server.register_client_auth_method(Proof.CLIENT_AUTH_METHOD, proof)
     server.register_grant(ClientCredentials)
     server.register_grant(AuthorizationCode, [CodeChallenge(required=True), Identity(require_nonce=True)])
     server.register_grant(RefreshToken)
@@ -379,6 +442,7 @@ def main():
         "--name", default="127.0.0.1", metavar="HOST", help="the issuer's host, as those see it who reach it by a name"
     )
     parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET", help="without a secret: public")
+    parser.add_argument("--proven-client", action="append", default=[], metavar="ID:FILE", help="with its certificate")
     parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
     parser.add_argument(
         "--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME"

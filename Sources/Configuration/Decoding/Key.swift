@@ -8,9 +8,12 @@ enum Key: String, CaseIterable {
   case account
   case address
   case admin
+  case algorithm
   case allowPlaintext = "allow_plaintext"
   case allowReadableSecrets = "allow_readable_secrets"
   case anyone
+  case assertion
+  case audience
   case audiences
   case application
   case applications
@@ -32,6 +35,7 @@ enum Key: String, CaseIterable {
   case clientSecretFile = "client_secret_file"
   case connect
   case connections
+  case credential
   case defaults
   case delay
   case displayName = "display_name"
@@ -52,6 +56,7 @@ enum Key: String, CaseIterable {
   case idle
   case idleTimeout = "idle_timeout"
   case keyFile = "key_file"
+  case keyID = "key_id"
   case keyPrefix = "key_prefix"
   case level
   case limit
@@ -65,9 +70,12 @@ enum Key: String, CaseIterable {
   case name
   case onInteractionRequired = "on_interaction_required"
   case origins
+  case passphrase
+  case passphraseFile = "passphrase_file"
   case password
   case passwordFile = "password_file"
   case path
+  case pfxFile = "pfx_file"
   case pool
   case preserveHost = "preserve_host"
   case probe
@@ -81,6 +89,8 @@ enum Key: String, CaseIterable {
   case routes
   case scopes
   case scopesOnChallenge = "scopes_on_challenge"
+  case secret
+  case sendChain = "send_chain"
   case serverName = "server_name"
   case shutdown
   case signIn = "sign_in"
@@ -185,9 +195,23 @@ extension SectionShape {
 
   static let application = SectionShape([
     (.authority, .value), (.clientID, .value), (.clientSecret, .value), (.clientSecretFile, .value),
-    (.clientAssertionFile, .value), (.clientAuthentication, .value),
+    (.clientAssertionFile, .value), (.clientAuthentication, .value), (.credential, .section(credential)),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
     (.familyTokens, .value), (.proxy, .value), (.redirectURI, .value), (.displayName, .value),
+  ])
+
+  /// One of these. `client_secret`, `client_secret_file` and `client_assertion_file` are short for the first two.
+  static let credential = SectionShape([
+    (.secret, .section(SectionShape([(.value, .value), (.valueFile, .value)]))),
+    (.assertion, .section(SectionShape([(.file, .value)]))),
+    (
+      .certificate,
+      .section(
+        SectionShape([
+          (.certificateFile, .value), (.keyFile, .value), (.pfxFile, .value), (.passphrase, .value),
+          (.passphraseFile, .value), (.algorithm, .value), (.keyID, .value), (.sendChain, .value), (.audience, .value),
+        ]))
+    ),
   ])
 
   static let defaults = SectionShape([

@@ -22,8 +22,7 @@ extension SettingsDecoder {
   private mutating func application(_ section: Section, name: String) -> ApplicationSettings? {
     let authority = self.authority(section)
     let clientID = requiredScalar(section, .clientID)
-    let secret = self.secret(section, .clientSecret, file: .clientSecretFile)
-    let assertion = assertionFile(section)
+    let credential = self.credential(section)
     let authentication = choice(section, .clientAuthentication, of: ClientSecretPlacement.self)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
@@ -34,11 +33,11 @@ extension SettingsDecoder {
     let redirectURI = choice(section, .redirectURI, of: RedirectURIChoice.self)
     if usesFamilyTokens { reportStranger(section, clientID) }
     guard let authority, let clientID else { return nil }
-    // A secret that could not be had was reported; to its routes the application is not a public client.
-    if secret == nil, section.members[.clientSecret] ?? section.members[.clientSecretFile] != nil { return nil }
+    // A credential that could not be had was reported; to its routes the application is not a public client.
+    if credential == nil, Key.credentials.contains(where: { section.members[$0] != nil }) { return nil }
     return ApplicationSettings(
-      name: name, displayName: displayName, authority: authority, clientID: clientID.text, clientSecret: secret,
-      clientAssertionFile: assertion,
+      name: name, displayName: displayName, authority: authority, clientID: clientID.text,
+      credential: credential,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
   }
@@ -46,7 +45,8 @@ extension SettingsDecoder {
   /// How a secret is shown matters to an application that has one.
   private mutating func reportNeedlessAuthentication(_ section: Section) {
     guard let node = section[.clientAuthentication],
-      ![Key.clientSecret, .clientSecretFile].contains(where: { section.members[$0] != nil })
+      ![Key.clientSecret, .clientSecretFile].contains(where: { section.members[$0] != nil }),
+      !keys(section, .credential).contains(Key.secret.rawValue)
     else { return }
     report(
       node.place, "\(section.path(.clientAuthentication)) needs 'client_secret' or 'client_secret_file' beside it")
@@ -55,27 +55,12 @@ extension SettingsDecoder {
   /// Another application's refresh tokens are no business of one that is in no family with it.
   private mutating func reportStranger(_ section: Section, _ clientID: Scalar?) {
     guard let node = section[.familyTokens], let clientID else { return }
-    let secrets = [Key.clientSecret, .clientSecretFile, .clientAssertionFile]
-    guard clientID.text.lowercased() != AzureCLI.clientID || secrets.contains(where: { section.members[$0] != nil })
+    guard
+      clientID.text.lowercased() != AzureCLI.clientID || Key.credentials.contains(where: { section.members[$0] != nil })
     else { return }
     report(
       node.place,
       "\(section.path(.familyTokens)) is for Azure CLI's client_id alone (\(AzureCLI.clientID)), without a secret")
-  }
-
-  /// A file that is read when it is wanted. It changes every hour, which is no reason to read the configuration again.
-  private mutating func assertionFile(_ section: Section) -> Located<String>? {
-    guard let file = path(section, .clientAssertionFile) else { return nil }
-    for key in [Key.clientSecret, .clientSecretFile] where section.members[key] != nil {
-      report(file.place, "\(section.path) has both '\(key.rawValue)' and 'client_assertion_file'; keep one")
-    }
-    do throws(UnreadableFile) {
-      _ = try readFile(file.value, 64 << 10)
-      reportExposure(of: file.value, file)
-    } catch {
-      report(file.place, "\(file.key): cannot read \(file.value): \(error.reason)")
-    }
-    return file
   }
 
   mutating func authority(_ section: Section) -> Located<Authority>? {

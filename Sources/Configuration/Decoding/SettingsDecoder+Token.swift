@@ -124,8 +124,8 @@ extension SettingsDecoder {
       isRight = false
       report(
         reference.place,
-        "\(reference.key): application '\(application.name)' has no client_secret, client_secret_file or "
-          + "client_assertion_file, which as: application needs")
+        "\(reference.key): application '\(application.name)' has no credential (client_secret_file, "
+          + "client_assertion_file, credential), which as: application needs")
     }
     return isRight
   }

@@ -114,6 +114,12 @@ struct SettingsDecoder {
     return section(node, shape: shape, path: parent.path(key))
   }
 
+  /// The keys of the section under a key, without a word about mistakes in it: those are reported where it is decoded.
+  func keys(_ parent: Section, _ key: Key) -> Set<String> {
+    guard case .mapping(let members)? = parent[key]?.content else { return [] }
+    return Set(members.map(\.key))
+  }
+
   /// The sections of the list under a key.
   mutating func sections(_ parent: Section, _ key: Key) -> [Section] {
     guard let node = parent[key], case .sections(let shape)? = parent.shape.shape(of: key) else { return [] }

@@ -1,6 +1,6 @@
 // Owns the settings of an application: whom it belongs to and how it proves that it is itself.
 
-public import Bytes
+package import Bytes
 public import Tokens
 
 /// An application as registered with its identity provider.
@@ -13,10 +13,8 @@ public struct ApplicationSettings: Sendable, Hashable {
   public let authority: Located<Authority>
   /// The `client_id`.
   public let clientID: String
-  /// The client secret; `nil` is a public client.
-  public let clientSecret: Secret?
-  /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
-  public let clientAssertionFile: Located<String>?
+  /// What it proves itself with; `nil` is a public client.
+  package let credential: CredentialSettings?
   /// Where the client secret is written in requests; `nil` is what the provider's metadata say.
   package let clientAuthentication: ClientSecretPlacement?
   /// A PEM file of certification authorities for the identity provider, instead of the system's.
@@ -33,12 +31,61 @@ public struct ApplicationSettings: Sendable, Hashable {
   package internal(set) var callback = CallbackPath.shared
 
   /// Whether it can prove that it is itself.
-  public var isConfidential: Bool { clientSecret != nil || clientAssertionFile != nil }
+  public var isConfidential: Bool { credential != nil }
+
+  /// The client secret, where that is its credential.
+  package var clientSecret: Secret? { if case .secret(let secret)? = credential { secret } else { nil } }
+
+  /// Its certificate, where that is its credential.
+  package var certificate: CertificateSettings? {
+    if case .certificate(let certificate)? = credential { certificate } else { nil }
+  }
 
   /// Hashes what identifies an application; secrets are compared, never hashed.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(authority)
     hasher.combine(clientID)
+  }
+}
+
+/// What an application proves itself with.
+package enum CredentialSettings: Sendable, Equatable {
+  /// A client secret.
+  case secret(Secret)
+  /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
+  case assertionFile(Located<String>)
+  /// A certificate with its key, which signs such a JWT for each request.
+  case certificate(CertificateSettings)
+}
+
+/// A certificate with its key, and how the provider knows it. The files were readable when the configuration was read;
+/// whether they belong together is found out by who loads them.
+package struct CertificateSettings: Sendable, Equatable {
+  /// Where certificate and key are.
+  package enum Files: Sendable, Equatable {
+    /// PEM: the certificate with its chain, and the key, which may be one file.
+    case pem(CertificateFiles)
+    /// A PKCS #12 archive.
+    case archive(Located<String>)
+  }
+
+  package let files: Files
+  /// What key or archive are encrypted with.
+  package let passphrase: Located<Secret>?
+  /// How assertions are signed; nil: as the provider and the key suggest.
+  package let algorithm: Located<ClientAssertionAlgorithm>?
+  /// The key's name at the provider; nil: the certificate's thumbprint.
+  package let keyID: String?
+  /// Whether assertions contain the certificates.
+  package let sendsChain: Bool
+  /// Whom assertions are for.
+  package let audience: ClientAssertionAudience
+  /// The key that names the file with the certificate.
+  package var file: Located<String> {
+    switch files {
+    case .pem(let files): files.certificateFile
+    case .archive(let file): file
+    }
   }
 }

@@ -30,7 +30,8 @@ public struct ClientApplicationBase: Sendable {
     let trust = authority.url.scheme == .https ? try Self.trust(caFile) : nil
     self.init(
       Application(
-        name: clientID, authority: authority, clientID: clientID, credential: credential, capabilities: capabilities,
+        name: clientID, authority: authority, clientID: clientID,
+        credential: credential.map { CredentialSource($0) }, capabilities: capabilities,
         trust: caFile ?? "", fetch: Fetcher(loop: loop, resolver: Resolver()).bound(tls: trust)),
       cache: cache, surroundings: TokenBroker.Surroundings(now: { UnixTime(WallClock.now.seconds) }), loop: loop)
   }

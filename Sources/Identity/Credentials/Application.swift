@@ -1,8 +1,6 @@
 // Owns what the broker knows of one application: who it is, how it proves it, and how its provider is reached.
 
-internal import Bytes
 package import HTTPClient
-internal import Platform
 package import Tokens
 
 /// An application registered with a provider, as one entry of the configuration describes it.
@@ -13,10 +11,8 @@ package struct Application: Sendable {
   package var authority: Authority
   /// Its id there.
   package var clientID: String
-  /// Its proof; nil for a public application.
-  package var credential: ClientCredential?
-  /// A file that holds its proof, a JWT, in the place of `credential`.
-  package var assertionPath: String?
+  /// What it proves itself with; nil for a public application.
+  package var credential: CredentialSource?
   /// Changes whenever `credential` does.
   package var credentialVersion: CredentialVersion
   /// Where its secret is written in requests; nil is what the provider's metadata say, and after a refusal the other
@@ -39,62 +35,17 @@ package struct Application: Sendable {
 
   /// An application of these parts.
   package init(
-    name: String, authority: Authority, clientID: String, credential: ClientCredential?,
+    name: String, authority: Authority, clientID: String, credential: CredentialSource?,
     credentialVersion: CredentialVersion = CredentialVersion(0), capabilities: [String] = [], trust: String = "",
-    assertionPath: String? = nil, fetch: @escaping Fetch
+    fetch: @escaping Fetch
   ) {
     self.name = name
     self.authority = authority
     self.clientID = clientID
     self.credential = credential
-    self.assertionPath = assertionPath
     self.credentialVersion = credentialVersion
     self.capabilities = capabilities
     self.trust = trust
     self.fetch = fetch
-  }
-
-  /// What to prove itself with now.
-  func proof() async throws(AcquisitionFailure) -> ClientCredential? {
-    guard let assertionPath else { return credential }
-    do throws(ClientAssertionError) {
-      return .assertion(try await ClientAssertionFile(path: assertionPath).read())
-    } catch {
-      throw .assertion(error)
-    }
-  }
-}
-
-/// A file with an application's proof that another program keeps fresh: a pod's projected service-account token. It is
-/// read for each request, because it lives an hour and is replaced without notice.
-struct ClientAssertionFile: Sendable {
-  let path: String
-
-  private static let queue = FileQueue("assertion")
-  /// More than any token.
-  private static let limit = 64 << 10
-
-  /// The token that stands there now. Links are followed: a kubelet replaces what they lead to.
-  func read() async throws(ClientAssertionError) -> Secret {
-    let result = await Self.queue.run { [path] () -> Result<[UInt8], FileReadError> in
-      do throws(FileReadError) {
-        return .success(try ReadableFile.contents(of: path, limit: Self.limit))
-      } catch {
-        return .failure(error)
-      }
-    }
-    let bytes: [UInt8]
-    do throws(FileReadError) {
-      bytes = try result.get()
-    } catch {
-      throw .unreadable(path: path, error)
-    }
-    let text = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
-    do throws(JWTFormatError) {
-      _ = try SignedJWT(text)
-    } catch {
-      throw .notSigned(path: path)
-    }
-    return Secret(text)
   }
 }

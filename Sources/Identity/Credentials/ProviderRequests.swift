@@ -57,7 +57,9 @@ struct ProviderRequests: Sendable {
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
         sent: request.sentSecrets, now: now())
     } catch {
-      throw .token(isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error)
+      let failure = isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error
+      guard case .assertion = request.credential else { throw .token(failure) }
+      throw .token(failure.notingClock(of: response, now: now()))
     }
   }
 
@@ -81,7 +83,7 @@ struct ProviderRequests: Sendable {
   private func proven<Reply>(
     _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
   ) async throws(AcquisitionFailure) -> Reply {
-    let credential = try await application.proof()
+    let credential = try await application.proof(to: metadata, now: now())
     let memory = application.authentication
     let order = ClientSecretPlacement.order(
       configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)
@@ -135,6 +137,23 @@ package final class ClientAuthenticationMemory: Sendable {
   subscript(_ application: Application) -> ClientSecretPlacement? {
     get { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] } }
     set { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] = newValue } }
+  }
+}
+
+extension TokenFailure {
+  /// Seconds between two clocks that no assertion minds.
+  private static let clockTolerance: Int64 = 60
+
+  /// The same with the difference between the provider's clock and ours, where it is large.
+  fileprivate func notingClock(of response: FetchResponse, now: UnixTime) -> TokenFailure {
+    guard case .refused(var reply) = cause,
+      let date = response.value(of: "date").flatMap({ UnixTime(httpDate: $0[...], now: now) }),
+      abs(now - date) > Self.clockTolerance
+    else { return self }
+    reply.clockSkew = now - date
+    var failure = self
+    failure.cause = .refused(reply)
+    return failure
   }
 }
 

@@ -42,6 +42,11 @@ extension TokenErrorReply {
     // The prose begins with the code in most replies.
     words += codes.map { "AADSTS\($0)" }.filter { description?.contains($0) != true }
     if let description { words.append(description) }
+    if let clockSkew {
+      words.append(
+        "this machine's clock is \(Tokens.words(seconds: abs(clockSkew))) \(clockSkew > 0 ? "ahead of" : "behind") the "
+          + "provider's")
+    }
     if let correlationID { words.append("correlation id \(correlationID)") }
     return words.joined(separator: "; ")
   }
@@ -63,6 +68,21 @@ extension ClientAssertionError {
     switch self {
     case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.description)"
     case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
+    case .unsigned(let error): "the client assertion could not be signed: \(error.words)"
+    }
+  }
+}
+
+extension CryptoError {
+  /// What was wrong, in words.
+  package var words: String {
+    switch self {
+    case .unavailable(let reason), .unreadableKey(let reason), .invalidPublicKey(let reason), .signing(let reason),
+      .certificate(let reason):
+      "OpenSSL says '\(reason)'"
+    case .noRandomness: "there is no randomness"
+    case .wrongKeyKind: "the key is of another kind"
+    case .keyTooSmall(let bits): "the key has \(bits) bits"
     }
   }
 }

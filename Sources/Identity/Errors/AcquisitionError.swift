@@ -79,6 +79,8 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
   case unreadable(path: String, FileReadError)
   /// What stands in the file is no JWT: nothing of it is sent.
   case notSigned(path: String)
+  /// The certificate's key made no signature.
+  case unsigned(CryptoError)
 }
 
 /// Why silent acquisition was not enough, and what a sign-in has to bring (MSAL's "UI required"). Nothing in it is

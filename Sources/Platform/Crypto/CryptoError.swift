@@ -31,3 +31,11 @@ func takeOpenSSLReason() -> String {
   guard let reason = ERR_reason_error_string(code) else { return "error \(String(code, radix: 16))" }
   return String(cString: reason)
 }
+
+/// All codes in this thread's error queue, oldest first, and the newest one's reason. The queue is emptied.
+func takeOpenSSLErrors() -> (codes: [UInt], reason: String) {
+  var codes: [UInt] = []
+  while case let code = ERR_get_error(), code != 0 { codes.append(code) }
+  let reason = codes.last.flatMap { ERR_reason_error_string($0) }.map { String(cString: $0) }
+  return (codes, reason ?? "no reason given")
+}

@@ -34,14 +34,62 @@ final class KeyHandle: @unchecked Sendable {
 
   /// Reads a PEM private key. A passphrase is never asked for: an encrypted key is unreadable.
   convenience init(pem: Span<UInt8>) throws(CryptoError) {
+    var passphrase = Passphrase(nil)
+    guard let key = Self.read(pem, &passphrase) else { throw .unreadableKey(reason: takeOpenSSLReason()) }
+    self.init(owning: key)
+  }
+
+  /// The passphrase of an encrypted key, and whether it was needed.
+  struct Passphrase {
+    let bytes: [UInt8]?
+    private(set) var wasNeeded = false
+
+    init(_ bytes: [UInt8]?) {
+      self.bytes = bytes
+    }
+
+    /// OpenSSL's `pem_password_cb`: the passphrase's bytes into `buffer`, their number as the result; below 0, none.
+    fileprivate mutating func write(to buffer: UnsafeMutablePointer<CChar>?, limit: Int32) -> Int32 {
+      wasNeeded = true
+      guard let bytes, let buffer, bytes.count <= Int(limit) else { return -1 }
+      for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+      return Int32(bytes.count)
+    }
+  }
+
+  /// Reads the first private key of a PEM text; nil, with OpenSSL's reasons in its queue, where there is none.
+  static func read(_ pem: Span<UInt8>, _ passphrase: inout Passphrase) -> OpaquePointer? {
     ERR_clear_error()
-    let key = pem.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+    return pem.withUnsafeBufferPointer { bytes -> OpaquePointer? in
       guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
       defer { BIO_free(input) }
-      return PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil)
+      return withUnsafeMutablePointer(to: &passphrase) { passphrase in
+        PEM_read_bio_PrivateKey(
+          input, nil,
+          { buffer, size, _, context in
+            context?.assumingMemoryBound(to: Passphrase.self).pointee.write(to: buffer, limit: size) ?? -1
+          }, passphrase)
+      }
     }
-    guard let key else { throw .unreadableKey(reason: takeOpenSSLReason()) }
-    self.init(owning: key)
+  }
+
+  /// A signature over the SHA-256 of `message`, in OpenSSL's form. `configure` sets the context up; 1 when done.
+  func signature(
+    of message: Span<UInt8>, configure: (OpaquePointer?) -> Int32 = { _ in 1 }
+  ) throws(CryptoError) -> [UInt8] {
+    guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
+    defer { EVP_MD_CTX_free(context) }
+    var keyContext: OpaquePointer?
+    guard EVP_DigestSignInit(context, &keyContext, EVP_sha256(), nil, pointer) == 1, configure(keyContext) == 1
+    else { throw .signing(reason: takeOpenSSLReason()) }
+    var count = Int(EVP_PKEY_get_size(pointer))
+    var signature = [UInt8](repeating: 0, count: count)
+    let status = message.withUnsafeBufferPointer { message in
+      EVP_DigestSign(context, &signature, &count, message.baseAddress, message.count)
+    }
+    guard status == 1 else { throw .signing(reason: takeOpenSSLReason()) }
+    signature.removeLast(signature.count - count)
+    return signature
   }
 
   /// The private key as PEM (PKCS #8, not encrypted).

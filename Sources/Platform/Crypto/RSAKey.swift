@@ -37,20 +37,7 @@ public struct RSAKey: Sendable {
   public func signature(
     of message: Span<UInt8>, _ algorithm: RSASignatureAlgorithm
   ) throws(CryptoError) -> [UInt8] {
-    guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
-    defer { EVP_MD_CTX_free(context) }
-    var keyContext: OpaquePointer?
-    guard EVP_DigestSignInit(context, &keyContext, EVP_sha256(), nil, handle.pointer) == 1,
-      algorithm.configure(keyContext) == 1
-    else { throw .signing(reason: takeOpenSSLReason()) }
-    var count = Int(EVP_PKEY_get_size(handle.pointer))
-    var signature = [UInt8](repeating: 0, count: count)
-    let status = message.withUnsafeBufferPointer { message in
-      EVP_DigestSign(context, &signature, &count, message.baseAddress, message.count)
-    }
-    guard status == 1 else { throw .signing(reason: takeOpenSSLReason()) }
-    signature.removeLast(signature.count - count)
-    return signature
+    try handle.signature(of: message) { algorithm.configure($0) }
   }
 
   private static func number(_ name: String, of handle: KeyHandle) throws(CryptoError) -> [UInt8] {

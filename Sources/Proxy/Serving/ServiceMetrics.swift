@@ -33,6 +33,7 @@ public struct ServiceMetrics: Sendable {
   let limits: CounterTable
   let expiry: GaugeTable
   let formerCredentials: GaugeTable
+  let certificates: GaugeTable
   let states: GaugeTable
   let loopDelays: DurationHistogram
   let droppedLines: CounterTable
@@ -41,7 +42,11 @@ public struct ServiceMetrics: Sendable {
   public let buildInfo: Gauge
 
   /// Adds the proxy's metrics to a catalogue.
-  public init(_ catalog: inout MetricsCatalog, routes: [String], version: String, commit: String? = nil) {
+  /// - Parameter certificates: the names of applications with a certificate.
+  public init(
+    _ catalog: inout MetricsCatalog, routes: [String], certificates applications: [String] = [], version: String,
+    commit: String? = nil
+  ) {
     let route = MetricLabel("route", routes + [Self.unrouted])
     routeCount = routes.count
     requests = catalog.counters(
@@ -95,6 +100,10 @@ public struct ServiceMetrics: Sendable {
       "bearer_proxy_token_former_credential",
       help: "1 while a route is served with a token of a credential that was replaced: the new one has obtained none.",
       by: named)
+    certificates = catalog.gauges(
+      "bearer_proxy_certificate_expiry_seconds",
+      help: "Seconds until the certificate of an application ends, negative afterwards.",
+      by: MetricLabel("application", applications))
     states = catalog.gauges(
       "bearer_proxy_route_state", help: "1 for the state that a route is in, as /status says it, 0 for the others.",
       by: named, and: MetricLabel("state", RouteState.allCases.map(\.rawValue)))

@@ -19,6 +19,9 @@ extension Service {
         writer.set(metrics.states[row, column], status.condition.state == state ? 1 : 0)
       }
     }
+    for (row, certificate) in description.certificates.enumerated() {
+      writer.set(metrics.certificates[row], certificate.validity.notAfter - now)
+    }
     writer.set(metrics.signInNeeds, Int64(signInRequirements.known.count))
     writer.set(metrics.droppedLines[0], total: accessLog?.droppedLines ?? 0)
     writer.set(metrics.droppedLines[1], total: OutputFile.standardError.droppedLines)

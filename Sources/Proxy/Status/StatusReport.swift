@@ -32,6 +32,9 @@ struct StatusReport {
       "configuration": .string(description.configurationFile), "cache": .object(kept),
       "routes": .array(routes.map(\.json)),
     ]
+    if !description.certificates.isEmpty {
+      members["certificates"] = .array(description.certificates.map { Self.json($0, now) })
+    }
     members["reload"] = reload.json(at: now)
     members["commit"] = description.commit.map(JSONValue.string)
     return .object(members)
@@ -41,6 +44,24 @@ struct StatusReport {
     let build = description.commit.map { "\(description.version) (\($0.prefix(12)))" } ?? description.version
     let verdict = isDraining ? "draining" : isReady ? "ready" : "not ready"
     return "\(verdict): bearer-proxy \(build), up for \(words(seconds: now - startedAt))"
+  }
+
+  private static func json(_ certificate: ApplicationCertificate, _ now: UnixTime) -> JSONValue {
+    let validity = certificate.validity
+    let state = validity.state(at: now)
+    let line =
+      switch state {
+      case .valid, .endsSoon, .endsVerySoon:
+        "\(state == .valid ? "valid" : "ends soon: valid") for \(words(seconds: validity.notAfter - now)), until "
+          + words(validity.notAfter)
+      case .notYetValid: "not valid before \(words(validity.notBefore))"
+      case .expired: "ended \(words(since: validity.notAfter, now: now))"
+      }
+    return .object([
+      "application": .string(certificate.application), "thumbprint": .string(certificate.thumbprint),
+      "not_before": .integer(validity.notBefore.seconds), "not_after": .integer(validity.notAfter.seconds),
+      "state": .string(state.word), "line": .string("\(line), thumbprint \(certificate.thumbprint)"),
+    ])
   }
 
   private static func line(_ cache: CacheCondition.Report, _ now: UnixTime) -> String {
@@ -57,6 +78,9 @@ public func statusText(_ report: JSONValue) -> String {
   var rows: [(name: String, line: String)] = []
   if case .array(let routes)? = report.members?["routes"] {
     rows = routes.map { ($0.members?["name"]?.text ?? "", line($0)) }
+  }
+  if case .array(let certificates)? = report.members?["certificates"] {
+    rows += certificates.map { ("(certificate of \($0.members?["application"]?.text ?? ""))", line($0)) }
   }
   let reload = report.members?["reload"]?.members
   // Not shown while the file is the one that the process started with.

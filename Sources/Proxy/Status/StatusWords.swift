@@ -14,6 +14,18 @@ func words(since instant: UnixTime, now: UnixTime) -> String {
   "since \(words(instant)) (\(words(seconds: now - instant)))"
 }
 
+extension CertificateValidity.State {
+  /// The state for programs.
+  var word: String {
+    switch self {
+    case .valid: "valid"
+    case .endsSoon, .endsVerySoon: "ends_soon"
+    case .notYetValid: "not_yet_valid"
+    case .expired: "expired"
+    }
+  }
+}
+
 extension InteractionReason {
   /// Completes "needs a sign-in:".
   var clause: String {

@@ -16,6 +16,9 @@ public struct TokenErrorReply: Sendable, Hashable {
   public var claims: Claims?
   /// Names the exchange to the provider's support.
   public var correlationID: String?
+  /// Seconds that this machine's clock is ahead of the provider's, where that may be the reason: a signed assertion is
+  /// good for minutes.
+  package var clockSkew: Int64?
 
   /// An error reply with this code.
   package init(

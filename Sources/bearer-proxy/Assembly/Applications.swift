@@ -12,22 +12,22 @@ import Tokens
 
 extension Application {
   /// The application that a configuration describes, reached through `fetch`.
-  init(_ settings: ApplicationSettings, version: CredentialVersion = CredentialVersion(0), fetch: @escaping Fetch) {
+  init(
+    _ settings: ApplicationSettings, credential: CredentialSource?, version: CredentialVersion = CredentialVersion(0),
+    fetch: @escaping Fetch
+  ) {
     self.init(
       name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
-      credential: settings.clientSecret.map { .secret($0) }, credentialVersion: version,
-      capabilities: settings.clientCapabilities,
-      trust: settings.trust, assertionPath: settings.clientAssertionFile?.value, fetch: fetch)
+      credential: credential, credentialVersion: version, capabilities: settings.clientCapabilities,
+      trust: settings.trust, fetch: fetch)
     secretPlacement = settings.clientAuthentication
     family = settings.usesFamilyTokens ? AzureCLI.family : nil
     callback = settings.callback
   }
-}
 
-extension Application {
   /// The application for work on the cache alone: its provider is out of reach.
   init(offline settings: ApplicationSettings) {
-    self.init(settings) { request throws(FetchError) in throw .closed(host: request.url.host) }
+    self.init(settings, credential: nil) { request throws(FetchError) in throw .closed(host: request.url.host) }
   }
 }
 
@@ -38,15 +38,16 @@ extension ApplicationSettings {
   }
 }
 
-extension Settings {
+extension LoadedConfiguration {
   /// What a route wants; nil for a route without a token. `fetch` makes the way to an application's provider.
   func subscription(
     of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     func application(_ name: String) -> Application? {
-      self.application(named: name).map {
-        var application = Application($0, version: credentials[$0], fetch: fetch($0))
+      settings.application(named: name).map {
+        var application = Application(
+          $0, credential: certificates.credential(of: $0), version: credentials[$0], fetch: fetch($0))
         application.authentication = authentication
         return application
       }
@@ -69,34 +70,30 @@ struct CredentialVersions {
   }
 
   private struct Known {
-    var secret: Secret?
-    var file: String?
+    var credential: CredentialSource?
     var version: CredentialVersion
-
-    func isCredential(of application: ApplicationSettings) -> Bool {
-      secret == application.clientSecret && file == application.clientAssertionFile?.value
-    }
   }
 
   /// The credentials that are in use with a client id, or were when it was last there.
   private var known: [Identity: [Known]] = [:]
   private var counts: [Identity: UInt64] = [:]
 
+  private var certificates = SigningCertificates.none
+
   /// Counts on: a credential that is not in use yet is the next.
-  mutating func follow(_ applications: [ApplicationSettings]) {
+  mutating func follow(_ applications: [ApplicationSettings], _ certificates: SigningCertificates = .none) {
+    self.certificates = certificates
     for (identity, applications) in Dictionary(grouping: applications, by: Self.identity) {
       var current: [Known] = []
-      for application in applications where !current.contains(where: { $0.isCredential(of: application) }) {
-        if let same = known[identity]?.first(where: { $0.isCredential(of: application) }) {
+      for credential in applications.map({ certificates.credential(of: $0) })
+      where !current.contains(where: { $0.credential == credential }) {
+        if let same = known[identity]?.first(where: { $0.credential == credential }) {
           current.append(same)
           continue
         }
         let number = counts[identity, default: 0]
         counts[identity] = number + 1
-        current.append(
-          Known(
-            secret: application.clientSecret, file: application.clientAssertionFile?.value,
-            version: CredentialVersion(number)))
+        current.append(Known(credential: credential, version: CredentialVersion(number)))
       }
       known[identity] = current
     }
@@ -104,7 +101,8 @@ struct CredentialVersions {
 
   /// The version of an application's credential.
   subscript(_ application: ApplicationSettings) -> CredentialVersion {
-    known[Self.identity(application)]?.first { $0.isCredential(of: application) }?.version ?? CredentialVersion(0)
+    let credential = certificates.credential(of: application)
+    return known[Self.identity(application)]?.first { $0.credential == credential }?.version ?? CredentialVersion(0)
   }
 
   private static func identity(_ application: ApplicationSettings) -> Identity {

@@ -14,6 +14,8 @@ struct CheckAdvice {
   let route: RouteSettings
   /// The route's application, where it has one.
   let application: ApplicationSettings?
+  /// The thumbprint of the certificate that the application proves itself with, where it has one.
+  var thumbprint: String?
 
   private var section: String { application.map { "application '\($0.name)'" } ?? "the application" }
 
@@ -23,6 +25,8 @@ struct CheckAdvice {
     case .providerUnavailable(.unreached(let error), _): advice(error)
     case .providerUnavailable(.answered, _):
       "The provider has trouble of its own. Try again later, and look at its status page."
+    case .providerUnavailable(.assertion(.unsigned), _):
+      "Try again. If it stays so, look at the key of \(section): OpenSSL makes no signature with it."
     case .providerUnavailable(.assertion, _):
       "Look at the file that 'client_assertion_file' of \(section) names: it has to hold a JWT that this user may read."
     case .unusableMetadata:
@@ -38,6 +42,11 @@ struct CheckAdvice {
 
   private func advice(_ reply: TokenErrorReply) -> String {
     switch reply.error {
+    case "invalid_client" where reply.clockSkew != nil: Self.clockAdvice
+    case "invalid_client" where thumbprint != nil:
+      "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, and check "
+        + "'client_id' and 'authority'. If it is registered, does the provider want another 'algorithm', 'key_id', "
+        + "'audience' or 'send_chain'?"
     case "invalid_client":
       "Check 'client_id' and the client secret of \(section): the secret may be wrong, have expired, or be another "
         + "application's; the portal's list shows a secret's id, which is not the secret."

@@ -183,7 +183,7 @@ struct Composition {
     let log = settings.overridden(by: machinery.options).log
     self.log.change(level: log.level, format: log.format)
     var credentials = former?.credentials ?? CredentialVersions()
-    credentials.follow(settings.applications)
+    credentials.follow(settings.applications, configuration.certificates)
     let plan = routePlan(configuration, credentials)
     let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
     let advisors = zip(plan.routes, settings.routes).compactMap { route, settings in
@@ -207,7 +207,7 @@ struct Composition {
       records: ServiceRecords(
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
         accessFormat: log.format),
-      description: ServiceDescription(settings, since: first, machinery, cache: cacheCondition),
+      description: ServiceDescription(configuration, since: first, machinery, cache: cacheCondition),
       readiness: settings.readyWhen,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
     let signInHandlers = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
@@ -221,7 +221,8 @@ struct Composition {
   private func advisor(_ route: RouteSettings, _ configuration: LoadedConfiguration) -> CheckAdvice {
     CheckAdvice(
       configuration: machinery.options.configuration, route: route,
-      application: route.application.flatMap { configuration.settings.application(named: $0) })
+      application: route.application.flatMap { configuration.settings.application(named: $0) },
+      thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) })
   }
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {
@@ -229,7 +230,7 @@ struct Composition {
     let providers = Providers(configuration, fetcher: machinery.fetcher, tracer: process.tracer)
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, configuration.contexts.routes) {
-      let subscription = settings.subscription(
+      let subscription = configuration.subscription(
         of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
       plan.add(
         route, applicationName: route.application.flatMap { settings.application(named: $0)?.displayName }, tls: tls,
@@ -279,7 +280,8 @@ struct ProcessMetrics {
     let settings = configuration.settings
     var catalog = MetricsCatalog()
     service = ServiceMetrics(
-      &catalog, routes: settings.routes.map(\.name), version: programVersion, commit: programCommit)
+      &catalog, routes: settings.routes.map(\.name), certificates: configuration.certificates.loaded.map(\.application),
+      version: programVersion, commit: programCommit)
     tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
     // The cache stays the one of the start.
     let isShared = former.map { $0.cache != nil } ?? (configuration.cache.place != nil)

@@ -9,8 +9,10 @@ import Platform
 /// one of these.
 struct LoadedConfiguration: Sendable {
   let settings: Settings
-  /// The certificates and keys.
+  /// The certificates and keys of TLS.
   let contexts: TLSContexts
+  /// The certificates that applications prove themselves with.
+  let certificates: SigningCertificates
   /// Where tokens are kept.
   let cache: CacheLocation
 
@@ -18,12 +20,32 @@ struct LoadedConfiguration: Sendable {
   /// is opened at the next start, and what would be wrong then is said now.
   init(_ settings: Settings, succeeding former: LoadedConfiguration? = nil) throws(ConfigurationError) {
     self.settings = settings
-    contexts = try TLSContexts(settings, reusing: former?.contexts)
+    (contexts, certificates) = try Self.certificates(settings, former)
     if let former, !former.settings.cache.isElsewhere(than: settings.cache) {
       cache = former.cache
     } else {
       cache = try CacheLocation(settings)
     }
+  }
+}
+
+extension LoadedConfiguration {
+  /// Loads both kinds of certificates, so that what is wrong with either is said at once.
+  private static func certificates(
+    _ settings: Settings, _ former: LoadedConfiguration?
+  ) throws(ConfigurationError) -> (TLSContexts, SigningCertificates) {
+    let certificates: SigningCertificates
+    do throws(ConfigurationError) {
+      certificates = try SigningCertificates(settings)
+    } catch let signing {
+      do throws(ConfigurationError) {
+        _ = try TLSContexts(settings, reusing: former?.contexts)
+      } catch {
+        throw ConfigurationError(error.issues + signing.issues)
+      }
+      throw signing
+    }
+    return (try TLSContexts(settings, reusing: former?.contexts), certificates)
   }
 }
 

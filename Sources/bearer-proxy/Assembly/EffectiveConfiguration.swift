@@ -10,8 +10,10 @@ import Tokens
 extension ServiceDescription {
   /// What there is to say of a process with these settings, that the command line and the environment changed. What a
   /// reload does not bring into force is as it was at the start.
-  init(_ settings: Settings, since first: Settings, _ machinery: Machinery, cache: CacheCondition) {
-    let options = machinery.options
+  init(
+    _ loaded: LoadedConfiguration, since first: Settings, _ machinery: Machinery, cache: CacheCondition
+  ) {
+    let (settings, options) = (loaded.settings, machinery.options)
     let above = options.configuredValues()
     let kept = settings.needingRestart(since: first, options)
     func isKept(_ value: ConfiguredValue) -> Bool { kept.contains { value.key == $0 || value.key.hasPrefix($0 + ".") } }
@@ -21,7 +23,7 @@ extension ServiceDescription {
       + machinery.tracing.values
     self.init(
       version: programVersion, commit: programCommit, configurationFile: options.configuration,
-      cache: { cache.report },
+      cache: { cache.report }, certificates: loaded.certificates.report,
       configuration: { form in
         switch form {
         case .text: configurationText(values)

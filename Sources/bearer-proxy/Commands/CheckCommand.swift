@@ -7,11 +7,13 @@ struct CheckCommand {
   let configuration: String
 
   func answer(in context: CommandContext) throws(CommandError) -> CommandAnswer {
-    let settings = try context.configuration(configuration).settings
+    let loaded = try context.configuration(configuration)
+    let settings = loaded.settings
+    let warnings = settings.warnings + loaded.certificates.warnings(at: context.now())
     let routes = counted(settings.routes.count, "route")
     let applications = counted(settings.applications.count, "application")
     return CommandAnswer(
-      text: settings.warnings.map { $0.warning + "\n" }.joined()
+      text: warnings.map { $0.warning + "\n" }.joined()
         + "\(configuration): ok (\(routes), \(applications))\n" + Tracing(context.environment).report, status: .done)
   }
 

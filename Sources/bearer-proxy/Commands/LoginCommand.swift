@@ -46,7 +46,9 @@ struct LoginCommand {
     }
     let network = try context.network()
     var request = SignInRequest(
-      application: Application(application, fetch: context.providers(configuration, network)(application)),
+      application: Application(
+        application, credential: configuration.certificates.credential(of: application),
+        fetch: context.providers(configuration, network)(application)),
       scopes: plan.scopes, extraScopes: plan.extraScopes)
     request.claims = options.claims
     let shown = ShownName(application.name, application.displayName)

@@ -19,7 +19,7 @@ struct TokenCommand {
         "\(options.configuration): \(unknownName("route", options.route, among: settings.routes.map(\.name)))")
     }
     let network = try context.network()
-    let subscription = settings.subscription(of: route, fetch: context.providers(configuration, network))
+    let subscription = configuration.subscription(of: route, fetch: context.providers(configuration, network))
     guard let subscription else { throw .usage("route '\(route.name)' adds no token") }
     let store = await context.open(configuration.cache, network)
     let broker = TokenBroker(

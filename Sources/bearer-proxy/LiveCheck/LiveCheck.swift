@@ -54,7 +54,7 @@ struct LiveCheck {
     let broker = TokenBroker(
       TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
     var credentials = CredentialVersions()
-    credentials.follow(settings.applications)
+    credentials.follow(settings.applications, configuration.certificates)
     let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }
     // Side by side: one host that does not answer is not to hold up the others.
     let checked = await withTaskGroup(of: (Int, CheckedRoute).self) { group in
@@ -62,7 +62,8 @@ struct LiveCheck {
         let application = route.application.flatMap { settings.application(named: $0) }
         let chain = RouteChain(
           route: route, application: application,
-          subscription: settings.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
+          subscription: configuration.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
+          thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) },
           probe: options.probe ?? route.probe,
           tls: configuration.contexts.routes[index], configuration: options.configuration, broker: broker,
           fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),

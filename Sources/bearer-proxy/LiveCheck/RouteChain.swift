@@ -14,6 +14,8 @@ struct RouteChain: Sendable {
   let route: RouteSettings
   let application: ApplicationSettings?
   let subscription: TokenSubscription?
+  /// Of the application's certificate, where it has one.
+  let thumbprint: String?
   let probe: String?
   let tls: TLSContext?
   let configuration: String
@@ -27,7 +29,8 @@ struct RouteChain: Sendable {
   let connectionProbe: ConnectionProbe
 
   private var advisor: CheckAdvice {
-    CheckAdvice(configuration: configuration, route: route, application: application)
+    CheckAdvice(
+      configuration: configuration, route: route, application: application, thumbprint: thumbprint)
   }
 
   /// Tries every link.

@@ -66,6 +66,7 @@ extension Serving {
     await server.adopt(next.service, listeners: next.traffic)
     await composition.broker.follow(next.subscriptions)
     keepTokensReady()
+    watchCertificates()
     composition.reloads.succeeded(at: .now, needRestart: needRestart)
     composition.countReload(.succeeded)
     let report = composition.reloads.report

@@ -21,6 +21,7 @@ final class Serving {
   private(set) var admin: AdminServer?
   private var tokens: Task<Void, Never>?
   private var watch: ConfigurationWatch?
+  private var certificates: CertificateWatch?
   /// Whether the files are being read, and whether they have to be read again afterwards.
   var reading: Reading = .idle
   private let events: AsyncStream<Event>
@@ -71,6 +72,7 @@ final class Serving {
     keepTokensReady()
     let cache = Task { [broker = composition.broker] in await broker.followCache() }
     watchFiles()
+    watchCertificates()
     for listener in generation.held.listeners.traffic {
       composition.log.info("serving", ["address": .string(listener.address?.description ?? "")])
     }
@@ -92,6 +94,7 @@ final class Serving {
       }
     }
     watch = nil
+    certificates = nil
     let settings = generation.settings.shutdown
     let deadline = MonotonicTime.now + settings.limit
     composition.log.info(
@@ -169,6 +172,11 @@ final class Serving {
   func keepTokensReady() {
     tokens?.cancel()
     tokens = Task { [broker = composition.broker, wanted = generation.subscriptions] in await broker.keepReady(wanted) }
+  }
+
+  /// Reminds of certificates of the present configuration that end.
+  func watchCertificates() {
+    certificates = CertificateWatch(generation.configuration.certificates.report, log: composition.log)
   }
 
   /// Listens for changes of the files that the configuration was made of.

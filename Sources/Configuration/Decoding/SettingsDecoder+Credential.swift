@@ -1,0 +1,98 @@
+// Owns what `credential` means, and the keys that are short for it.
+
+import Bytes
+import Tokens
+
+extension Key {
+  /// What an application may prove itself with: one of these.
+  static let credentials = [clientSecret, clientSecretFile, clientAssertionFile, credential]
+}
+
+extension SettingsDecoder {
+  /// `nil` where there is none, or none that could be had.
+  mutating func credential(_ application: Section) -> CredentialSettings? {
+    let section = self.section(application, .credential)
+    let secret = self.secret(application, .clientSecret, file: .clientSecretFile)
+    let assertion = assertionFile(application, .clientAssertionFile)
+    let decoded = section.flatMap { kind($0) }
+    // Of a secret's two keys `secret` has spoken.
+    let written = Key.credentials.filter { application.members[$0] != nil }
+    let kinds = written.filter { $0 != .clientSecretFile || !written.contains(.clientSecret) }
+    if let other = application[kinds.dropFirst().first ?? .credential], kinds.count > 1 {
+      report(other.place, "\(application.path) has both '\(kinds[0].rawValue)' and '\(kinds[1].rawValue)'; keep one")
+      return nil
+    }
+    return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) }
+  }
+
+  private mutating func kind(_ section: Section) -> CredentialSettings? {
+    let kinds = section.shape.keys.map(\.key).filter { section.members[$0] != nil }
+    let secret = self.section(section, .secret).flatMap { inner -> Secret? in
+      if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
+      return self.secret(inner, .value, file: .valueFile)
+    }
+    let assertion = self.section(section, .assertion).flatMap { inner -> Located<String>? in
+      reportMissing(.file, in: inner)
+      return assertionFile(inner, .file)
+    }
+    let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
+    guard let kind = kinds.first else {
+      let names = section.shape.keys.map(\.key.rawValue).joined(separator: ", ")
+      report(section.place, "\(section.path) needs one of \(names)")
+      return nil
+    }
+    if let other = section[kinds.dropFirst().first ?? kind], kinds.count > 1 {
+      report(other.place, "\(section.path) has both '\(kind.rawValue)' and '\(kinds[1].rawValue)'; keep one")
+      return nil
+    }
+    return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? certificate.map { .certificate($0) }
+  }
+
+  /// A file that is read when it is wanted. It changes every hour, which is no reason to read the configuration again.
+  private mutating func assertionFile(_ section: Section, _ key: Key) -> Located<String>? {
+    guard let file = path(section, key) else { return nil }
+    do throws(UnreadableFile) {
+      _ = try readFile(file.value, 64 << 10)
+      reportExposure(of: file.value, file)
+    } catch {
+      report(file.place, "\(file.key): cannot read \(file.value): \(error.reason)")
+    }
+    return file
+  }
+
+  private mutating func certificate(_ section: Section) -> CertificateSettings? {
+    let files = certificateOrArchive(section)
+    let passphrase = secret(section, .passphrase, file: .passphraseFile)
+    let key: Key = section.members[.passphrase] == nil ? .passphraseFile : .passphrase
+    let isGiven = section.members[key] != nil
+    let algorithm = choice(section, .algorithm, of: ClientAssertionAlgorithm.self)
+    let keyID = scalar(section, .keyID)?.text
+    let sendsChain = boolean(section, .sendChain) ?? false
+    let audience = choice(section, .audience, of: ClientAssertionAudience.self) ?? .tokenEndpoint
+    guard let files, passphrase != nil || !isGiven else { return nil }
+    return CertificateSettings(
+      files: files, passphrase: located(passphrase, section, key), algorithm: located(algorithm, section, .algorithm),
+      keyID: keyID, sendsChain: sendsChain, audience: audience)
+  }
+
+  private func located<Value>(_ value: Value?, _ section: Section, _ key: Key) -> Located<Value>? {
+    guard let value, let node = section[key] else { return nil }
+    return Located(value, place: node.place, key: section.path(key))
+  }
+
+  /// PEM files, of which the key's may be the certificate's; or an archive.
+  private mutating func certificateOrArchive(_ section: Section) -> CertificateSettings.Files? {
+    let certificate = readableFile(section, .certificateFile)
+    let key = readableFile(section, .keyFile)
+    let archive = readableFile(section, .pfxFile)
+    for secret in [key ?? certificate, archive].compactMap(\.self) { reportExposure(of: secret.value, secret) }
+    if let node = section[.pfxFile], let other = [Key.certificateFile, .keyFile].first(where: { section[$0] != nil }) {
+      report(node.place, "\(section.path) has both '\(other.rawValue)' and 'pfx_file'; keep one")
+      return nil
+    }
+    if section[.pfxFile] != nil { return archive.map { .archive($0) } }
+    reportMissing(.certificateFile, in: section)
+    guard let certificate, key != nil || section[.keyFile] == nil else { return nil }
+    return .pem(CertificateFiles(certificateFile: certificate, keyFile: key ?? certificate))
+  }
+}

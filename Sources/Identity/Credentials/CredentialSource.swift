@@ -1,0 +1,111 @@
+// Owns where the proof of an application comes from, and getting it for one request.
+
+package import Bytes
+internal import FoundationEssentials
+package import Platform
+package import Tokens
+
+/// What an application proves itself with, and where that comes from.
+package enum CredentialSource: Sendable, Equatable {
+  /// A shared secret.
+  case secret(Secret)
+  /// A JWT of another issuer that the program brings.
+  case assertion(Secret)
+  /// A file with such a JWT, which another program keeps fresh.
+  case assertionFile(path: String)
+  /// A certificate with its key, which signs a JWT for each request.
+  case certificate(SigningCertificate, ClientAssertionForm)
+
+  /// A credential that is given once.
+  init(_ credential: ClientCredential) {
+    switch credential {
+    case .secret(let secret): self = .secret(secret)
+    case .assertion(let assertion): self = .assertion(assertion)
+    }
+  }
+}
+
+extension Application {
+  /// What to prove itself with in a request that is sent now.
+  func proof(
+    to metadata: ProviderMetadata, now: UnixTime
+  ) async throws(AcquisitionFailure) -> ClientCredential? {
+    switch credential {
+    case nil: return nil
+    case .secret(let secret): return .secret(secret)
+    case .assertion(let assertion): return .assertion(assertion)
+    case .assertionFile(let path):
+      do throws(ClientAssertionError) {
+        return .assertion(try await ClientAssertionFile(path: path).read())
+      } catch {
+        throw .assertion(error)
+      }
+    case .certificate(let certificate, let form):
+      let assertion = ClientAssertion(
+        form, of: certificate.names, clientID: clientID, to: metadata, now: now, id: UUID().uuidString.lowercased())
+      do throws(CryptoError) {
+        let input = assertion.signingInput
+        return .assertion(
+          SignedJWT.compact(
+            signingInput: input, signature: try certificate.signature(of: input, SignatureScheme(form.algorithm))))
+      } catch {
+        throw .assertion(.unsigned(error))
+      }
+    }
+  }
+}
+
+extension SigningCertificate {
+  /// What headers say of it.
+  package var names: CertificateNames { CertificateNames(sha1: sha1, sha256: sha256, chain: chain) }
+
+  /// The algorithms that its key can sign with.
+  package var algorithms: [ClientAssertionAlgorithm] {
+    ClientAssertionAlgorithm.allCases.filter { schemes.contains(SignatureScheme($0)) }
+  }
+}
+
+extension SignatureScheme {
+  init(_ algorithm: ClientAssertionAlgorithm) {
+    self =
+      switch algorithm {
+      case .ps256: .rsa(.ps256)
+      case .rs256: .rsa(.rs256)
+      case .es256: .ecdsa
+      }
+  }
+}
+
+/// A file with an application's proof that another program keeps fresh: a pod's projected service-account token. It is
+/// read for each request, because it lives an hour and is replaced without notice.
+struct ClientAssertionFile: Sendable {
+  let path: String
+
+  private static let queue = FileQueue("assertion")
+  /// More than any token.
+  private static let limit = 64 << 10
+
+  /// The token that stands there now. Links are followed: a kubelet replaces what they lead to.
+  func read() async throws(ClientAssertionError) -> Secret {
+    let result = await Self.queue.run { [path] () -> Result<[UInt8], FileReadError> in
+      do throws(FileReadError) {
+        return .success(try ReadableFile.contents(of: path, limit: Self.limit))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let bytes: [UInt8]
+    do throws(FileReadError) {
+      bytes = try result.get()
+    } catch {
+      throw .unreadable(path: path, error)
+    }
+    let text = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+    do throws(JWTFormatError) {
+      _ = try SignedJWT(text)
+    } catch {
+      throw .notSigned(path: path)
+    }
+    return Secret(text)
+  }
+}

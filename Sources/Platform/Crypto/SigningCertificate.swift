@@ -1,0 +1,211 @@
+// Owns certificates with their private keys as an application has them from its operator: PEM files or a PKCS #12
+// archive (PFX). TLS loads its own pairs; which algorithm a provider wants is not known here.
+
+internal import COpenSSL
+
+/// Why a certificate and its key cannot be used.
+package enum SigningCertificateError: Error, Sendable, Hashable {
+  /// No certificate stands there: OpenSSL's words.
+  case noCertificate(reason: String)
+  /// No private key stands there: OpenSSL's words.
+  case noKey(reason: String)
+  /// The key or archive is encrypted, and no passphrase was given.
+  case passphraseMissing
+  /// The passphrase opens neither key nor archive.
+  case wrongPassphrase
+  /// The key or archive is encrypted with an algorithm of OpenSSL's legacy provider, such as RC2-40.
+  case legacyCipher
+  /// It is no archive: OpenSSL's words.
+  case noArchive(reason: String)
+  /// None of the certificates is the key's.
+  case mismatch
+  /// A key that signs nothing a provider takes: neither RSA of 2048 bits and more, nor P-256; or RSASSA-PSS with
+  /// parameters that RFC 7518 §3.5 does not have.
+  case unusableKey(CryptoError)
+}
+
+/// How a key signs (RFC 7518 §3.1).
+package enum SignatureScheme: Sendable, Hashable {
+  case rsa(RSASignatureAlgorithm)
+  /// ECDSA over P-256 with SHA-256.
+  case ecdsa
+}
+
+/// A certificate, what leads to its root, and its private key.
+///
+/// `Equatable` by certificates and key: what is equal signs the same.
+package struct SigningCertificate: Sendable {
+  /// DER, the key's own certificate first, the others in the order in which they were given.
+  package let chain: [[UInt8]]
+  /// SHA-1 of the first certificate's DER, 20 bytes: its thumbprint.
+  package let sha1: [UInt8]
+  /// SHA-256 of the same, 32 bytes.
+  package let sha256: [UInt8]
+  /// The first instant at which it is valid, in seconds since 1970.
+  package let notBefore: Int64
+  /// The last one.
+  package let notAfter: Int64
+  /// The schemes that its key can sign with, the preferred one first; at least one.
+  package let schemes: [SignatureScheme]
+  private let key: KeyHandle
+
+  /// Certificates and key as PEM, which may be one text. A passphrase that is not needed is ignored.
+  package init(
+    pem certificates: [UInt8], key: [UInt8], passphrase: [UInt8]?
+  ) throws(SigningCertificateError) {
+    var secret = KeyHandle.Passphrase(passphrase)
+    guard let pointer = KeyHandle.read(key.span, &secret) else {
+      let errors = takeOpenSSLErrors()
+      if !secret.wasNeeded { throw .noKey(reason: errors.reason) }
+      if passphrase == nil { throw .passphraseMissing }
+      throw errors.codes.contains { copenssl_is_unsupported($0) == 1 } ? .legacyCipher : .wrongPassphrase
+    }
+    let handle = KeyHandle(owning: pointer)
+    let certificates = try Self.certificates(pem: certificates.span)
+    defer { for certificate in certificates { X509_free(certificate) } }
+    try self.init(certificates, handle)
+  }
+
+  /// What a PKCS #12 archive (RFC 7292) holds. Without a passphrase it has to be one without, or with an empty one, as
+  /// Azure Key Vault makes them.
+  package init(archive: [UInt8], passphrase: [UInt8]?) throws(SigningCertificateError) {
+    ERR_clear_error()
+    let parsed = archive.span.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+      var start = bytes.baseAddress
+      return d2i_PKCS12(nil, &start, bytes.count)
+    }
+    guard let parsed else { throw .noArchive(reason: takeOpenSSLErrors().reason) }
+    defer { PKCS12_free(parsed) }
+    var key: OpaquePointer?
+    var certificates = [OpaquePointer?](repeating: nil, count: Self.chainLimit)
+    let text = passphrase.map { ($0 + [0]).map { CChar(bitPattern: $0) } }
+    let count = copenssl_parse_archive(parsed, text, &key, &certificates, Int32(Self.chainLimit))
+    defer { for certificate in certificates { X509_free(certificate) } }
+    guard count >= 0 else {
+      let errors = takeOpenSSLErrors()
+      if errors.codes.contains(where: { copenssl_is_wrong_passphrase($0) == 1 }) {
+        throw passphrase == nil ? .passphraseMissing : .wrongPassphrase
+      }
+      throw errors.codes.contains { copenssl_is_unsupported($0) == 1 }
+        ? .legacyCipher : .noArchive(reason: errors.reason)
+    }
+    guard let key else { throw .noKey(reason: "the archive has none") }
+    let handle = KeyHandle(owning: key)
+    let held = certificates.compactMap(\.self)
+    guard !held.isEmpty else { throw .noCertificate(reason: "the archive has none") }
+    try self.init(held, handle)
+  }
+
+  private init(_ certificates: [OpaquePointer], _ key: KeyHandle) throws(SigningCertificateError) {
+    guard let own = certificates.first(where: { X509_check_private_key($0, key.pointer) == 1 }) else {
+      ERR_clear_error()
+      throw .mismatch
+    }
+    ERR_clear_error()
+    self.key = key
+    schemes = try Self.schemes(of: key)
+    chain = ([own] + certificates.filter { $0 != own }).compactMap { certificate in
+      writtenBytes { i2d_X509_bio($0, certificate) }
+    }
+    sha1 = Self.digest(of: own, EVP_sha1(), count: 20)
+    sha256 = Self.digest(of: own, EVP_sha256(), count: 32)
+    notBefore = copenssl_seconds(X509_get0_notBefore(own))
+    notAfter = copenssl_seconds(X509_get0_notAfter(own))
+    guard chain.count == certificates.count, notAfter != 0 else {
+      throw .noCertificate(reason: takeOpenSSLErrors().reason)
+    }
+  }
+
+  /// A signature as JOSE writes it: RSA's bytes, or the two numbers of ECDSA, 32 bytes each (RFC 7518 §3.4).
+  package func signature(of message: [UInt8], _ scheme: SignatureScheme) throws(CryptoError) -> [UInt8] {
+    try Self.signature(of: message, scheme, key)
+  }
+
+  /// Certificates that are read of one file.
+  private static let chainLimit = 16
+
+  private static func certificates(pem: Span<UInt8>) throws(SigningCertificateError) -> [OpaquePointer] {
+    ERR_clear_error()
+    let certificates = pem.withUnsafeBufferPointer { bytes -> [OpaquePointer] in
+      guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return [] }
+      defer { BIO_free(input) }
+      var certificates: [OpaquePointer] = []
+      // Nothing here is encrypted, and nobody is asked for a passphrase.
+      while certificates.count < chainLimit, let next = PEM_read_bio_X509(input, nil, { _, _, _, _ in -1 }, nil) {
+        certificates.append(next)
+      }
+      return certificates
+    }
+    let reason = takeOpenSSLErrors().reason
+    guard !certificates.isEmpty else { throw .noCertificate(reason: reason) }
+    return certificates
+  }
+
+  /// What a key can do is tried: parameters of an RSASSA-PSS key may forbid everything that is needed.
+  private static func schemes(of key: KeyHandle) throws(SigningCertificateError) -> [SignatureScheme] {
+    let candidates: [SignatureScheme]
+    if EVP_PKEY_is_a(key.pointer, "RSA") == 1 || EVP_PKEY_is_a(key.pointer, "RSA-PSS") == 1 {
+      let bits = Int(EVP_PKEY_get_bits(key.pointer))
+      guard bits >= 2048 else { throw .unusableKey(.keyTooSmall(bits: bits)) }
+      candidates = EVP_PKEY_is_a(key.pointer, "RSA") == 1 ? [.rsa(.ps256), .rsa(.rs256)] : [.rsa(.ps256)]
+    } else if isP256(key) {
+      candidates = [.ecdsa]
+    } else {
+      throw .unusableKey(.wrongKeyKind)
+    }
+    do throws(CryptoError) {
+      for scheme in candidates { _ = try signature(of: [0], scheme, key) }
+    } catch {
+      throw .unusableKey(error)
+    }
+    return candidates
+  }
+
+  private static func isP256(_ key: KeyHandle) -> Bool {
+    var name = [CChar](repeating: 0, count: 32)
+    var count = 0
+    guard EVP_PKEY_is_a(key.pointer, "EC") == 1, EVP_PKEY_get_group_name(key.pointer, &name, name.count, &count) == 1
+    else { return false }
+    return name.prefix(count).elementsEqual("prime256v1".utf8.map { CChar(bitPattern: $0) })
+  }
+
+  private static func signature(
+    of message: [UInt8], _ scheme: SignatureScheme, _ key: KeyHandle
+  ) throws(CryptoError) -> [UInt8] {
+    switch scheme {
+    case .rsa(let algorithm): return try key.signature(of: message.span) { algorithm.configure($0) }
+    case .ecdsa:
+      let signature = try key.signature(of: message.span)
+      return try numbers(of: signature)
+    }
+  }
+
+  /// The two numbers of an ECDSA signature, which OpenSSL writes as DER.
+  private static func numbers(of signature: [UInt8]) throws(CryptoError) -> [UInt8] {
+    let parsed = signature.span.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+      var start = bytes.baseAddress
+      return d2i_ECDSA_SIG(nil, &start, bytes.count)
+    }
+    guard let parsed else { throw .signing(reason: takeOpenSSLReason()) }
+    defer { ECDSA_SIG_free(parsed) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let isWritten = bytes.withUnsafeMutableBufferPointer { bytes in
+      BN_bn2binpad(ECDSA_SIG_get0_r(parsed), bytes.baseAddress, 32) == 32
+        && BN_bn2binpad(ECDSA_SIG_get0_s(parsed), bytes.baseAddress.map { $0 + 32 }, 32) == 32
+    }
+    guard isWritten else { throw .signing(reason: takeOpenSSLReason()) }
+    return bytes
+  }
+
+  private static func digest(of certificate: OpaquePointer, _ method: OpaquePointer?, count: Int) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: count)
+    var length: UInt32 = 0
+    X509_digest(certificate, method, &digest, &length)
+    return digest
+  }
+}
+
+extension SigningCertificate: Equatable {
+  /// Whether certificate and chain are the same; the key then is, too.
+  package static func == (left: SigningCertificate, right: SigningCertificate) -> Bool { left.chain == right.chain }
+}

@@ -1,0 +1,119 @@
+// Owns the JWT with which an application proves itself by its certificate or key: what stands in it, and which
+// algorithm and which name of the key a provider expects. Signing is Platform's; when one is made, Identity's.
+
+package import Bytes
+internal import FoundationEssentials
+internal import HTTP
+
+/// How a client assertion is signed (RFC 7518 §3.1).
+package enum ClientAssertionAlgorithm: String, Sendable, Hashable, CaseIterable {
+  /// RSASSA-PSS with SHA-256. Entra expects it together with `x5t#S256`.
+  case ps256 = "PS256"
+  /// RSASSA-PKCS1-v1_5 with SHA-256. AD FS expects it together with `x5t`.
+  case rs256 = "RS256"
+  /// ECDSA over P-256 with SHA-256.
+  case es256 = "ES256"
+}
+
+/// What a client assertion names as its audience.
+package enum ClientAssertionAudience: String, Sendable, Hashable, CaseIterable {
+  /// The token endpoint (OpenID Connect Core 1.0 §9): what Entra takes.
+  case tokenEndpoint = "token_endpoint"
+  /// The issuer (FAPI 2.0): an assertion for it is of no use at another provider's endpoint.
+  case issuer
+}
+
+/// How an application's assertions look.
+package struct ClientAssertionForm: Sendable, Hashable {
+  /// How they are signed.
+  package var algorithm: ClientAssertionAlgorithm
+  /// The key's name at the provider (`kid`); nil: the certificate's thumbprint.
+  package var keyID: String?
+  /// Whether the certificates stand in the header (`x5c`): Entra's subject name and issuer registration.
+  package var sendsChain: Bool
+  /// Whom they are for.
+  package var audience: ClientAssertionAudience
+
+  package init(
+    _ algorithm: ClientAssertionAlgorithm, keyID: String? = nil, sendsChain: Bool = false,
+    audience: ClientAssertionAudience = .tokenEndpoint
+  ) {
+    self.algorithm = algorithm
+    self.keyID = keyID
+    self.sendsChain = sendsChain
+    self.audience = audience
+  }
+}
+
+/// What a header says of a certificate.
+package struct CertificateNames: Sendable, Hashable {
+  /// SHA-1 of the certificate.
+  package var sha1: [UInt8]
+  /// SHA-256 of the same.
+  package var sha256: [UInt8]
+  /// DER, the key's own first.
+  package var chain: [[UInt8]]
+
+  package init(sha1: [UInt8], sha256: [UInt8], chain: [[UInt8]]) {
+    self.sha1 = sha1
+    self.sha256 = sha256
+    self.chain = chain
+  }
+}
+
+/// A JWT that proves an application (RFC 7523 §2.2, OpenID Connect Core 1.0 §9), before it is signed.
+package struct ClientAssertion: Sendable {
+  /// The protected header.
+  package let header: JSONValue
+  /// The claims.
+  package let claims: JSONValue
+
+  /// Seconds that it is good for: Entra recommends five to ten minutes.
+  static let lifetime: Int64 = 600
+
+  /// An assertion for one request.
+  /// - Parameter id: never used before (`jti`): providers take each once.
+  package init(
+    _ form: ClientAssertionForm, of certificate: CertificateNames, clientID: String, to metadata: ProviderMetadata,
+    now: UnixTime, id: String
+  ) {
+    var header: [String: JSONValue] = ["alg": .string(form.algorithm.rawValue), "typ": .string("JWT")]
+    // A thumbprint goes with its algorithm: Entra refuses every other pair.
+    switch (form.keyID, form.algorithm) {
+    case (let name?, _): header["kid"] = .string(name)
+    case (nil, .rs256): header["x5t"] = .string(Base64URL.encode(certificate.sha1))
+    case (nil, .ps256), (nil, .es256): header["x5t#S256"] = .string(Base64URL.encode(certificate.sha256))
+    }
+    if form.sendsChain { header["x5c"] = .array(certificate.chain.map { .string(Data($0).base64EncodedString()) }) }
+    self.header = .object(header)
+    let audience =
+      switch form.audience {
+      case .tokenEndpoint: metadata.tokenEndpoint.description
+      case .issuer: metadata.issuer
+      }
+    claims = .object([
+      "aud": .string(audience), "iss": .string(clientID), "sub": .string(clientID), "jti": .string(id),
+      "nbf": .integer(now.seconds), "iat": .integer(now.seconds), "exp": .integer(now.seconds + Self.lifetime),
+    ])
+  }
+
+  /// What is signed (RFC 7515 §5.1).
+  package var signingInput: [UInt8] {
+    let parts = [header, claims].map { Base64URL.encode(Array($0.canonicalText().utf8)) }
+    return Array(parts.joined(separator: ".").utf8)
+  }
+}
+
+extension Authority {
+  /// The algorithm that a provider of this kind expects of a key that can sign with these; nil where it can with none.
+  package func assertionAlgorithm(
+    among possible: [ClientAssertionAlgorithm]
+  ) -> ClientAssertionAlgorithm? {
+    let order: [ClientAssertionAlgorithm] =
+      switch kind {
+      case .entra, .b2c, .ciam: [.ps256, .rs256, .es256]
+      case .adfs, .issuer: [.rs256, .es256, .ps256]
+      }
+    return order.first { possible.contains($0) }
+  }
+}

@@ -1,0 +1,178 @@
+// Owns the certificates that applications prove themselves with: loading them shows which files do not fit together; each
+// mistake is reported where it is written, all at once. What is wrong with a certificate's dates is a warning: what is
+// registered at the provider decides.
+
+import Bytes
+import Configuration
+import Identity
+import Platform
+import Proxy
+import Telemetry
+import Tokens
+
+/// The certificates of a configuration's applications.
+struct SigningCertificates: Sendable {
+  /// A certificate that could be loaded, and where it is written.
+  struct Loaded: Sendable {
+    let file: Located<String>
+    let certificate: SigningCertificate
+    let form: ClientAssertionForm
+
+    var validity: CertificateValidity {
+      CertificateValidity(notBefore: UnixTime(certificate.notBefore), notAfter: UnixTime(certificate.notAfter))
+    }
+  }
+
+  /// By the application's name, in the order of the file.
+  let loaded: [(application: String, Loaded)]
+
+  /// Loads every file.
+  init(_ settings: Settings) throws(ConfigurationError) {
+    var loader = SigningCertificateLoader()
+    loaded = settings.applications.compactMap { application in
+      guard let certificate = application.certificate else { return nil }
+      return loader.load(certificate, at: application.authority.value).map { (application.name, $0) }
+    }
+    if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
+  }
+
+  private init() {
+    loaded = []
+  }
+
+  /// For configurations without any.
+  static let none = SigningCertificates()
+
+  /// What an application proves itself with; nil for a public client.
+  func credential(of application: ApplicationSettings) -> CredentialSource? {
+    switch application.credential {
+    case nil: return nil
+    case .secret(let secret): return .secret(secret)
+    case .assertionFile(let file): return .assertionFile(path: file.value)
+    case .certificate:
+      let own = loaded.first { $0.application == application.name }
+      return own.map { .certificate($0.1.certificate, $0.1.form) }
+    }
+  }
+
+  /// The thumbprint of an application's certificate as portals show it; nil where it has none.
+  func thumbprint(of application: String) -> String? {
+    loaded.first { $0.application == application }?.1.certificate.thumbprint
+  }
+
+  /// What is wrong with their dates, or will be.
+  func warnings(at now: UnixTime) -> [ConfigurationIssue] {
+    loaded.compactMap { _, loaded in loaded.validity.words(at: now).map { loaded.file.issue($0) } }
+  }
+
+  /// What `/status` and the metrics say of them.
+  var report: [ApplicationCertificate] {
+    loaded.map { application, loaded in
+      ApplicationCertificate(
+        application: application, thumbprint: loaded.certificate.thumbprint, validity: loaded.validity)
+    }
+  }
+}
+
+extension SigningCertificate {
+  /// SHA-1 in upper-case hexadecimal digits, as Entra's portal lists certificates.
+  var thumbprint: String {
+    let digits = sha1.flatMap { [ASCII.upperHexadecimalDigit($0 >> 4), ASCII.upperHexadecimalDigit($0 & 0xF)] }
+    return String(decoding: digits, as: UTF8.self)
+  }
+}
+
+extension CertificateValidity {
+  /// What to say at an instant; nil where there is nothing.
+  fileprivate func words(at now: UnixTime) -> String? {
+    switch state(at: now) {
+    case .valid: nil
+    case .endsSoon, .endsVerySoon:
+      "the certificate ends in \(Tokens.words(seconds: notAfter - now)): replace it, and register the new one first"
+    case .notYetValid:
+      "the certificate is valid only in \(Tokens.words(seconds: notBefore - now)), or this machine's clock is wrong"
+    case .expired:
+      "the certificate ended \(Tokens.words(seconds: now - notAfter)) ago, or this machine's clock is wrong: replace it, "
+        + "and register the new one"
+    }
+  }
+}
+
+/// Loads certificates and collects what is wrong with them.
+private struct SigningCertificateLoader {
+  private(set) var issues: [ConfigurationIssue] = []
+
+  /// More than any key and chain.
+  private static let limit = 1 << 20
+
+  mutating func load(_ settings: CertificateSettings, at authority: Authority) -> SigningCertificates.Loaded? {
+    guard let certificate = certificate(settings) else { return nil }
+    let possible = certificate.algorithms
+    if let chosen = settings.algorithm, !possible.contains(chosen.value) {
+      let words = possible.map(\.rawValue).joined(separator: ", ")
+      issues.append(
+        chosen.issue("the key of \(settings.file.value) signs with \(words), not with \(chosen.value.rawValue)"))
+      return nil
+    }
+    guard let algorithm = settings.algorithm?.value ?? authority.assertionAlgorithm(among: possible) else { return nil }
+    return SigningCertificates.Loaded(
+      file: settings.file, certificate: certificate,
+      form: ClientAssertionForm(
+        algorithm, keyID: settings.keyID, sendsChain: settings.sendsChain, audience: settings.audience))
+  }
+
+  private mutating func certificate(_ settings: CertificateSettings) -> SigningCertificate? {
+    let passphrase = settings.passphrase.map { $0.value.bytes.withUnsafeBufferPointer { Array($0) } }
+    let keyFile: Located<String>
+    do throws(SigningCertificateError) {
+      switch settings.files {
+      case .pem(let files):
+        keyFile = files.keyFile
+        guard let certificate = contents(files.certificateFile), let key = contents(keyFile) else { return nil }
+        return try SigningCertificate(pem: certificate, key: key, passphrase: passphrase)
+      case .archive(let file):
+        keyFile = file
+        guard let archive = contents(file) else { return nil }
+        return try SigningCertificate(archive: archive, passphrase: passphrase)
+      }
+    } catch {
+      issues.append(issue(error, settings, keyFile))
+      return nil
+    }
+  }
+
+  private func issue(
+    _ error: SigningCertificateError, _ settings: CertificateSettings, _ key: Located<String>
+  ) -> ConfigurationIssue {
+    switch error {
+    case .noCertificate(let reason):
+      settings.file.issue("\(settings.file.value) holds no usable certificate: \(reason)")
+    case .noKey(let reason): key.issue("\(key.value) holds no usable private key: \(reason)")
+    case .passphraseMissing:
+      key.issue("\(key.value) is encrypted: name a file with its passphrase in 'passphrase_file'")
+    case .wrongPassphrase:
+      (settings.passphrase?.issue("it is not the passphrase of \(key.value)"))
+        ?? key.issue("\(key.value) cannot be decrypted")
+    case .legacyCipher:
+      key.issue(
+        "\(key.value) is encrypted with a cipher that OpenSSL 3 no longer offers, such as RC2: write it again with a newer "
+          + "one (openssl pkcs12 -legacy -in OLD -nodes | openssl pkcs12 -export -out NEW)")
+    case .noArchive(let reason): key.issue("\(key.value) is no PKCS #12 archive: \(reason)")
+    case .mismatch where key.value == settings.file.value:
+      key.issue("\(key.value) holds a private key that is none of its certificates'")
+    case .mismatch: key.issue("\(key.value) is not the key of the certificate in \(settings.file.value)")
+    case .unusableKey(let error):
+      key.issue(
+        "\(key.value) holds a key that cannot prove an application: RSA of 2048 bits, or P-256 (\(error.words))")
+    }
+  }
+
+  private mutating func contents(_ file: Located<String>) -> [UInt8]? {
+    do throws(Platform.FileReadError) {
+      return try ReadableFile.contents(of: file.value, limit: Self.limit)
+    } catch {
+      issues.append(ConfigurationIssue(file.place, "\(file.key): cannot read \(file.value): \(error.description)"))
+      return nil
+    }
+  }
+}

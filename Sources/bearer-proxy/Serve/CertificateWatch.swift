@@ -1,0 +1,64 @@
+// Owns when the log says that an application's certificate ends: at the start, after a reload, and when 30 or 7 days or
+// none are left. Which certificates there are is SigningCertificates'.
+
+import Bytes
+import Platform
+import Proxy
+import Telemetry
+import Tokens
+
+/// What has been said of certificates. A value: time comes from outside.
+struct CertificateReminders {
+  private var told: [ApplicationCertificate: CertificateValidity.State] = [:]
+
+  /// The certificates that stand worse than when they were last looked at.
+  mutating func due(
+    _ certificates: [ApplicationCertificate], now: UnixTime
+  ) -> [(certificate: ApplicationCertificate, state: CertificateValidity.State)] {
+    let due = certificates.map { ($0, $0.validity.state(at: now)) }.filter { certificate, state in
+      state > told[certificate] ?? .valid
+    }
+    told = Dictionary(certificates.map { ($0, $0.validity.state(at: now)) }) { first, _ in first }
+    return due
+  }
+}
+
+/// Looks at certificates now and once an hour, as long as it lives.
+final class CertificateWatch {
+  private let task: Task<Void, Never>
+
+  init(_ certificates: [ApplicationCertificate], log: Log) {
+    task = Task {
+      var reminders = CertificateReminders()
+      while !certificates.isEmpty {
+        for (certificate, state) in reminders.due(certificates, now: .now) { log.write(certificate, state, now: .now) }
+        // An hour, however often the clock is set meanwhile.
+        do { try await Task.sleep(for: .seconds(3600)) } catch { return }
+      }
+    }
+  }
+
+  deinit {
+    task.cancel()
+  }
+}
+
+extension Log {
+  fileprivate func write(_ certificate: ApplicationCertificate, _ state: CertificateValidity.State, now: UnixTime) {
+    let validity = certificate.validity
+    var fields: KeyValuePairs<StaticString, LogValue> {
+      [
+        "application": .string(certificate.application), "thumbprint": .string(certificate.thumbprint),
+        "ends": .integer(Int(clamping: validity.notAfter.seconds)),
+        "next": .string("replace the certificate, and register the new one at the provider first"),
+      ]
+    }
+    switch state {
+    case .valid: break
+    case .endsSoon: warning("an application's certificate ends within 30 days", fields)
+    case .endsVerySoon: warning("an application's certificate ends within 7 days", fields)
+    case .notYetValid: warning("an application's certificate is not valid yet", fields)
+    case .expired: error("an application's certificate has ended", fields)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// An application without a secret: a certificate proves it to a provider of Authlib's, which knows the certificate alone.
+// Certificate and key are replaced while the proxy serves.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct CertificateCredentialTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func copy(_ source: String, to name: String) throws {
+    let text = try String(contentsOfFile: source, encoding: .utf8)
+    try directory.write(text, to: "\(name).new")
+    chmod(directory.file("\(name).new"), 0o600)
+    guard rename(directory.file("\(name).new"), directory.file(name)) == 0 else {
+      throw TestSupportError("cannot replace \(name)")
+    }
+  }
+
+  private static func records(_ proxy: ProxyUnderTest, _ message: String) -> Int {
+    proxy.process.errors.split(separator: "\n").count { $0.contains("\"message\":\"\(message)\"") }
+  }
+
+  /// The token that the upstream sees.
+  private static func token(_ proxy: ProxyUnderTest) async throws -> String? {
+    try await proxy.get("/orders/seen").body.firstMatch(of: /Authorization: Bearer (\S+)/).map { String($0.1) }
+  }
+
+  static let options: [(String, String)] = [
+    ("ec", "algorithm: ES256"), ("rsa", "algorithm: RS256, send_chain: true"),
+    ("rsa", "algorithm: PS256, audience: issuer"),
+  ]
+
+  @Test(arguments: options)
+  func `a certificate proves the application to another implementation, in each algorithm`(
+    key: String, options: String
+  ) async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("app", for: [], key: key)
+    let provider = try await OpenIDProvider(
+      in: directory, ["--proven-client", "proven-app:\(certificate.certificateFile)"])
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        contoso:
+          authority: "\(provider.issuer)"
+          client_id: proven-app
+          credential:
+            certificate: {certificate_file: app.pem, key_file: app.key, \(options)}
+      routes:
+      \(route("orders", to: upstream.port))
+      """)
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    #expect(try await Self.token(proxy) != nil)
+    let status = try await proxy.admin("/status").body
+    #expect(status.contains("(certificate of contoso)") && status.contains("ends soon: valid for "), "\(status)")
+    #expect(Self.records(proxy, "an application's certificate ends within 7 days") == 1)
+    #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
+  }
+
+  @Test
+  func `a pair is taken up when both files fit, and the held token serves until the new one has obtained its own`()
+    async throws
+  {
+    let authority = try await CertificateAuthority(in: directory)
+    let first = try await authority.issue("first", for: [])
+    let second = try await authority.issue("second", for: [])
+    let third = try await authority.issue("third", for: [])
+    try copy(first.certificateFile, to: "app.pem")
+    try copy(first.keyFile, to: "app.key")
+    try copy(first.certificateFile, to: "known.pem")
+    let provider = try await OpenIDProvider(
+      in: directory, ["--proven-client", "proven-app:\(directory.file("known.pem"))"])
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        contoso:
+          authority: "\(provider.issuer)"
+          client_id: proven-app
+          credential: {certificate: {certificate_file: app.pem, key_file: app.key}}
+      routes:
+      \(route("orders", to: upstream.port))
+      """)
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    let token = try #require(try await Self.token(proxy))
+
+    try copy(second.certificateFile, to: "app.pem")
+    #expect(
+      try await eventually { Self.records(proxy, "configuration not reloaded, the one before stays in force") >= 1 })
+    #expect(proxy.process.errors.contains("is not the key of the certificate in"))
+    #expect(try await Self.token(proxy) == token)
+
+    // The pair is whole, and the provider does not know it yet.
+    try copy(second.keyFile, to: "app.key")
+    #expect(
+      try await eventually {
+        Self.records(proxy, "changed credential obtained no token, the one of the former credential still serves") >= 1
+      })
+    #expect(proxy.process.errors.contains("Register the certificate with the thumbprint "))
+    #expect(try await Self.token(proxy) == token)
+
+    // The provider knows it: another pair, which is tried at once.
+    try copy(third.certificateFile, to: "known.pem")
+    try copy(third.keyFile, to: "app.key")
+    try copy(third.certificateFile, to: "app.pem")
+    #expect(try await eventually { Self.records(proxy, "changed credential accepted, token obtained") == 1 })
+    #expect(try await Self.token(proxy) != token)
+  }
+}
