@@ -127,6 +127,28 @@ static inline int copenssl_parse_archive(PKCS12 *archive, const char *passphrase
   return count;
 }
 
+// Believes the peer whose certificate has this SHA-1, and no other, whoever issued it (SSL_CTX_set_cert_verify_callback(3)).
+static inline int copenssl_verify_pin(X509_STORE_CTX *store, void *pin) {
+  unsigned char digest[20];
+  unsigned int length = 0;
+  const X509 *certificate = X509_STORE_CTX_get0_cert(store);
+  int isPinned = certificate != NULL && X509_digest(certificate, EVP_sha1(), digest, &length) == 1 && length == 20 &&
+                 CRYPTO_memcmp(digest, pin, 20) == 0;
+  X509_STORE_CTX_set_error(store, isPinned ? X509_V_OK : X509_V_ERR_CERT_UNTRUSTED);
+  return isPinned;
+}
+
+// Has a client believe one certificate only. Returns what the caller frees after the context; NULL without memory.
+static inline void *copenssl_pin(SSL_CTX *context, const unsigned char *sha1) {
+  void *pin = OPENSSL_memdup(sha1, 20);
+  if (pin != NULL) SSL_CTX_set_cert_verify_callback(context, copenssl_verify_pin, pin);
+  return pin;
+}
+
+static inline void copenssl_free(void *memory) {
+  OPENSSL_free(memory);
+}
+
 static inline long copenssl_memory(BIO *bio, char **bytes) {
   return BIO_get_mem_data(bio, bytes);
 }

@@ -2,7 +2,7 @@
 // request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns
 // out to be dead would ask for just that: hence no pool here.
 
-public import Bytes
+package import Bytes
 package import HTTP
 public import Platform
 
@@ -33,10 +33,11 @@ public final class Fetcher: Sendable {
     }
   }
 
-  /// The same over one address, whatever the URL's host: for listeners of this machine, unix sockets among them.
-  public func bound(to address: SocketAddress, timeout: TimeSpan) -> Fetch {
+  /// The same over one address, whatever the URL's host: for services of this machine, such as unix sockets and
+  /// metadata services. No proxy is on the way.
+  package func bound(to address: SocketAddress, tls: TLSContext? = nil, timeout: TimeSpan) -> Fetch {
     { (request) async throws(FetchError) in
-      try await self.fetch(request, address: address, tls: nil, serverName: nil, timeout: timeout)
+      try await self.fetch(request, address: address, tls: tls, serverName: nil, timeout: timeout)
     }
   }
 

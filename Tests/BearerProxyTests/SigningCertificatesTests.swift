@@ -2,6 +2,7 @@
 // versions it makes, and when the log reminds of its end.
 
 import Configuration
+import HTTPClient
 import Identity
 import Proxy
 import TestSupport
@@ -127,6 +128,28 @@ import Tokens
       advice.advice(.rejected(reply, retryAfter: 1)).hasPrefix("Register the certificate with the thumbprint 59F5"))
     reply.clockSkew = 480
     #expect(advice.advice(.rejected(reply, retryAfter: 1)) == CheckAdvice.clockAdvice)
+  }
+
+  @Test func `a managed identity's failure is advised about with what it was found by`() throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications: {app: {credential: {managed_identity: {}}}}
+      routes:
+        - {name: r, path: /, upstream: "https://a.example/", application: app,
+           token: {as: application, scopes: [r/.default]}}
+
+      """, to: "p.yaml")
+    let settings = try CommandContext(environment: ["MSI_ENDPOINT": "http://127.0.0.1:1/"]).settings(file)
+    let advice = CheckAdvice(
+      configuration: "p.yaml", route: settings.routes[0], application: settings.applications[0])
+    let unreached = AcquisitionError.providerUnavailable(.unreached(.timedOut(host: "h")), retryAfter: 1)
+    #expect(advice.advice(unreached).contains("or were MSI_ENDPOINT left over from elsewhere?"))
+    #expect(
+      advice.advice(.rejected(TokenErrorReply(error: "invalid_request"), retryAfter: 1)).hasPrefix(
+        "Assign the identity"))
+    #expect(advice.advice(.providerUnavailable(.managedIdentity(.notConfirmed), retryAfter: 1)).contains("agent"))
   }
 
   @Test func `the log reminds once of each step towards the end, and of a new certificate anew`() {

@@ -302,11 +302,37 @@ import Testing
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {}}}",
-      ["applications.a.credential needs one of secret, assertion, certificate"]
+      ["applications.a.credential needs one of secret, assertion, certificate, managed_identity"]
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: {file: secret}}}}",
       ["applications.a.credential has both 'secret' and 'assertion'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {managed_identity: {source: aks}}, "
+        + "proxy: none}}",
+      [
+        "applications.a.authority has no meaning with a managed identity, which asks no provider",
+        "applications.a.client_id has no meaning with a managed identity, which asks no provider",
+        "applications.a.credential.managed_identity.source is one of imds, app_service, azure_ml, cloud_shell, arc, "
+          + "service_fabric, not 'aks'",
+        "applications.a.proxy has no meaning with a managed identity, which asks no provider",
+      ]
+    ),
+    (
+      "applications: {a: {credential: {managed_identity: {client_id: a, object_id: b}}}}",
+      ["applications.a.credential.managed_identity has both 'client_id' and 'object_id'; keep one"]
+    ),
+    (
+      "applications: {a: {credential: {managed_identity: {source: azure_ml}}}}",
+      [
+        "applications.a.credential.managed_identity: source 'azure_ml' needs the variable MSI_ENDPOINT, which the "
+          + "environment does not have"
+      ]
+    ),
+    (
+      "applications: {a: {credential: {managed_identity: {}}}, b: {client_secret: s, credential: {managed_identity: {}}}}",
+      ["applications.b has both 'client_secret' and 'credential'; keep one"]
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {}}}}",
@@ -319,7 +345,7 @@ import Testing
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {certificat: {}}}}",
       [
-        "applications.a.credential needs one of secret, assertion, certificate",
+        "applications.a.credential needs one of secret, assertion, certificate, managed_identity",
         "unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?",
       ]
     ),

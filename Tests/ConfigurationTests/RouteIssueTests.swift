@@ -11,6 +11,7 @@ import Testing
     applications:
       generic: {authority: https://id.example, client_id: c, client_secret: s}
       public: {authority: https://id.example, client_id: c}
+      machine: {credential: {managed_identity: {}}}
       entra: {authority: https://login.microsoftonline.com/contoso.example, client_id: c, client_secret: s}
       shared: {authority: https://login.microsoftonline.com/common, client_id: c, client_secret: s}
       broken: {authority: ftp://id.example, client_id: c}
@@ -250,6 +251,14 @@ import Testing
       [
         "routes[0].token.scopes takes a list of at least one value: [a, b]"
       ]
+    ),
+    (
+      "application: machine, token: {as: application, scopes: [a/.default, b/.default]}",
+      ["routes[0].token.scopes: a managed identity's token is for one resource: name one scope"]
+    ),
+    (
+      "application: machine, token: {account: alice, scopes: [a]}",
+      ["routes[0].token: a managed identity has tokens of its own alone: write as: application"]
     ),
     (
       "application: public, token: {as: application}",

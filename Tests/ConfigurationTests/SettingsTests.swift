@@ -93,6 +93,33 @@ import Tokens
     #expect(!settings.given.contains { $0.value == "s" || $0.value == "p" })
   }
 
+  @Test(arguments: [
+    ("{}", ManagedIdentityID.systemAssigned, ManagedIdentitySource.appService),
+    ("{resource_id: /s/r}", .resourceID("/s/r"), .appService), ("{source: imds, object_id: o}", .objectID("o"), .imds),
+  ])
+  func `a managed identity has no provider, and is found by the environment`(
+    text: String, id: ManagedIdentityID, source: ManagedIdentitySource
+  ) throws {
+    let yaml = """
+      listeners: [{address: 127.0.0.1:8080}]
+      applications: {a: {display_name: Machine, credential: {managed_identity: \(text)}}}
+      routes:
+        - {name: r, path: /, upstream: "https://a.example", application: a, token: {as: application, scopes: [r/.default]}}
+      """
+    let settings = try Settings.decode(
+      yaml: Array(yaml.utf8), file: "f.yaml",
+      environment: [
+        "IDENTITY_ENDPOINT": "http://127.0.0.1:1/t", "IDENTITY_HEADER": "s3cret",
+        "HTTP_PROXY": "http://proxy.example:1",
+      ])
+    let application = try #require(settings.applications.first)
+    let managed = try #require(application.managedIdentity)
+    #expect(managed.identity.id == id && managed.identity.host.source == source)
+    #expect(application.isConfidential && application.proxy == .none && application.displayName == "Machine")
+    #expect(application.authority.value.isManagedIdentity && application.clientID == id.name)
+    #expect(!settings.effectiveValues().contains { $0.value.contains("s3cret") })
+  }
+
   @Test func `every setting is taken from the file`() throws {
     let settings = try decoded(
       """

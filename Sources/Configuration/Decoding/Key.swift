@@ -64,10 +64,12 @@ enum Key: String, CaseIterable {
   case listeners
   case log
   case loops
+  case managedIdentity = "managed_identity"
   case maxIdle = "max_idle"
   case memory
   case methods
   case name
+  case objectID = "object_id"
   case onInteractionRequired = "on_interaction_required"
   case origins
   case passphrase
@@ -85,6 +87,7 @@ enum Key: String, CaseIterable {
   case redis
   case replayLimit = "replay_limit"
   case requestHead = "request_head"
+  case resourceID = "resource_id"
   case responseHead = "response_head"
   case routes
   case scopes
@@ -93,6 +96,7 @@ enum Key: String, CaseIterable {
   case sendChain = "send_chain"
   case serverName = "server_name"
   case shutdown
+  case source
   case signIn = "sign_in"
   case subjects
   case targetBytes = "target_bytes"
@@ -211,6 +215,10 @@ extension SectionShape {
           (.certificateFile, .value), (.keyFile, .value), (.pfxFile, .value), (.passphrase, .value),
           (.passphraseFile, .value), (.algorithm, .value), (.keyID, .value), (.sendChain, .value), (.audience, .value),
         ]))
+    ),
+    (
+      .managedIdentity,
+      .section(SectionShape([(.clientID, .value), (.objectID, .value), (.resourceID, .value), (.source, .value)]))
     ),
   ])
 

@@ -20,9 +20,12 @@ extension SettingsDecoder {
   }
 
   private mutating func application(_ section: Section, name: String) -> ApplicationSettings? {
+    let credential = self.credential(section)
+    if keys(section, .credential).contains(Key.managedIdentity.rawValue) {
+      return managedApplication(section, credential, name: name)
+    }
     let authority = self.authority(section)
     let clientID = requiredScalar(section, .clientID)
-    let credential = self.credential(section)
     let authentication = choice(section, .clientAuthentication, of: ClientSecretPlacement.self)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
@@ -40,6 +43,24 @@ extension SettingsDecoder {
       credential: credential,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
+  }
+
+  /// A machine's identity is registered nowhere: the machine's service says who it is.
+  private mutating func managedApplication(
+    _ section: Section, _ credential: CredentialSettings?, name: String
+  ) -> ApplicationSettings? {
+    let displayName = displayName(section)
+    for key in section.shape.keys.map(\.key) where ![.credential, .displayName].contains(key) {
+      guard !Key.credentials.contains(key), let node = section[key] else { continue }
+      report(node.place, "\(section.path(key)) has no meaning with a managed identity, which asks no provider")
+    }
+    guard let place = section[.credential]?.place, case .managedIdentity(let settings)? = credential else { return nil }
+    let authority = Authority.managedIdentity(settings.identity.host.source)
+    return ApplicationSettings(
+      name: name, displayName: displayName,
+      authority: Located(authority, place: place, key: section.path(.credential)), clientID: settings.identity.id.name,
+      credential: credential, clientAuthentication: nil, caFile: nil, clientCapabilities: [], usesFamilyTokens: false,
+      proxy: .none, redirectURI: nil)
   }
 
   /// How a secret is shown matters to an application that has one.

@@ -36,6 +36,7 @@ extension SettingsDecoder {
       return assertionFile(inner, .file)
     }
     let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
+    let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
     guard let kind = kinds.first else {
       let names = section.shape.keys.map(\.key.rawValue).joined(separator: ", ")
       report(section.place, "\(section.path) needs one of \(names)")
@@ -46,6 +47,51 @@ extension SettingsDecoder {
       return nil
     }
     return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? certificate.map { .certificate($0) }
+      ?? identity.map { .managedIdentity($0) }
+  }
+
+  /// An identity of the machine; which service has its tokens, the environment says.
+  private mutating func managedIdentity(_ section: Section) -> ManagedIdentitySettings? {
+    let source = choice(section, .source, of: ManagedIdentitySource.self)
+    let ids = [Key.clientID, .objectID, .resourceID].filter { section.members[$0] != nil }
+    let id = ids.first.flatMap { key in scalar(section, key).map { (key, $0.text) } }
+    if ids.count > 1, let other = section[ids[1]] {
+      report(other.place, "\(section.path) has both '\(ids[0].rawValue)' and '\(ids[1].rawValue)'; keep one")
+      return nil
+    }
+    if ids.count != (id == nil ? 0 : 1) || (source == nil && section.members[.source] != nil) { return nil }
+    let identityID: ManagedIdentityID =
+      switch id {
+      case (.clientID, let text)?: .clientID(text)
+      case (.objectID, let text)?: .objectID(text)
+      case (.resourceID, let text)?: .resourceID(text)
+      default: .systemAssigned
+      }
+    do throws(ManagedIdentityMistake) {
+      let detection = try ManagedIdentityDetection(source, environment: environment, hasArcAgent: hasArcAgent)
+      return ManagedIdentitySettings(
+        identity: try ManagedIdentity(identityID, at: detection.host), detection: detection, isChosen: source != nil)
+    } catch {
+      let place = section[ids.first ?? .source]?.place ?? section.place
+      report(place, "\(section.path): \(reason(error))")
+      return nil
+    }
+  }
+
+  /// Whether the agent of Azure Arc is installed: a program that every user may read.
+  private var hasArcAgent: Bool { findExposure(ManagedIdentityDetection.arcAgent) != nil }
+
+  private func reason(_ mistake: ManagedIdentityMistake) -> String {
+    switch mistake {
+    case .variableMissing(let source, let name):
+      "source '\(source.rawValue)' needs the variable \(name), which the environment does not have"
+    case .url(let name): "the environment's \(name) is no http or https URL"
+    case .plaintext(let name): "the environment's \(name) is not https, which Service Fabric speaks"
+    case .thumbprint(let name): "the environment's \(name) is no SHA-1 thumbprint of 40 hexadecimal digits"
+    case .clientIDOnly: "azure_ml knows an identity by its client_id alone"
+    case .systemAssignedOnly(let source):
+      "\(source.rawValue) has one identity, which is assigned where it runs: leave its id out"
+    }
   }
 
   /// A file that is read when it is wanted. It changes every hour, which is no reason to read the configuration again.

@@ -113,6 +113,11 @@ extension SettingsDecoder {
     _ application: ApplicationSettings, _ reference: Located<String>, _ scopes: ScopeSet, _ section: Section
   ) -> Bool {
     var isRight = true
+    if application.managedIdentity != nil, scopes.resource == nil {
+      isRight = false
+      let place = section[.scopes]?.place ?? section.place
+      report(place, "\(section.path(.scopes)): a managed identity's token is for one resource: name one scope")
+    }
     do throws(ScopeRuleError) {
       try application.authority.value.checkForApplication(scopes)
     } catch {
@@ -132,6 +137,10 @@ extension SettingsDecoder {
 
   private mutating func checkAccount(_ application: ApplicationSettings, _ scopes: ScopeSet, _ section: Section) -> Bool
   {
+    if application.managedIdentity != nil {
+      report(section.place, "\(section.path): a managed identity has tokens of its own alone: write as: application")
+      return false
+    }
     do throws(AccountScopeError) {
       try application.authority.value.checkForAccount(scopes)
       return true

@@ -36,6 +36,11 @@ public struct ApplicationSettings: Sendable, Hashable {
   /// The client secret, where that is its credential.
   package var clientSecret: Secret? { if case .secret(let secret)? = credential { secret } else { nil } }
 
+  /// The machine's identity, where that is its credential.
+  package var managedIdentity: ManagedIdentitySettings? {
+    if case .managedIdentity(let identity)? = credential { identity } else { nil }
+  }
+
   /// Its certificate, where that is its credential.
   package var certificate: CertificateSettings? {
     if case .certificate(let certificate)? = credential { certificate } else { nil }
@@ -57,6 +62,16 @@ package enum CredentialSettings: Sendable, Equatable {
   case assertionFile(Located<String>)
   /// A certificate with its key, which signs such a JWT for each request.
   case certificate(CertificateSettings)
+  /// An identity of the machine.
+  case managedIdentity(ManagedIdentitySettings)
+}
+
+/// An identity of the machine, and how its service was found.
+package struct ManagedIdentitySettings: Sendable, Equatable {
+  package let identity: ManagedIdentity
+  package let detection: ManagedIdentityDetection
+  /// Whether the configuration names the source.
+  package let isChosen: Bool
 }
 
 /// A certificate with its key, and how the provider knows it. The files were readable when the configuration was read;

@@ -42,6 +42,8 @@ struct TokenAcquisition: Sendable {
 
   /// Gets the token. Only one process at a time does so for `lock`.
   func run(lock: String) async -> Report {
+    // What is kept in memory only, other processes have no part in.
+    if subscription.application.managedIdentity != nil { return await attempt() }
     let wait = key.subject == .application ? Self.lockWait : Self.accountLockWait
     return await store.withRefreshLock(lock, within: wait) { await attempt() }
   }
@@ -57,6 +59,10 @@ struct TokenAcquisition: Sendable {
   }
 
   private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
+    if let identity = subscription.application.managedIdentity {
+      report.wasSent = true
+      return try await token(of: identity)
+    }
     // Where no account is signed in, or another process was faster, the provider is not needed.
     var cached = await lookUp(realm: await directory.knownRealm(for: subscription.application), &report)
     if let found = adopted(cached) { return found }
@@ -81,6 +87,18 @@ struct TokenAcquisition: Sendable {
       guard let account = cached.account else { throw .interaction(.noAccount) }
       return try await redeemed(tokens, account, metadata)
     }
+  }
+
+  /// A managed identity's token. It is not filed: the machine hands it out again, and to others not at all.
+  private func token(of identity: ManagedIdentity) async throws(AcquisitionFailure) -> BearerValue {
+    let client = ManagedIdentityClient(
+      identity: identity, fetch: subscription.application.fetch, now: now, sleep: sleep)
+    let reply = try await client.token(for: key.scopes.resource ?? key.scopes.description)
+    return BearerValue(
+      reply.accessToken,
+      lifetime: TokenLifetime(
+        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter()),
+      scopes: key.scopes, origin: TokenOrigin())
   }
 
   private func lookUp(realm: String?, _ report: inout Report) async -> CacheLookup {
@@ -254,6 +272,7 @@ extension CacheStore {
 
   /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
   func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CacheLookup {
+    if key.authority.isManagedIdentity { return .nothingKept }
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
     var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: family)

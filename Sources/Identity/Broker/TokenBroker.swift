@@ -396,6 +396,8 @@ extension AcquisitionKey {
   /// What requests must not overlap with: others with the same refresh tokens, whatever their scopes; for an
   /// application's own token, the same request of another process.
   func turn(of account: CachedAccount?) -> String {
+    // Services of managed identities want few requests at a time.
+    if authority.isManagedIdentity { return "\(authority)" }
     let start = "\(authority) \(clientID)"
     return switch subject {
     case .application: "\(start) \(scopes) \(claims?.text ?? "")"

@@ -61,6 +61,7 @@ package struct TokenSubscription: Sendable {
   /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's
   /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
   var readsCache: Bool {
-    !isChallenged && !isTrial && (key.subject != .application || key.credential == CredentialVersion(0))
+    application.managedIdentity == nil && !isChallenged && !isTrial
+      && (key.subject != .application || key.credential == CredentialVersion(0))
   }
 }

@@ -33,6 +33,11 @@ package struct Application: Sendable {
   /// another.
   package var trust: String
 
+  /// The machine's identity whose tokens these are; nil for an application that asks its provider.
+  var managedIdentity: ManagedIdentity? {
+    if case .managedIdentity(let identity)? = credential { identity } else { nil }
+  }
+
   /// An application of these parts.
   package init(
     name: String, authority: Authority, clientID: String, credential: CredentialSource?,

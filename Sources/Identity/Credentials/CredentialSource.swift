@@ -15,6 +15,8 @@ package enum CredentialSource: Sendable, Equatable {
   case assertionFile(path: String)
   /// A certificate with its key, which signs a JWT for each request.
   case certificate(SigningCertificate, ClientAssertionForm)
+  /// The machine itself: its service hands out tokens, and no provider is asked.
+  case managedIdentity(ManagedIdentity)
 
   /// A credential that is given once.
   init(_ credential: ClientCredential) {
@@ -31,7 +33,7 @@ extension Application {
     to metadata: ProviderMetadata, now: UnixTime
   ) async throws(AcquisitionFailure) -> ClientCredential? {
     switch credential {
-    case nil: return nil
+    case nil, .managedIdentity: return nil
     case .secret(let secret): return .secret(secret)
     case .assertion(let assertion): return .assertion(assertion)
     case .assertionFile(let path):

@@ -23,6 +23,7 @@ extension AcquisitionError {
     case .providerUnavailable(.unreached(let error), _): error.detail
     case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
     case .providerUnavailable(.assertion(let error), _): error.detail
+    case .providerUnavailable(.managedIdentity(let error), _): error.detail
     case .rejected(let reply, _): reply.detail
     case .unusableMetadata(.status(let status, let reply), _):
       "metadata answered with status \(status)" + (reply.map { ": \($0.detail)" } ?? "")
@@ -69,6 +70,16 @@ extension ClientAssertionError {
     case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.description)"
     case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     case .unsigned(let error): "the client assertion could not be signed: \(error.words)"
+    }
+  }
+}
+
+extension ManagedIdentityError {
+  fileprivate var detail: String {
+    switch self {
+    case .arcChallenge: "the agent of Azure Arc named no key file in \(ArcChallenge.directory)"
+    case .arcKey(let path, let error): "the key of Azure Arc's agent cannot be read from \(path): \(error.description)"
+    case .notConfirmed: "the answer names another identity than was asked for, or none"
     }
   }
 }

@@ -62,6 +62,8 @@ public enum ProviderTrouble: Sendable, Hashable {
   case answered(status: Int)
   /// It was not asked: what the application proves itself with is not there. It may be in a moment.
   case assertion(ClientAssertionError)
+  /// The service of a managed identity was asked in vain, for a reason on this machine.
+  case managedIdentity(ManagedIdentityError)
 }
 
 /// What was wrong with metadata that did arrive.
@@ -81,6 +83,16 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
   case notSigned(path: String)
   /// The certificate's key made no signature.
   case unsigned(CryptoError)
+}
+
+/// Why a managed identity has no token, beside what its service answers.
+public enum ManagedIdentityError: Error, Sendable, Hashable {
+  /// The agent of Azure Arc named no file that may be read.
+  case arcChallenge
+  /// The file that it named cannot be read.
+  case arcKey(path: String, FileReadError)
+  /// The answer names no identity, or another one than was asked for.
+  case notConfirmed
 }
 
 /// Why silent acquisition was not enough, and what a sign-in has to bring (MSAL's "UI required"). Nothing in it is

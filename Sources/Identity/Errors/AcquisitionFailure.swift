@@ -18,6 +18,8 @@ enum AcquisitionFailure: Error, Hashable {
   case scopesNotGranted(TokenFailure)
   /// The application has nothing to prove itself with.
   case assertion(ClientAssertionError)
+  /// The machine's identity service was asked in vain.
+  case managedIdentity(ManagedIdentityError)
   /// Nothing was found, in a cache that cannot be read.
   case cacheUnread
   /// Nothing was asked, or the answer is of no use: a person has to come in.
@@ -26,7 +28,7 @@ enum AcquisitionFailure: Error, Hashable {
   /// How the key's pause is chosen.
   var errorClass: TokenErrorClass {
     switch self {
-    case .unreached, .assertion, .cacheUnread: .transient
+    case .unreached, .assertion, .managedIdentity, .cacheUnread: .transient
     case .metadata(let status, _, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
     case .token(let failure): failure.errorClass
@@ -37,7 +39,7 @@ enum AcquisitionFailure: Error, Hashable {
   /// Seconds that the provider asked to be left alone.
   var retryAfter: Int64? {
     switch self {
-    case .unreached, .document, .assertion, .cacheUnread, .interaction: nil
+    case .unreached, .document, .assertion, .managedIdentity, .cacheUnread, .interaction: nil
     case .metadata(_, let seconds, _): seconds
     case .token(let failure), .scopesNotGranted(let failure): failure.retryAfter
     }
@@ -52,6 +54,7 @@ enum AcquisitionFailure: Error, Hashable {
     case .metadata(let status, _, let reply): .unusableMetadata(.status(status, reply), retryAfter: seconds)
     case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
     case .assertion(let error): .providerUnavailable(.assertion(error), retryAfter: seconds)
+    case .managedIdentity(let error): .providerUnavailable(.managedIdentity(error), retryAfter: seconds)
     case .cacheUnread: .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
     case .token(let failure):
       if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
@@ -84,7 +87,7 @@ enum AcquisitionFailure: Error, Hashable {
     switch self {
     case .interaction(.userMismatch): false
     case .interaction, .cacheUnread: true
-    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion: false
+    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion, .managedIdentity: false
     }
   }
 

@@ -69,7 +69,8 @@ package struct DeviceCodeSignIn: Sendable {
       } catch {
         switch error {
         case .token(let failure): action = polling.next(after: failure, now: exchange.now())
-        case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .cacheUnread, .interaction:
+        case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .managedIdentity, .cacheUnread,
+          .interaction:
           action = polling.nextWithoutAnswer(now: exchange.now())
         }
       }

@@ -45,6 +45,8 @@ public final class TLSContext: @unchecked Sendable {
 
   let handle: OpaquePointer
   let role: Role
+  /// What the verification of a pinned certificate compares with.
+  private var pin: UnsafeMutableRawPointer?
 
   private init(_ role: Role) throws(TLSConfigurationError) {
     self.role = role
@@ -66,6 +68,7 @@ public final class TLSContext: @unchecked Sendable {
 
   deinit {
     SSL_CTX_free(handle)
+    copenssl_free(pin)
   }
 
   /// The file with the certificates that the system trusts.
@@ -95,6 +98,17 @@ public final class TLSContext: @unchecked Sendable {
     // One protocol, in the wire form of RFC 7301: a length and the name.
     let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
     SSL_CTX_set_alpn_protos(context.handle, protocols, UInt32(protocols.count))
+    return context
+  }
+
+  /// The side of a peer that is known by the SHA-1 of its certificate alone, such as Service Fabric's token service: no
+  /// other certificate is believed, and of this one neither name nor issuer is asked.
+  /// - Parameter sha1: 20 bytes.
+  package static func client(pinned sha1: [UInt8]) throws(TLSConfigurationError) -> TLSContext {
+    let context = try TLSContext(.client)
+    guard sha1.count == 20, let pin = copenssl_pin(context.handle, sha1) else { throw .unavailable(TLSFailure()) }
+    context.pin = pin
+    SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
     return context
   }
 

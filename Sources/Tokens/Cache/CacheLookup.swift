@@ -9,6 +9,9 @@ package struct CacheLookup: Sendable {
   package var accessToken: HeldAccessToken?
   /// What can be offered for a new one.
   package var grant: AvailableGrant
+
+  /// What there is where nothing is kept: whatever can be requested without an account.
+  package static let nothingKept = CacheLookup(grant: .clientCredentials)
 }
 
 /// What a token can be requested with, without asking a person.

@@ -31,6 +31,16 @@ extension Application {
   }
 }
 
+extension ManagedIdentitySettings {
+  /// Where tokens come from and why, for people.
+  var description: String {
+    let reason = isChosen ? "chosen" : detection.evidence.isEmpty ? "default" : ""
+    let words = [reason, detection.evidence.joined(separator: ", ")].filter { !$0.isEmpty }.joined(separator: ", by ")
+    let host = identity.host
+    return "\(identity.id.name) identity from \(host.source.rawValue) at \(host.endpoint) (\(words))"
+  }
+}
+
 extension ApplicationSettings {
   /// Names what the provider is trusted by: the file of authorities and what it holds, which a reload may find changed.
   fileprivate var trust: String {
@@ -127,8 +137,14 @@ struct Providers {
 
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
-    let choice = application.proxy
-    let fetch = fetcher.bound(tls: contexts[application.name]) { url in choice.proxy(for: url) }
+    let (choice, tls) = (application.proxy, contexts[application.name])
+    var fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url) }
+    // Services of the machine may have addresses that no upstream may have.
+    if let endpoint = application.managedIdentity?.identity.host.endpoint,
+      let address = SocketAddress(literal: endpoint.host, port: endpoint.port)
+    {
+      fetch = fetcher.bound(to: address, tls: tls, timeout: .seconds(10))
+    }
     return tracer?.tracing(fetch) ?? fetch
   }
 }

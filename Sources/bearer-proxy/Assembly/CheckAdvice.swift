@@ -21,10 +21,17 @@ struct CheckAdvice {
 
   /// About a token, or the authority's metadata.
   func advice(_ error: AcquisitionError) -> String {
-    switch error {
+    if let identity = application?.managedIdentity, let advice = Self.advice(error, identity) { return advice }
+    return switch error {
     case .providerUnavailable(.unreached(let error), _): advice(error)
     case .providerUnavailable(.answered, _):
       "The provider has trouble of its own. Try again later, and look at its status page."
+    case .providerUnavailable(.managedIdentity(.arcKey), _):
+      "Only members of the group 'himds' may read the agent's keys: add the proxy's user to it (usermod -aG himds USER)."
+    case .providerUnavailable(.managedIdentity(.notConfirmed), _):
+      "Update the agent of Azure Arc, which ignores user-assigned identities, or leave the identity's id out."
+    case .providerUnavailable(.managedIdentity(.arcChallenge), _):
+      "Is it the agent of Azure Arc that listens at IDENTITY_ENDPOINT?"
     case .providerUnavailable(.assertion(.unsigned), _):
       "Try again. If it stays so, look at the key of \(section): OpenSSL makes no signature with it."
     case .providerUnavailable(.assertion, _):
@@ -37,6 +44,21 @@ struct CheckAdvice {
       "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
     case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"
     case .rejected(let reply, _): advice(reply)
+    }
+  }
+
+  /// About the service of a managed identity; nil where its kind does not matter.
+  private static func advice(_ error: AcquisitionError, _ identity: ManagedIdentitySettings) -> String? {
+    let names = identity.detection.evidence
+    let found = names.isEmpty ? "" : ", or were \(names.joined(separator: ", ")) left over from elsewhere"
+    return switch error {
+    case .providerUnavailable(.unreached, _), .providerUnavailable(.answered, _):
+      "Is this a machine of Azure's with an identity, does a network policy keep the proxy from that address\(found)? "
+        + "'source' of 'managed_identity' overrules what was found."
+    case .rejected:
+      "Assign the identity to this machine, or correct its id under 'managed_identity'. What was assigned a moment ago is "
+        + "known some minutes later; the proxy asks again every minute."
+    case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired: nil
     }
   }
 

@@ -49,6 +49,7 @@ struct SigningCertificates: Sendable {
     case nil: return nil
     case .secret(let secret): return .secret(secret)
     case .assertionFile(let file): return .assertionFile(path: file.value)
+    case .managedIdentity(let settings): return .managedIdentity(settings.identity)
     case .certificate:
       let own = loaded.first { $0.application == application.name }
       return own.map { .certificate($0.1.certificate, $0.1.form) }

@@ -31,7 +31,10 @@ struct TLSContexts {
         ? loader.client(caFile: route.tls.caFile, certificate: route.tls.clientCertificate, user: route.upstream) : nil
     }
     applications = settings.applications.map { application in
-      application.authority.value.url.scheme == .https
+      if let identity = application.managedIdentity?.identity {
+        return loader.pinned(identity.host, user: application.authority)
+      }
+      return application.authority.value.url.scheme == .https
         ? loader.client(caFile: application.caFile, certificate: nil, user: application.authority) : nil
     }
     var callerIssuers: [String?: TLSContext] = [:]
@@ -112,6 +115,17 @@ private struct TLSContextLoader {
     } catch {
       report(error, certificate: certificate, caFile: caFile, elsewhere: user)
       failed.insert(parts)
+      return nil
+    }
+  }
+
+  /// For the one identity service that speaks TLS.
+  mutating func pinned<User>(_ host: ManagedIdentityHost, user: Located<User>) -> TLSContext? {
+    guard case .serviceFabric(_, _, let thumbprint) = host else { return nil }
+    do throws(TLSConfigurationError) {
+      return try TLSContext.client(pinned: thumbprint)
+    } catch {
+      issues.append(user.issue("TLS cannot be used: \(error)"))
       return nil
     }
   }

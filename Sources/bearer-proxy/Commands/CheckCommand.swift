@@ -14,7 +14,10 @@ struct CheckCommand {
     let applications = counted(settings.applications.count, "application")
     return CommandAnswer(
       text: warnings.map { $0.warning + "\n" }.joined()
-        + "\(configuration): ok (\(routes), \(applications))\n" + Tracing(context.environment).report, status: .done)
+        + "\(configuration): ok (\(routes), \(applications))\n"
+        + settings.applications.compactMap { application in
+          application.managedIdentity.map { "application '\(application.name)': \($0.description)\n" }
+        }.joined() + Tracing(context.environment).report, status: .done)
   }
 
   private func counted(_ number: Int, _ noun: String) -> String {

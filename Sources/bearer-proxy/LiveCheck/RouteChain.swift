@@ -40,8 +40,14 @@ struct RouteChain: Sendable {
     ]
     var token: BearerValue?
     if let subscription {
-      let (authority, metadata) = await self.authority(subscription)
-      steps.append(authority)
+      var metadata: ProviderMetadata?
+      if let identity = application?.managedIdentity {
+        steps.append(CheckStep(name: .authority, verdict: .ok, detail: identity.description))
+      } else {
+        let (step, found) = await self.authority(subscription)
+        steps.append(step)
+        metadata = found
+      }
       let (step, value) = await self.token(subscription)
       steps.append(step)
       token = value

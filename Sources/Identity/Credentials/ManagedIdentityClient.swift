@@ -1,0 +1,87 @@
+// Owns the asking of the service that hands out a managed identity's tokens. What is sent, what an answer means and
+// when it is sent again are Tokens' rules.
+
+internal import Bytes
+internal import HTTPClient
+internal import Platform
+internal import Tokens
+
+/// Asks for tokens of an identity.
+struct ManagedIdentityClient: Sendable {
+  let identity: ManagedIdentity
+  /// Reaches the service: not through a proxy, and redirects are answers.
+  let fetch: Fetch
+  let now: @Sendable () -> UnixTime
+  /// Waits for seconds.
+  let sleep: @Sendable (Int64) async -> Void
+  /// Where Azure Arc's files are.
+  var arcDirectory = ArcChallenge.directory
+
+  private static let queue = FileQueue("managed-identity")
+
+  /// A token for a resource. It is asked for as often as the service's rules say.
+  func token(for resource: String) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+    var retry = ManagedIdentityRetry(identity.host.source)
+    while true {
+      do throws(AcquisitionFailure) {
+        let reply = try await once(resource)
+        if case .arc = identity.host, !reply.confirms(identity.id) { throw .managedIdentity(.notConfirmed) }
+        return reply
+      } catch {
+        guard case .token(let failure) = error,
+          let pause = retry.pause(after: failure.status, retryAfter: failure.retryAfter), !Task.isCancelled
+        else { throw error }
+        await sleep(pause)
+      }
+    }
+  }
+
+  private func once(_ resource: String) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+    var request = ManagedIdentityRequest(identity, resource: resource)
+    var response = try await send(request)
+    if case .arc = identity.host, response.status == 401 {
+      let challenge = response.value(of: "www-authenticate") ?? ""
+      guard let name = ArcChallenge.file(in: challenge, directory: arcDirectory) else {
+        throw .managedIdentity(.arcChallenge)
+      }
+      request = ManagedIdentityRequest(identity, resource: resource, arcKey: try await key("\(arcDirectory)/\(name)"))
+      response = try await send(request)
+    }
+    do throws(TokenFailure) {
+      return try ManagedIdentityReply(
+        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+        sent: request.secrets, now: now())
+    } catch {
+      throw .token(error)
+    }
+  }
+
+  private func send(_ request: ManagedIdentityRequest) async throws(AcquisitionFailure) -> FetchResponse {
+    let method = request.form.map {
+      FetchRequest.Method.post(contentType: TokenRequest.contentType, body: $0)
+    }
+    do throws(FetchError) {
+      return try await fetch(FetchRequest(method ?? .get, request.url, fields: request.fields))
+    } catch {
+      throw .unreached(error)
+    }
+  }
+
+  /// What Arc's agent wrote for those who may have tokens. No link is followed out of its directory by the name: it has
+  /// no slash.
+  private func key(_ path: String) async throws(AcquisitionFailure) -> Secret {
+    let result = await Self.queue.run { () -> Result<[UInt8], FileReadError> in
+      do throws(FileReadError) {
+        return .success(try ReadableFile.contents(of: path, limit: ArcChallenge.limit))
+      } catch {
+        return .failure(error)
+      }
+    }
+    do throws(FileReadError) {
+      // It becomes a field of a request.
+      return Secret(try result.get().filter { (0x21...0x7E).contains($0) })
+    } catch {
+      throw .managedIdentity(.arcKey(path: path, error))
+    }
+  }
+}

@@ -1,0 +1,236 @@
+// Owns which identity of a machine is meant, which service of the machine hands its tokens out, and how that service is
+// recognised. Asking it is Identity's.
+
+package import Bytes
+package import HTTP
+
+/// Where the platforms of Azure hand out tokens for their identities.
+package enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
+  /// The instance metadata service of virtual machines and Kubernetes nodes.
+  case imds
+  /// App Service, Functions, Container Apps, Automation.
+  case appService = "app_service"
+  /// Azure Machine Learning.
+  case azureML = "azure_ml"
+  /// Cloud Shell.
+  case cloudShell = "cloud_shell"
+  /// A machine that is connected by Azure Arc.
+  case arc
+  /// A Service Fabric cluster.
+  case serviceFabric = "service_fabric"
+}
+
+/// Which of a machine's identities.
+package enum ManagedIdentityID: Sendable, Hashable {
+  /// The one that is the machine's own.
+  case systemAssigned
+  /// A user-assigned one, by its client id.
+  case clientID(String)
+  /// A user-assigned one, by its object (principal) id.
+  case objectID(String)
+  /// A user-assigned one, by its Azure resource id.
+  case resourceID(String)
+
+  /// What stands for it in logs and keys.
+  package var name: String {
+    switch self {
+    case .systemAssigned: "system-assigned"
+    case .clientID(let id), .objectID(let id), .resourceID(let id): id
+    }
+  }
+}
+
+/// The service that hands tokens out, with what it wants to see.
+package enum ManagedIdentityHost: Sendable, Equatable {
+  case imds(HTTPURL)
+  case appService(HTTPURL, header: Secret)
+  /// `defaultID`: the identity of the compute instance, where it has a user-assigned one.
+  case azureML(HTTPURL, secret: Secret, defaultID: String?)
+  case cloudShell(HTTPURL)
+  case arc(HTTPURL)
+  /// `thumbprint`: SHA-1 of its TLS certificate, by which alone it is trusted.
+  case serviceFabric(HTTPURL, secret: Secret, thumbprint: [UInt8])
+
+  /// Its address.
+  package var endpoint: HTTPURL {
+    switch self {
+    case .imds(let url), .cloudShell(let url), .arc(let url): url
+    case .appService(let url, _), .azureML(let url, _, _), .serviceFabric(let url, _, _): url
+    }
+  }
+
+  /// Which kind it is.
+  package var source: ManagedIdentitySource {
+    switch self {
+    case .imds: .imds
+    case .appService: .appService
+    case .azureML: .azureML
+    case .cloudShell: .cloudShell
+    case .arc: .arc
+    case .serviceFabric: .serviceFabric
+    }
+  }
+}
+
+/// An identity of this machine.
+package struct ManagedIdentity: Sendable, Equatable {
+  package var host: ManagedIdentityHost
+  package var id: ManagedIdentityID
+
+  /// The identity that a host has.
+  package init(_ id: ManagedIdentityID, at host: ManagedIdentityHost) throws(ManagedIdentityMistake) {
+    switch (host.source, id) {
+    case (_, .systemAssigned), (.imds, _), (.appService, _), (.arc, _), (.azureML, .clientID): break
+    case (.azureML, _): throw .clientIDOnly
+    case (.cloudShell, _), (.serviceFabric, _): throw .systemAssignedOnly(host.source)
+    }
+    self.host = host
+    self.id = id
+  }
+}
+
+/// Why there is no managed identity.
+package enum ManagedIdentityMistake: Error, Sendable, Hashable {
+  /// The source that was chosen needs a variable of the environment that is not there.
+  case variableMissing(ManagedIdentitySource, String)
+  /// A variable holds no URL that can be used.
+  case url(variable: String)
+  /// Service Fabric is spoken to with TLS only.
+  case plaintext(variable: String)
+  /// A variable holds no SHA-1 thumbprint.
+  case thumbprint(variable: String)
+  /// The source knows identities by their client id alone.
+  case clientIDOnly
+  /// The source has one identity, which is assigned where it runs.
+  case systemAssignedOnly(ManagedIdentitySource)
+}
+
+/// How a host was found.
+package struct ManagedIdentityDetection: Sendable, Equatable {
+  package let host: ManagedIdentityHost
+  /// The variables of the environment that say so, or the file; empty: nothing says otherwise.
+  package let evidence: [String]
+
+  /// The agent of Azure Arc.
+  package static let arcAgent = "/opt/azcmagent/bin/himds"
+
+  /// Looks for a host in the order of MSAL for .NET and Go: the first that matches.
+  ///
+  /// | variables | source |
+  /// |---|---|
+  /// | IDENTITY_ENDPOINT, IDENTITY_HEADER, IDENTITY_SERVER_THUMBPRINT | Service Fabric |
+  /// | IDENTITY_ENDPOINT, IDENTITY_HEADER | App Service |
+  /// | MSI_ENDPOINT, MSI_SECRET | Azure Machine Learning |
+  /// | MSI_ENDPOINT | Cloud Shell |
+  /// | IDENTITY_ENDPOINT, IMDS_ENDPOINT; or Arc's agent is installed | Azure Arc |
+  /// | none of these | IMDS, without a probe |
+  /// - Parameter chosen: the source that the configuration names; nil: whichever matches.
+  package init(
+    _ chosen: ManagedIdentitySource?, environment: [String: String], hasArcAgent: Bool
+  ) throws(ManagedIdentityMistake) {
+    func has(_ names: String...) -> Bool { names.allSatisfy { environment[$0]?.isEmpty == false } }
+    let found: ManagedIdentitySource =
+      if has("IDENTITY_ENDPOINT", "IDENTITY_HEADER") {
+        has("IDENTITY_SERVER_THUMBPRINT") ? .serviceFabric : .appService
+      } else if has("MSI_ENDPOINT") {
+        has("MSI_SECRET") ? .azureML : .cloudShell
+      } else if has("IDENTITY_ENDPOINT", "IMDS_ENDPOINT") || hasArcAgent {
+        .arc
+      } else {
+        .imds
+      }
+    let source = chosen ?? found
+    var variables = Variables(source: source, environment: environment)
+    switch source {
+    case .imds:
+      let base = "AZURE_POD_IDENTITY_AUTHORITY_HOST"
+      var url = try variables.url(base, standard: "http://169.254.169.254")
+      url.target = "/metadata/identity/oauth2/token"
+      host = .imds(url)
+    case .appService:
+      host = .appService(try variables.url("IDENTITY_ENDPOINT"), header: try variables.secret("IDENTITY_HEADER"))
+    case .azureML:
+      host = .azureML(
+        try variables.url("MSI_ENDPOINT"), secret: try variables.secret("MSI_SECRET"),
+        defaultID: environment["DEFAULT_IDENTITY_CLIENT_ID"].flatMap { $0.isEmpty ? nil : $0 })
+    case .cloudShell: host = .cloudShell(try variables.url("MSI_ENDPOINT"))
+    case .arc:
+      let standard = "http://127.0.0.1:40342/metadata/identity/oauth2/token"
+      let isByVariable = has("IDENTITY_ENDPOINT", "IMDS_ENDPOINT")
+      host = .arc(
+        isByVariable ? try variables.url("IDENTITY_ENDPOINT") : try variables.url("IMDS_ENDPOINT", standard: standard))
+      if isByVariable { variables.used.append("IMDS_ENDPOINT") }
+      if variables.used.isEmpty, hasArcAgent { variables.used = [Self.arcAgent] }
+    case .serviceFabric:
+      let url = try variables.url("IDENTITY_ENDPOINT")
+      guard url.scheme == .https else { throw .plaintext(variable: "IDENTITY_ENDPOINT") }
+      host = .serviceFabric(
+        url, secret: try variables.secret("IDENTITY_HEADER"),
+        thumbprint: try variables.thumbprint("IDENTITY_SERVER_THUMBPRINT"))
+    }
+    evidence = variables.used
+  }
+
+  /// Reads variables, and remembers which.
+  private struct Variables {
+    let source: ManagedIdentitySource
+    let environment: [String: String]
+    var used: [String] = []
+
+    init(source: ManagedIdentitySource, environment: [String: String]) {
+      self.source = source
+      self.environment = environment
+    }
+
+    mutating func text(_ name: String) throws(ManagedIdentityMistake) -> String {
+      guard let text = environment[name], !text.isEmpty else { throw .variableMissing(source, name) }
+      used.append(name)
+      return text
+    }
+
+    mutating func url(_ name: String, standard: String? = nil) throws(ManagedIdentityMistake) -> HTTPURL {
+      let isGiven = environment[name]?.isEmpty == false
+      let text: String
+      if let standard, !isGiven { text = standard } else { text = try self.text(name) }
+      do throws(HTTPURLError) {
+        return try HTTPURL(text)
+      } catch {
+        throw .url(variable: name)
+      }
+    }
+
+    mutating func secret(_ name: String) throws(ManagedIdentityMistake) -> Secret {
+      let text = try self.text(name)
+      // It becomes a field of a request.
+      guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .variableMissing(source, name) }
+      return Secret(text)
+    }
+
+    mutating func thumbprint(_ name: String) throws(ManagedIdentityMistake) -> [UInt8] {
+      let digits = Array(try text(name).utf8).filter { $0 != UInt8(ascii: ":") }.map { ASCII.hexadecimalValue($0) }
+      let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { index -> UInt8? in
+        guard let high = digits[index], let low = digits[index + 1] else { return nil }
+        return high << 4 | low
+      }
+      guard digits.count == 40, bytes.count == 20 else { throw .thumbprint(variable: name) }
+      return bytes
+    }
+  }
+}
+
+extension Authority {
+  private static let managedHost = "managed-identity.invalid"
+
+  /// What stands in the place of an authority for the tokens of managed identities: no provider is asked, and the name
+  /// leads nowhere (RFC 6761 §6.4).
+  package static func managedIdentity(_ source: ManagedIdentitySource) -> Authority {
+    do throws(AuthorityError) {
+      return try Authority("https://\(managedHost)/\(source.rawValue)")
+    } catch {
+      preconditionFailure("it is a URL")
+    }
+  }
+
+  /// Whether it stands for managed identities.
+  package var isManagedIdentity: Bool { url.host == Self.managedHost }
+}

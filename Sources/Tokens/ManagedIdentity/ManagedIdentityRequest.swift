@@ -1,0 +1,126 @@
+// Owns what is sent to the service that hands out a managed identity's tokens, and for which failures it is sent again.
+
+package import Bytes
+package import HTTP
+
+/// A request for a token of a managed identity.
+package struct ManagedIdentityRequest: Sendable {
+  /// The whole address. A form goes by POST, everything else by GET.
+  package let url: HTTPURL
+  /// The request's fields, names in lower case. One may hold a secret.
+  package private(set) var fields: [(name: String, value: String)]
+  /// What is posted; nil: nothing.
+  package let form: [UInt8]?
+  /// What the answer must not be shown with.
+  package let secrets: SentSecrets
+
+  /// Asks for a token for a resource.
+  /// - Parameter arcKey: what the agent of Azure Arc wrote into the file that it named.
+  package init(_ identity: ManagedIdentity, resource: String, arcKey: Secret? = nil) {
+    var query: [(String, String)] = []
+    var secret: Secret?
+    fields = []
+    switch identity.host {
+    case .imds:
+      query = [("api-version", "2018-02-01")]
+      fields = [("metadata", "true")]
+    case .appService(_, let header):
+      query = [("api-version", "2019-08-01")]
+      // Only Azure Automation looks at the second one.
+      fields = [("x-identity-header", header.revealed()), ("metadata", "true")]
+      secret = header
+    case .azureML(_, let value, _):
+      query = [("api-version", "2017-09-01")]
+      fields = [("secret", value.revealed()), ("metadata", "true")]
+      secret = value
+    case .cloudShell: fields = [("metadata", "true")]
+    case .arc:
+      query = [("api-version", "2020-06-01")]
+      fields = [("metadata", "true")]
+      if let arcKey { fields.append(("authorization", "Basic \(arcKey.revealed())")) }
+      secret = arcKey
+    case .serviceFabric(_, let value, _):
+      query = [("api-version", "2019-07-01-preview")]
+      fields = [("secret", value.revealed())]
+      secret = value
+    }
+    fields.append(("accept", "application/json"))
+    query.append(("resource", resource))
+    if let parameter = Self.parameter(identity) { query.append(parameter) }
+    secrets = SentSecrets(secret.map { [$0] } ?? [])
+    let pairs = query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+    var url = identity.host.endpoint
+    if case .cloudShell = identity.host {
+      form = Array(pairs.utf8)
+    } else {
+      url.target += (url.target.contains("?") ? "&" : "?") + pairs
+      form = nil
+    }
+    self.url = url
+  }
+
+  /// How a source calls a user-assigned identity. IMDS and Arc say `msi_res_id`, App Service says `mi_res_id`.
+  private static func parameter(_ identity: ManagedIdentity) -> (String, String)? {
+    switch (identity.id, identity.host) {
+    case (.systemAssigned, .azureML(_, _, let standard)): standard.map { ("clientid", $0) }
+    case (.systemAssigned, _): nil
+    case (.clientID(let id), .azureML): ("clientid", id)
+    case (.clientID(let id), _): ("client_id", id)
+    case (.objectID(let id), _): ("object_id", id)
+    case (.resourceID(let id), .appService): ("mi_res_id", id)
+    case (.resourceID(let id), _): ("msi_res_id", id)
+    }
+  }
+
+  private static func encoded(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 { FormBody.encode(byte, into: &bytes) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension ScopeSet {
+  /// The resource that a managed identity's token is for: the only scope, less its `/.default`. nil where there are
+  /// several or none: these services know resources alone.
+  package var resource: String? {
+    guard words.count == 1 else { return nil }
+    let suffix = "/.default"
+    return words[0].hasSuffix(suffix) ? String(words[0].dropLast(suffix.count)) : words[0]
+  }
+}
+
+/// When a request to such a service is sent again (MSAL for .NET's rules).
+package struct ManagedIdentityRetry: Sendable {
+  private let source: ManagedIdentitySource
+  private var attempts = 0
+
+  package init(_ source: ManagedIdentitySource) {
+    self.source = source
+  }
+
+  /// Seconds until the next try after an answer with this status; nil: it was the last.
+  ///
+  /// | source | statuses | tries | seconds between |
+  /// |---|---|---|---|
+  /// | IMDS | 410: it is being updated, and is back within 70 s | 7 | 10 |
+  /// | IMDS | 404, 408, 429, 5xx | 3 | 1, 2, 4 |
+  /// | any other | 404, 408, 429, 500, 503, 504 | 3 | 1 |
+  ///
+  /// A longer `Retry-After` is kept to.
+  package mutating func pause(after status: Int, retryAfter: Int64?) -> Int64? {
+    attempts += 1
+    let pause: Int64
+    switch (source, status) {
+    case (.imds, 410) where attempts <= 7: pause = 10
+    case (.imds, 404), (.imds, 408), (.imds, 429), (.imds, 500...599):
+      guard attempts <= 3 else { return nil }
+      pause = 1 << Int64(attempts - 1)
+    case (.imds, _): return nil
+    case (_, 404), (_, 408), (_, 429), (_, 500), (_, 503), (_, 504):
+      guard attempts <= 3 else { return nil }
+      pause = 1
+    default: return nil
+    }
+    return max(pause, retryAfter ?? 0)
+  }
+}

@@ -1,0 +1,390 @@
+// Managed identities: which service of the machine is meant, what is sent to it, what its answers mean, when it is asked
+// again, and that its tokens are kept in memory alone.
+
+import Bytes
+import FoundationEssentials
+import HTTP
+import HTTPClient
+import Platform
+import TestSupport
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite(.timeLimit(.minutes(5)))
+struct ManagedIdentityTests {
+  private static let endpoint = "http://127.0.0.1:4001/msi/token"
+  private static let pin = "00112233445566778899AABBCCDDEEFF00112233"
+
+  /// Variables, whether Arc's agent is there, the source that is chosen; what is found, where, and by what.
+  struct Machine: Sendable {
+    var variables: [String: String] = [:]
+    var hasAgent = false
+    var chosen: ManagedIdentitySource?
+    let source: ManagedIdentitySource
+    let url: String
+    var evidence: [String] = []
+  }
+
+  private static let imds = "http://169.254.169.254/metadata/identity/oauth2/token"
+  private static let arc = "http://127.0.0.1:40342/metadata/identity/oauth2/token"
+  private static let fabric = [
+    "IDENTITY_ENDPOINT": "https://10.0.0.4:2377/token", "IDENTITY_HEADER": "h", "IDENTITY_SERVER_THUMBPRINT": pin,
+  ]
+
+  static let machines: [Machine] = [
+    Machine(source: .imds, url: imds),
+    Machine(variables: ["MSI_SECRET": "s", "IDENTITY_HEADER": "h", "IMDS_ENDPOINT": "x"], source: .imds, url: imds),
+    Machine(variables: ["IDENTITY_ENDPOINT": endpoint], source: .imds, url: imds),
+    Machine(variables: ["MSI_ENDPOINT": ""], source: .imds, url: imds),
+    Machine(
+      variables: ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:80/"], source: .imds,
+      url: "http://127.0.0.1/metadata/identity/oauth2/token", evidence: ["AZURE_POD_IDENTITY_AUTHORITY_HOST"]),
+    Machine(
+      variables: ["IDENTITY_ENDPOINT": endpoint, "IDENTITY_HEADER": "h"], source: .appService, url: endpoint,
+      evidence: ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"]),
+    // App Service sets all four; the newer pair comes first.
+    Machine(
+      variables: [
+        "IDENTITY_ENDPOINT": endpoint, "IDENTITY_HEADER": "h", "MSI_ENDPOINT": "http://x/", "MSI_SECRET": "s",
+        "IMDS_ENDPOINT": "http://y/",
+      ], hasAgent: true, source: .appService, url: endpoint, evidence: ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"]),
+    Machine(
+      variables: fabric, source: .serviceFabric, url: "https://10.0.0.4:2377/token",
+      evidence: ["IDENTITY_ENDPOINT", "IDENTITY_HEADER", "IDENTITY_SERVER_THUMBPRINT"]),
+    Machine(
+      variables: ["MSI_ENDPOINT": endpoint, "MSI_SECRET": "s"], hasAgent: true, source: .azureML, url: endpoint,
+      evidence: ["MSI_ENDPOINT", "MSI_SECRET"]),
+    Machine(
+      variables: ["MSI_ENDPOINT": endpoint], hasAgent: true, source: .cloudShell, url: endpoint,
+      evidence: ["MSI_ENDPOINT"]),
+    Machine(
+      variables: ["IDENTITY_ENDPOINT": endpoint, "IMDS_ENDPOINT": "http://y/"], source: .arc, url: endpoint,
+      evidence: ["IDENTITY_ENDPOINT", "IMDS_ENDPOINT"]),
+    Machine(hasAgent: true, source: .arc, url: arc, evidence: ["/opt/azcmagent/bin/himds"]),
+    // The configuration overrules what was left behind.
+    Machine(variables: ["MSI_ENDPOINT": endpoint], hasAgent: true, chosen: .imds, source: .imds, url: imds),
+    Machine(chosen: .arc, source: .arc, url: arc),
+  ]
+
+  @Test(arguments: machines)
+  func `the first that matches is the source, unless the configuration says another`(machine: Machine) throws {
+    let found = try ManagedIdentityDetection(
+      machine.chosen, environment: machine.variables, hasArcAgent: machine.hasAgent)
+    #expect(found.host.source == machine.source)
+    #expect(found.host.endpoint.description == machine.url)
+    #expect(found.evidence == machine.evidence)
+  }
+
+  static let mistakes: [([String: String], ManagedIdentitySource?, ManagedIdentityMistake)] = [
+    ([:], .appService, .variableMissing(.appService, "IDENTITY_ENDPOINT")),
+    (["IDENTITY_ENDPOINT": endpoint], .appService, .variableMissing(.appService, "IDENTITY_HEADER")),
+    (
+      ["IDENTITY_ENDPOINT": endpoint, "IDENTITY_HEADER": "a\r\nb"], nil,
+      .variableMissing(.appService, "IDENTITY_HEADER")
+    ),
+    ([:], .azureML, .variableMissing(.azureML, "MSI_ENDPOINT")),
+    ([:], .cloudShell, .variableMissing(.cloudShell, "MSI_ENDPOINT")),
+    (["MSI_ENDPOINT": "localhost:80"], nil, .url(variable: "MSI_ENDPOINT")),
+    (["AZURE_POD_IDENTITY_AUTHORITY_HOST": "x"], nil, .url(variable: "AZURE_POD_IDENTITY_AUTHORITY_HOST")),
+    (fabric.merging(["IDENTITY_ENDPOINT": endpoint]) { $1 }, nil, .plaintext(variable: "IDENTITY_ENDPOINT")),
+    (
+      fabric.merging(["IDENTITY_SERVER_THUMBPRINT": String(pin.dropLast())]) { $1 }, nil,
+      .thumbprint(variable: "IDENTITY_SERVER_THUMBPRINT")
+    ),
+    (
+      fabric.merging(["IDENTITY_SERVER_THUMBPRINT": pin.dropLast() + "G"]) { $1 }, nil,
+      .thumbprint(variable: "IDENTITY_SERVER_THUMBPRINT")
+    ),
+  ]
+
+  @Test(arguments: mistakes)
+  func `what a source lacks is named`(
+    variables: [String: String], chosen: ManagedIdentitySource?, expected: ManagedIdentityMistake
+  ) {
+    #expect(throws: expected) {
+      _ = try ManagedIdentityDetection(chosen, environment: variables, hasArcAgent: false)
+    }
+  }
+
+  private static func host(_ source: ManagedIdentitySource) -> ManagedIdentityHost {
+    do {
+      let url = try HTTPURL("http://h.example/token?x=1")
+      switch source {
+      case .imds: return .imds(url)
+      case .appService: return .appService(url, header: Secret("the-header"))
+      case .azureML: return .azureML(url, secret: Secret("the-secret"), defaultID: "standard")
+      case .cloudShell: return .cloudShell(url)
+      case .arc: return .arc(url)
+      case .serviceFabric:
+        return .serviceFabric(url, secret: Secret("the-secret"), thumbprint: [UInt8](repeating: 1, count: 20))
+      }
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  static let identities: [(ManagedIdentitySource, ManagedIdentityID, ManagedIdentityMistake?)] =
+    ManagedIdentitySource.allCases.flatMap { source in
+      [
+        (source, .systemAssigned, nil),
+        (source, .clientID("c"), [.cloudShell, .serviceFabric].contains(source) ? .systemAssignedOnly(source) : nil),
+        (source, .objectID("o"), refusal(source)), (source, .resourceID("r"), refusal(source)),
+      ] as [(ManagedIdentitySource, ManagedIdentityID, ManagedIdentityMistake?)]
+    }
+
+  private static func refusal(_ source: ManagedIdentitySource) -> ManagedIdentityMistake? {
+    switch source {
+    case .imds, .appService, .arc: nil
+    case .azureML: .clientIDOnly
+    case .cloudShell, .serviceFabric: .systemAssignedOnly(source)
+    }
+  }
+
+  @Test(arguments: identities)
+  func `a source has the identities that it has`(
+    source: ManagedIdentitySource, id: ManagedIdentityID, expected: ManagedIdentityMistake?
+  ) {
+    do throws(ManagedIdentityMistake) {
+      _ = try ManagedIdentity(id, at: Self.host(source))
+      #expect(expected == nil)
+    } catch {
+      #expect(error == expected)
+    }
+  }
+
+  private static let resource = "resource=https%3A%2F%2Fo.example%2F"
+
+  static let requests: [(ManagedIdentitySource, ManagedIdentityID, String, [String])] = [
+    (.imds, .systemAssigned, "?x=1&api-version=2018-02-01&\(resource)", ["metadata: true"]),
+    (.imds, .clientID("c&d"), "?x=1&api-version=2018-02-01&\(resource)&client_id=c%26d", ["metadata: true"]),
+    (.imds, .objectID("o"), "?x=1&api-version=2018-02-01&\(resource)&object_id=o", ["metadata: true"]),
+    (.imds, .resourceID("/s/r"), "?x=1&api-version=2018-02-01&\(resource)&msi_res_id=%2Fs%2Fr", ["metadata: true"]),
+    (
+      .appService, .resourceID("/s/r"), "?x=1&api-version=2019-08-01&\(resource)&mi_res_id=%2Fs%2Fr",
+      ["x-identity-header: the-header", "metadata: true"]
+    ),
+    (
+      .azureML, .systemAssigned, "?x=1&api-version=2017-09-01&\(resource)&clientid=standard",
+      ["secret: the-secret", "metadata: true"]
+    ),
+    (
+      .azureML, .clientID("c"), "?x=1&api-version=2017-09-01&\(resource)&clientid=c",
+      ["secret: the-secret", "metadata: true"]
+    ),
+    (.cloudShell, .systemAssigned, "?x=1", ["metadata: true"]),
+    (.arc, .resourceID("r"), "?x=1&api-version=2020-06-01&\(resource)&msi_res_id=r", ["metadata: true"]),
+    (.serviceFabric, .systemAssigned, "?x=1&api-version=2019-07-01-preview&\(resource)", ["secret: the-secret"]),
+  ]
+
+  @Test(arguments: requests)
+  func `each source is asked in its own way`(
+    source: ManagedIdentitySource, id: ManagedIdentityID, query: String, fields: [String]
+  ) throws {
+    let request = ManagedIdentityRequest(try ManagedIdentity(id, at: Self.host(source)), resource: "https://o.example/")
+    #expect(request.url.description == "http://h.example/token" + query)
+    #expect(request.fields.map { "\($0.name): \($0.value)" } == fields + ["accept: application/json"])
+    #expect(request.form.map { String(decoding: $0, as: UTF8.self) } == (source == .cloudShell ? Self.resource : nil))
+  }
+
+  static let resources: [(String, String?)] = [
+    ("https://o.example/.default", "https://o.example"), ("https://o.example//.default", "https://o.example/"),
+    ("api://x/.default", "api://x"), ("https://o.example/", "https://o.example/"), ("a b", nil), ("", nil),
+  ]
+
+  @Test(arguments: resources)
+  func `the resource is the only scope without its default`(scopes: String, resource: String?) throws {
+    #expect(try ScopeSet(parameter: scopes).resource == resource)
+  }
+
+  /// At 1,700,000,000 s, which is 2023-11-14T22:13:20Z: an answer and the life of its token, half of it where it is
+  /// renewed then, or why there is none.
+  static let lives: [(String, Int64, Int64?)] = [
+    (#""expires_in": "3599""#, 3599, nil), (#""expires_in": 7200"#, 7200, 3600),
+    (#""expires_in": "86399", "expires_on": "1700003600""#, 3600, nil), (#""expires_on": 1700086400"#, 86_400, 43_200),
+    (#""expires_on": "3600""#, 3600, nil), (#""expires_on": "978307199""#, 978_307_199, 489_153_599),
+    (#""expires_on": "2023-11-14 23:13:20""#, 3600, nil), (#""expires_on": "2023-11-14T23:13:20Z""#, 3600, nil),
+    (#""expires_on": "2023-11-14T23:13:20.1234567+00:00""#, 3600, nil),
+    (#""expires_on": "11/14/2023 23:13:20""#, 3600, nil),
+    (#""expires_on": "11/14/2023 11:13:20 PM +00:00""#, 3600, nil),
+    (#""expires_on": "11/15/2023 12:13:20 AM""#, 7200, 3600),
+    (#""expires_on": "1699999999", "expires_in": "60""#, 60, nil),
+  ]
+
+  @Test(arguments: lives)
+  func `lifetimes and dates are read in all their shapes`(member: String, life: Int64, refresh: Int64?) throws {
+    let reply = try ManagedIdentityReply(
+      status: 200, retryAfter: nil, body: Array(#"{"access_token": "t", \#(member)}"#.utf8), sent: .none,
+      now: ManualClock.start)
+    #expect(reply.expiresIn == life && reply.refreshIn == refresh && reply.accessToken == Secret("t"))
+  }
+
+  static let failures: [(Int, String, TokenFailure.Cause, TokenErrorClass)] = [
+    (
+      400, #"{"error": "invalid_request", "error_description": "Identity not found"}"#,
+      .refused(TokenErrorReply(error: "invalid_request", description: "Identity not found")), .configuration
+    ),
+    (
+      400, #"{"statusCode": 400, "message": "No identity", "correlationId": "c-1"}"#,
+      .refused(TokenErrorReply(error: "status 400", description: "No identity", correlationID: "c-1")), .configuration
+    ),
+    (
+      403, #"{"error": {"code": "SecretHeaderNotFound", "message": "Secret is not found"}}"#,
+      .refused(TokenErrorReply(error: "SecretHeaderNotFound", description: "Secret is not found")), .configuration
+    ),
+    (401, "{}", .refused(TokenErrorReply(error: "status 401")), .configuration),
+    (200, #"{"error": "x"}"#, .refused(TokenErrorReply(error: "x")), .configuration),
+    (200, "<html>", .unintelligible, .transient), (500, #"{"message": "x"}"#, .unintelligible, .transient),
+    (410, "", .unintelligible, .transient), (404, "", .unintelligible, .transient),
+    (429, #"{"error": "too_many"}"#, .unintelligible, .transient),
+    (200, #"{"access_token": "t"}"#, .lifetime, .transient),
+    (200, #"{"access_token": "t", "expires_on": "soon"}"#, .lifetime, .transient),
+    (200, #"{"access_token": "t", "expires_on": "1600000000"}"#, .lifetime, .transient),
+    (200, #"{"access_token": "t u", "expires_in": 60}"#, .unusableToken, .transient),
+    (200, #"{"access_token": "t", "expires_in": 60, "token_type": "pop"}"#, .tokenType, .transient),
+  ]
+
+  @Test(arguments: failures)
+  func `errors are read in all their shapes`(
+    status: Int, body: String, cause: TokenFailure.Cause, errorClass: TokenErrorClass
+  ) {
+    do throws(TokenFailure) {
+      _ = try ManagedIdentityReply(
+        status: status, retryAfter: "7", body: Array(body.utf8), sent: .none, now: ManualClock.start)
+      Issue.record("a token")
+    } catch {
+      #expect(error.cause == cause && error.errorClass == errorClass)
+      #expect(error.status == status && error.retryAfter == 7)
+    }
+  }
+
+  static let pauses: [(ManagedIdentitySource, Int, Int64?, [Int64])] = [
+    (.imds, 410, nil, [10, 10, 10, 10, 10, 10, 10]), (.imds, 404, nil, [1, 2, 4]), (.imds, 429, 3, [3, 3, 4]),
+    (.imds, 502, nil, [1, 2, 4]), (.imds, 400, nil, []), (.imds, 200, nil, []), (.appService, 404, nil, [1, 1, 1]),
+    (.appService, 503, 9, [9, 9, 9]), (.appService, 410, nil, []), (.appService, 502, nil, []),
+    (.arc, 500, nil, [1, 1, 1]),
+    (.serviceFabric, 401, nil, []),
+  ]
+
+  @Test(arguments: pauses)
+  func `an answer is asked for again as the source's rule says`(
+    source: ManagedIdentitySource, status: Int, retryAfter: Int64?, expected: [Int64]
+  ) {
+    var retry = ManagedIdentityRetry(source)
+    var pauses: [Int64] = []
+    while let pause = retry.pause(after: status, retryAfter: retryAfter) { pauses.append(pause) }
+    #expect(pauses == expected)
+  }
+
+  static let challenges: [(String, String?)] = [
+    ("Basic realm=/var/opt/azcmagent/tokens/a.key", "a.key"),
+    ("basic REALM=\"/var/opt/azcmagent/tokens/b.key\"", "b.key"),
+    ("Basic realm=/var/opt/azcmagent/tokens/.key", nil), ("Basic realm=/var/opt/azcmagent/tokens/a.txt", nil),
+    ("Basic realm=/var/opt/azcmagent/tokens/../a.key", nil), ("Basic realm=/var/opt/azcmagent/tokens/x/a.key", nil),
+    ("Basic realm=/etc/a.key", nil), ("Basic realm=a.key", nil), ("Bearer realm=/var/opt/azcmagent/tokens/a.key", nil),
+    ("", nil), ("Basic realm=", nil),
+  ]
+
+  @Test(arguments: challenges)
+  func `Arc may name a key file of its directory and no other`(challenge: String, name: String?) {
+    #expect(ArcChallenge.file(in: challenge) == name)
+  }
+
+  /// Answers in their order, and the requests that they were for.
+  private actor Service {
+    private var answers: [FetchResponse]
+    private(set) var requests: [FetchRequest] = []
+
+    init(_ answers: [FetchResponse]) { self.answers = answers }
+
+    func answer(_ request: FetchRequest) -> FetchResponse {
+      requests.append(request)
+      return answers.count > 1 ? answers.removeFirst() : answers[0]
+    }
+
+    nonisolated var fetch: Fetch { { request throws(FetchError) in await self.answer(request) } }
+  }
+
+  private static func token(_ name: String, _ rest: String = "") -> FetchResponse {
+    FetchResponse(
+      status: 200, body: Array(#"{"access_token": "\#(name)", "expires_on": "1700003600"\#(rest)}"#.utf8))
+  }
+
+  private func subscription(_ service: Service, _ source: ManagedIdentitySource) throws -> TokenSubscription {
+    let application = Application(
+      name: "machine", authority: .managedIdentity(source), clientID: "system-assigned",
+      credential: .managedIdentity(try ManagedIdentity(.systemAssigned, at: Self.host(source))), fetch: service.fetch)
+    return TokenSubscription(application: application, scopes: try ScopeSet(["https://o.example/.default"]))
+  }
+
+  @Test func `a token is had without a provider, held for all, and kept in memory alone`() async throws {
+    let service = Service([Self.token("t-1")])
+    let store = CacheStore.memory()
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }), store: store)
+    let subscription = try subscription(service, .imds)
+    for _ in 0..<3 { #expect(try await broker.bearer(for: subscription).token == Secret("t-1")) }
+    let requests = await service.requests
+    #expect(
+      requests.map(\.url.description) == [
+        "http://h.example/token?x=1&api-version=2018-02-01&resource=https%3A%2F%2Fo.example"
+      ])
+    #expect(await store.snapshot()[.accessToken].values.isEmpty)
+    #expect(await broker.status(of: subscription).isReady(at: ManualClock.start))
+  }
+
+  @Test func `a service that is being updated is asked for a minute, and its failure is the provider's`() async throws {
+    let service = Service([FetchResponse(status: 410)])
+    let naps = Naps()
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) }))
+    let subscription = try subscription(service, .imds)
+    let error = await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
+    #expect(error == .providerUnavailable(.answered(status: 410), retryAfter: 1))
+    #expect(await naps.lengths == [Int64](repeating: 10, count: 7))
+    #expect(await service.requests.count == 8)
+  }
+
+  private func arcClient(
+    _ service: Service, _ id: ManagedIdentityID, in directory: TemporaryDirectory
+  ) throws -> ManagedIdentityClient {
+    ManagedIdentityClient(
+      identity: try ManagedIdentity(id, at: Self.host(.arc)), fetch: service.fetch, now: { ManualClock.start },
+      sleep: { _ in }, arcDirectory: directory.path)
+  }
+
+  private func challenge(_ path: String) -> FetchResponse {
+    FetchResponse(status: 401, fields: [("www-authenticate", "Basic realm=\(path)")])
+  }
+
+  @Test func `Arc is shown what the file holds that it names`() async throws {
+    let directory = try TemporaryDirectory()
+    let key = try directory.write("key-of-the-agent\n", to: "a.key")
+    let service = Service([challenge(key), Self.token("t-1", #", "client_id": "C""#)])
+    let reply = try await arcClient(service, .clientID("c"), in: directory).token(for: "r")
+    #expect(reply.accessToken == Secret("t-1"))
+    let fields = await service.requests.map { $0.fields.first { $0.name == "authorization" }?.value }
+    #expect(fields == [nil, "Basic key-of-the-agent"])
+  }
+
+  @Test func `Arc is not believed where it names another file or another identity`() async throws {
+    let directory = try TemporaryDirectory()
+    let key = try directory.write("key", to: "a.key")
+    try directory.write(String(repeating: "k", count: 4097), to: "large.key")
+    let cases: [([FetchResponse], ManagedIdentityError)] = [
+      ([challenge("/etc/shadow.key")], .arcChallenge), ([FetchResponse(status: 401)], .arcChallenge),
+      ([challenge(key), Self.token("t")], .notConfirmed),
+      ([challenge(key), Self.token("t", #", "client_id": "another""#)], .notConfirmed),
+      (
+        [challenge(directory.file("large.key"))],
+        .arcKey(path: directory.file("large.key"), .tooLarge(limit: ArcChallenge.limit))
+      ),
+    ]
+    for (answers, expected) in cases {
+      let service = Service(answers)
+      let client = try arcClient(service, .clientID("c"), in: directory)
+      await #expect(throws: AcquisitionFailure.managedIdentity(expected)) { try await client.token(for: "r") }
+    }
+  }
+}
