@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Pages can be read and used", .timeLimit(.minutes(4)),
+  "Pages can be read and used", .timeLimit(.minutes(12)),
   .enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver, and Tests/run does it where it can"))
 struct AccessibilityTests {
   private typealias Sample = DemoDirectory.Sample
@@ -18,7 +18,7 @@ struct AccessibilityTests {
     let pictures =
       ProcessInfo.processInfo.environment["BEARER_PROXY_PICTURES"].map { ["--screenshots", $0] } ?? []
     return try await run(
-      ["/usr/bin/python3", testsDirectory + "/peers/accessible.py"] + pictures + arguments, within: .seconds(200))
+      ["/usr/bin/python3", testsDirectory + "/peers/accessible.py"] + pictures + arguments, within: .seconds(600))
   }
 
   @Test func `the pages on the way through a sign-in`() async throws {

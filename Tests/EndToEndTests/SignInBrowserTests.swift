@@ -14,7 +14,7 @@ let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
 private let pictures = ProcessInfo.processInfo.environment["BEARER_PROXY_PICTURES"].map { ["--screenshots", $0] } ?? []
 
 @Suite(
-  "Sign-in pages in a browser", .timeLimit(.minutes(5)),
+  "Sign-in pages in a browser", .timeLimit(.minutes(12)),
   .enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver, and Tests/run does it where it can"))
 struct SignInBrowserTests {
   @Test func `Chromium signs in, consents, declines, comes back, and is refused what it should be`() async throws {
@@ -26,7 +26,7 @@ struct SignInBrowserTests {
         "/my/orders/drafts", "--neighbour",
         // Of another origin, and of the same site: what is worse than another.
         "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none",
-      ] + pictures, within: .seconds(150))
+      ] + pictures, within: .seconds(500))
     await stage.services.stop()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: no policy was broken"))
@@ -38,7 +38,7 @@ struct SignInBrowserTests {
       [
         "/usr/bin/python3", testsDirectory + "/peers/browser.py", "--origin", stage.origin, "--route", "my-orders",
         "--return", "/my/orders/list", "--limit", "2",
-      ] + pictures, within: .seconds(150))
+      ] + pictures, within: .seconds(500))
     await stage.services.stop()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: who comes back too late is told so"))
@@ -50,7 +50,7 @@ struct SignInBrowserTests {
     let login = try Login(proxy.configuration, ["--route", "open"], in: scene.directory)
     let result = try await run(
       ["/usr/bin/python3", testsDirectory + "/peers/login_browser.py", "--start", try await login.start()] + pictures,
-      within: .seconds(150))
+      within: .seconds(500))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: no policy was broken"))
     #expect(try await login.result().status == 0)

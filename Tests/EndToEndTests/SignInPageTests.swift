@@ -237,6 +237,9 @@ import Testing
     let no = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(SignInStage.link)), declines: true))
     #expect(no.heading == "Sign-in cancelled")
     #expect(no.body.contains("access_denied") && no.body.contains("User declined to consent"))
+    let unknown = try await stage.browse(
+      "/.bearer/callback?code=x&state=invented", ["-H", "X-Request-ID: seen-1"])
+    #expect(unknown.status == 400 && unknown.body.contains("<dt>Request</dt><dd><code>seen-1</code></dd>"))
     let next = "\"next\":\"begin again: \(stage.origin)/.bearer/sign-in?route=my-orders\""
     #expect(try await eventually { stage.proxy.process.errors.contains(next) }, "\(stage.proxy.process.errors)")
     #expect(no.body.contains("Begin again"))

@@ -225,12 +225,15 @@ class Looker:
             print("%s, %s: %d texts, contrast from %.1f" % (kind, scheme, found["count"], found["least"]), flush=True)
         for scheme in ("light", "dark"):
             self.scheme(scheme, forced="active")
-            say("forced colours, %s: %s" % (scheme, one) for one in browser.count(FORCED) + browser.count(CONTRAST)["wrong"])
-            say("forced colours, %s: %s" % (scheme, one) for one in self.tab())
+            found = browser.count(FORCED) + browser.count(CONTRAST)["wrong"]
+            say("forced colours, %s: %s" % (scheme, one) for one in found)
+            if scheme == "light":
+                say("forced colours: %s" % one for one in self.tab())
             browser.picture(self.folder, "accessible-%s-forced-%s" % (kind.replace(" ", "-"), scheme))
         self.scheme("light")
         for width, size in ((320, 100), (360, 100), (360, 200), (1280, 100), (1280, 200)):
-            self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+            self.devtools(
+                "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
             browser.count("document.documentElement.style.fontSize = '%d%%'" % size)
             # The details are as much of the page as the rest.
             for opens in ("false", "true"):
@@ -258,7 +261,8 @@ class Looker:
             return [word for word, holds in (
                 ("required", found.get("required")),
                 ("invalid", found.get("invalid") == "true"), ("checked", found.get("checked") == "true"),
-                ("collapsed", found.get("expanded") is False), ("expanded", found.get("expanded") is True)) if holds], found
+                ("collapsed", found.get("expanded") is False),
+                ("expanded", found.get("expanded") is True)) if holds], found
 
         def text(node):
             """The words in a node that has nothing but words in it; None where there is more."""
@@ -267,8 +271,9 @@ class Looker:
                 return name
             if role in ("InlineTextBox", "ListMarker", "LineBreak"):
                 return ""
-            if not node.get("ignored") and role not in ("paragraph", "strong", "emphasis", "code", "generic", "none", "listitem",
-                                                        "small", "mark"):
+            if not node.get("ignored") and role not in (
+                    "paragraph", "strong", "emphasis", "code", "generic", "none", "listitem",
+                    "small", "mark"):
                 return None
             parts = [text(nodes[child]) for child in node.get("childIds", []) if child in nodes]
             return None if None in parts else "".join(parts)
@@ -282,7 +287,8 @@ class Looker:
                     lines.append("  " * depth + '"%s"' % words)
                     said.append(words)
                 return
-            own = not node.get("ignored") and role not in ("RootWebArea", "paragraph", "generic", "none", "form", "Section")
+            own = not node.get("ignored") and role not in (
+                "RootWebArea", "paragraph", "generic", "none", "form", "Section")
             if own:
                 shown, found = states(node)
                 role = {"DisclosureTriangle": "disclosure", "LabelText": "label", "Details": "group"}.get(role, role)

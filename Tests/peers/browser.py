@@ -257,7 +257,8 @@ def walk(browser, options):
     browser.press("button[value=decline]")
     check(browser.heading == "Sign-in cancelled" and browser.url.startswith(options.origin), "who declines is believed",
           browser.text("body"))
-    check("access_denied" in browser.count("return document.querySelector('dl').textContent"), "with the provider's reason")
+    details = browser.count("return document.querySelector('dl').textContent")
+    check("access_denied" in details, "with the provider's reason", details)
     picture("4-denial")
     check("?" not in browser.url, "the code has left the address bar", browser.url)
     callback = browser.count("return performance.getEntriesByType('navigation')[0].name")

@@ -3,6 +3,7 @@
 internal import HTTP
 internal import HTTPServer
 internal import Identity
+internal import Telemetry
 internal import Tokens
 
 /// Makes pages.
@@ -56,7 +57,7 @@ struct SignInPages: Sendable {
       \(choice(question.choice))<p class="quiet">You are sent to \(provider) to sign in, and come back here.</p>
       <div class="buttons"><button class="main"\(focus)>Continue</button></div>
       </form>
-      \(Page.details(question.details))
+      \(Page.details(question.details + Self.request))
       """
     return page(200, words.heading, content, formAction: Self.formAction(question.authority))
   }
@@ -118,9 +119,15 @@ struct SignInPages: Sendable {
     let content: Markup = """
       <p role="alert">\(failure.text)</p>
       \(detail)<p>\(failure.next)</p>
-      \(again)\(Page.details(failure.facts))
+      \(again)\(Page.details(failure.facts + Self.request))
       """
     return page(failure.status, failure.heading, content)
+  }
+
+  /// What the operator finds the request in the log by. Empty where no request of this page is known, as the page that
+  /// stands in for another answer brings its own.
+  private static var request: [(name: String, text: String)] {
+    [("Request", RequestScope.current?.request.requestID ?? "")]
   }
 
   private func page(
