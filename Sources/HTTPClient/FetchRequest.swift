@@ -21,6 +21,16 @@ public struct FetchRequest: Sendable {
   public var method: Method
   /// Further fields, names in lower case. `host`, `content-length`, `content-type` and `connection` are the client's.
   public var fields: [(name: String, value: String)]
+  /// Who is asked. One application may have both.
+  package enum Destination: Sendable, Hashable {
+    /// Its provider.
+    case provider
+    /// A service of the machine: never through a proxy.
+    case machine
+  }
+
+  /// Who is asked.
+  package var destination = Destination.provider
   /// How long the answer is waited for, once the request has been sent, where that is longer than the `Fetch` waits:
   /// for a request that uses something up which only its answer replaces.
   public var answerLimit: TimeSpan?

@@ -302,7 +302,7 @@ import Testing
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {}}}",
-      ["applications.a.credential needs one of secret, assertion, certificate, managed_identity"]
+      ["applications.a.credential needs one of secret, assertion, certificate, managed_identity, federated"]
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: {file: secret}}}}",
@@ -322,6 +322,19 @@ import Testing
     (
       "applications: {a: {credential: {managed_identity: {client_id: a, object_id: b}}}}",
       ["applications.a.credential.managed_identity has both 'client_id' and 'object_id'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {}}}}",
+      ["applications.a.credential.federated needs 'managed_identity'"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, "
+        + "credential: {federated: {managed_identity: {}, audience: ''}}}}",
+      [
+        "applications.a.credential.federated.managed_identity names no identity: as a credential only a user-assigned one "
+          + "is accepted; write its 'client_id'",
+        "applications.a.credential.federated.audience is empty",
+      ]
     ),
     (
       "applications: {a: {credential: {managed_identity: {source: azure_ml}}}}",
@@ -345,7 +358,7 @@ import Testing
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {certificat: {}}}}",
       [
-        "applications.a.credential needs one of secret, assertion, certificate, managed_identity",
+        "applications.a.credential needs one of secret, assertion, certificate, managed_identity, federated",
         "unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?",
       ]
     ),

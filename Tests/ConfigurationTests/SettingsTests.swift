@@ -120,6 +120,28 @@ import Tokens
     #expect(!settings.effectiveValues().contains { $0.value.contains("s3cret") })
   }
 
+  @Test(arguments: [
+    ("https://login.microsoftonline.com/t.example", "", "api://AzureADTokenExchange"),
+    ("https://login.microsoftonline.us/t.example", "", "api://AzureADTokenExchangeUSGov"),
+    ("https://login.partner.microsoftonline.cn/t.example", "", "api://AzureADTokenExchangeChina"),
+    ("https://id.example/", ", audience: mine", "mine"),
+  ])
+  func `a federated identity's token is for the exchange of the authority's cloud`(
+    authority: String, rest: String, audience: String
+  ) throws {
+    let settings = try decoded(
+      Self.smallest + "\napplications: {a: {authority: '\(authority)', client_id: c, credential: {federated: "
+        + "{managed_identity: {client_id: i, source: imds}\(rest)}}}}")
+    let application = try #require(settings.applications.first)
+    guard case .federated(let identity, let found)? = application.credential else {
+      Issue.record("\(application)")
+      return
+    }
+    #expect(found == audience && identity.identity.id == .clientID("i"))
+    #expect(application.managedIdentity == nil && application.machineIdentity == identity)
+    #expect(application.authority.value.description == authority.dropLast(authority.hasSuffix("/") ? 1 : 0))
+  }
+
   @Test func `every setting is taken from the file`() throws {
     let settings = try decoded(
       """

@@ -346,6 +346,53 @@ struct ManagedIdentityTests {
     #expect(await service.requests.count == 8)
   }
 
+  @Test func `a token of the machine proves an application to its provider, a new one for each request`() async throws {
+    let provider = ScriptedProvider()
+    let service = Service([Self.token("proof-1"), Self.token("proof-2")])
+    let fetch: Fetch = { request throws(FetchError) in
+      switch request.destination {
+      case .provider: try await provider.fetch(request)
+      case .machine: try await service.fetch(request)
+      }
+    }
+    let identity = try ManagedIdentity(.clientID("i"), at: Self.host(.imds))
+    let application = Application(
+      name: "federated", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
+      credential: .federated(identity, audience: "api://AzureADTokenExchange"), fetch: fetch)
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
+    for scope in ["a", "b", "a"] {
+      _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet([scope])))
+    }
+    let forms = await provider.forms
+    #expect(forms.map { $0.split(separator: "=").last } == ["proof-1", "proof-2"])
+    #expect(forms.allSatisfy { $0.contains("client_id=client&") && $0.contains("client-assertion-type%3Ajwt-bearer") })
+    let queries = await service.requests.map(\.url.target)
+    #expect(
+      queries
+        == [String](
+          repeating: "/token?x=1&api-version=2018-02-01&resource=api%3A%2F%2FAzureADTokenExchange&client_id=i", count: 2
+        ))
+  }
+
+  @Test func `where the machine has no token, the provider is not asked for one`() async throws {
+    let provider = ScriptedProvider()
+    let fetch: Fetch = { request throws(FetchError) in
+      if request.destination == .machine { throw .timedOut(host: "169.254.169.254") }
+      return try await provider.fetch(request)
+    }
+    let application = Application(
+      name: "federated", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
+      credential: .federated(try ManagedIdentity(.clientID("i"), at: Self.host(.imds)), audience: "a"), fetch: fetch)
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
+    let error = await #expect(throws: AcquisitionError.self) {
+      try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["a"])))
+    }
+    #expect(error?.detail == "169.254.169.254 did not answer in time")
+    #expect(await provider.forms.isEmpty)
+  }
+
   private func arcClient(
     _ service: Service, _ id: ManagedIdentityID, in directory: TemporaryDirectory
   ) throws -> ManagedIdentityClient {

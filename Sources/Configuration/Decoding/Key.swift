@@ -43,6 +43,7 @@ enum Key: String, CaseIterable {
   case exchange
   case existing
   case familyTokens = "family_tokens"
+  case federated
   case redirectURI = "redirect_uri"
   case fieldCount = "field_count"
   case file
@@ -216,10 +217,12 @@ extension SectionShape {
           (.passphraseFile, .value), (.algorithm, .value), (.keyID, .value), (.sendChain, .value), (.audience, .value),
         ]))
     ),
-    (
-      .managedIdentity,
-      .section(SectionShape([(.clientID, .value), (.objectID, .value), (.resourceID, .value), (.source, .value)]))
-    ),
+    (.managedIdentity, .section(managedIdentity)),
+    (.federated, .section(SectionShape([(.managedIdentity, .section(managedIdentity)), (.audience, .value)]))),
+  ])
+
+  static let managedIdentity = SectionShape([
+    (.clientID, .value), (.objectID, .value), (.resourceID, .value), (.source, .value),
   ])
 
   static let defaults = SectionShape([

@@ -20,11 +20,11 @@ extension SettingsDecoder {
   }
 
   private mutating func application(_ section: Section, name: String) -> ApplicationSettings? {
-    let credential = self.credential(section)
     if keys(section, .credential).contains(Key.managedIdentity.rawValue) {
-      return managedApplication(section, credential, name: name)
+      return managedApplication(section, credential(section, at: nil), name: name)
     }
     let authority = self.authority(section)
+    let credential = self.credential(section, at: authority?.value)
     let clientID = requiredScalar(section, .clientID)
     let authentication = choice(section, .clientAuthentication, of: ClientSecretPlacement.self)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }

@@ -10,11 +10,12 @@ extension Key {
 
 extension SettingsDecoder {
   /// `nil` where there is none, or none that could be had.
-  mutating func credential(_ application: Section) -> CredentialSettings? {
+  /// - Parameter authority: the provider's, where it is right.
+  mutating func credential(_ application: Section, at authority: Authority?) -> CredentialSettings? {
     let section = self.section(application, .credential)
     let secret = self.secret(application, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(application, .clientAssertionFile)
-    let decoded = section.flatMap { kind($0) }
+    let decoded = section.flatMap { kind($0, at: authority) }
     // Of a secret's two keys `secret` has spoken.
     let written = Key.credentials.filter { application.members[$0] != nil }
     let kinds = written.filter { $0 != .clientSecretFile || !written.contains(.clientSecret) }
@@ -25,7 +26,7 @@ extension SettingsDecoder {
     return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) }
   }
 
-  private mutating func kind(_ section: Section) -> CredentialSettings? {
+  private mutating func kind(_ section: Section, at authority: Authority?) -> CredentialSettings? {
     let kinds = section.shape.keys.map(\.key).filter { section.members[$0] != nil }
     let secret = self.section(section, .secret).flatMap { inner -> Secret? in
       if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
@@ -37,6 +38,7 @@ extension SettingsDecoder {
     }
     let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
     let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
+    let federated = self.section(section, .federated).flatMap { self.federated($0, at: authority) }
     guard let kind = kinds.first else {
       let names = section.shape.keys.map(\.key.rawValue).joined(separator: ", ")
       report(section.place, "\(section.path) needs one of \(names)")
@@ -47,7 +49,23 @@ extension SettingsDecoder {
       return nil
     }
     return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? certificate.map { .certificate($0) }
-      ?? identity.map { .managedIdentity($0) }
+      ?? identity.map { .managedIdentity($0) } ?? federated
+  }
+
+  /// A token of the machine's identity as the application's proof.
+  private mutating func federated(_ section: Section, at authority: Authority?) -> CredentialSettings? {
+    reportMissing(.managedIdentity, in: section)
+    let audience = scalar(section, .audience)?.text
+    guard let inner = self.section(section, .managedIdentity), let settings = managedIdentity(inner) else { return nil }
+    // On the others, the platform decides which identity it is.
+    if settings.identity.id == .systemAssigned, [.imds, .appService, .arc].contains(settings.identity.host.source) {
+      report(
+        inner.place,
+        "\(inner.path) names no identity: as a credential only a user-assigned one is accepted; write its 'client_id'")
+      return nil
+    }
+    if section.members[.audience] != nil, audience == nil { return nil }
+    return .federated(settings, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)
   }
 
   /// An identity of the machine; which service has its tokens, the environment says.

@@ -41,6 +41,11 @@ public struct ApplicationSettings: Sendable, Hashable {
     if case .managedIdentity(let identity)? = credential { identity } else { nil }
   }
 
+  /// The machine's identity that has a part in its credential.
+  package var machineIdentity: ManagedIdentitySettings? {
+    if case .federated(let identity, _)? = credential { identity } else { managedIdentity }
+  }
+
   /// Its certificate, where that is its credential.
   package var certificate: CertificateSettings? {
     if case .certificate(let certificate)? = credential { certificate } else { nil }
@@ -64,6 +69,8 @@ package enum CredentialSettings: Sendable, Equatable {
   case certificate(CertificateSettings)
   /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
+  /// A token of such an identity for this audience, which the provider takes as the application's proof.
+  case federated(ManagedIdentitySettings, audience: String)
 }
 
 /// An identity of the machine, and how its service was found.

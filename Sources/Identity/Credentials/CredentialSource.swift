@@ -17,6 +17,8 @@ package enum CredentialSource: Sendable, Equatable {
   case certificate(SigningCertificate, ClientAssertionForm)
   /// The machine itself: its service hands out tokens, and no provider is asked.
   case managedIdentity(ManagedIdentity)
+  /// A token of the machine's identity for this audience, which the provider takes as the application's proof.
+  case federated(ManagedIdentity, audience: String)
 
   /// A credential that is given once.
   init(_ credential: ClientCredential) {
@@ -30,12 +32,15 @@ package enum CredentialSource: Sendable, Equatable {
 extension Application {
   /// What to prove itself with in a request that is sent now.
   func proof(
-    to metadata: ProviderMetadata, now: UnixTime
+    to metadata: ProviderMetadata, now: UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
   ) async throws(AcquisitionFailure) -> ClientCredential? {
     switch credential {
     case nil, .managedIdentity: return nil
     case .secret(let secret): return .secret(secret)
     case .assertion(let assertion): return .assertion(assertion)
+    case .federated(let identity, let audience):
+      let client = ManagedIdentityClient(identity: identity, fetch: fetch, now: { now }, sleep: sleep)
+      return .assertion(try await client.token(for: audience).accessToken)
     case .assertionFile(let path):
       do throws(ClientAssertionError) {
         return .assertion(try await ClientAssertionFile(path: path).read())

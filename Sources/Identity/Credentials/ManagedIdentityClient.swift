@@ -60,8 +60,10 @@ struct ManagedIdentityClient: Sendable {
     let method = request.form.map {
       FetchRequest.Method.post(contentType: TokenRequest.contentType, body: $0)
     }
+    var fetched = FetchRequest(method ?? .get, request.url, fields: request.fields)
+    fetched.destination = .machine
     do throws(FetchError) {
-      return try await fetch(FetchRequest(method ?? .get, request.url, fields: request.fields))
+      return try await fetch(fetched)
     } catch {
       throw .unreached(error)
     }

@@ -83,7 +83,7 @@ struct ProviderRequests: Sendable {
   private func proven<Reply>(
     _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
   ) async throws(AcquisitionFailure) -> Reply {
-    let credential = try await application.proof(to: metadata, now: now())
+    let credential = try await application.proof(to: metadata, now: now(), sleep: sleep)
     let memory = application.authentication
     let order = ClientSecretPlacement.order(
       configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)

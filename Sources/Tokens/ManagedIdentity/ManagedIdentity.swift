@@ -219,6 +219,18 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
 }
 
 extension Authority {
+  /// The audience of tokens that prove an application to Entra (federated identity credentials).
+  package static let usualExchangeAudience = "api://AzureADTokenExchange"
+
+  /// The same in this authority's cloud.
+  package var exchangeAudience: String {
+    switch kind {
+    case .entra(_, .usGovernment): "api://AzureADTokenExchangeUSGov"
+    case .entra(_, .china): "api://AzureADTokenExchangeChina"
+    case .entra, .adfs, .b2c, .ciam, .issuer: Self.usualExchangeAudience
+    }
+  }
+
   private static let managedHost = "managed-identity.invalid"
 
   /// What stands in the place of an authority for the tokens of managed identities: no provider is asked, and the name

@@ -123,28 +123,45 @@ struct CredentialVersions {
 /// The ways to the identity providers, each under its application's trust.
 struct Providers {
   private let contexts: [String: TLSContext]
+  private let machines: [String: TLSContext]
   private let fetcher: Fetcher
   private let tracer: Tracer?
 
   init(_ configuration: LoadedConfiguration, fetcher: Fetcher, tracer: Tracer? = nil) {
-    self.contexts = Dictionary(
-      uniqueKeysWithValues: zip(configuration.settings.applications, configuration.contexts.applications).compactMap {
-        application, context in context.map { (application.name, $0) }
-      })
+    let applications = configuration.settings.applications
+    func named(_ contexts: [TLSContext?]) -> [String: TLSContext] {
+      Dictionary(
+        uniqueKeysWithValues: zip(applications, contexts).compactMap { application, context in
+          context.map { (application.name, $0) }
+        })
+    }
+    contexts = named(configuration.contexts.applications)
+    machines = named(configuration.contexts.machines)
     self.fetcher = fetcher
     self.tracer = tracer
   }
 
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
-    let (choice, tls) = (application.proxy, contexts[application.name])
-    var fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url) }
-    // Services of the machine may have addresses that no upstream may have.
-    if let endpoint = application.managedIdentity?.identity.host.endpoint,
-      let address = SocketAddress(literal: endpoint.host, port: endpoint.port)
-    {
-      fetch = fetcher.bound(to: address, tls: tls, timeout: .seconds(10))
+    let choice = application.proxy
+    let fetch = fetcher.bound(tls: contexts[application.name]) { url in choice.proxy(for: url) }
+    let provider = tracer?.tracing(fetch) ?? fetch
+    guard let endpoint = application.machineIdentity?.identity.host.endpoint else { return provider }
+    let service = machine(endpoint, machines[application.name])
+    let machine = tracer?.tracing(service) ?? service
+    return { request throws(FetchError) in
+      switch request.destination {
+      case .provider: try await provider(request)
+      case .machine: try await machine(request)
+      }
     }
-    return tracer?.tracing(fetch) ?? fetch
+  }
+
+  /// The way to a service of the machine. It may have an address that no upstream may have.
+  private func machine(_ endpoint: HTTPURL, _ tls: TLSContext?) -> Fetch {
+    guard let address = SocketAddress(literal: endpoint.host, port: endpoint.port) else {
+      return fetcher.bound(tls: tls)
+    }
+    return fetcher.bound(to: address, tls: tls, timeout: .seconds(10))
   }
 }

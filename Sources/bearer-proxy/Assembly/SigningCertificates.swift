@@ -50,6 +50,7 @@ struct SigningCertificates: Sendable {
     case .secret(let secret): return .secret(secret)
     case .assertionFile(let file): return .assertionFile(path: file.value)
     case .managedIdentity(let settings): return .managedIdentity(settings.identity)
+    case .federated(let settings, let audience): return .federated(settings.identity, audience: audience)
     case .certificate:
       let own = loaded.first { $0.application == application.name }
       return own.map { .certificate($0.1.certificate, $0.1.form) }

@@ -14,6 +14,8 @@ struct TLSContexts {
   let routes: [TLSContext?]
   /// By the application's position; `nil` for an http authority.
   let applications: [TLSContext?]
+  /// By the application's position, for services of the machine; `nil` for those that speak plain HTTP.
+  let machines: [TLSContext?]
   /// For the authorities of callers' tokens, by their CA file.
   let callerIssuers: [String?: TLSContext]
   /// What files each context was made of.
@@ -31,11 +33,11 @@ struct TLSContexts {
         ? loader.client(caFile: route.tls.caFile, certificate: route.tls.clientCertificate, user: route.upstream) : nil
     }
     applications = settings.applications.map { application in
-      if let identity = application.managedIdentity?.identity {
-        return loader.pinned(identity.host, user: application.authority)
-      }
-      return application.authority.value.url.scheme == .https
+      application.managedIdentity == nil && application.authority.value.url.scheme == .https
         ? loader.client(caFile: application.caFile, certificate: nil, user: application.authority) : nil
+    }
+    machines = settings.applications.map { application in
+      application.machineIdentity.flatMap { loader.pinned($0.identity.host, user: application.authority) }
     }
     var callerIssuers: [String?: TLSContext] = [:]
     for rule in settings.callerIssuers where rule.authority.value.url.scheme == .https {
