@@ -1,6 +1,7 @@
 """benchmarks/run: the proxy beside nginx, HAProxy, Envoy and the floor. Use --help for the options."""
 
 import argparse
+import functools
 import os
 import re
 import subprocess
@@ -52,12 +53,18 @@ def main():
     parser.add_argument("--sizes", default="1k,64k,1m")
     parser.add_argument("--connections", default="1,64")
     parser.add_argument("--upstreams", default="plain,tls")
+    parser.add_argument("--before", metavar="FILE", help="another bearer-proxy, measured in the same rounds")
+    parser.add_argument(
+        "--neighbours", type=int, default=0, help="processes that keep a core busy each while everything is measured")
     parser.add_argument("--write", action="store_true", help="put the results into benchmarks/README.md and README.md")
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.rounds, arguments.seconds = 1, 1
         arguments.sizes, arguments.connections = "1k,64k", "64"
     peers = arguments.peers.split(",")
+    if arguments.before:
+        PEERS["before"] = functools.partial(Scene.start_bearer_proxy, binary=arguments.before)
+        peers.insert(1, "before")
     for name in peers:
         if name not in PEERS:
             fail(f"no peer {name}: there are {', '.join(PEERS)}")
@@ -76,6 +83,8 @@ def main():
         print("without the right to raise the priority: other work on this machine shows in the numbers", flush=True)
     with Scene() as scene:
         running = {name: PEERS[name](scene) for name in peers}
+        for number in range(arguments.neighbours):
+            scene.spawn(f"neighbour-{number}", ["sh", "-c", "while :; do :; done"])
         for turn in range(arguments.rounds):
             for cell in cells:
                 upstream, size, connections = cell

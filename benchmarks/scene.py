@@ -137,10 +137,11 @@ class Scene:
         process.wait(port)
         return process, port
 
-    def start_bearer_proxy(self, environment=None, wait=True, configuration="bearer-proxy.yaml"):
+    def start_bearer_proxy(self, environment=None, wait=True, configuration="bearer-proxy.yaml", binary=None):
         port, admin = free_ports(2)
         self.values.update(PORT=port, ADMIN=admin)
-        process = self.spawn("bearer-proxy", [self.binary(), "run", "-c", self.render(configuration)], environment)
+        name = "before" if binary else "bearer-proxy"
+        process = self.spawn(name, [binary or self.binary(), "run", "-c", self.render(configuration)], environment)
         if wait:
             process.wait(port)
         return process, port

@@ -34,6 +34,20 @@ struct SupervisionTests {
     #expect(try await proxy.process.wait() == 0)
   }
 
+  /// Dispatch gives the threads that it makes nice 0, where it may.
+  @Test(arguments: getuid() == 0 ? [3, -3] : [3])
+  func `event loops have the priority that the process was started with`(_ nice: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let proxy = try await ProxyUnderTest(
+      in: directory, launcher: ["/usr/bin/nice", "-n", "\(nice)"],
+      """
+      loops: 2
+      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(try freePort())/", token: none}]
+      """)
+    for _ in 1...8 { #expect(try await proxy.get("/").status == 502) }
+    #expect(proxy.process.priorities.count { $0 == nice } >= 2, "\(proxy.process.priorities)")
+  }
+
   @Test func `signs of life come as often as they are waited for`() async throws {
     let directory = try TemporaryDirectory()
     let manager = try ServiceManagerSocket(directory.file("notify"))

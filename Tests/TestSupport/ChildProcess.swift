@@ -1,5 +1,6 @@
 // One child process: spawned without a shell, its output in files, killed when the test lets go of it.
 
+import FoundationEssentials
 package import Glibc
 import Platform
 
@@ -127,6 +128,16 @@ package final class ChildProcess: Sendable {
       found.append(String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
     return found.sorted()
+  }
+
+  /// The nice values of its threads, but for the first: that one ends when the proxy serves.
+  package var priorities: [Int] {
+    // Field 19, counted as below.
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/task")) ?? []
+    return threads.filter { $0 != "\(identifier)" }.compactMap { thread in
+      let stat = textOfFile("/proc/\(identifier)/task/\(thread)/stat").split(separator: ")").last
+      return stat?.split(separator: " ").dropFirst(16).first.flatMap { Int($0) }
+    }
   }
 
   /// Processor time it has used, user and system, in steps of 10 ms, from /proc.

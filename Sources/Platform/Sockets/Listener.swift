@@ -214,7 +214,8 @@ extension Listener {
   public func emptyQueue(
     _ waiter: Waiter, onExhaustion: () -> Void, accepted: (Channel, SocketAddress) -> Void
   ) async {
-    let end = channel.loop.now + Self.settling
+    // Not the loop's present: on a busy machine the batch of events may have begun longer ago than settling takes.
+    let end = MonotonicTime.now + Self.settling
     var isLast = !mayStillFill
     while true {
       switch accept() {
