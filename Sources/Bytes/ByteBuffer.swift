@@ -1,13 +1,16 @@
-// Owns the one growable buffer type of the code base. Bytes enter at the end (`append`, or a reader that fills
+// The one growable buffer of the code base. Bytes enter at the end (`append`, or a reader that fills
 // `withWritableBytes`) and leave at the front (`consume`). It does no I/O and never shrinks.
 
 /// A contiguous run of bytes with a read and a write position.
 ///
 /// Offsets that callers keep (a head's field ranges) count from the first unread byte, so they stay valid until
 /// `consume` is called, also when the storage moves.
+///
+/// An array would do the same, but check at each of a log record's seventy small appends whether it is shared.
 @safe
-public struct ByteBuffer: ~Copyable {
-  @usableFromInline var base: UnsafeMutablePointer<UInt8>
+public struct ByteBuffer: ~Copyable, Sendable {
+  // Owned by this value alone, which cannot be copied.
+  @usableFromInline nonisolated(unsafe) var base: UnsafeMutablePointer<UInt8>
   /// Bytes of storage.
   public internal(set) var capacity: Int
   @usableFromInline var readIndex = 0
@@ -141,7 +144,16 @@ public struct ByteBuffer: ~Copyable {
 
   /// Appends a number in decimal.
   public mutating func append(decimal value: UInt64) {
-    append(value, radix: 10)
+    // Digits come out last first; they are collected on the stack and appended at once.
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var start = 20
+    var rest = value
+    repeat {
+      start -= 1
+      digits[start] = ASCII.zero + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    append(digits.span.extracting(start..<20))
   }
 
   /// Appends `digits` lower-case hexadecimal digits, 1 to 16: the low ones of `value`.
@@ -159,23 +171,6 @@ public struct ByteBuffer: ~Copyable {
 
   /// Appends a number in lower-case hexadecimal (a chunk size, RFC 9112 §7.1).
   public mutating func append(hexadecimal value: UInt64) {
-    append(value, radix: 16)
-  }
-
-  private mutating func append(_ value: UInt64, radix: UInt64) {
-    var digits = 1
-    var rest = value / radix
-    while rest > 0 {
-      digits += 1
-      rest /= radix
-    }
-    reserve(digits)
-    rest = value
-    for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
-      let digit = UInt8(rest % radix)
-      unsafe base[index] = ASCII.hexadecimalDigit(digit)
-      rest /= radix
-    }
-    writeIndex += digits
+    append(hexadecimal: value, digits: max((67 - value.leadingZeroBitCount) / 4, 1))
   }
 }

@@ -80,10 +80,7 @@ package struct JSONWriter {
   /// Whether a text stands in JSON as it is.
   private static func isPlain(_ text: Span<UInt8>) -> Bool {
     var isPlain = true
-    for index in text.indices {
-      let byte = text[index]
-      isPlain = isPlain && byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-    }
+    for index in text.indices { isPlain = isPlain && JSONEscape.isPlain(text[index]) }
     return isPlain
   }
 
@@ -107,21 +104,16 @@ package struct JSONWriter {
   }
 
   private mutating func append(ascii byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-    case 0x0A: bytes += "\\n".utf8
-    case 0x0D: bytes += "\\r".utf8
-    case 0x09: bytes += "\\t".utf8
-    case 0..<0x20, 0x7F: append(escaped: UInt16(byte))
-    default: bytes.append(byte)
+    switch JSONEscape(byte) {
+    case .none: bytes.append(byte)
+    case .letter(let letter): bytes += [UInt8(ascii: "\\"), letter]
+    case .codePoint: append(escaped: UInt16(byte))
     }
   }
 
   private mutating func append(escaped unit: UInt16) {
-    let digits = String(unit, radix: 16)
     bytes += "\\u".utf8
-    bytes += String(repeating: "0", count: 4 - digits.count).utf8
-    bytes += digits.utf8
+    for shift in [12, 8, 4, 0] { bytes.append(ASCII.hexadecimalDigit(UInt8(unit >> UInt16(shift) & 0x0F))) }
   }
 
   private mutating func open(_ bracket: UInt8) {
@@ -147,5 +139,34 @@ package struct JSONWriter {
     guard layout == .indentedASCII else { return }
     bytes.append(0x0A)
     bytes += repeatElement(UInt8(ascii: " "), count: 4 * level)
+  }
+}
+
+/// How an ASCII character stands in a JSON string (RFC 8259 §7).
+@usableFromInline
+package enum JSONEscape {
+  /// As it is.
+  case none
+  /// A backslash and this letter.
+  case letter(UInt8)
+  /// `\u` and four digits.
+  case codePoint
+
+  /// DEL is escaped, too: terminals obey it.
+  package init(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): self = .letter(byte)
+    case 0x0A: self = .letter(UInt8(ascii: "n"))
+    case 0x0D: self = .letter(UInt8(ascii: "r"))
+    case 0x09: self = .letter(UInt8(ascii: "t"))
+    case 0..<0x20, 0x7F: self = .codePoint
+    default: self = .none
+    }
+  }
+
+  /// Whether a byte is ASCII and stands as it is.
+  @inlinable @inline(__always)
+  package static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 }

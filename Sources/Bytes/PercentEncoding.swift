@@ -1,7 +1,21 @@
-// Owns the way back from percent-encoded text. How a request's path is decoded is NormalPath's.
+// How a request's path is decoded is NormalPath's.
 
 /// Percent-encoding (RFC 3986 §2.1).
 public enum PercentEncoding {
+  /// Appends a byte: ASCII letters, digits and `marks` as they are, others in hexadecimal.
+  package static func encode(_ byte: UInt8, keeping marks: String.UTF8View, into bytes: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      bytes.append(byte)
+    case _ where marks.contains(byte): bytes.append(byte)
+    default:
+      bytes.append(ASCII.percent)
+      bytes.append(ASCII.upperHexadecimalDigit(byte >> 4))
+      bytes.append(ASCII.upperHexadecimalDigit(byte & 0x0F))
+    }
+  }
+
   /// The bytes that a text stands for; `nil` where a percent sign is not followed by two hexadecimal digits. In a form,
   /// a plus stands for a space.
   public static func decoded(_ text: some Sequence<UInt8>, isForm: Bool = false) -> [UInt8]? {

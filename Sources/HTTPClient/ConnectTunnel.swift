@@ -1,7 +1,6 @@
 // Owns the one exchange with a proxy before a connection is a connection to the origin.
 
 internal import Bytes
-internal import FoundationEssentials
 internal import HTTP
 internal import Platform
 
@@ -57,8 +56,8 @@ enum ConnectTunnel {
     var output = ByteBuffer(capacity: 512)
     output.append(Array("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n".utf8))
     if let credential = proxy.credential {
-      let bytes = credential.bytes.withUnsafeBufferPointer { Data($0) }
-      output.append(Array("Proxy-Authorization: Basic \(bytes.base64EncodedString())\r\n".utf8))
+      let bytes = credential.bytes.withUnsafeBufferPointer { Array($0) }
+      output.append(Array("Proxy-Authorization: Basic \(Base64.encode(bytes))\r\n".utf8))
     }
     output.append("User-Agent: bearer-proxy\r\n\r\n")
     return output

@@ -2,7 +2,6 @@
 // claims challenges).
 
 internal import Bytes
-internal import FoundationEssentials
 internal import Tokens
 
 /// What the API decides about a request before it does anything else.
@@ -100,7 +99,7 @@ enum AccessDecision {
     case .insufficientClaims(let claims, isCapable: true):
       (
         401,
-        "Bearer \(challengeParameters), error=\"insufficient_claims\", claims=\"\(Self.base64(claims))\"",
+        "Bearer \(challengeParameters), error=\"insufficient_claims\", claims=\"\(Base64.encode(Array(claims.utf8)))\"",
         "insufficient_claims: \(claims)"
       )
     case .insufficientClaims(_, isCapable: false):
@@ -115,7 +114,4 @@ enum AccessDecision {
       )
     }
   }
-
-  /// Standard base64, which Entra's challenges use.
-  private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 }

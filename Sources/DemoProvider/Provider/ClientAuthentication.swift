@@ -1,7 +1,6 @@
 // Owns how an application says which one it is at the token endpoint, and whether it proves it.
 
 internal import Bytes
-internal import FoundationEssentials
 internal import Tokens
 
 /// An application's identifier and the secret it sent.
@@ -24,7 +23,7 @@ struct ClientAuthentication: Equatable {
       }
       return
     }
-    guard form["client_secret"] == nil, let decoded = Data(base64Encoded: String(authorization.dropFirst(6))),
+    guard form["client_secret"] == nil, let decoded = Base64.decode(authorization.dropFirst(6)),
       let colon = decoded.firstIndex(of: UInt8(ascii: ":"))
     else { throw .malformedBody }
     do throws(FormError) {

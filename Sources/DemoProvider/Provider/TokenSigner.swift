@@ -1,7 +1,6 @@
 // Owns the provider's one signing key: its public form and the tokens it signs.
 
 internal import Bytes
-internal import FoundationEssentials
 internal import Platform
 internal import Tokens
 
@@ -21,17 +20,7 @@ struct TokenSigner: Sendable {
 
   func token(_ claims: some Encodable) throws(CryptoError) -> Secret {
     let header = JWTHeader(algorithm: .rs256, keyIdentifier: publicKey.identifier)
-    let input = Array("\(Self.encoded(header)).\(Self.encoded(claims))".utf8)
+    let input = SignedJWT.signingInput(header, claims)
     return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256))
-  }
-
-  private static func encoded(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return try Base64URL.encode(Array(encoder.encode(value)))
-    } catch {
-      preconditionFailure("strings and whole numbers are always encodable")
-    }
   }
 }

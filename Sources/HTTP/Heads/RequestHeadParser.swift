@@ -21,11 +21,7 @@ public struct RequestHeadParser: ~Copyable {
   /// The head that was read. Meaningful after `complete`, up to the next `parse` or `reset`.
   public internal(set) var head: RequestHead
 
-  private enum Phase { case requestLine, fields, finished }
-  private var phase = Phase.requestLine
-  // The first line that is not complete, and how much of it is known to hold no line end.
-  private var lineStart = 0
-  private var scanned = 0
+  private var scan = HeadScan()
   private var emptyLines = 0
   private static let maximumEmptyLines = 4
 
@@ -37,9 +33,7 @@ public struct RequestHeadParser: ~Copyable {
 
   /// Forgets what was read. Keeps the storage.
   public mutating func reset() {
-    phase = .requestLine
-    lineStart = 0
-    scanned = 0
+    scan = HeadScan()
     emptyLines = 0
     head.fields.removeAll()
     head.authority = ByteRange()
@@ -49,39 +43,35 @@ public struct RequestHeadParser: ~Copyable {
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
   /// begins a new head. Takes time linear in the head's length however the bytes arrive.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) -> RequestHeadProgress {
-    if phase == .finished { reset() }
+    if scan.phase == .finished { reset() }
     let end = min(bytes.count, limits.headBytes)
-    if scanned > lineStart {
-      // Part of a line was there before. Until its end arrives there is nothing new to learn from it.
-      while scanned < end, bytes[scanned] != ASCII.lineFeed { scanned += 1 }
-      if scanned == end, bytes.count < limits.headBytes { return .needsMore }
-    }
+    if scan.isMidLine(bytes, end: end, limit: limits.headBytes) { return .needsMore }
     let progress = advance(bytes, end: end, limits: limits)
     if case .needsMore = progress {
       if bytes.count >= limits.headBytes {
-        let isTarget = phase == .requestLine && isBehindMethod(bytes, end: end)
-        phase = .finished
+        let isTarget = scan.phase == .startLine && isBehindMethod(bytes, end: end)
+        scan.phase = .finished
         return .invalid(isTarget ? .targetTooLong : .headTooLarge)
       }
-      scanned = end
+      scan.scanned = end
       return .needsMore
     }
-    phase = .finished
+    scan.phase = .finished
     return progress
   }
 
   private mutating func advance(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> RequestHeadProgress {
-    if phase == .requestLine {
+    if scan.phase == .startLine {
       switch readRequestLine(bytes, end: end, limits: limits) {
       case .needsMore: return .needsMore
       case .invalid(let error): return .invalid(error)
       case .line(let next):
-        lineStart = next
-        phase = .fields
+        scan.lineStart = next
+        scan.phase = .fields
       }
     }
     switch FieldSection.read(
-      bytes, from: &lineStart, end: end, into: &head.fields, limit: limits.fieldCount, space: .refused)
+      bytes, from: &scan.lineStart, end: end, into: &head.fields, limit: limits.fieldCount, space: .refused)
     {
     case .needsMore: return .needsMore
     case .invalid(let error): return .invalid(.field(error))
@@ -93,7 +83,7 @@ public struct RequestHeadParser: ~Copyable {
 
   // Whether what there is of the request line reaches into its target (RFC 9112 §3: too long a target is a 414).
   private func isBehindMethod(_ bytes: Span<UInt8>, end: Int) -> Bool {
-    var index = lineStart
+    var index = scan.lineStart
     while index < end, ByteClass.of(bytes[index], ByteClass.token) { index += 1 }
     return index < end && bytes[index] == ASCII.space
   }
@@ -106,20 +96,20 @@ public struct RequestHeadParser: ~Copyable {
 
   private mutating func readRequestLine(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> LineProgress {
     // A server should ignore at least one empty line before the request line (RFC 9112 §2.2).
-    while lineStart < end, bytes[lineStart] == ASCII.carriageReturn {
-      if lineStart + 1 == end { return .needsMore }
-      if bytes[lineStart + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
+    while scan.lineStart < end, bytes[scan.lineStart] == ASCII.carriageReturn {
+      if scan.lineStart + 1 == end { return .needsMore }
+      if bytes[scan.lineStart + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
       if emptyLines == Self.maximumEmptyLines { return .invalid(.emptyLines) }
       emptyLines += 1
-      lineStart += 2
+      scan.lineStart += 2
     }
-    var index = lineStart
+    var index = scan.lineStart
     while index < end, ByteClass.of(bytes[index], ByteClass.token) { index += 1 }
     if index == end { return .needsMore }
-    if bytes[index] != ASCII.space || index == lineStart {
-      return .invalid(Self.misplaced(bytes[index], isLineEndDue: index == lineStart, otherwise: .method))
+    if bytes[index] != ASCII.space || index == scan.lineStart {
+      return .invalid(Self.misplaced(bytes[index], isLineEndDue: index == scan.lineStart, otherwise: .method))
     }
-    head.methodName = ByteRange(from: lineStart, to: index)
+    head.methodName = ByteRange(from: scan.lineStart, to: index)
     head.method = RequestMethod(bytes.extracting(head.methodName))
     index += 1
 

@@ -19,11 +19,7 @@ public struct ResponseHeadParser: ~Copyable {
   /// The head that was read. Meaningful after `complete`, up to the next `parse` or `reset`.
   public internal(set) var head: ResponseHead
 
-  private enum Phase { case statusLine, fields, finished }
-  private var phase = Phase.statusLine
-  // The first line that is not complete, and how much of it is known to hold no line end.
-  private var lineStart = 0
-  private var scanned = 0
+  private var scan = HeadScan()
 
   /// A parser whose table has room for `fieldCapacity` lines; more are read where the limits allow it, at the cost of
   /// an allocation.
@@ -33,9 +29,7 @@ public struct ResponseHeadParser: ~Copyable {
 
   /// Forgets what was read. Keeps the storage.
   public mutating func reset() {
-    phase = .statusLine
-    lineStart = 0
-    scanned = 0
+    scan = HeadScan()
     head.fields.removeAll()
     head.connection = ConnectionOptions()
   }
@@ -44,38 +38,34 @@ public struct ResponseHeadParser: ~Copyable {
   /// begins a new head. Takes time linear in the head's length however the bytes arrive. `targetBytes` of the limits
   /// means nothing here.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) -> ResponseHeadProgress {
-    if phase == .finished { reset() }
+    if scan.phase == .finished { reset() }
     let end = min(bytes.count, limits.headBytes)
-    if scanned > lineStart {
-      // Part of a line was there before. Until its end arrives there is nothing new to learn from it.
-      while scanned < end, bytes[scanned] != ASCII.lineFeed { scanned += 1 }
-      if scanned == end, bytes.count < limits.headBytes { return .needsMore }
-    }
+    if scan.isMidLine(bytes, end: end, limit: limits.headBytes) { return .needsMore }
     let progress = advance(bytes, end: end, limits: limits)
     if case .needsMore = progress {
       if bytes.count >= limits.headBytes {
-        phase = .finished
+        scan.phase = .finished
         return .invalid(.headTooLarge)
       }
-      scanned = end
+      scan.scanned = end
       return .needsMore
     }
-    phase = .finished
+    scan.phase = .finished
     return progress
   }
 
   private mutating func advance(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> ResponseHeadProgress {
-    if phase == .statusLine {
+    if scan.phase == .startLine {
       switch readStatusLine(bytes, end: end) {
       case .needsMore: return .needsMore
       case .invalid(let error): return .invalid(error)
       case .line(let next):
-        lineStart = next
-        phase = .fields
+        scan.lineStart = next
+        scan.phase = .fields
       }
     }
     switch FieldSection.read(
-      bytes, from: &lineStart, end: end, into: &head.fields, limit: limits.fieldCount, space: .removed)
+      bytes, from: &scan.lineStart, end: end, into: &head.fields, limit: limits.fieldCount, space: .removed)
     {
     case .needsMore: return .needsMore
     case .invalid(let error): return .invalid(.field(error))

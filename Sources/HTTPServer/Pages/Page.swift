@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import Bytes
 internal import Platform
 
 /// A page for a person: one frame and one style for all of them, and the fields that keep browsers from doing more with
@@ -95,7 +95,7 @@ private enum PageStyle {
   /// Without a digest there is no style and no script, and the page is as readable as before.
   private static func digest(_ text: String) -> String {
     do throws(CryptoError) {
-      return "'sha256-\(Data(try SHA256.digest(of: Array(text.utf8))).base64EncodedString())'"
+      return "'sha256-\(Base64.encode(try SHA256.digest(of: Array(text.utf8))))'"
     } catch {
       return "'none'"
     }

@@ -2,7 +2,7 @@
 // does. They name neither the account nor what the provider wrote: whoever may call the proxy need not know whose
 // account it uses.
 
-internal import FoundationEssentials
+internal import Bytes
 internal import Identity
 internal import Routing
 internal import Tokens
@@ -18,7 +18,7 @@ extension InteractionRequired {
       ("error", claims == nil ? "interaction_required" : "insufficient_claims"),
     ]
     if !scopes.isEmpty { parameters.append(("scope", scopes.description)) }
-    if let claims { parameters.append(("claims", Data(claims.text.utf8).base64EncodedString())) }
+    if let claims { parameters.append(("claims", Base64.encode(Array(claims.text.utf8)))) }
     return "Bearer " + parameters.map { "\($0)=\"\($1)\"" }.joined(separator: ", ")
   }
 

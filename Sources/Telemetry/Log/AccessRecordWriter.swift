@@ -2,17 +2,19 @@
 // After the buffer has grown to its working size nothing here allocates. A query, a field's value and a body never get
 // in; secrets travel in all three.
 
+internal import Bytes
+
 /// Collects access records on behalf of one event loop.
 public struct AccessRecordWriter: ~Copyable, Sendable {
   private let record: LogRecord
   private let routes: [[UInt8]]
-  private var lines: LineBuffer
+  private var lines: ByteBuffer
 
   /// A writer that knows the routes by their positions.
   public init(format: LogFormat, routes: [String], capacity: Int = 16384) {
     record = LogRecord(format: format)
     self.routes = routes.map { Array($0.utf8) }
-    lines = LineBuffer(capacity: capacity)
+    lines = ByteBuffer(capacity: capacity)
   }
 
   /// Bytes waiting to be written out.
@@ -20,7 +22,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
 
   /// Lets `body` write the lines out, then forgets them and keeps their memory.
   public mutating func drain(_ body: (UnsafeRawBufferPointer) -> Void) {
-    lines.withBytes(body)
+    lines.withReadableBytes(body)
     lines.removeAll()
   }
 

@@ -1,6 +1,7 @@
 // Owns what the process says about itself. Messages are literals; everything that varies is a typed field, so that no
 // sentence can carry a secret or a line break. Requests leave access records instead.
 
+internal import Bytes
 internal import Synchronization
 
 /// How much a record matters.
@@ -172,7 +173,7 @@ public final class Log: Sendable {
   ) {
     let manner = manner.load(ordering: .relaxed)
     let record = LogRecord(format: manner & 1 == 1 ? .json : .text)
-    var line = LineBuffer(capacity: 256)
+    var line = ByteBuffer(capacity: 256)
     record.begin(&line, at: now, level: level.word)
     record.message(&line, message)
     for (name, value) in fields {
@@ -185,7 +186,7 @@ public final class Log: Sendable {
       }
     }
     record.end(&line)
-    write(line.withBytes { Array($0) })
+    write(line.withReadableBytes { Array($0) })
   }
 }
 

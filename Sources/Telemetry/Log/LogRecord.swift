@@ -1,6 +1,8 @@
 // Owns the shape of one record: a JSON object on a line, or a line for people. What the record says comes from Log and
 // AccessRecordWriter.
 
+internal import Bytes
+
 /// How records look.
 public enum LogFormat: String, Sendable, Hashable, CaseIterable {
   /// One JSON object on a line.
@@ -15,7 +17,7 @@ struct LogRecord {
 
   /// Opens a record with its time and level.
   @inline(__always)
-  func begin(_ line: inout LineBuffer, at now: LogInstant, level: StaticString) {
+  func begin(_ line: inout ByteBuffer, at now: LogInstant, level: StaticString) {
     switch format {
     case .json:
       line.append("{\"time\":\"")
@@ -32,7 +34,7 @@ struct LogRecord {
 
   /// What the record is about.
   @inline(__always)
-  func message(_ line: inout LineBuffer, _ message: StaticString) {
+  func message(_ line: inout ByteBuffer, _ message: StaticString) {
     switch format {
     case .json:
       line.append(",\"message\":\"")
@@ -45,7 +47,7 @@ struct LogRecord {
   }
 
   /// A field of text from anywhere.
-  func field(_ line: inout LineBuffer, _ name: StaticString, text: Span<UInt8>) {
+  func field(_ line: inout ByteBuffer, _ name: StaticString, text: Span<UInt8>) {
     begin(&line, name)
     let isQuoted = format == .json || needsQuotes(text)
     if isQuoted { line.append(UInt8(ascii: "\"")) }
@@ -54,7 +56,7 @@ struct LogRecord {
   }
 
   /// A field of text that is a literal.
-  func field(_ line: inout LineBuffer, _ name: StaticString, word: StaticString) {
+  func field(_ line: inout ByteBuffer, _ name: StaticString, word: StaticString) {
     begin(&line, name)
     if format == .json { line.append(UInt8(ascii: "\"")) }
     line.append(word)
@@ -62,32 +64,32 @@ struct LogRecord {
   }
 
   /// A whole number.
-  func field(_ line: inout LineBuffer, _ name: StaticString, integer: Int64) {
+  func field(_ line: inout ByteBuffer, _ name: StaticString, integer: Int64) {
     begin(&line, name)
     line.append(decimal: integer)
   }
 
   /// A duration, shown in milliseconds.
-  func field(_ line: inout LineBuffer, _ name: StaticString, nanoseconds: UInt64) {
+  func field(_ line: inout ByteBuffer, _ name: StaticString, nanoseconds: UInt64) {
     begin(&line, name)
     line.append(milliseconds: nanoseconds)
   }
 
   /// True or false.
-  func field(_ line: inout LineBuffer, _ name: StaticString, boolean: Bool) {
+  func field(_ line: inout ByteBuffer, _ name: StaticString, boolean: Bool) {
     begin(&line, name)
     line.append(boolean ? "true" : "false")
   }
 
   /// Closes the record.
   @inline(__always)
-  func end(_ line: inout LineBuffer) {
+  func end(_ line: inout ByteBuffer) {
     if format == .json { line.append(UInt8(ascii: "}")) }
     line.append(0x0A)
   }
 
   @inline(__always)
-  private func begin(_ line: inout LineBuffer, _ name: StaticString) {
+  private func begin(_ line: inout ByteBuffer, _ name: StaticString) {
     switch format {
     case .json:
       line.append(",\"")

@@ -20,7 +20,7 @@ public struct TracesDocument: Sendable {
 
   /// The document of a batch.
   public func bytes(of spans: [SpanRecord]) -> [UInt8] {
-    var buffer = LineBuffer(capacity: 512 + spans.count * 640)
+    var buffer = ByteBuffer(capacity: 512 + spans.count * 640)
     buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
     for (index, attribute) in resource.enumerated() {
       if index > 0 { buffer.append(UInt8(ascii: ",")) }
@@ -38,22 +38,22 @@ public struct TracesDocument: Sendable {
       Self.append(span, to: &buffer)
     }
     buffer.append("]}]}]}")
-    return buffer.withBytes { Array($0) }
+    return buffer.withReadableBytes { Array($0) }
   }
 
-  private static func append(_ span: SpanRecord, to buffer: inout LineBuffer) {
+  private static func append(_ span: SpanRecord, to buffer: inout ByteBuffer) {
     buffer.append(#"{"traceId":""#)
-    append(hexadecimal: span.context.traceHigh, to: &buffer)
-    append(hexadecimal: span.context.traceLow, to: &buffer)
+    buffer.append(hexadecimal: span.context.traceHigh, digits: 16)
+    buffer.append(hexadecimal: span.context.traceLow, digits: 16)
     buffer.append(#"","spanId":""#)
-    append(hexadecimal: span.context.span, to: &buffer)
+    buffer.append(hexadecimal: span.context.span, digits: 16)
     // Bit 8 of the flags says that bit 9 says whether the parent is another process's.
     var flags = UInt64(span.context.flags) | 0x100
     switch span.parent {
     case .none: break
     case .local(let parent), .remote(let parent):
       buffer.append(#"","parentSpanId":""#)
-      append(hexadecimal: parent, to: &buffer)
+      buffer.append(hexadecimal: parent, digits: 16)
       if case .remote = span.parent { flags |= 0x200 }
     }
     buffer.append(#"","flags":"#)
@@ -92,7 +92,7 @@ public struct TracesDocument: Sendable {
   }
 
   /// A text with its quotes.
-  private static func append(_ text: String, to buffer: inout LineBuffer) {
+  private static func append(_ text: String, to buffer: inout ByteBuffer) {
     buffer.append(UInt8(ascii: "\""))
     var bytes = Array(text.utf8)
     if bytes.count > textLimit {
@@ -103,11 +103,5 @@ public struct TracesDocument: Sendable {
     }
     buffer.append(escaping: bytes.span)
     buffer.append(UInt8(ascii: "\""))
-  }
-
-  private static func append(hexadecimal number: UInt64, to buffer: inout LineBuffer) {
-    for shift in stride(from: 60, through: 0, by: -4) {
-      buffer.append(ASCII.hexadecimalDigit(UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15))
-    }
   }
 }

@@ -1,6 +1,3 @@
-// Owns how a Redis server with a cache is named: redis:// or rediss://, user and password, host, port and the number of
-// a database.
-
 package import Bytes
 internal import HTTP
 
@@ -24,6 +21,8 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   package let port: UInt16
   /// Whether TLS is spoken (`rediss`).
   package let isSecure: Bool
+  /// Whether only this machine can be at the other end, as far as the text says.
+  package let isLoopback: Bool
   /// The number of the database.
   package let database: Int
   /// The ACL user; nil is the server's default one.
@@ -67,6 +66,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     }
     guard url.target == "/" else { throw .database }
     host = url.host
+    isLoopback = url.isLoopback
     port = hasPort ? url.port : 6379
     database = Int(number) ?? 0
   }
@@ -75,9 +75,6 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     "\(isSecure ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
   }
-
-  /// Whether only this machine can be at the other end, as far as the text says.
-  package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback == true }
 
   /// Hashes where the server is; secrets are compared, never hashed.
   package func hash(into hasher: inout Hasher) {

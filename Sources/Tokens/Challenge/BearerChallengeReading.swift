@@ -125,19 +125,10 @@ extension BearerChallenge {
     if text.utf8.first(where: { $0 != 0x20 }) != UInt8(ascii: "{") {
       // In base64 four characters are three bytes.
       guard text.utf8.count <= Claims.limit / 3 * 4 + 4 else { throw .claims }
-      let digits = text.hasSuffix("==") ? text.dropLast(2) : text.hasSuffix("=") ? text.dropLast() : text[...]
-      let urlSafe = digits.utf8.map {
-        $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
-      }
-      do throws(Base64URLError) {
-        guard
-          let decoded = String(
-            validating: try Base64URL.decode(String(decoding: urlSafe, as: UTF8.self)), as: UTF8.self)
-        else { throw .length }
-        json = decoded
-      } catch {
+      guard let bytes = Base64.decode(text), let decoded = String(validating: bytes, as: UTF8.self) else {
         throw .claims
       }
+      json = decoded
     }
     do throws(ClaimsError) {
       return try Claims(json: json)

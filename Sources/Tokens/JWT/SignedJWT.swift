@@ -44,7 +44,7 @@ package struct SignedJWT: Sendable {
   }
 
   /// The bytes that a signature for a new token covers.
-  package static func signingInput(_ header: JWTHeader, _ claims: JWTClaims) -> [UInt8] {
+  package static func signingInput(_ header: JWTHeader, _ claims: some Encodable) -> [UInt8] {
     Array("\(encoded(header)).\(encoded(claims))".utf8)
   }
 

@@ -58,3 +58,34 @@ package struct TokenFailure: Error, Sendable, Hashable {
     if case .refused(let reply) = cause { TokenErrorClass(reply, status: status) } else { .transient }
   }
 }
+
+/// The answer of a token or device authorization endpoint that is no error: what both are read from.
+struct ReplyMembers {
+  let status: Int
+  private let retryAfter: Int64?
+  private let members: [String: JSONValue]
+
+  /// Reads a JSON object. An `error` member makes it an error whatever the status; members that repeat a secret of the
+  /// request count as absent.
+  init(
+    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+  ) throws(TokenFailure) {
+    self.status = status
+    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
+    self.retryAfter = wait
+    guard let all = JSONValue(json: body)?.members else {
+      throw TokenFailure(.unintelligible, status: status, retryAfter: wait)
+    }
+    if let reply = TokenErrorReply(members: all, sent: sent) {
+      throw TokenFailure(.refused(reply), status: status, retryAfter: wait)
+    }
+    members = sent.withholding(all)
+  }
+
+  subscript(name: String) -> JSONValue? { members[name] }
+
+  /// The failure of this answer.
+  func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
+    TokenFailure(cause, status: status, retryAfter: retryAfter)
+  }
+}

@@ -41,32 +41,26 @@ package struct TokenReply: Sendable {
   package init(
     status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
-    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
-    func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
-      TokenFailure(cause, status: status, retryAfter: wait)
-    }
-    guard let all = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
-    if let reply = TokenErrorReply(members: all, sent: sent) { throw failure(.refused(reply)) }
-    let members = sent.withholding(all)
-    guard (200...299).contains(status) else { throw failure(.unintelligible) }
-    guard let token = members["access_token"]?.text, !token.isEmpty else { throw failure(.noAccessToken) }
-    if let type = members["token_type"]?.text, type.lowercased() != "bearer" { throw failure(.tokenType) }
+    let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sent, now: now)
+    guard (200...299).contains(status) else { throw reply.failure(.unintelligible) }
+    guard let token = reply["access_token"]?.text, !token.isEmpty else { throw reply.failure(.noAccessToken) }
+    if let type = reply["token_type"]?.text, type.lowercased() != "bearer" { throw reply.failure(.tokenType) }
     let isCarriable = token.utf8.count <= Self.limit && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    guard isCarriable else { throw failure(.unusableToken) }
+    guard isCarriable else { throw reply.failure(.unusableToken) }
     let life =
-      members["expires_in"]?.seconds ?? members["expires_on"]?.seconds.map { UnixTime($0) - now }
+      reply["expires_in"]?.seconds ?? reply["expires_on"]?.seconds.map { UnixTime($0) - now }
       ?? Self.unstatedLifetime
-    guard life > 0 else { throw failure(.lifetime) }
+    guard life > 0 else { throw reply.failure(.lifetime) }
     accessToken = Secret(token)
     expiresIn = life
-    refreshIn = members["refresh_in"]?.seconds.flatMap { (1..<life).contains($0) ? $0 : nil }
-    extendedExpiresIn = members["ext_expires_in"]?.seconds
-    scope = members["scope"]?.text.flatMap(Self.granted)
-    tokenType = members["token_type"]?.text ?? "Bearer"
-    refreshToken = Self.secret(members["refresh_token"])
-    idToken = Self.secret(members["id_token"])
-    identity = AccountIdentity(clientInfo: members["client_info"]?.text, idToken: members["id_token"]?.text)
-    familyID = members["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    refreshIn = reply["refresh_in"]?.seconds.flatMap { (1..<life).contains($0) ? $0 : nil }
+    extendedExpiresIn = reply["ext_expires_in"]?.seconds
+    scope = reply["scope"]?.text.flatMap(Self.granted)
+    tokenType = reply["token_type"]?.text ?? "Bearer"
+    refreshToken = Self.secret(reply["refresh_token"])
+    idToken = Self.secret(reply["id_token"])
+    identity = AccountIdentity(clientInfo: reply["client_info"]?.text, idToken: reply["id_token"]?.text)
+    familyID = reply["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   private static func secret(_ value: JSONValue?) -> Secret? {

@@ -1,7 +1,6 @@
 // Owns how an application says who it is in a request to its provider, whatever the request asks for.
 
 internal import Bytes
-internal import FoundationEssentials
 
 /// The application's part of a form, or of the fields beside it (RFC 6749 §2.3.1).
 struct ClientAuthentication {
@@ -48,6 +47,6 @@ struct ClientAuthentication {
     pair.append(UInt8(ascii: ":"))
     let span = secret.bytes
     for index in span.indices { FormBody.encode(span[index], into: &pair) }
-    return "Basic " + Data(pair).base64EncodedString()
+    return "Basic " + Base64.encode(pair)
   }
 }

@@ -33,15 +33,6 @@ package struct FormBody: Sendable {
   /// instead of the form's `+`: every reader of forms knows `%20`, and some readers of Basic credentials know nothing
   /// else.
   static func encode(_ byte: UInt8, into bytes: inout [UInt8]) {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"):
-      bytes.append(byte)
-    default:
-      bytes.append(UInt8(ascii: "%"))
-      bytes.append(ASCII.upperHexadecimalDigit(byte >> 4))
-      bytes.append(ASCII.upperHexadecimalDigit(byte & 0x0F))
-    }
+    PercentEncoding.encode(byte, keeping: "*-._".utf8, into: &bytes)
   }
 }

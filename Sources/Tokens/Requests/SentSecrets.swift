@@ -174,32 +174,8 @@ private struct Readings {
   /// What runs of base64's letters stand for, in either alphabet, with padding or without, wherever an encoder began in
   /// them.
   private static func base64(_ text: [UInt8]) -> [[UInt8]] {
-    text.split { sextet($0) == nil }.filter { $0.count >= 4 }.flatMap { run in
-      (0..<4).map { offset in
-        var decoded: [UInt8] = []
-        var (pending, bits) = (UInt32(0), UInt32(0))
-        for letter in run.dropFirst(offset) {
-          pending = pending << 6 | (sextet(letter) ?? 0)
-          bits += 6
-          if bits >= 8 {
-            bits -= 8
-            decoded.append(UInt8(truncatingIfNeeded: pending >> bits))
-            pending &= (1 << bits) - 1
-          }
-        }
-        return decoded
-      }
-    }
-  }
-
-  private static func sextet(_ letter: UInt8) -> UInt32? {
-    switch letter {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-    default: nil
+    text.split { Base64.value(of: $0) == nil }.filter { $0.count >= 4 }.flatMap { run in
+      (0..<4).map { Base64.wholeBytes(of: run.dropFirst($0)) }
     }
   }
 

@@ -30,27 +30,21 @@ public struct DeviceAuthorizationReply: Sendable {
   package init(
     status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
-    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
-    func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
-      TokenFailure(cause, status: status, retryAfter: wait)
-    }
-    guard let all = JSONValue(json: body)?.members else { throw failure(.unintelligible) }
-    if let reply = TokenErrorReply(members: all, sent: sent) { throw failure(.refused(reply)) }
-    let members = sent.withholding(all)
+    let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sent, now: now)
     // `verification_url` is what Google and older ADFS call it.
-    let address = members["verification_uri"]?.text ?? members["verification_url"]?.text
-    guard (200...299).contains(status), let code = members["device_code"]?.text, !code.isEmpty,
-      let userCode = members["user_code"]?.text, Self.isShowable(userCode),
+    let address = reply["verification_uri"]?.text ?? reply["verification_url"]?.text
+    guard (200...299).contains(status), let code = reply["device_code"]?.text, !code.isEmpty,
+      let userCode = reply["user_code"]?.text, Self.isShowable(userCode),
       let address, Self.isAddress(address)
-    else { throw failure(.unintelligible) }
+    else { throw reply.failure(.unintelligible) }
     deviceCode = Secret(code)
     self.userCode = userCode
     verificationURI = address
-    completeURI = members["verification_uri_complete"]?.text.flatMap { Self.isAddress($0) ? $0 : nil }
-    let life = members["expires_in"]?.seconds ?? Self.unstatedLifetime
-    guard life > 0 else { throw failure(.lifetime) }
+    completeURI = reply["verification_uri_complete"]?.text.flatMap { Self.isAddress($0) ? $0 : nil }
+    let life = reply["expires_in"]?.seconds ?? Self.unstatedLifetime
+    guard life > 0 else { throw reply.failure(.lifetime) }
     expiresIn = life
-    interval = max(members["interval"]?.seconds ?? Self.unstatedInterval, 1)
+    interval = max(reply["interval"]?.seconds ?? Self.unstatedInterval, 1)
   }
 
   // What goes to a terminal may hold no control sequence.

@@ -26,14 +26,15 @@ struct CacheCheck {
     let count = await store.snapshot().homeAccountIDs.count
     steps.append(
       CheckStep(
-        name: .cacheReading, verdict: .ok, milliseconds: Self.since(began),
+        name: .cacheReading, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
         detail: "\(place): \(count == 1 ? "1 person" : "\(count) people")"))
     let lockBegan = MonotonicTime.now
     do throws(CacheStoreError) {
       try await store.tryLock()
       steps.append(
         CheckStep(
-          name: .cacheLock, verdict: .ok, milliseconds: Self.since(lockBegan), detail: "taken, and given back"))
+          name: .cacheLock, verdict: .ok, milliseconds: CheckStep.milliseconds(since: lockBegan),
+          detail: "taken, and given back"))
     } catch {
       steps.append(failure(.cacheLock, error, place, since: lockBegan))
     }
@@ -45,33 +46,17 @@ struct CacheCheck {
     guard case .redis(let server, let tls) = cache else { return [] }
     let origin = Origin(host: server.host, port: server.port, tls: tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
-    let names: [ConnectionProbe.Stage: CheckStep.Name] = [
-      .name: .cacheName, .connection: .cacheConnection, .tls: .cacheTLS,
-    ]
-    var steps = result.passed.map { stage in
-      CheckStep(
-        name: names[stage.stage] ?? .cacheConnection, verdict: .ok, milliseconds: Self.milliseconds(stage.time),
-        detail: stage.detail)
+    return CheckStep.steps(of: result, name: .cacheName, connection: .cacheConnection, tls: .cacheTLS) { stage, error in
+      CheckAdvice.cacheAdvice(error, isHandshake: stage == .tls)
     }
-    if let failure = result.failure {
-      steps.append(
-        CheckStep(
-          name: names[failure.stage] ?? .cacheConnection, verdict: .failed,
-          milliseconds: Self.milliseconds(failure.time), detail: failure.error.reason,
-          advice: CheckAdvice.cacheAdvice(failure.error, isHandshake: failure.stage == .tls)))
-    }
-    return steps
   }
 
   private func failure(
     _ name: CheckStep.Name, _ error: CacheStoreError, _ place: String, since began: MonotonicTime
   ) -> CheckStep {
     CheckStep(
-      name: name, verdict: .failed, milliseconds: Self.since(began), detail: error.description(path: place),
+      name: name, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began),
+      detail: error.description(path: place),
       advice: CheckAdvice.cacheAdvice(error))
   }
-
-  private static func since(_ instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }
-
-  private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
 }

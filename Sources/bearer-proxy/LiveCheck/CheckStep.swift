@@ -2,6 +2,8 @@
 
 import Bytes
 import Configuration
+import HTTPClient
+import Platform
 import Tokens
 
 /// How something that was tried came out.
@@ -69,6 +71,37 @@ struct CheckStep: Equatable {
   var detail: String
   /// What to do; nil where nothing is to be done.
   var advice: String?
+}
+
+extension CheckStep {
+  /// The steps of a connection, up to the stage that failed, for which `advise` says what to do.
+  static func steps(
+    of result: ConnectionProbe.Result, name: Name, connection: Name, tls: Name,
+    advise: (_ stage: ConnectionProbe.Stage, _ error: UpstreamError) -> String
+  ) -> [CheckStep] {
+    func step(_ stage: ConnectionProbe.Stage) -> Name {
+      switch stage {
+      case .name: name
+      case .connection: connection
+      case .tls: tls
+      }
+    }
+    var steps = result.passed.map {
+      CheckStep(name: step($0.stage), verdict: .ok, milliseconds: milliseconds($0.time), detail: $0.detail)
+    }
+    if let failure = result.failure {
+      steps.append(
+        CheckStep(
+          name: step(failure.stage), verdict: .failed, milliseconds: milliseconds(failure.time),
+          detail: failure.error.reason, advice: advise(failure.stage, failure.error)))
+    }
+    return steps
+  }
+
+  /// How long something that began then took until now.
+  static func milliseconds(since instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }
+
+  private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
 }
 
 /// The steps of a route.

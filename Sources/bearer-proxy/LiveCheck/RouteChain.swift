@@ -74,12 +74,12 @@ struct RouteChain: Sendable {
     do throws(AcquisitionError) {
       let metadata = try await broker.discover(for: subscription)
       let step = CheckStep(
-        name: .authority, verdict: .ok, milliseconds: Self.since(began),
+        name: .authority, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
         detail: "\(subscription.key.authority), issuer \(metadata.issuer)")
       return (step, metadata)
     } catch {
       let step = CheckStep(
-        name: .authority, verdict: .failed, milliseconds: Self.since(began), detail: error.detail,
+        name: .authority, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began), detail: error.detail,
         advice: advisor.advice(error))
       return (step, nil)
     }
@@ -117,11 +117,12 @@ struct RouteChain: Sendable {
         )
       }
       return CheckStep(
-        name: .signIn, verdict: .failed, milliseconds: Self.since(began), detail: found.detail, advice: found.advice)
+        name: .signIn, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began), detail: found.detail,
+        advice: found.advice)
     }
     if known.isEmpty { return nil }
     return CheckStep(
-      name: .signIn, verdict: .ok, milliseconds: Self.since(began),
+      name: .signIn, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
       detail: "the provider accepts \(known.joined(separator: " and "))")
   }
 
@@ -144,13 +145,13 @@ struct RouteChain: Sendable {
         "a token\(owner) for \(value.scopes.isEmpty ? "no stated scope" : value.scopes.description) from \(source), "
         + "good for \(words(seconds: value.lifetime.expiresAt - UnixTime.now))"
       return (
-        CheckStep(name: .token, verdict: .ok, milliseconds: Self.since(began), detail: detail), value
+        CheckStep(name: .token, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began), detail: detail), value
       )
     } catch {
       let verdict = error.isInteractionRequired ? CheckVerdict.interactionRequired : .failed
       return (
         CheckStep(
-          name: .token, verdict: verdict, milliseconds: Self.since(began), detail: error.detail,
+          name: .token, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: error.detail,
           advice: advisor.advice(error)), nil
       )
     }
@@ -160,22 +161,9 @@ struct RouteChain: Sendable {
     let origin = Origin(
       route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy)
     let result = await connectionProbe.connect(to: origin, within: route.timeouts.connect)
-    let names: [ConnectionProbe.Stage: CheckStep.Name] = [
-      .name: .upstreamName, .connection: .upstreamConnection, .tls: .upstreamTLS,
-    ]
-    var steps = result.passed.map { stage in
-      CheckStep(
-        name: names[stage.stage] ?? .upstreamConnection, verdict: .ok, milliseconds: Self.milliseconds(stage.time),
-        detail: stage.detail)
-    }
-    if let failure = result.failure {
-      steps.append(
-        CheckStep(
-          name: names[failure.stage] ?? .upstreamConnection, verdict: .failed,
-          milliseconds: Self.milliseconds(failure.time), detail: failure.error.reason,
-          advice: advisor.advice(failure.error)))
-    }
-    return steps
+    return CheckStep.steps(
+      of: result, name: .upstreamName, connection: .upstreamConnection, tls: .upstreamTLS
+    ) { advisor.advice($1) }
   }
 
   private func probe(_ path: String, _ token: BearerValue?) async -> CheckStep {
@@ -193,12 +181,12 @@ struct RouteChain: Sendable {
       let advice = advisor.advice(status: response.status)
       let challenge = response.status == 401 || response.status == 403 ? response.value(of: "www-authenticate") : nil
       return CheckStep(
-        name: .probe, verdict: advice == nil ? .ok : .failed, milliseconds: Self.since(began),
+        name: .probe, verdict: advice == nil ? .ok : .failed, milliseconds: CheckStep.milliseconds(since: began),
         detail: "GET \(url.target.prefix { $0 != "?" }) is answered with \(response.status)"
           + (challenge.map { ": \(Self.without(token, $0))" } ?? ""), advice: advice)
     } catch {
       return CheckStep(
-        name: .probe, verdict: .failed, milliseconds: Self.since(began),
+        name: .probe, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began),
         detail: "the upstream gave no answer: \(error.detail)", advice: advisor.advice(probe: error))
     }
   }
@@ -212,8 +200,4 @@ struct RouteChain: Sendable {
         as: UTF8.self)
     } ?? text
   }
-
-  private static func since(_ instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }
-
-  private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
 }

@@ -45,14 +45,7 @@ extension Pages {
   /// The value as a query's: everything but unreserved characters in hexadecimal (RFC 3986 §2.3).
   private static func encoded(_ value: String) -> String {
     var text: [UInt8] = []
-    for byte in value.utf8 {
-      let character = Character(UnicodeScalar(byte))
-      if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
-        text.append(byte)
-      } else {
-        text += [ASCII.percent, ASCII.upperHexadecimalDigit(byte >> 4), ASCII.upperHexadecimalDigit(byte & 0x0F)]
-      }
-    }
+    for byte in value.utf8 { PercentEncoding.encode(byte, keeping: "-._~".utf8, into: &text) }
     return String(decoding: text, as: UTF8.self)
   }
 }

@@ -3,7 +3,7 @@
 
 internal import Bytes
 
-extension LineBuffer {
+extension ByteBuffer {
   /// Appends bytes as the inside of a JSON string. Control characters (C0, DEL, C1) become escapes; what is not UTF-8
   /// becomes U+FFFD, one for each maximal ill-formed run (Unicode 16 §3.9, as Swift's own decoder does).
   @inline(never)
@@ -11,7 +11,7 @@ extension LineBuffer {
     var index = 0
     while index < bytes.count {
       let start = index
-      while index < bytes.count, isPlain(bytes[index]) { index += 1 }
+      while index < bytes.count, JSONEscape.isPlain(bytes[index]) { index += 1 }
       if index > start { append(bytes.extracting(start..<index)) }
       if index < bytes.count { index += append(special: bytes, at: index) }
     }
@@ -20,14 +20,7 @@ extension LineBuffer {
   /// Appends what stands at `index` and is not plain ASCII, and returns how many bytes that was.
   private mutating func append(special bytes: Span<UInt8>, at index: Int) -> Int {
     let byte = bytes[index]
-    switch byte {
-    case UInt8(ascii: "\""): append("\\\"")
-    case UInt8(ascii: "\\"): append("\\\\")
-    case 0x0A: append("\\n")
-    case 0x0D: append("\\r")
-    case 0x09: append("\\t")
-    case 0..<0x20, 0x7F: append(codePoint: byte)
-    default:
+    guard byte < 0x80 else {
       let (length, isValid) = utf8Sequence(bytes, at: index)
       if !isValid {
         append("\u{FFFD}")
@@ -38,19 +31,20 @@ extension LineBuffer {
       }
       return length
     }
+    switch JSONEscape(byte) {
+    case .none: append(byte)
+    case .letter(let letter):
+      append(UInt8(ascii: "\\"))
+      append(letter)
+    case .codePoint: append(codePoint: byte)
+    }
     return 1
   }
 
   private mutating func append(codePoint: UInt8) {
-    append("\\u00")
-    append(ASCII.hexadecimalDigit(codePoint >> 4))
-    append(ASCII.hexadecimalDigit(codePoint & 15))
+    append("\\u")
+    append(hexadecimal: UInt64(codePoint), digits: 4)
   }
-}
-
-@inline(__always)
-private func isPlain(_ byte: UInt8) -> Bool {
-  byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
 }
 
 /// The length of the well-formed sequence at `index`, or of the ill-formed run to be replaced (Unicode table 3-7).

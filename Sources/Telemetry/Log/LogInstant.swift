@@ -19,14 +19,14 @@ public struct LogInstant: Sendable, Hashable {
 extension LogInstant: CustomStringConvertible {
   /// The second it is in: `2026-01-02T03:04:05Z`.
   public var description: String {
-    var line = LineBuffer(capacity: 64)
+    var line = ByteBuffer(capacity: 64)
     line.append(secondOf: self)
     line.append(UInt8(ascii: "Z"))
-    return line.withBytes { String(decoding: $0, as: UTF8.self) }
+    return line.withReadableBytes { String(decoding: $0, as: UTF8.self) }
   }
 }
 
-extension LineBuffer {
+extension ByteBuffer {
   /// Appends `2026-01-02T03:04:05.678Z`. Years beyond 0 to 9999 are shown as the nearest of them.
   mutating func append(_ instant: LogInstant) {
     append(secondOf: instant)
@@ -61,20 +61,6 @@ extension LineBuffer {
   mutating func append(decimal value: Int64) {
     if value < 0 { append(UInt8(ascii: "-")) }
     append(decimal: value.magnitude)
-  }
-
-  /// Appends a number in decimal.
-  mutating func append(decimal value: UInt64) {
-    // Digits come out last first; they are collected on the stack and appended at once.
-    var digits = InlineArray<20, UInt8>(repeating: 0)
-    var start = 20
-    var rest = value
-    repeat {
-      start -= 1
-      digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
-    } while rest > 0
-    append(digits.span.extracting(start..<20))
   }
 
   /// Appends nanoseconds as milliseconds with three decimals, rounded down: `12.345`.
