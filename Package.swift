@@ -57,7 +57,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "DemoProvider", dependencies: ["HTTPServer", "Platform", "HTTP", "Tokens", "Bytes"], swiftSettings: strict),
+      name: "DemoProvider", dependencies: ["COpenSSL", "HTTPServer", "Platform", "HTTP", "Tokens", "Bytes"],
+      swiftSettings: strict),
     .executableTarget(
       name: "bearer-proxy-demo", dependencies: ["DemoProvider", "Platform", "Bytes"], swiftSettings: strict),
 
@@ -131,7 +132,8 @@ for target in package.targets where ["Identity", "DemoProvider"].contains(target
   target.exclude.append("README.md")
 }
 
-// Compiling every test takes longer than compiling the program: `Tests/run --filter` names the test targets that it needs.
+// Compiling every test takes longer than compiling the program: `Tests/run --filter` names the test targets that it
+// needs.
 if let chosen = Context.environment["BEARER_PROXY_TESTS"]?.split(separator: ",") {
   package.targets.removeAll { target in target.type == .test && !chosen.contains { $0 == target.name } }
 }

@@ -1,6 +1,5 @@
-// Owns a second reading of the chunked coding, over bytes that are all there, with one function per rule of the grammar
-// (RFC 9112 §7.1). It is slow and short, and does not know the bound
-// on extensions, which inputs of 4 KiB do not reach.
+// A second reading of the chunked coding, over bytes that are all there, with one function per rule of the grammar (RFC
+// 9112 §7.1). It is slow and short, and does not know the bound on extensions, which inputs of 4 KiB do not reach.
 
 /// A recursive-descent decoder.
 struct PlainDecoder {

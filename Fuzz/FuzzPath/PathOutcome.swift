@@ -1,4 +1,4 @@
-// Owns what must hold of every path's normal form, checked by a reading that shares nothing with the code under test.
+// What must hold of every path's normal form, checked by a reading that shares nothing with the code under test.
 
 import Bytes
 import HTTP

@@ -1,4 +1,4 @@
-// Owns what came of the bytes of a response head, in a form that can be compared.
+// What came of the bytes of a response head, in a form that can be compared.
 
 import Bytes
 import HTTP

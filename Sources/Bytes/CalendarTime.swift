@@ -1,4 +1,4 @@
-// Owns the calendar: which day and time of day an instant is, and back. It reads no clock, and knows UTC alone.
+// The calendar: which day and time of day an instant is, and back. It reads no clock, and knows UTC alone.
 
 /// A second of the proleptic Gregorian calendar, in UTC.
 package struct CalendarTime: Sendable, Hashable {

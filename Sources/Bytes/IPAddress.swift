@@ -1,4 +1,4 @@
-// Owns IP addresses: which texts are one, how one is written, whether it leads to this machine. It resolves no names.
+// IP addresses: which texts are one, how one is written, whether it leads to this machine. It resolves no names.
 //
 //     IPv6address = 6( h16 ":" ) ls32 / … / [ *6( h16 ":" ) h16 ] "::" ; h16 = 1*4HEXDIG             (RFC 3986 §3.2.2)
 //     ls32        = ( h16 ":" h16 ) / IPv4address ; dec-octet = 0 to 255 without leading zeros

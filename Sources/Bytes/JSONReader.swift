@@ -1,5 +1,5 @@
-// Owns the reading of JSON text (RFC 8259), strictly and with places. FoundationEssentials' decoder is not used here:
-// it names no line, and needs half a second for a cache of ten thousand accounts.
+// The reading of JSON text (RFC 8259), strictly and with places. FoundationEssentials' decoder is not used here: it
+// names no line, and needs half a second for a cache of ten thousand accounts.
 
 /// Reads one JSON text from its first byte to its last.
 ///
@@ -264,5 +264,38 @@ public struct JSONReader {
     let lineStart = read.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     return JSONTextError(
       problem: problem, line: 1 + read.count { $0 == 0x0A }, column: 1 + read.count - lineStart)
+  }
+}
+
+/// Why and where a text is not JSON.
+public struct JSONTextError: Error, Sendable, Hashable {
+  /// What was met.
+  public enum Problem: Sendable, Hashable {
+    /// The text ends too early.
+    case end
+    /// A byte that cannot stand there.
+    case byte(UInt8)
+    /// A string that is not UTF-8.
+    case encoding
+    /// A number beyond every range.
+    case number
+    /// Values inside values, more than `JSONReader.depthLimit` of them.
+    case depth
+    /// The text goes on behind the value.
+    case trailing
+  }
+
+  /// What was met.
+  public var problem: Problem
+  /// The line, from 1.
+  public var line: Int
+  /// The byte in the line, from 1.
+  public var column: Int
+
+  /// A problem at a place.
+  public init(problem: Problem, line: Int, column: Int) {
+    self.problem = problem
+    self.line = line
+    self.column = column
   }
 }

@@ -1,5 +1,5 @@
-// Owns JSON whose members are not all known beforehand: replies of providers, claims, cache documents. Reading and
-// writing text is `JSONReader`'s and `JSONWriter`'s.
+// JSON whose members are not all known beforehand: replies of providers, claims, cache documents. Reading and writing
+// text is `JSONReader`'s and `JSONWriter`'s.
 
 /// Any JSON value (RFC 8259). Member order and the spelling of numbers are not kept.
 public enum JSONValue: Sendable, Hashable {

@@ -1,4 +1,4 @@
-// Owns the writing of JSON text: compact, or as msal-python lays a cache out.
+// The writing of JSON text: compact, or as msal-python lays a cache out.
 
 /// JSON text under construction. Secrets enter as bytes and never become a text.
 package struct JSONWriter {

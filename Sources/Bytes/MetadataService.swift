@@ -1,5 +1,5 @@
-// Owns the list of the addresses and names at which clouds give a machine its own credentials. Configuration and
-// connecting both ask here, so that there is one list. It parses no text and resolves no name.
+// The list of the addresses and names at which clouds give a machine its own credentials. Configuration and connecting
+// both ask here, so that there is one list. It parses no text and resolves no name.
 
 /// A cloud's metadata service: never an upstream, a provider or a proxy.
 public struct MetadataService: Sendable {

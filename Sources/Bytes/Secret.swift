@@ -1,5 +1,5 @@
-// Owns the bytes of one secret: client secrets, tokens, rendered header values. They are not printed by accident, and
-// are wiped when the last reference goes. It cannot wipe copies that decoders or callers made.
+// The bytes of one secret: client secrets, tokens, rendered header values. They are not printed by accident, and are
+// wiped when the last reference goes. It cannot wipe copies that decoders or callers made.
 
 /// Bytes that must not appear in a log, an error, a description or a later owner's memory.
 ///

@@ -1,5 +1,4 @@
-// Owns socket addresses: reading literals, telling loopback ones, writing them for people. The kernel's form is
-// Platform's.
+// Socket addresses: reading literals, telling loopback ones, writing them for people. The kernel's form is Platform's.
 
 /// An IPv4, IPv6 or unix socket address.
 public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-// Owns lengths of time on the request path: whole nanoseconds in one word. Settings speak of `Duration`, whose 128-bit
+// Lengths of time on the request path: whole nanoseconds in one word. Settings speak of `Duration`, whose 128-bit
 // arithmetic costs more than a deadline is worth.
 
 /// A length of time, never negative, at most five centuries.

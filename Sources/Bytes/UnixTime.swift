@@ -1,5 +1,5 @@
-// Owns wall-clock instants of the token side: whole seconds since 1970, as caches and token replies count them.
-// Reads no clock; deadlines of I/O are the Platform module's monotonic instants.
+// Wall-clock instants of the token side: whole seconds since 1970, as caches and token replies count them. Reads no
+// clock; deadlines of I/O are the Platform module's monotonic instants.
 
 /// An instant in seconds since 1970-01-01T00:00:00Z. Sums stop at the ends of the range instead of overflowing.
 public struct UnixTime: Sendable, Hashable, Comparable {

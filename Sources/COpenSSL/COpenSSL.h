@@ -51,8 +51,9 @@ static inline long copenssl_set_read_ahead(SSL_CTX *context) {
   return SSL_CTX_set_read_ahead(context, 1);
 }
 
-// Writes the names a verified peer's certificate is for, one on a line: its subject (RFC 2253) and its alternative names with their
-// kind in front. A name with a control byte is left out: no line of it could be told from another name. Returns 0 without a certificate.
+// Writes the names a verified peer's certificate is for, one on a line: its subject (RFC 2253) and its alternative
+// names with their kind in front. A name with a control byte is left out: no line of it could be told from another
+// name. Returns 0 without a certificate.
 static inline int copenssl_write_peer_names(const SSL *ssl, BIO *output) {
   X509 *certificate = SSL_get0_peer_certificate(ssl);
   if (certificate == NULL || SSL_get_verify_result(ssl) != X509_V_OK) return 0;
@@ -61,7 +62,10 @@ static inline int copenssl_write_peer_names(const SSL *ssl, BIO *output) {
   GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   for (int index = 0; index < sk_GENERAL_NAME_num(names); index++) {
     const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
-    const char *kind = name->type == GEN_DNS ? "DNS:" : name->type == GEN_URI ? "URI:" : name->type == GEN_EMAIL ? "email:" : NULL;
+    const char *kind = name->type == GEN_DNS   ? "DNS:"
+                       : name->type == GEN_URI   ? "URI:"
+                       : name->type == GEN_EMAIL ? "email:"
+                                                 : NULL;
     if (kind == NULL) continue;
     const unsigned char *text = ASN1_STRING_get0_data(name->d.ia5);
     int length = ASN1_STRING_length(name->d.ia5), isPlain = length > 0;
@@ -104,7 +108,8 @@ static inline int copenssl_is_unsupported(unsigned long error) {
   return ERR_GET_REASON(error) == ERR_R_UNSUPPORTED;
 }
 
-// Whether an error is one that another passphrase would not have: an archive's checksum, or what comes out of its cipher.
+// Whether an error is one that another passphrase would not have: an archive's checksum, or what comes out of its
+// cipher.
 static inline int copenssl_is_wrong_passphrase(unsigned long error) {
   int library = ERR_GET_LIB(error), reason = ERR_GET_REASON(error);
   return (library == ERR_LIB_PKCS12 &&
@@ -127,7 +132,8 @@ static inline int copenssl_parse_archive(PKCS12 *archive, const char *passphrase
   return count;
 }
 
-// Believes the peer whose certificate has this SHA-1, and no other, whoever issued it (SSL_CTX_set_cert_verify_callback(3)).
+// Believes the peer whose certificate has this SHA-1, and no other, whoever issued it
+// (SSL_CTX_set_cert_verify_callback(3)).
 static inline int copenssl_verify_pin(X509_STORE_CTX *store, void *pin) {
   unsigned char digest[20];
   unsigned int length = 0;

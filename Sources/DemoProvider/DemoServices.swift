@@ -1,4 +1,4 @@
-// Owns the demonstration's two services put together: a certificate authority of their own, keys, files, servers.
+// The demonstration's two services put together: a certificate authority of their own, keys, files, servers.
 
 package import Bytes
 internal import FoundationEssentials
@@ -129,7 +129,7 @@ package final class DemoServices: Sendable {
 
   private static func material() throws(DemoError) -> ([UInt8], CertificateAndKey, [UInt8]) {
     do throws(CryptoError) {
-      let authority = try CertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
+      let authority = try DemoCertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
       let server = try authority.issue(
         name: "bearer-proxy demonstration", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 30)
       let secret = try Base64URL.encode(RandomBytes.make(24))
@@ -159,5 +159,23 @@ package final class DemoServices: Sendable {
 
   private static func bound(_ port: UInt16) throws(SystemError) -> BoundSocket {
     try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: port)), count: 1)[0]
+  }
+}
+
+extension DemoService {
+  fileprivate init(_ provider: IdentityProvider) {
+    self.init(name: "provider", digestsBody: { _, _ in false }, answer: provider.answer)
+  }
+
+  /// Several APIs on one address, each under its own path.
+  fileprivate init(_ apis: [SampleAPI]) {
+    name = "api"
+    digestsBody = { method, path in apis.contains { $0.digestsBody(method: method, path: path) } }
+    answer = { request, now in
+      guard let api = apis.first(where: { request.path.hasPrefix($0.root + "/") }) ?? apis.first else {
+        return DemoAnswer(status: 404, json: ["error": "there is nothing here"])
+      }
+      return api.answer(request, now: now)
+    }
   }
 }

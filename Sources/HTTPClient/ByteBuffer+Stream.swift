@@ -1,4 +1,4 @@
-// Owns the meeting of the one buffer type and the one stream type.
+// The meeting of the one buffer type and the one stream type.
 
 public import Bytes
 internal import HTTP

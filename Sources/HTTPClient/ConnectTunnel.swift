@@ -1,4 +1,4 @@
-// Owns the one exchange with a proxy before a connection is a connection to the origin.
+// The one exchange with a proxy before a connection is a connection to the origin.
 
 internal import Bytes
 internal import HTTP

@@ -1,4 +1,4 @@
-// Owns one small exchange from connect to close.
+// One small exchange from connect to close.
 
 internal import Bytes
 internal import HTTP

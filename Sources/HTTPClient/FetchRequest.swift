@@ -1,5 +1,5 @@
-// Owns the small whole-body request that discovery, keys and token endpoints need. The relay has its own, streaming,
-// path and never uses this one.
+// The small whole-body request that discovery, keys and token endpoints need. The relay has its own, streaming, path
+// and never uses this one.
 
 public import Bytes
 public import HTTP

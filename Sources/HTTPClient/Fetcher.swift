@@ -1,4 +1,4 @@
-// Owns small whole exchanges with identity providers: one request, one answer in memory, one connection each. A token
+// Small whole exchanges with identity providers: one request, one answer in memory, one connection each. A token
 // request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns
 // out to be dead would ask for just that: hence no pool here.
 

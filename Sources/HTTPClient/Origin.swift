@@ -1,4 +1,4 @@
-// Owns what identifies the far end of an upstream connection: where it is and how it is trusted. Two routes with equal
+// What identifies the far end of an upstream connection: where it is and how it is trusted. Two routes with equal
 // origins share connections; a connection made under other trust is never shared.
 
 public import HTTP

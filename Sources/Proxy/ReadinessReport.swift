@@ -1,4 +1,4 @@
-// Owns what `/readyz` says: whether every token that needs no person is at hand, and why not; how accounts stand, beside it.
+// What `/readyz` says: whether every token that needs no person is at hand, and why not; how accounts stand, beside it.
 
 internal import Bytes
 internal import Identity
@@ -7,9 +7,9 @@ internal import Tokens
 
 /// A verdict with its reasons, a line each.
 struct ReadinessReport {
-  /// Whether the proxy should get requests. Once it was, it stays so: a provider that goes down later, or a route that a reload
-  /// brings, keeps no caller away from the rest. An account that is not signed in does not keep them away: callers are told what is
-  /// needed, and the sign-in may come in through the same door.
+  /// Whether the proxy should get requests. Once it was, it stays so: a provider that goes down later, or a route that
+  /// a reload brings, keeps no caller away from the rest. An account that is not signed in does not keep them away:
+  /// callers are told what is needed, and the sign-in may come in through the same door.
   let isReady: Bool
   /// `ready`, or a line for each token that is missing; then a line for each account's token.
   let text: String

@@ -1,35 +1,35 @@
-// Owns a route as requests meet it: every text rendered to bytes once, so that matching and rewriting copy and compare
-// and nothing more. What a route may say is Configuration's; which route a request takes is the RouteTable's.
+// A route as requests meet it: every text rendered to bytes once, so that matching and rewriting copy and compare and
+// nothing more. What a route may say is Configuration's; which route a request takes is the RouteTable's.
 
 import Bytes
-public import HTTP
+package import HTTP
 internal import Platform
 package import Routing
 
 /// A route, ready to match and forward.
-public final class Route: Sendable {
+package final class Route: Sendable {
   /// Position in the configuration; also the index of the route's metrics.
-  public let index: Int
+  package let index: Int
   /// The name in logs, metrics and problem documents.
-  public let name: String
+  package let name: String
   /// What people read instead of the name.
   package let displayName: String?
   /// What people read instead of the name of its application.
   package let applicationName: String?
   /// The name's bytes.
-  public let nameBytes: [UInt8]
+  package let nameBytes: [UInt8]
   /// The host it is for, lower case; `nil`: any.
-  public let host: [UInt8]?
+  package let host: [UInt8]?
   /// The path prefix, with `/` at both ends.
-  public let path: [UInt8]
+  package let path: [UInt8]
   /// The methods it takes; `nil`: any.
-  public let methods: [[UInt8]]?
+  package let methods: [[UInt8]]?
   /// `Allow` for a 405 (RFC 9110 §10.2.1).
-  public let allow: [UInt8]
+  package let allow: [UInt8]
   /// Which of a loop's pools leads to its upstream.
-  public let originIndex: Int
+  package let originIndex: Int
   /// `Host` for the upstream.
-  public let upstreamAuthority: [UInt8]
+  package let upstreamAuthority: [UInt8]
   /// The upstream's scheme.
   let upstreamScheme: HTTPScheme
   /// The upstream's host, in lower case and without brackets.
@@ -37,15 +37,15 @@ public final class Route: Sendable {
   /// The upstream's port.
   let upstreamPort: UInt16
   /// The upstream's path in place of the prefix, with `/` at both ends.
-  public let upstreamPath: [UInt8]
+  package let upstreamPath: [UInt8]
   /// Whether the caller's `Host` is passed on instead of `upstreamAuthority`.
-  public let preservesHost: Bool
+  package let preservesHost: Bool
   /// Whether requests may ask for a WebSocket.
-  public let allowsWebSocket: Bool
+  package let allowsWebSocket: Bool
   /// What its paths may hold percent-encoded beside what every server reads alike.
-  public let encodedPath: EncodedPath
+  package let encodedPath: EncodedPath
   /// Which of a loop's bearer slots holds its token; `nil`: none is added.
-  public let bearerSlot: Int?
+  package let bearerSlot: Int?
   /// What it does about tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.

@@ -1,4 +1,4 @@
-// Owns which route a request takes.
+// Which route a request takes.
 
 internal import HTTP
 
@@ -16,10 +16,10 @@ enum RouteMatch: Sendable {
 
 /// The routes in the order in which they are tried: those of the request's own host before those of any host, longer
 /// paths before shorter ones. Among the routes of one host and path, the method decides.
-public struct RouteTable: Sendable {
+package struct RouteTable: Sendable {
   private let ordered: [Route]
-  /// For each route those that are tried before it and begin where it does, with the segments of their paths. Only a request for one of
-  /// these can be spelt so that the shorter path takes it.
+  /// For each route those that are tried before it and begin where it does, with the segments of their paths. Only a
+  /// request for one of these can be spelt so that the shorter path takes it.
   private let within: [[(route: Route, segments: [[UInt8]])]]
   /// Whether all routes have the same path, so that it cannot tell them apart.
   let hasOnePath: Bool
@@ -27,7 +27,7 @@ public struct RouteTable: Sendable {
   let encodedPath: EncodedPath
 
   /// A table of `routes`, in any order.
-  public init(_ routes: [Route]) {
+  package init(_ routes: [Route]) {
     ordered = routes.sorted { left, right in
       let (leftRank, rightRank) = (left.host == nil ? 1 : 0, right.host == nil ? 1 : 0)
       return (leftRank, -left.path.count, left.index) < (rightRank, -right.path.count, right.index)
@@ -64,7 +64,8 @@ public struct RouteTable: Sendable {
     return refused.map { .methodNotAllowed($0) } ?? .noRoute
   }
 
-  /// Whether a reader who decodes more than we do, merges slashes or cuts parameters off takes the path for one of another route's.
+  /// Whether a reader who decodes more than we do, merges slashes or cuts parameters off takes the path for one of
+  /// another route's.
   private func isAmbiguous(
     _ path: Span<UInt8>, _ host: Span<UInt8>, _ others: [(route: Route, segments: [[UInt8]])]
   ) -> Bool {

@@ -1,4 +1,4 @@
-// Owns what a browser says about a request: which page is behind it, and what it is for. A page can leave some of these
+// What a browser says about a request: which page is behind it, and what it is for. A page can leave some of these
 // fields out, and can forge none of them.
 
 internal import Bytes

@@ -1,5 +1,5 @@
-// Owns what is said to browsers when a page of another site, one that the listener lets call, asks: preflights are
-// answered here and never reach an upstream, and what an upstream says of sharing is replaced (Fetch §3.3).
+// What is said to browsers when a page of another site, one that the listener lets call, asks: preflights are answered
+// here and never reach an upstream, and what an upstream says of sharing is replaced (Fetch §3.3).
 
 package import Bytes
 package import HTTP

@@ -1,6 +1,6 @@
-// Owns who may call, as far as the request itself tells: the host it was sent to, whether a browser says that another
-// site is behind it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on
-// the machine.
+// Who may call, as far as the request itself tells: the host it was sent to, whether a browser says that another site
+// is behind it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on the
+// machine.
 
 internal import Bytes
 package import HTTP
@@ -18,7 +18,7 @@ package final class CallerCheck: Sendable {
   package init(names: [String]?, rules: CallerRules = CallerRules(), isReachedInClear: Bool = false) {
     self.names = names?.map { Array($0.utf8) }
     self.rules = rules
-    // A page cannot bring a secret in a field or a token of the caller's own: whoever shows one is no page.
+    // A page cannot bring a secret in a field or a token of the caller's own: a caller that shows one is no page.
     let needsProof = rules.header != nil || rules.bearer != nil
     hasUnmarkedNames =
       isReachedInClear && rules.refusesCrossSite && !needsProof
@@ -51,7 +51,7 @@ package final class CallerCheck: Sendable {
   @inline(never)
   private func judgeBrowser(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
     let source = BrowserRequest.source(head, bytes, judgesUnmarked: hasUnmarkedNames)
-    // Not a matter of who may call: the routes of a listener are kept apart whoever calls.
+    // Not a matter of who may call: the routes of a listener are kept apart for every caller.
     if source == .serviceWorker { return .serviceWorker }
     guard rules.refusesCrossSite else { return nil }
     return switch source {

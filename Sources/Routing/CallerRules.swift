@@ -114,7 +114,7 @@ package struct CallerRules: Sendable, Equatable {
     return String(text.dropFirst(7))
   }
 
-  /// Whether a line proves who calls, so that it is nobody else's business and stays here.
+  /// Whether a line proves who calls, so that it stays here.
   package func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
     if bearer != nil, line.known == .authorization { return true }
     guard let header, line.known == .other else { return false }

@@ -1,4 +1,4 @@
-// Owns the choice of what readiness means.
+// The choice of what readiness means.
 
 /// What `/readyz` waits for.
 package enum ReadinessRule: String, Sendable, Hashable, CaseIterable {

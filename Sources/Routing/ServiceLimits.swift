@@ -1,4 +1,4 @@
-// Owns the bounds and time limits of exchanges: towards callers for the whole process, towards an upstream for a route.
+// The bounds and time limits of exchanges: towards callers for the whole process, towards an upstream for a route.
 
 package import Bytes
 package import HTTP

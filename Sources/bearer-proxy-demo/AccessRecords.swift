@@ -1,4 +1,4 @@
-// Owns reading the proxy's own log while it grows: one access record for each request it served.
+// Reading the proxy's own log while it grows: one access record for each request it served.
 
 import FoundationEssentials
 import Glibc

@@ -1,4 +1,4 @@
-// Owns the entry point: arguments, signals, exit status.
+// The entry point: arguments, signals, exit status.
 
 import FoundationEssentials
 import Glibc

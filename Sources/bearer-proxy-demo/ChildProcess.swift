@@ -1,4 +1,4 @@
-// Owns child processes: the proxy that users would run, and the commands of the tour. No shell is involved.
+// Child processes: the proxy that users would run, and the commands of the tour. No shell is involved.
 
 import Platform
 import Glibc

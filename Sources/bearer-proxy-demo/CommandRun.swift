@@ -1,4 +1,4 @@
-// Owns a finished command of the tour: what it printed, when, and what of it is an HTTP answer.
+// A finished command of the tour: what it printed, when, and what of it is an HTTP answer.
 
 import Bytes
 import Platform

@@ -1,4 +1,4 @@
-// Owns the words behind the program's name.
+// The words behind the program's name.
 
 /// What the demonstration was asked to do.
 enum DemoArguments: Equatable {

@@ -1,4 +1,4 @@
-// Owns the configuration file that the demonstration writes, with comments for whoever opens it.
+// The configuration file that the demonstration writes, with comments for its readers.
 
 import DemoProvider
 

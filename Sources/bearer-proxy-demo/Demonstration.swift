@@ -1,4 +1,4 @@
-// Owns the order of events: folder, services, configuration, proxy, tour, staying up, ending.
+// The order of events: folder, services, configuration, proxy, tour, staying up, ending.
 
 import Bytes
 import DemoProvider

@@ -1,5 +1,5 @@
-// Owns what the identity provider and the API tell of the requests they saw: collected during a step of the tour, shown
-// at once afterwards.
+// What the identity provider and the API tell of the requests they saw: collected during a step of the tour, shown at
+// once afterwards.
 
 import DemoProvider
 import Platform

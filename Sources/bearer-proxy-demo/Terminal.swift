@@ -1,4 +1,4 @@
-// Owns how the demonstration looks: colours and screens on a terminal, plain text everywhere else.
+// How the demonstration looks: colours and screens on a terminal, plain text everywhere else.
 
 import Glibc
 import Platform

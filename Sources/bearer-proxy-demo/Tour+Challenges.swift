@@ -1,5 +1,5 @@
-// Owns the part of the tour in which an API asks for more than the token it got: once answered without the person, once
-// by her.
+// The part of the tour in which an API asks for more than the token it got: once answered without the person, once by
+// her.
 
 import DemoProvider
 

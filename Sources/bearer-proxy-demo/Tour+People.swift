@@ -1,4 +1,4 @@
-// Owns the part of the tour in which a person signs in, two APIs see her, the proxy starts anew, and she signs out.
+// The part of the tour in which a person signs in, two APIs see her, the proxy starts anew, and she signs out.
 
 import Bytes
 import DemoProvider
@@ -7,7 +7,7 @@ import Platform
 extension Tour {
   private typealias Sample = DemoDirectory.Sample
 
-  /// From nobody, through a sign-in, two APIs and a restart, to nobody.
+  /// Starts without a person, then a sign-in, two APIs, a restart, and a sign-out.
   mutating func people() throws(SpawnError) {
     beginPart("A token for a person")
     try nobodyYet()

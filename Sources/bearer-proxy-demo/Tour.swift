@@ -1,4 +1,4 @@
-// Owns the tour: which commands it runs, in which order, what each must come to, and how that is shown.
+// The tour: which commands it runs, in which order, what each must come to, and how that is shown.
 
 import Bytes
 import DemoProvider

@@ -1,4 +1,4 @@
-// Owns the entry point: words in, one command performed, exit status out.
+// The entry point: words in, one command performed, exit status out.
 
 import FoundationEssentials
 import Glibc

@@ -1,4 +1,4 @@
-// Owns the version of the program, the only place where it is written, and what `version` says.
+// The version of the program, the only place where it is written, and what `version` says.
 
 /// The version, by Semantic Versioning 2.0.
 let programVersion = "0.1.0"

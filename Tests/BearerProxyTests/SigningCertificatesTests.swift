@@ -53,7 +53,8 @@ import Tokens
     ),
     (
       "certificate_file: @ec.pem, key_file: @ec-encrypted.key",
-      "5:COLUMN: error: KEY.key_file: @ec-encrypted.key is encrypted: name a file with its passphrase in 'passphrase_file'"
+      "5:COLUMN: error: KEY.key_file: @ec-encrypted.key is encrypted: name a file with its passphrase in "
+        + "'passphrase_file'"
     ),
     (
       "certificate_file: @ec.pem, key_file: @ec-encrypted.key, passphrase_file: wrong",
@@ -61,14 +62,15 @@ import Tokens
     ),
     (
       "pfx_file: @ec-rc2.pfx, passphrase_file: passphrase",
-      "5:COLUMN: error: KEY.pfx_file: @ec-rc2.pfx is encrypted with a cipher that OpenSSL 3 no longer offers, such as RC2: "
+      "5:COLUMN: error: KEY.pfx_file: @ec-rc2.pfx is encrypted with a cipher that OpenSSL 3 no longer offers, such as "
+        + "RC2: "
         + "write it again with a newer one (openssl pkcs12 -legacy -in OLD -nodes | openssl pkcs12 -export -out NEW)"
     ),
     ("pfx_file: @ec.pem", "5:COLUMN: error: KEY.pfx_file: @ec.pem is no PKCS #12 archive: nested asn1 error"),
     (
       "certificate_file: @small.pem, key_file: @small.key",
-      "5:COLUMN: error: KEY.key_file: @small.key holds a key that cannot prove an application: RSA of 2048 bits, or P-256 "
-        + "(the key has 1024 bits)"
+      "5:COLUMN: error: KEY.key_file: @small.key holds a key that cannot prove an application: RSA of 2048 bits, or "
+        + "P-256 (the key has 1024 bits)"
     ),
     (
       "certificate_file: @ec.pem, key_file: @ec.key, algorithm: RS256",
@@ -76,8 +78,8 @@ import Tokens
     ),
     (
       "certificate_file: @expired.pem, key_file: @ec.key",
-      "5:COLUMN: warning: KEY.certificate_file: the certificate ended TIME ago, or this machine's clock is wrong: replace it, "
-        + "and register the new one"
+      "5:COLUMN: warning: KEY.certificate_file: the certificate ended TIME ago, or this machine's clock is wrong: "
+        + "replace it, and register the new one"
     ),
   ]
 

@@ -76,15 +76,15 @@ import Testing
     (
       "address: 10.0.0.1:80",
       [
-        "address: 10.0.0.1:80 can be reached from other machines: say under callers who may call (a header, a certificate, a "
-          + "bearer token, or anyone: true), or listen at a loopback address or a unix socket"
+        "address: 10.0.0.1:80 can be reached from other machines: say under callers who may call (a header, a "
+          + "certificate, a bearer token, or anyone: true), or listen at a loopback address or a unix socket"
       ]
     ),
     (
       "address: '[::]:8081', callers: {anyone: false}",
       [
-        "address: [::]:8081 can be reached from other machines: say under callers who may call (a header, a certificate, a "
-          + "bearer token, or anyone: true), or listen at a loopback address or a unix socket"
+        "address: [::]:8081 can be reached from other machines: say under callers who may call (a header, a "
+          + "certificate, a bearer token, or anyone: true), or listen at a loopback address or a unix socket"
       ]
     ),
     ("address: 127.0.0.1:80, hosts: localhost", ["hosts takes a list: write [localhost]"]),
@@ -156,7 +156,8 @@ import Testing
       ["sign_in: no browser brings what callers.header demands; \(otherWays)"]
     ),
     (
-      "address: 127.0.0.1:80, sign_in: {limit: 5m}, callers: {bearer: {authority: 'https://id.example', audiences: [a]}}",
+      "address: 127.0.0.1:80, sign_in: {limit: 5m}, callers: {bearer: {authority: 'https://id.example', audiences: "
+        + "[a]}}",
       ["sign_in: no browser brings what callers.bearer demands; \(otherWays)"]
     ),
     // What stands in front may bring it.
@@ -258,9 +259,11 @@ import Testing
     ("applications: [a]", ["applications takes a name and, below it, keys"]),
     ("applications: {a: {}}", ["applications.a needs 'authority'", "applications.a needs 'client_id'"]),
     (
-      "applications: {a: {authority: 'https://login.microsoftonline.com/organizations', client_id: c, family_tokens: true}}",
+      "applications: {a: {authority: 'https://login.microsoftonline.com/organizations', client_id: c, family_tokens: "
+        + "true}}",
       [
-        "applications.a.family_tokens is for Azure CLI's client_id alone (04b07795-8ddb-461a-bbee-02f9e1bf7b46), without a secret"
+        "applications.a.family_tokens is for Azure CLI's client_id alone (04b07795-8ddb-461a-bbee-02f9e1bf7b46), "
+          + "without a secret"
       ]
     ),
     (
@@ -283,7 +286,8 @@ import Testing
     (
       "applications: {a: {authority: https://login.microsoftonline.com/, client_id: c}}",
       [
-        "applications.a.authority: 'https://login.microsoftonline.com/' names no tenant: add its id or domain to the path"
+        "applications.a.authority: 'https://login.microsoftonline.com/' names no tenant: add its id or domain to the "
+          + "path"
       ]
     ),
     (
@@ -293,11 +297,13 @@ import Testing
       ]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_assertion_file: secret}}",
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_assertion_file: "
+        + "secret}}",
       ["applications.a has both 'client_secret' and 'client_assertion_file'; keep one"]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, credential: {assertion: {file: secret}}}}",
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, credential: {assertion: {file: "
+        + "secret}}}}",
       ["applications.a has both 'client_secret' and 'credential'; keep one"]
     ),
     (
@@ -305,7 +311,8 @@ import Testing
       ["applications.a.credential needs one of secret, assertion, certificate, managed_identity, federated"]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: {file: secret}}}}",
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: "
+        + "{file: secret}}}}",
       ["applications.a.credential has both 'secret' and 'assertion'; keep one"]
     ),
     (
@@ -344,7 +351,8 @@ import Testing
       ]
     ),
     (
-      "applications: {a: {credential: {managed_identity: {}}}, b: {client_secret: s, credential: {managed_identity: {}}}}",
+      "applications: {a: {credential: {managed_identity: {}}}, b: {client_secret: s, credential: {managed_identity: "
+        + "{}}}}",
       ["applications.b has both 'client_secret' and 'credential'; keep one"]
     ),
     (
@@ -377,7 +385,8 @@ import Testing
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {certificate: "
-        + "{certificate_file: secret, passphrase: a, passphrase_file: secret, algorithm: HS256, audience: me, send_chain: 1}}}}",
+        + "{certificate_file: secret, passphrase: a, passphrase_file: secret, algorithm: HS256, audience: me, "
+        + "send_chain: 1}}}}",
       [
         "applications.a.credential.certificate has both 'passphrase' and 'passphrase_file'; keep one",
         "applications.a.credential.certificate.algorithm is one of PS256, RS256, ES256, not 'HS256'; did you mean "
@@ -426,7 +435,8 @@ import Testing
   @Test(arguments: processCases)
   func `a setting of the process is refused with the key`(fragment: String, expected: [String]) {
     let text =
-      "listeners:\n  - address: 127.0.0.1:8080\nroutes:\n  - {name: a, path: /, upstream: 'http://[::1]', token: none}\n"
+      "listeners:\n  - address: 127.0.0.1:8080\nroutes:\n  - {name: a, path: /, upstream: 'http://[::1]', token: "
+      + "none}\n"
     #expect(messages(text + fragment) == expected)
   }
 

@@ -73,8 +73,8 @@ import Testing
         - {name: a, path: /, upstream: '\(upstream)', token: none}
       """)
     let expected =
-      "routes[0].upstream: route 'a' leads to this proxy's own listener on line 2: requests would come back and be refused as a loop; "
-      + "name the API's own address"
+      "routes[0].upstream: route 'a' leads to this proxy's own listener on line 2: requests would come back and be "
+      + "refused as a loop; name the API's own address"
     #expect(found == (isOwn ? [expected] : []))
   }
 
@@ -89,7 +89,8 @@ import Testing
     #expect(
       found == [
         "limits.target_bytes is more than limits.head_bytes, which includes it",
-        "routes[0].encoded_path[1] is one of backslash, percent, tab, line_feed, carriage_return, not 'tabs'; did you mean 'tab'?",
+        "routes[0].encoded_path[1] is one of backslash, percent, tab, line_feed, carriage_return, not 'tabs'; did you "
+          + "mean 'tab'?",
       ])
   }
 
@@ -144,7 +145,8 @@ import Testing
       """)
     #expect(
       found == [
-        "applications.machine.authority: fd20:ce::254 hands out this machine's cloud credentials and is never a provider"
+        "applications.machine.authority: fd20:ce::254 hands out this machine's cloud credentials and is never a "
+          + "provider"
       ])
   }
 
@@ -203,15 +205,15 @@ import Testing
     (
       "application: entra, token: {scopes: [User.Read, 'api://b/x']}",
       [
-        "routes[0].token.scopes: a token is for one API, not for both https://graph.microsoft.com and api://b; give each a route "
-          + "of its own"
+        "routes[0].token.scopes: a token is for one API, not for both https://graph.microsoft.com and api://b; give "
+          + "each a route of its own"
       ]
     ),
     (
       "application: entra, token: {scopes: ['11111111-1111-1111-1111-111111111111/x', 'api://b/x']}",
       [
-        "routes[0].token.scopes: a token is for one API, not for both 11111111-1111-1111-1111-111111111111 and api://b; give "
-          + "each a route of its own"
+        "routes[0].token.scopes: a token is for one API, not for both 11111111-1111-1111-1111-111111111111 and "
+          + "api://b; give each a route of its own"
       ]
     ),
     // One API in several spellings.
@@ -270,8 +272,8 @@ import Testing
     (
       "application: entra, token: {as: application, scopes: [User.Read]}",
       [
-        "routes[0].token.scopes: login.microsoftonline.com gives an application a token for '<resource>/.default' only, "
-          + "not for 'User.Read'"
+        "routes[0].token.scopes: login.microsoftonline.com gives an application a token for '<resource>/.default' "
+          + "only, not for 'User.Read'"
       ]
     ),
     (
@@ -294,7 +296,8 @@ import Testing
   @Test(arguments: tokens)
   func `a token that could not be had is refused`(fragment: String, expected: [String]) {
     let broken =
-      "applications.broken.authority: 'ftp://id.example' begins neither with https:// nor with http://: write the whole URL"
+      "applications.broken.authority: 'ftp://id.example' begins neither with https:// nor with http://: write the "
+      + "whole URL"
     let text = Self.beginning + "  - {name: a, path: /, upstream: 'https://a.example', \(fragment)}"
     #expect(messages(text) == [broken] + expected)
   }

@@ -104,7 +104,8 @@ import Tokens
       listeners: [{address: 127.0.0.1:8080}]
       applications: {a: {display_name: Machine, credential: {managed_identity: \(text)}}}
       routes:
-        - {name: r, path: /, upstream: "https://a.example", application: a, token: {as: application, scopes: [r/.default]}}
+        - {name: r, path: /, upstream: "https://a.example", application: a, token: {as: application, scopes: \
+      [r/.default]}}
       """
     let settings = try Settings.decode(
       yaml: Array(yaml.utf8), file: "f.yaml",

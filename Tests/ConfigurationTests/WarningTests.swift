@@ -7,8 +7,8 @@ import Testing
 @Suite struct `Configuration warnings` {
   private static let person = "token: {account: ann@x.example, scopes: [Mail.Read]}"
   private static let signIn =
-    "3:10: warning: route 'mail' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy login', "
-    + "or 'sign_in: true' on a listener for sign-in pages"
+    "3:10: warning: route 'mail' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy "
+    + "login', or 'sign_in: true' on a listener for sign-in pages"
 
   /// The second line of a file, its application, its route's token and upstream, and the warnings.
   static let cases: [(head: String, application: String, route: String, expected: [String])] = [
@@ -19,8 +19,8 @@ import Testing
       "", "client_id: CLIENT_ID, client_secret: b",
       "upstream: 'https://a.example:80/', token: {as: application, scopes: [a]}",
       [
-        "2:64: warning: applications.a.client_id is a placeholder: write the id under which the application is registered "
-          + "with its provider",
+        "2:64: warning: applications.a.client_id is a placeholder: write the id under which the application is "
+          + "registered with its provider",
         "3:42: warning: routes[0].upstream: TLS at port 80, where a server usually expects http:",
       ]
     ),
@@ -28,8 +28,8 @@ import Testing
       "", "client_id: 11111111-1111-1111-1111-111111111111",
       "upstream: 'http://a.example:443/', token: none",
       [
-        "2:64: warning: applications.a.client_id is a placeholder: write the id under which the application is registered "
-          + "with its provider",
+        "2:64: warning: applications.a.client_id is a placeholder: write the id under which the application is "
+          + "registered with its provider",
         "3:42: warning: routes[0].upstream: plain HTTP at port 443, where a server usually expects https:",
       ]
     ),
@@ -58,7 +58,8 @@ import Testing
     let text = """
       listeners: [{address: "127.0.0.1:0"}]
       applications: {a: {authority: "\(authority)", client_id: a, client_secret: b}}
-      routes: [{name: a, path: /, upstream: "https://a.example", application: a, token: {as: application, scopes: [a/.default]}}]
+      routes: [{name: a, path: /, upstream: "https://a.example", application: a, token: {as: application, scopes: \
+      [a/.default]}}]
       """
     let settings = try Settings.decode(yaml: Array(text.utf8), file: "f", environment: [:])
     #expect(

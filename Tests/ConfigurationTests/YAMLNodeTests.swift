@@ -40,18 +40,19 @@ import Testing
     ),
     (
       "a:\n  b: 1\n c: 2\n",
-      "f:3:2: error: this line is indented differently from the section that begins on line 1: align it with the section's "
-        + "keys"
+      "f:3:2: error: this line is indented differently from the section that begins on line 1: align it with the "
+        + "section's keys"
     ),
     (
       "a:\n  - 1\n  b: 2\n",
-      "f:3:3: error: this line stands in the list that begins on line 2 and is no element of it: begin it with '- ', or "
-        + "indent it like the keys of its section"
+      "f:3:3: error: this line stands in the list that begins on line 2 and is no element of it: begin it with '- ', "
+        + "or indent it like the keys of its section"
     ),
     ("a: - b\n", "f:1:4: error: a list cannot begin behind its key: begin it on the next line, or write [a, b]"),
     (
       "a: b: c\n",
-      "f:1:5: error: a ':' is not expected here: the line is indented too far, or its value contains ': ' and needs quotes"
+      "f:1:5: error: a ':' is not expected here: the line is indented too far, or its value contains ': ' and needs "
+        + "quotes"
     ),
     ("a: @b\n", "f:1:4: error: a value cannot begin with this character: put it in quotes"),
     ("a: \"\\q\"\n", "f:1:5: error: YAML does not know this escape: double the backslash, or use single quotes"),

@@ -95,7 +95,8 @@ import Tokens
     PromptRow(testDescription: "no scope", change: ["scope": ""], error: "invalid_request"),
     PromptRow(testDescription: "no PKCE", change: ["code_challenge": ""], error: "invalid_request"),
     PromptRow(
-      testDescription: "PKCE that proves nothing", change: ["code_challenge_method": "plain"], error: "invalid_request"),
+      testDescription: "PKCE that proves nothing", change: ["code_challenge_method": "plain"],
+      error: "invalid_request"),
     PromptRow(
       testDescription: "a token at once", change: ["response_type": "token"], error: "unsupported_response_type"),
     PromptRow(testDescription: "unknown prompt", change: ["prompt": "beg"], error: "invalid_request"),

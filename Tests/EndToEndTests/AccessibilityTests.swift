@@ -72,11 +72,13 @@ struct AccessibilityTests {
       <!doctype html><title> </title>
       <style>
       body{background:#fff;color:#999} :focus-visible{outline:0 none} a.pale:focus-visible{outline:3px solid #eee}
-      .wide{width:900px} .on{position:absolute;top:5px;left:5px} .problem{border:0} .tiny{display:block;width:9px;height:9px;overflow:hidden} input{border:1px solid #ccc}
+      .wide{width:900px} .on{position:absolute;top:5px;left:5px} .problem{border:0} \
+      .tiny{display:block;width:9px;height:9px;overflow:hidden} input{border:1px solid #ccc}
       </style>
       <h2>First</h2><h1>One</h1><h1>Two</h1><h4>Four</h4>
       <p class="problem wide">pale words</p>
-      <input name="q"><a class="pale" tabindex="3" href="#y">pale</a><input type="password"><input type="radio" name="r">
+      <input name="q"><a class="pale" tabindex="3" href="#y">pale</a><input type="password"><input type="radio" \
+      name="r">
       <button></button><a class="tiny" href="#x">tiny</a>
       <img src="data:,"><i id="a"></i><i id="a"></i>
       <label>which <input aria-invalid="true"></label>

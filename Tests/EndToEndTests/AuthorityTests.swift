@@ -14,7 +14,8 @@ struct AuthorityTests {
 
   @Test(arguments: [
     #""status": 404"#, #""status": 200, "body": "<html>""#,
-    #""status": 200, "body": "{\"issuer\": \"https://other.example\", \"token_endpoint\": \"https://other.example/t\"}""#,
+    #""status": 200, "body": "{\"issuer\": \"https://other.example\", \"token_endpoint\": "#
+      + #"\"https://other.example/t\"}""#,
   ])
   func `metadata that is not the authority's is a 502 that says so, and no secret goes anywhere`(_ answer: String)
     async throws

@@ -1,5 +1,5 @@
-// An application without a secret: a certificate proves it to a provider of Authlib's, which knows the certificate alone.
-// Certificate and key are replaced while the proxy serves.
+// An application without a secret: a certificate proves it to a provider of Authlib's, which knows the certificate
+// alone. Certificate and key are replaced while the proxy serves.
 
 import FoundationEssentials
 import Glibc

@@ -82,7 +82,8 @@ final class DemandingAPI: Sendable {
             await stream.answer(
               "refused", status: refusal.status,
               Int(part) == nil
-                ? "WWW-Authenticate: Bearer \(refusal.parameters)authorization_uri=\"\(issuer)/astray/oauth2/authorize\", "
+                ? "WWW-Authenticate: Bearer "
+                  + "\(refusal.parameters)authorization_uri=\"\(issuer)/astray/oauth2/authorize\", "
                   + "resource_metadata=\"\(issuer)/astray/metadata\"\r\n\(fields)"
                 : refusal.parameters)
           } else {
@@ -110,7 +111,8 @@ final class DemandingAPI: Sendable {
     record.scopes.withLock { $0.append(scope) }
     let width = scope.contains("orders.write") ? "wide" : "narrow"
     return #"""
-      {"access_token": "\#(words.isEmpty ? "plain" : words).\#(number).\#(width)", "token_type": "Bearer", "expires_in": 36000, "scope": "\#(scope)"}
+      {"access_token": "\#(words.isEmpty ? "plain" : words).\#(number).\#(width)", "token_type": "Bearer", \#
+      "expires_in": 36000, "scope": "\#(scope)"}
       """#
   }
 
@@ -165,7 +167,8 @@ enum HostileChallenge {
 extension ByteStream {
   fileprivate func answer(_ body: String, status: String = "200 OK", _ fields: String = "") async {
     await sendAll(
-      "HTTP/1.1 \(status)\r\n\(fields)Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+      "HTTP/1.1 \(status)\r\n\(fields)Content-Type: application/json\r\nContent-Length: "
+        + "\(body.utf8.count)\r\n\r\n\(body)"
     )
   }
 }

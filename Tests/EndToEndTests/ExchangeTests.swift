@@ -81,7 +81,8 @@ struct ExchangeTests {
       """
       import socket, sys
       s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
-      s.sendall(b"POST %s HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Length: 50000000\\r\\n\\r\\n" % sys.argv[2].encode())
+      s.sendall(b"POST %s HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Length: 50000000\\r\\n\\r\\n" % \
+      sys.argv[2].encode())
       s.settimeout(20)
       answer = s.recv(65536)
       print(answer.split(b"\\r\\n")[0].decode())

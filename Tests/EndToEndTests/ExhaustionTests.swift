@@ -56,7 +56,8 @@ struct ExhaustionTests {
       defaults: {timeouts: {request_head: \(head), idle: 1s, response_head: 1s, connect: 500ms}}
       routes:
         - {name: api, path: /api/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-        - {name: whole, path: /whole/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none, timeouts: {exchange: 900ms}}
+        - {name: whole, path: /whole/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none, timeouts: \
+      {exchange: 900ms}}
         # It accepts, and waits for a request while a handshake is waited for.
         - {name: silent, path: /silent/slow/, upstream: "https://127.0.0.1:\(upstream.port)/", token: none}
         - {name: probed, path: /silent/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}

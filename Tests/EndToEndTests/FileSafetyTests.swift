@@ -28,8 +28,10 @@ struct FileSafetyTests {
     let directory = try TemporaryDirectory()
     let secret = try directory.write("a-secret-in-a-file", to: "secret")
     let text = """
-      applications: {contoso: {authority: "http://127.0.0.1:\(try freePort())", client_id: x, client_secret_file: secret}}
-      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", application: contoso, token: {as: application, scopes: [a.b]}}]
+      applications: {contoso: {authority: "http://127.0.0.1:\(try freePort())", client_id: x, client_secret_file: \
+      secret}}
+      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", application: contoso, token: {as: application, \
+      scopes: [a.b]}}]
       """
     let proxy = try await ProxyUnderTest(in: directory, text)
     unlink(secret)
@@ -157,9 +159,11 @@ struct FileSafetyTests {
         cache: {file: state/cache.json}
         log: {access_file: state/access.log}
         applications:
-          contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+          contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: \
+        "\(OpenIDProvider.secret)"}
         routes:
-          - {name: orders, path: /, upstream: "http://127.0.0.1:1/", application: contoso, token: {as: application, scopes: [orders.read]}}
+          - {name: orders, path: /, upstream: "http://127.0.0.1:1/", application: contoso, token: {as: application, \
+        scopes: [orders.read]}}
         """, to: "proxy.yaml")
     chown(file, Self.service, Self.service)
     let command = try [binary(), "token", "-c", file, "--route", "orders"]

@@ -158,7 +158,8 @@ struct HopTests {
         - {name: tls, path: /tls/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none}
         - {name: proxy, path: /proxy/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none,
            proxy: "http://127.0.0.1:\(outbound.port)"}
-        - {name: full, path: /full/, upstream: "http://127.0.0.1:\(full.port)/", token: none, timeouts: {connect: 300ms}}
+        - {name: full, path: /full/, upstream: "http://127.0.0.1:\(full.port)/", token: none, timeouts: {connect: \
+      300ms}}
       """)
     for (path, status, kind, reason, words) in [
       ("/tls/", 502, "upstream-unreachable", "tls", "TLS: certificate verify failed"),

@@ -38,7 +38,8 @@ struct IssuerTests {
     let place = place ?? directory
     let realms = ["alpha", "beta"]
     let applications = realms.map {
-      "  \($0): {authority: \"\(provider.issuer(ofRealm: $0))\", client_id: desk, tls: {ca_file: \"\(authority.file)\"}}\n"
+      "  \($0): {authority: \"\(provider.issuer(ofRealm: $0))\", client_id: desk, tls: {ca_file: "
+        + "\"\(authority.file)\"}}\n"
     }
     let routes = realms.map { realm in
       """

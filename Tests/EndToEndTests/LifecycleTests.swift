@@ -80,7 +80,8 @@ struct LifecycleTests {
   @Test func `options beat the environment, which beats the file`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write(
-      "listeners: [{address: 127.0.0.1:0}]\nroutes: [{name: r, path: /, upstream: \"http://127.0.0.1:1/\", token: none}]",
+      "listeners: [{address: 127.0.0.1:0}]\nroutes: [{name: r, path: /, upstream: \"http://127.0.0.1:1/\", token: "
+        + "none}]",
       to: "from-environment.yaml")
     let environment = ["BEARER_PROXY_CONFIG": file]
     #expect(

@@ -72,7 +72,8 @@ struct LiveCheckTests {
       """
       listeners: [{address: "127.0.0.1:0"}]
       applications:
-        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: \
+      "\(OpenIDProvider.secret)"}
         expired: {authority: "\(provider.issuer)", client_id: another-app, client_secret: another-secret-of-old}
         away: {authority: "http://127.0.0.1:\(dead)", client_id: x, client_secret: y-of-the-away-application}
         wrong: {authority: "http://127.0.0.1:\(upstream.port)/nothing", client_id: x, client_secret: y-of-the-wrong-one}
@@ -86,7 +87,8 @@ struct LiveCheckTests {
         - {name: distrusted, path: /d/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none,
            tls: {ca_file: "\(other.file)"}}
         - {name: nowhere, path: /e/, upstream: "https://nowhere.invalid/", token: none, tls: {ca_file: "\(other.file)"}}
-        - {name: silent, path: /f/, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso, probe: hang-up,
+        - {name: silent, path: /f/, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso, probe: \
+      hang-up,
            token: {as: application, scopes: [orders.read]}}
       """, to: "broken.yaml")
     let (status, report) = try await check(file)
@@ -327,7 +329,8 @@ struct LiveCheckTests {
       """
       listeners: [{address: "127.0.0.1:0"}]
       applications:
-        right: {authority: "\(strict.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+        right: {authority: "\(strict.issuer)", client_id: \(OpenIDProvider.client), client_secret: \
+      "\(OpenIDProvider.secret)"}
         wrong: {authority: "\(strict.issuer)", client_id: \(OpenIDProvider.client), client_secret: "not-the-secret"}
       routes:
         - {name: scope, path: /a/, upstream: "http://127.0.0.1:\(upstream.port)/", application: right,

@@ -49,7 +49,8 @@ struct ManagedIdentityTests {
     Platform(
       name: "msi", variables: ["IDENTITY_ENDPOINT": "http://127.0.0.1:PORT/msi/token", "IDENTITY_HEADER": secret],
       keys:
-        "resource_id: /subscriptions/s/resourcegroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/orders"
+        "resource_id: "
+        + "/subscriptions/s/resourcegroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/orders"
     ),
     Platform(
       name: "ml", variables: ["MSI_ENDPOINT": "http://localhost:PORT/ml/token", "MSI_SECRET": secret],

@@ -54,7 +54,8 @@ private struct MixUpProvider {
       routes:
         - {name: orders, path: /orders/, upstream: "\(honest.apiOrigin)/api/", application: desk,
            tls: {ca_file: "\(settings.authorityPath)"}, token: {scopes: ["api://orders/Orders.Read"]}}
-        - {name: weather, path: /weather/, upstream: "http://127.0.0.1:1/", application: evil, token: {scopes: [weather]}}
+        - {name: weather, path: /weather/, upstream: "http://127.0.0.1:1/", application: evil, token: {scopes: \
+      [weather]}}
 
       """)
   }

@@ -89,7 +89,8 @@ struct RequiredSignInTests {
     #expect(try await stage.signIn().status == 303)
     try await stage.behave(
       ##"""
-      {"fail": {"times": 1000, "status": 400, "error": "interaction_required", "code": 50076, "suberror": "basic_action",
+      {"fail": {"times": 1000, "status": 400, "error": "interaction_required", "code": 50076, "suberror": \##
+      "basic_action",
                 "claims": "{\"access_token\":{\"acrs\":{\"essential\":true,\"value\":\"c1\"}}}"}}
       """##)
     #expect(try await eventually { try await stage.proxy.get("/my/orders/list").status == 401 })

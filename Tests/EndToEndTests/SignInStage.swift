@@ -87,7 +87,8 @@ struct SignInStage {
           path: /bobs/orders/
           upstream: \(services.apiOrigin)/api/
           application: desk
-          token: {account: \(DemoDirectory.Sample.bob), scopes: ["api://orders/Orders.Read"], on_interaction_required: redirect}
+          token: {account: \(DemoDirectory.Sample.bob), scopes: ["api://orders/Orders.Read"], on_interaction_required: \
+      redirect}
         - {name: open, path: /open/, upstream: "\(services.apiOrigin)/api/", token: none}
 
       """

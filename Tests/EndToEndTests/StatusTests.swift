@@ -19,7 +19,8 @@ struct StatusTests {
       in: directory,
       """
       applications:
-        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: "\(OpenIDProvider.secret)"}
+        contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: \
+      "\(OpenIDProvider.secret)"}
         away: {authority: "http://127.0.0.1:\(dead)", client_id: x, client_secret: y-of-the-away-application}
       routes:
       \(route("orders", to: upstream.port))
@@ -76,7 +77,8 @@ struct StatusTests {
       listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
       applications: {contoso: {authority: "http://127.0.0.1:\(try freePort())", client_id: x}}
       routes:
-        - {name: mail, path: /mail/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: [mail.read]}}
+        - {name: mail, path: /mail/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: \
+      [mail.read]}}
       """)
     _ = try await proxy.get("/mail/x")
     let text = try await proxy.admin("/status").body

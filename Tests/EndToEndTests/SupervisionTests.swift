@@ -112,7 +112,8 @@ struct SupervisionTests {
     #expect(try await curl(["--unix-socket", path, "http://localhost/seen"]).status == 200)
     #expect(
       proxy.process.errors.contains(
-        #""message":"an inherited socket is no listener of the configuration","name":"stray","address":"127.0.0.1:\#(stray)""#
+        #""message":"an inherited socket is no listener of the "#
+          + #"configuration","name":"stray","address":"127.0.0.1:\#(stray)""#
       ))
     #expect(!accepts(stray))
     proxy.process.send(SIGHUP)

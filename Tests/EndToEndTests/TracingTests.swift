@@ -187,7 +187,8 @@ struct TracingTests {
       in: directory, https: authority.issue("collector"),
       answers: """
         [{"status": 503, "headers": {"Retry-After": "1"}}, {"status": 429},
-         {"body": "{\\"partialSuccess\\": {\\"rejectedSpans\\": \\"1\\", \\"errorMessage\\": \\"too old\\"}}", "times": 2}]
+         {"body": "{\\"partialSuccess\\": {\\"rejectedSpans\\": \\"1\\", \\"errorMessage\\": \\"too old\\"}}", \
+        "times": 2}]
         """)
     var environment = collector.environment
     environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = "https://127.0.0.1:\(collector.port)/custom"

@@ -49,7 +49,8 @@ struct WebSocketTests {
   }
 
   private static let handshake =
-    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+    + "dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
   @Test func `messages go both ways, the token goes with the handshake, and the end is in good order`() async throws {
     let server = try await WebSocketServer("serve", in: directory)

@@ -109,8 +109,8 @@ import Testing
 
   @Test func `a head's other fields are not read`() {
     let head = Array(
-      "HTTP/1.1 401 \r\nWWW-Authenticate: Bearer error=a\r\nProxy-Authenticate: Basic realm=x\r\nwww-authenticate:\tNTLM\r\n\r\n"
-        .utf8)
+      ("HTTP/1.1 401 \r\nWWW-Authenticate: Bearer error=a\r\nProxy-Authenticate: Basic "
+        + "realm=x\r\nwww-authenticate:\tNTLM\r\n\r\n").utf8)
     var parser = ResponseHeadParser()
     #expect(parser.parse(head.span, limits: HeadLimits()) == .complete(byteCount: head.count))
     let list = AuthenticationChallengeList(parser.head.fields, in: head.span)

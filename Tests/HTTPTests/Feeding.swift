@@ -1,4 +1,4 @@
-// Owns the ways in which a parser can be given the same bytes, and what came out of it in a form that can be compared.
+// The ways in which a parser can be given the same bytes, and what came out of it in a form that can be compared.
 
 import HTTP
 

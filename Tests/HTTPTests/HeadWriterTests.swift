@@ -10,8 +10,8 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
 @Suite struct HeadWriterTests {
   @Test func `a head written from a head that was read reads the same again`() {
     let source = Array(
-      "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA:b\r\nC: d\r\nE: f\r\nConnection: x-drop\r\nX-Drop: g\r\nH:  i\r\nJ: k\r\n\r\n"
-        .utf8)
+      ("GET /a?b=c HTTP/1.1\r\nHost: h\r\nA:b\r\nC: d\r\nE: f\r\nConnection: x-drop\r\nX-Drop: g\r\nH:  i\r\nJ: "
+        + "k\r\n\r\n").utf8)
     var parser = RequestHeadParser()
     #expect(parser.parse(source.span, limits: HeadLimits()) == .complete(byteCount: source.count))
     var buffer = ByteBuffer(capacity: 4)

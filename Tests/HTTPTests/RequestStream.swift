@@ -1,5 +1,5 @@
-// Owns a reader of whole request streams for the tests: heads, framing, chunks and trailers, as a server would take
-// them off a connection. What a proxy decides beyond syntax is not in it.
+// A reader of whole request streams for the tests: heads, framing, chunks and trailers, as a server would take them off
+// a connection. What a proxy decides beyond syntax is not in it.
 
 import HTTP
 

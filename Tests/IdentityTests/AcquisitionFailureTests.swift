@@ -91,7 +91,8 @@ import Tokens
       metadata: [
         .json(
           400,
-          #"{"error": "invalid_tenant", "error_description": "AADSTS90002: Tenant 'x' not found.", "error_codes": [90002]}"#
+          #"{"error": "invalid_tenant", "error_description": "AADSTS90002: Tenant 'x' not found.", "error_codes": "#
+            + #"[90002]}"#
         )
       ],
       expected: .unusableMetadata(.status(400, unknownTenant), retryAfter: 60), tokenRequests: 0),

@@ -63,7 +63,8 @@ import Tokens
         200,
         #"""
         {"token_type": "Bearer", "access_token": "AT-2", "expires_in": 5000, "refresh_token": "FRT-2", "foci": "1",
-         "scope": "https://management.core.windows.net//user_impersonation https://management.core.windows.net//.default"}
+         "scope": "https://management.core.windows.net//user_impersonation \#
+        https://management.core.windows.net//.default"}
         """#)
     ])
     let renewed = try await application.acquireTokenSilent(scopes: [AzureCLICache.scope], account: account)

@@ -1,5 +1,5 @@
-// Managed identities: which service of the machine is meant, what is sent to it, what its answers mean, when it is asked
-// again, and that its tokens are kept in memory alone.
+// Managed identities: which service of the machine is meant, what is sent to it, what its answers mean, when it is
+// asked again, and that its tokens are kept in memory alone.
 
 import Bytes
 import FoundationEssentials

@@ -13,7 +13,7 @@ import Tokens
 
   @Test
   func
-    `expired-sts-ok, rt-kept-when-absent: an expired token is replaced with the refresh token, which is rotated in place or kept`()
+    `expired-sts-ok, rt-kept-when-absent: an expired token is replaced with the refresh token`()
     async throws
   {
     let bench = try Bench.signedIn()

@@ -24,7 +24,8 @@ import Testing
     let script =
       Shell.bash.completion
       + "compopt() { :; }\nCOMP_WORDS=(\(words.map { $0.quoted(escape: "'\\''") }.joined(separator: " ")))\n"
-      + "COMP_CWORD=\(words.count - 1)\n_bearer_proxy\n((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"\n"
+      + "COMP_CWORD=\(words.count - 1)\n_bearer_proxy\n((${#COMPREPLY[@]} == 0)) || printf '%s\\n' "
+      + "\"${COMPREPLY[@]}\"\n"
     let result = try await run(["/bin/bash", "-c", script])
     #expect(result.status == 0 && result.errors == "")
     #expect(Set(result.output.split(separator: "\n").map(String.init)) == expected)

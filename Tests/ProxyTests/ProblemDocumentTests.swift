@@ -80,7 +80,8 @@ import Tokens
     Row(failure: .unreachable(.timedOut), status: 504, kind: "upstream-timeout"),
     Row(failure: .unreachable(.connect(.unresolved(unresolved))), status: 502, kind: "upstream-unreachable"),
     Row(
-      failure: .unreachable(.connect(.refused(SystemError("connect", 111)))), status: 502, kind: "upstream-unreachable"),
+      failure: .unreachable(.connect(.refused(SystemError("connect", 111)))), status: 502,
+      kind: "upstream-unreachable"),
     Row(failure: .unreachable(.connect(.forbiddenAddress)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.tls(.truncated)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),

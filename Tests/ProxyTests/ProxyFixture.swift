@@ -86,7 +86,7 @@ struct ProxyFixture {
     loops = try (0..<count).map { try EventLoop(index: $0) }
     server = ProxyServer(
       service, loops: loops,
-      listeners: [ServerListener(sockets, names: nil, tls: tls)])
+      listeners: [ProxyListener(sockets, names: nil, tls: tls)])
     tokens?.attach(server)
     server.start()
   }

@@ -98,7 +98,8 @@ import Testing
         ready
         - account alice@contoso.example, application contoso, scopes User.Read: token held, 5 min left
         - account (the only one), application contoso, scopes User.Read: sign-in needed: account_ambiguous
-        - account bob, application contoso, scopes User.Read: identity-provider-unavailable for 10 s, next attempt in 10 s
+        - account bob, application contoso, scopes User.Read: identity-provider-unavailable for 10 s, next attempt in \
+        10 s
         - account carol, application contoso, scopes User.Read: signed in, token obtained on demand
 
         """)

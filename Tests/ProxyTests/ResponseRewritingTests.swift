@@ -91,7 +91,8 @@ import Testing
         "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nAccess-Control-Allow-Credentials: true\nAccess-Control-: x\n"
         + "Content-Length: 1", reader: "https://app.example",
       expected: "HTTP/1.1 200 OK\nAccess-Control-: x\nContent-Length: 1\nDate: now\n"
-        + "Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\nVary: Origin\nVia: 1.1 bearer-proxy"
+        + "Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\nVary: Origin\nVia: 1.1 "
+        + "bearer-proxy"
     ),
     Row(
       name: "without another site the upstream's word passes",

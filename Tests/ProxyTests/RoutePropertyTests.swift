@@ -21,8 +21,8 @@ struct PathReader: Sendable, CustomTestStringConvertible {
   enum Parameters: CaseIterable { case kept, cutFirst, cutLast }
 
   var testDescription: String {
-    "decodes \(decodings)×, splits \(splitsLast ? "last" : "first"), parameters \(parameters), merges \(mergesSlashes), "
-      + "ends at a query \(endsAtQuery)"
+    "decodes \(decodings)×, splits \(splitsLast ? "last" : "first"), parameters \(parameters), merges "
+      + "\(mergesSlashes), ends at a query \(endsAtQuery)"
   }
 
   static let all = [1, 2, 3, 100].flatMap { decodings in

@@ -85,7 +85,8 @@ import Testing
         "1970-01-01T00:00:00.000Z warning unreachable route=a request_id=one trace_id=t-one\n",
         "1970-01-01T00:00:00.000Z info obtained\n", "1970-01-01T00:00:00.000Z info obtained\n",
         "1970-01-01T00:00:00.000Z info obtained\n",
-        "1970-01-01T00:01:00.000Z warning unreachable route=a request_id=three trace_id=t-three repeated=2 within_s=60\n",
+        "1970-01-01T00:01:00.000Z warning unreachable route=a request_id=three trace_id=t-three repeated=2 "
+          + "within_s=60\n",
       ])
   }
 }

@@ -53,7 +53,8 @@ package struct NginxUpstream: Sendable {
     error_log \(directory)/nginx-error.log notice;
     events { worker_connections 4096; }
     http {
-      log_format seen '$request_method $request_uri $status connection=$connection authorization=$http_authorization length=$request_length';
+      log_format seen '$request_method $request_uri $status connection=$connection authorization=$http_authorization \
+    length=$request_length';
       access_log \(directory)/nginx-access.log seen;
       client_body_temp_path \(directory)/nginx-temporary/body;
       proxy_temp_path \(directory)/nginx-temporary/proxy;

@@ -31,7 +31,8 @@ package struct SignedInPerson: Sendable {
       Array(#"{"sub":"\#(uid)","oid":"\#(uid)","preferred_username":"\#(uid)@contoso.example","iss":"i"}"#.utf8))
     let body = """
       {"token_type": "Bearer", "access_token": "at-\(uid)-\(generation)-\(tail)", "expires_in": 3600,
-       "refresh_token": "\(refreshToken(generation))-\(tail)", "id_token": "e30.\(claims).\(tail)", "client_info": "\(info)"}
+       "refresh_token": "\(refreshToken(generation))-\(tail)", "id_token": "e30.\(claims).\(tail)", "client_info": \
+      "\(info)"}
       """
     let reply = try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: now)
     return IssuedTokens(

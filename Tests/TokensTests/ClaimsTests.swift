@@ -10,7 +10,8 @@ import Tokens
       (nil, ["cp1"], #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#),
       (#"{"access_token": {"nbf": {"essential": true}}}"#, [], #"{"access_token":{"nbf":{"essential":true}}}"#),
       (
-        #"{"id_token": {"auth_time": {"essential": true}}, "access_token": {"nbf": null, "xms_cc": {"values": ["x"]}}}"#,
+        #"{"id_token": {"auth_time": {"essential": true}}, "access_token": {"nbf": null, "xms_cc": {"values": "#
+          + #"["x"]}}}"#,
         ["cp1", "foo"],
         #"{"access_token":{"nbf":null,"xms_cc":{"values":["cp1","foo"]}},"id_token":{"auth_time":{"essential":true}}}"#
       ),

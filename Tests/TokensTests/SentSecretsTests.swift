@@ -145,8 +145,9 @@ import Testing
   @Test func `each secret that a request carries is looked for`() throws {
     let metadata = try ProviderMetadata(
       json: Array(
-        #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token", "device_authorization_endpoint": "https://id.example/device"}"#
-          .utf8), authority: Authority("https://id.example"))
+        (#"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token", "#
+          + #""device_authorization_endpoint": "https://id.example/device"}"#).utf8),
+      authority: Authority("https://id.example"))
     func sent(_ credential: ClientCredential?, _ grant: TokenGrant) -> SentSecrets {
       TokenRequest(
         metadata: metadata, clientID: "c", credential: credential, grant: grant, scopes: .none, claims: nil

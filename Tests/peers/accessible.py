@@ -25,24 +25,40 @@ TAB = "\ue004"
 
 # What every look needs: colours as numbers, what is painted behind an element, contrast as WCAG computes it.
 TOOLS = r"""
-const parse = text => { const n = text.match(/[\d.]+/g).map(Number); return {r: n[0], g: n[1], b: n[2], a: n.length > 3 ? n[3] : 1} };
+const parse = text => {
+  const n = text.match(/[\d.]+/g).map(Number);
+  return {r: n[0], g: n[1], b: n[2], a: n.length > 3 ? n[3] : 1};
+};
 const over = (top, under) => ({
-  r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a), b: top.b * top.a + under.b * (1 - top.a), a: 1});
-const luminance = c => { const [r, g, b] = [c.r, c.g, c.b].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a),
+  b: top.b * top.a + under.b * (1 - top.a), a: 1});
+const luminance = c => {
+  const [r, g, b] = [c.r, c.g, c.b].map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b };
-const contrast = (one, other) => { const [a, b] = [luminance(one), luminance(other)].sort((x, y) => y - x); return (a + 0.05) / (b + 0.05) };
-const canvas = () => { const probe = document.createElement('i'); probe.style.color = 'Canvas'; document.body.append(probe);
+const contrast = (one, other) => {
+  const [a, b] = [luminance(one), luminance(other)].sort((x, y) => y - x);
+  return (a + 0.05) / (b + 0.05);
+};
+const canvas = () => {
+  const probe = document.createElement('i'); probe.style.color = 'Canvas'; document.body.append(probe);
   const color = parse(getComputedStyle(probe).color); probe.remove(); return color };
 const behind = element => { const layers = [];
-  for (let e = element; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.a > 0) layers.push(c); if (c.a == 1) break }
+  for (let e = element; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.a > 0) layers.push(c);
+    if (c.a == 1) break;
+  }
   return layers.reverse().reduce((under, top) => over(top, under), canvas()) };
 const visible = element => { const box = element.getBoundingClientRect();
   return box.width > 0 && box.height > 0 && getComputedStyle(element).visibility != 'hidden' };
 const words = element => (element.innerText || element.value || element.textContent || '').trim().slice(0, 40);
-const focusable = () => [...document.querySelectorAll('a[href],button,summary,input:not([type=hidden]),select,textarea,[tabindex]')]
+const focusable = () => [
+  ...document.querySelectorAll('a[href],button,summary,input:not([type=hidden]),select,textarea,[tabindex]')]
   .filter(e => !e.disabled && e.tabIndex >= 0 && visible(e))
   .filter(e => e.type != 'radio' || e.checked || !document.querySelector(`input[name="${e.name}"]:checked`));
-const name = element => (element.labels && element.labels.length ? [...element.labels].map(l => l.innerText).join(' ') : '')
+const name = element => (
+  element.labels && element.labels.length ? [...element.labels].map(l => l.innerText).join(' ') : '')
   || element.getAttribute('aria-label') || (element.matches('a,button') ? element.innerText : '') || '';
 """
 
@@ -54,7 +70,8 @@ say(document.title.trim().length > 2, 'no title');
 const headings = [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')];
 say(headings.filter(h => h.tagName == 'H1').length == 1, 'not one h1');
 say(headings[0] && headings[0].tagName == 'H1', 'h1 is not the first heading');
-headings.slice(1).forEach((h, i) => say(h.tagName[1] - headings[i].tagName[1] <= 1, 'a level of headings is left out: ' + words(h)));
+headings.slice(1).forEach((h, i) =>
+  say(h.tagName[1] - headings[i].tagName[1] <= 1, 'a level of headings is left out: ' + words(h)));
 say(document.querySelectorAll('main').length == 1, 'not one main');
 say(document.querySelector('main h1'), 'h1 is not in main');
 say(document.querySelector('meta[name=viewport]'), 'no viewport');
@@ -64,12 +81,16 @@ for (const e of document.querySelectorAll('input:not([type=hidden]),select,texta
   say(name(e).trim(), 'a control without a name: ' + e.outerHTML.slice(0, 80));
   const target = e.labels && e.labels[0] && e.labels[0].contains(e) ? e.labels[0] : e;
   const box = target.getBoundingClientRect();
-  if (visible(e) && getComputedStyle(e).display != 'inline') say(box.width >= 24 && box.height >= 24, 'a small target: ' + words(e));
+  if (visible(e) && getComputedStyle(e).display != 'inline')
+    say(box.width >= 24 && box.height >= 24, 'a small target: ' + words(e));
 }
-for (const e of document.querySelectorAll('input[type=radio]')) say(e.closest('fieldset') && e.closest('fieldset').querySelector('legend'), 'choice without a legend');
-for (const e of document.querySelectorAll('input[type=password]')) say(/current-password/.test(e.autocomplete), 'a password that is not said to be one');
+for (const e of document.querySelectorAll('input[type=radio]'))
+  say(e.closest('fieldset') && e.closest('fieldset').querySelector('legend'), 'choice without a legend');
+for (const e of document.querySelectorAll('input[type=password]'))
+  say(/current-password/.test(e.autocomplete), 'a password that is not said to be one');
 for (const e of document.querySelectorAll('img')) say(e.hasAttribute('alt'), 'picture without words');
-for (const e of document.querySelectorAll('.problem')) say(document.querySelector('[role=alert]'), 'a problem that is not announced');
+for (const e of document.querySelectorAll('.problem'))
+  say(document.querySelector('[role=alert]'), 'a problem that is not announced');
 const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
 say(new Set(ids).size == ids.length, 'an id twice');
 for (const e of document.querySelectorAll('[tabindex]')) say(e.tabIndex <= 0, 'an order of its own');
@@ -103,7 +124,8 @@ return {wrong, least, count, page: luminance(page)};
 FORCED = TOOLS + r"""
 const wrong = [];
 if (!matchMedia('(forced-colors: active)').matches) wrong.push('no forced colours');
-for (const e of document.querySelectorAll('button,a.button,input:not([type=hidden]):not([type=radio]),main,.note,.problem')) {
+for (const e of document.querySelectorAll(
+    'button,a.button,input:not([type=hidden]):not([type=radio]),main,.note,.problem')) {
   const style = getComputedStyle(e);
   if (!(parseFloat(style.borderTopWidth) >= 1) || style.borderTopStyle == 'none') wrong.push('no edge: ' + words(e));
 }
@@ -113,24 +135,30 @@ return wrong;
 # Where everything is, at the page's width and size of text.
 LAYOUT = TOOLS + r"""
 const wrong = [], width = document.documentElement.clientWidth;
-if (document.documentElement.scrollWidth > width) wrong.push(`it scrolls sideways, by ${document.documentElement.scrollWidth - width}`);
-const card = (document.querySelector('main') || document.querySelector('h1')).getBoundingClientRect(), footer = document.querySelector('footer');
+if (document.documentElement.scrollWidth > width)
+  wrong.push(`it scrolls sideways, by ${document.documentElement.scrollWidth - width}`);
+const card = (document.querySelector('main') || document.querySelector('h1')).getBoundingClientRect();
+const footer = document.querySelector('footer');
 if (footer && footer.getBoundingClientRect().width > card.width + 0.5) wrong.push('the footer is wider than the card');
-if (card.width > 30 * parseFloat(getComputedStyle(document.documentElement).fontSize) + 0.5) wrong.push('the card is too wide');
+if (card.width > 30 * parseFloat(getComputedStyle(document.documentElement).fontSize) + 0.5)
+  wrong.push('the card is too wide');
 const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const node = walker.currentNode;
-  if (!node.data.trim() || node.parentElement.closest('style,script') || !node.parentElement.checkVisibility()) continue;
+  if (!node.data.trim() || node.parentElement.closest('style,script')
+      || !node.parentElement.checkVisibility()) continue;
   const range = document.createRange();
   range.selectNodeContents(node);
   for (const box of range.getClientRects()) {
     if (box.width < 1 || box.height < 1) continue;
     if (box.left < -0.5 || box.right > width + 0.5) wrong.push('cut off: ' + node.data.trim().slice(0, 40));
     const frame = (node.parentElement.closest('main,footer') || document.body).getBoundingClientRect();
-    if (box.left < frame.left - 0.5 || box.right > frame.right + 0.5) wrong.push('outside its frame: ' + node.data.trim().slice(0, 40));
+    if (box.left < frame.left - 0.5 || box.right > frame.right + 0.5)
+      wrong.push('outside its frame: ' + node.data.trim().slice(0, 40));
     for (const other of texts)
       if (other.node != node && Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 1
-        && Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 0.35 * Math.min(box.height, other.box.height))
+        && Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top)
+          > 0.35 * Math.min(box.height, other.box.height))
         wrong.push(`'${node.data.trim().slice(0, 30)}' is on '${other.node.data.trim().slice(0, 30)}'`);
     texts.push({node, box});
   }

@@ -368,7 +368,8 @@ def elsewhere(browser, options):
         link.href = %s; link.textContent = 'x'; document.body.append(link);
         const frame = document.createElement('iframe'); frame.src = link.href; document.body.append(frame);
         const form = document.createElement('form');
-        form.method = 'post'; form.action = link.href; form.innerHTML = '<button>send</button>'; document.body.append(form);
+        form.method = 'post'; form.action = link.href; form.innerHTML = '<button>send</button>';
+        document.body.append(form);
         return new Promise(done => frame.onload = done)""" % json.dumps(link))
     said = browser.complaints()
     check(any("frame-ancestors" in line or "X-Frame-Options" in line or "refused to connect" in line for line in said),

@@ -34,7 +34,8 @@ async def serve(reader, writer, arguments):
     wanted = "Basic " + base64.b64encode((arguments.credential or "").encode()).decode()
     if arguments.credential and fields.get("proxy-authorization") != wanted:
         writer.write(
-            b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=p\r\nContent-Length: 0\r\n\r\n"
+            b"HTTP/1.1 407 Proxy Authentication Required\r\n"
+            b"Proxy-Authenticate: Basic realm=p\r\nContent-Length: 0\r\n\r\n"
         )
     elif arguments.status:
         writer.write(b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % arguments.status)

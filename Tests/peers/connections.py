@@ -86,7 +86,8 @@ async def callers(port, process, idle, busy):
         await ask(honest)
         slowest = max(slowest, time.monotonic() - asked)
     print(
-        f"{busy} busy beside them: {with_busy >> 20} MiB resident; an honest caller waited {slowest * 1000:.1f} ms at most"
+        f"{busy} busy beside them: {with_busy >> 20} MiB resident; "
+        f"an honest caller waited {slowest * 1000:.1f} ms at most"
     )
     if any(answer.done() for answer in answers):
         raise SystemExit("error: a busy connection did not stay so")

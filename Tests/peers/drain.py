@@ -159,7 +159,8 @@ class Stage:
         directory = self.directory
         with open(f"{directory}/{name}.conf", "w") as file:
             file.write(
-                f"daemon off; master_process off; pid {directory}/{name}.pid; {'user root;' if os.getuid() == 0 else ''}"
+                f"daemon off; master_process off; pid {directory}/{name}.pid; "
+                f"{'user root;' if os.getuid() == 0 else ''}"
                 f"error_log {directory}/{name}.log; events {{ worker_connections 4096; }} http {{ access_log off;"
                 "keepalive_requests 1000000000;"
                 f"server {{ listen {address}; location / {{ root {directory}; try_files /body =404; }} }} }}"
@@ -169,7 +170,9 @@ class Stage:
     def start(self, shutdown, listener=None):
         with open(f"{self.directory}/proxy.yaml", "w") as file:
             file.write(
-                f'listeners: [{{address: "127.0.0.1:{self.port}"}}]\nadmin: {{address: "127.0.0.1:{self.admin}", callers: {{header: {{name: X-Key, value: soak-drain-control}}}}}}\n'
+                f'listeners: [{{address: "127.0.0.1:{self.port}"}}]\n'
+                f'admin: {{address: "127.0.0.1:{self.admin}", '
+                "callers: {header: {name: X-Key, value: soak-drain-control}}}\n"
                 f"log: {{access: false}}\nshutdown: {shutdown}\nallow_readable_secrets: true\n"
                 f'routes: [{{name: all, path: /, upstream: "http://127.0.0.1:{self.upstream}/", token: none}}]\n'
             )

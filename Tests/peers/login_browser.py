@@ -78,8 +78,10 @@ def attack(browser, target):
         const to = %s, query = '?code=x&state=y';
         const image = new Promise(over => { const i = new Image(); i.onload = i.onerror = over; i.src = to + query });
         const form = new Promise(over => {
-            const frame = document.createElement('iframe'); frame.name = 'inner' + Math.random(); document.body.append(frame);
-            const form = document.createElement('form'); form.method = 'post'; form.action = to; form.target = frame.name;
+            const frame = document.createElement('iframe'); frame.name = 'inner' + Math.random();
+            document.body.append(frame);
+            const form = document.createElement('form'); form.method = 'post'; form.action = to;
+            form.target = frame.name;
             form.innerHTML = '<input name=code value=x><input name=state value=y>'; document.body.append(form);
             setTimeout(over, 2000); frame.onload = over; form.submit() });
         const fetches = Promise.allSettled(

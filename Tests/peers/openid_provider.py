@@ -55,7 +55,8 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 AUDIENCE = "https://orders.example"
 SIGN_IN_SCOPES = ["openid", "profile", "offline_access"]
 PAGE = """<!DOCTYPE html><html lang="en"><title>Sign in</title><h1>Sign in</h1>%s
-<form method="post" action=""><input name="user"><input name="password" type="password"><button>Sign in</button></form>"""
+<form method="post" action=""><input name="user"><input name="password" type="password">
+<button>Sign in</button></form>"""
 
 
 class Client(ClientMixin):

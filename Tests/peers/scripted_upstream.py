@@ -277,7 +277,8 @@ class Connection(socketserver.StreamRequestHandler):
     def do_twice(self, method, head, argument):
         self.answer(
             b"ok\n",
-            fields="Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nConnection: X-Listed\r\nX-Listed: gone\r\nKeep-Alive: timeout=9\r\n"
+            fields="Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n"
+            "Connection: X-Listed\r\nX-Listed: gone\r\nKeep-Alive: timeout=9\r\n"
             "Proxy-Authenticate: Basic\r\nUpgrade: h2c\r\nX-Kept: stays\r\n",
         )
 

@@ -1,4 +1,4 @@
-// Owns `${NAME}` in a value: which names are referred to, and what the value becomes.
+// `${NAME}` in a value: which names are referred to, and what the value becomes.
 
 /// Why a value with `$` in it has no meaning.
 enum EnvironmentReferenceError: Error, Equatable {

@@ -1,5 +1,5 @@
-// Owns the words of the configuration file and the table of which word may stand where. The decoder, the published
-// schema and the commented example are all checked against this one table.
+// The words of the configuration file and the table of which word may stand where. The decoder, the published schema
+// and the commented example are all checked against this one table.
 
 /// A key of the configuration file.
 enum Key: String, CaseIterable {

@@ -1,11 +1,11 @@
-// Owns the way from a file to settings.
+// The way from a file to settings.
 
 extension Settings {
   /// Reads and checks a file, the secret files it names included, by way of `files`. `environment` is what `${NAME}`
   /// refers to. Adds every file that was looked at to `read`, also where the settings are wrong.
   ///
   /// Relative paths in the file are relative to the file's own directory.
-  public static func load(
+  package static func load(
     file: String, environment: [String: String], files: FileAccess, read: inout Set<String>
   ) throws(ConfigurationError) -> Settings {
     read.insert(file)
@@ -23,7 +23,7 @@ extension Settings {
 
   /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
   /// paths begin. Files are the caller's: a table in tests, none at all where texts are random.
-  public static func decode(
+  package static func decode(
     yaml: [UInt8], file: String, environment: [String: String],
     readFile: @escaping ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") },
     findExposure: @escaping FindExposure = { _ in nil }
@@ -46,5 +46,41 @@ extension Settings {
     let settings = decoder.settings(root)
     guard let settings, decoder.issues.isEmpty else { throw ConfigurationError(decoder.issues) }
     return settings
+  }
+}
+
+/// A file without contents.
+package struct UnreadableFile: Error, Sendable, Hashable {
+  /// Why, in words that read on after the path.
+  package let reason: String
+
+  /// A file that cannot be read for this reason.
+  package init(_ reason: String) {
+    self.reason = reason
+  }
+}
+
+/// How files are read: from disk, or in a test from a table.
+package typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(UnreadableFile) -> [UInt8]
+
+/// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
+package typealias FindExposure = @Sendable (_ path: String) -> UInt32?
+
+/// The files that settings are made of.
+package struct FileAccess: Sendable {
+  /// Reads the configuration itself, which the command line names.
+  package let readConfiguration: ReadFile
+  /// Reads a file that the configuration names.
+  package let read: ReadFile
+  /// Whether every user can read a file.
+  package let findExposure: FindExposure
+
+  /// Ways to files.
+  package init(
+    readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure
+  ) {
+    self.readConfiguration = readConfiguration
+    self.read = read
+    self.findExposure = findExposure
   }
 }

@@ -1,4 +1,4 @@
-// Owns what the application sections mean.
+// What the application sections mean.
 
 import HTTP
 import Tokens

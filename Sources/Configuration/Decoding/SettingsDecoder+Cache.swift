@@ -1,4 +1,4 @@
-// Owns what the cache's section means: memory, a file, or a Redis server and how it is entered.
+// What the cache's section means: memory, a file, or a Redis server and how it is entered.
 
 internal import Bytes
 internal import Tokens

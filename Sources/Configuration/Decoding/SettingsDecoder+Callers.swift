@@ -1,4 +1,4 @@
-// Owns what the callers sections mean: rules by which a listener tells its callers from others.
+// What the callers sections mean: rules by which a listener tells its callers from others.
 
 internal import Bytes
 import HTTP

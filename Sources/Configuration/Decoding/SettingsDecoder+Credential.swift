@@ -1,4 +1,4 @@
-// Owns what `credential` means, and the keys that are short for it.
+// What `credential` means, and the keys that are short for it.
 
 import Bytes
 import Tokens

@@ -1,4 +1,4 @@
-// Owns what the listener and admin sections mean: addresses, accepted hosts, who may call.
+// What the listener and admin sections mean: addresses, accepted hosts, who may call.
 
 import Bytes
 import Routing
@@ -93,8 +93,8 @@ extension SettingsDecoder {
         : "anyone: true for probes and metrics alone, a header or a bearer token for everything"
       issues.append(
         address.issue(
-          "\(address.value) can be reached from other machines: say under callers who may call (\(rules)), or listen at "
-            + "a loopback address or a unix socket"))
+          "\(address.value) can be reached from other machines: say under callers who may call (\(rules)), or listen "
+            + "at a loopback address or a unix socket"))
     }
     return callers
   }

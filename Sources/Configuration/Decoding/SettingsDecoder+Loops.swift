@@ -1,5 +1,5 @@
-// Owns the question whether a route leads back to a listener of the same process. Such a request never reaches an API:
-// the process refuses what has passed it before.
+// The question whether a route leads back to a listener of the same process. Such a request never reaches an API: the
+// process refuses what has passed it before.
 
 internal import Bytes
 internal import HTTP

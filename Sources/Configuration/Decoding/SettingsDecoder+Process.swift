@@ -1,4 +1,4 @@
-// Owns what the small sections mean: log, limits, shutdown.
+// What the small sections mean: log, limits, shutdown.
 
 internal import HTTP
 internal import Routing

@@ -1,4 +1,4 @@
-// Owns what a route section means, apart from its token.
+// What a route section means, apart from its token.
 
 import Bytes
 import HTTP
@@ -25,8 +25,8 @@ extension SettingsDecoder {
       if let other = routes.first(where: { $0.matchesSameRequests(as: route) }) {
         report(
           route.place,
-          "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line); change its path, "
-            + "host or methods")
+          "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line); change its "
+            + "path, host or methods")
       }
       routes.append(route)
     }
@@ -218,7 +218,7 @@ extension SettingsDecoder {
 }
 
 /// Whether a text can stand behind an upstream's path without leaving it.
-public func isProbePath(_ text: String) -> Bool {
+package func isProbePath(_ text: String) -> Bool {
   let path = text.prefix { $0 != "?" }
   let isPlain = text.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "#") }
   var buffer = ByteBuffer(capacity: 64)

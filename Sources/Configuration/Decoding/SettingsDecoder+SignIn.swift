@@ -1,4 +1,4 @@
-// Owns what a listener's sign_in means: whether there are pages, and by which address browsers know them.
+// What a listener's sign_in means: whether there are pages, and by which address browsers know them.
 
 import Bytes
 import HTTP
@@ -44,7 +44,8 @@ extension SettingsDecoder {
     if address.value.ipAddress?.isLoopback == true { return }
     report(
       place,
-      "\(listener.path(.signIn)) needs a public_url: by which address browsers reach \(address.value) cannot be told from it"
+      "\(listener.path(.signIn)) needs a public_url: by which address browsers reach \(address.value) cannot be told "
+        + "from it"
     )
   }
 
@@ -55,8 +56,8 @@ extension SettingsDecoder {
     guard let rule else { return }
     report(
       node.place,
-      "\(listener.path(.signIn)): no browser brings what callers.\(rule.rawValue) demands; give the pages a listener of their own, "
-        + "or the public_url of what stands in front and adds it")
+      "\(listener.path(.signIn)): no browser brings what callers.\(rule.rawValue) demands; give the pages a listener "
+        + "of their own, or the public_url of what stands in front and adds it")
   }
 
   private mutating func publicURL(_ section: Section) -> HTTPURL? {

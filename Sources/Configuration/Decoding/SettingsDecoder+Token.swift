@@ -1,5 +1,4 @@
-// Owns what a route's `token` and `application` mean together: which token, whose, and whether that provider would give
-// it.
+// What a route's `token` and `application` mean together: which token, whose, and whether that provider would give it.
 
 import HTTP
 import Tokens

@@ -1,4 +1,4 @@
-// Owns what the keys of a route's `token` mean that speak of challenges, of callers' own tokens and of having none.
+// What the keys of a route's `token` mean that speak of challenges, of callers' own tokens and of having none.
 
 import Routing
 import Tokens

@@ -1,4 +1,4 @@
-// Owns what `tls`, `timeouts` and `pool` mean, under `defaults` and on a route, and how the one completes the other.
+// What `tls`, `timeouts` and `pool` mean, under `defaults` and on a route, and how the one completes the other.
 
 internal import Bytes
 internal import HTTP

@@ -1,4 +1,4 @@
-// Owns how single values are read: text with references to the environment, numbers, units, choices, files, secrets.
+// How single values are read: text with references to the environment, numbers, units, choices, files, secrets.
 // Messages repeat a value as it is written in the file, never what a variable or a secret file holds.
 
 import Bytes

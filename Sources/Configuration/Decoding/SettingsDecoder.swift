@@ -1,5 +1,5 @@
-// Owns the walk over a configuration's tree: sections, their keys and the mistakes found on the way. It never stops at
-// a mistake. How single values are read stands in SettingsDecoder+Values; what the sections mean, in the other
+// The walk over a configuration's tree: sections, their keys and the mistakes found on the way. It never stops at a
+// mistake. How single values are read stands in SettingsDecoder+Values; what the sections mean, in the other
 // extensions.
 
 internal import Routing

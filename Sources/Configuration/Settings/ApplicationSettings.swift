@@ -1,37 +1,37 @@
-// Owns the settings of an application: whom it belongs to and how it proves that it is itself.
+// The settings of an application: whom it belongs to and how it proves that it is itself.
 
 package import Bytes
-public import Tokens
+package import Tokens
 
 /// An application as registered with its identity provider.
-public struct ApplicationSettings: Sendable, Hashable {
+package struct ApplicationSettings: Sendable, Hashable {
   /// The name by which routes refer to it.
-  public let name: String
+  package let name: String
   /// What people read instead of the name.
   package let displayName: String?
   /// The identity provider.
-  public let authority: Located<Authority>
+  package let authority: Located<Authority>
   /// The `client_id`.
-  public let clientID: String
-  /// What it proves itself with; `nil` is a public client.
+  package let clientID: String
+  /// What it proves itself with; `nil` is a package client.
   package let credential: CredentialSettings?
   /// Where the client secret is written in requests; `nil` is what the provider's metadata say.
   package let clientAuthentication: ClientSecretPlacement?
   /// A PEM file of certification authorities for the identity provider, instead of the system's.
-  public let caFile: Located<String>?
+  package let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
-  public let clientCapabilities: [String]
+  package let clientCapabilities: [String]
   /// Whether refresh tokens of other applications of Azure CLI's family count too.
-  public let usesFamilyTokens: Bool
+  package let usesFamilyTokens: Bool
   /// The way to the identity provider.
   package let proxy: ProxyChoice
   /// Which redirect URI its sign-ins use, where the file says it.
-  public let redirectURI: RedirectURIChoice?
+  package let redirectURI: RedirectURIChoice?
   /// Where its sign-ins come back to.
   package internal(set) var callback = CallbackPath.shared
 
   /// Whether it can prove that it is itself.
-  public var isConfidential: Bool { credential != nil }
+  package var isConfidential: Bool { credential != nil }
 
   /// The client secret, where that is its credential.
   package var clientSecret: Secret? { if case .secret(let secret)? = credential { secret } else { nil } }
@@ -52,7 +52,7 @@ public struct ApplicationSettings: Sendable, Hashable {
   }
 
   /// Hashes what identifies an application; secrets are compared, never hashed.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(authority)
     hasher.combine(clientID)

@@ -1,7 +1,7 @@
-// Owns what is known of a value beside the value: where it came from, and whether it may be shown.
+// What is known of a value beside the value: where it came from, and whether it may be shown.
 
 /// Where a setting's value came from.
-public enum ValueSource: Sendable, Hashable {
+package enum ValueSource: Sendable, Hashable {
   /// The file says so, here; with the environment variables that its text refers to.
   case file(Place, variables: [String])
   /// An environment variable that stands in for an option.
@@ -16,7 +16,7 @@ public enum ValueSource: Sendable, Hashable {
 
 extension ValueSource: CustomStringConvertible {
   /// `FILE:LINE:COLUMN`, `environment NAME`, `--option`, `default`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .file(let place, let names):
       ([place.description] + names.map { "environment \($0)" }).joined(separator: ", ")
@@ -29,16 +29,16 @@ extension ValueSource: CustomStringConvertible {
 }
 
 /// A setting as it is in force.
-public struct ConfiguredValue: Sendable, Hashable {
+package struct ConfiguredValue: Sendable, Hashable {
   /// The path of keys, such as `routes[0].timeouts.connect`.
-  public let key: String
+  package let key: String
   /// The value, as it could stand in the file; `[secret]` instead of one.
-  public internal(set) var value: String
+  package internal(set) var value: String
   /// Where it came from.
-  public internal(set) var source: ValueSource
+  package internal(set) var source: ValueSource
 
   /// A value.
-  public init(_ key: String, _ value: String, _ source: ValueSource) {
+  package init(_ key: String, _ value: String, _ source: ValueSource) {
     self.key = key
     self.value = value
     self.source = source

@@ -1,10 +1,12 @@
-// Owns the settings of the places where this process accepts connections.
+// The settings of the places where this process accepts connections.
 
-public import Bytes
-public import HTTP
+package import Bytes
+package import HTTP
+package import Routing
+package import Tokens
 
 /// `Host` values that a listener accepts besides its own address.
-public enum AcceptedHosts: Sendable, Hashable {
+package enum AcceptedHosts: Sendable, Hashable {
   /// These names, in lower case, without a port.
   case names(Set<String>)
   /// `"*"`: every name.
@@ -13,43 +15,68 @@ public enum AcceptedHosts: Sendable, Hashable {
 
 /// The certificate that a listener shows, or that the proxy shows to an upstream. Both files were readable when the
 /// configuration was read; whether they belong together is found out by who loads them.
-public struct CertificateFiles: Sendable, Hashable {
+package struct CertificateFiles: Sendable, Hashable {
   /// A PEM file: the certificate, then its chain.
-  public let certificateFile: Located<String>
+  package let certificateFile: Located<String>
   /// A PEM file: the private key.
-  public let keyFile: Located<String>
+  package let keyFile: Located<String>
 }
 
 /// One place where traffic is accepted.
-public struct ListenerSettings: Sendable, Equatable {
+package struct ListenerSettings: Sendable, Equatable {
   /// Where.
-  public let address: Located<SocketAddress>
+  package let address: Located<SocketAddress>
   /// `Host` values accepted besides the address.
-  public let hosts: AcceptedHosts
+  package let hosts: AcceptedHosts
   /// Who may call.
-  public let callers: CallerSettings
+  package let callers: CallerSettings
   /// The certificate of a listener that speaks TLS; `nil` is plain HTTP.
-  public let tls: CertificateFiles?
+  package let tls: CertificateFiles?
   /// Pages below `/.bearer/` where people sign in; `nil` is none.
-  public let signIn: SignInSettings?
+  package let signIn: SignInSettings?
 }
 
 /// A listener's sign-in pages.
-public struct SignInSettings: Sendable, Hashable {
+package struct SignInSettings: Sendable, Hashable {
   /// The address by which browsers know the listener, its path `/`; `nil` is its own. Providers send browsers back to
   /// `/.bearer/callback` there.
-  public let publicURL: HTTPURL?
+  package let publicURL: HTTPURL?
   /// How long a person may take from the page to the provider, and as long again to come back.
-  public let limit: TimeSpan
+  package let limit: TimeSpan
 
   /// The usual limit.
   static let usualLimit = TimeSpan.seconds(600)
 }
 
 /// The place where health, metrics and status are served.
-public struct AdminSettings: Sendable, Equatable {
+package struct AdminSettings: Sendable, Equatable {
   /// Where.
-  public let address: Located<SocketAddress>
+  package let address: Located<SocketAddress>
   /// Who may call.
-  public let callers: CallerSettings
+  package let callers: CallerSettings
+}
+
+/// Who may call, and the files and servers by which callers prove who they are.
+package struct CallerSettings: Sendable, Equatable {
+  /// The rules; where there is none, processes of this machine may call.
+  package var rules = CallerRules()
+  /// PEM: the authorities of callers' certificates.
+  package var certificateTrust: Located<String>?
+  /// Whose tokens callers bring.
+  package var issuer: Issuer?
+
+  /// No rule.
+  package static let none = CallerSettings()
+
+  /// An issuer of callers' tokens, and how it is reached.
+  package struct Issuer: Sendable, Equatable {
+    /// The issuer.
+    package let authority: Located<Authority>
+    /// Audiences, one of which the token must have.
+    package let audiences: Set<String>
+    /// Trust for the authority; nil is the system's.
+    package let caFile: Located<String>?
+    /// The way to the issuer.
+    package let proxy: ProxyChoice
+  }
 }

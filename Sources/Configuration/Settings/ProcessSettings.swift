@@ -1,26 +1,26 @@
-// Owns the small settings that concern the process as a whole: logs, cache, shutdown.
+// The small settings that concern the process as a whole: logs, cache, shutdown.
 
-public import Bytes
-public import Telemetry
+package import Bytes
+package import Telemetry
 package import Tokens
 
 /// What is logged, and how.
-public struct LogSettings: Sendable, Hashable {
+package struct LogSettings: Sendable, Hashable {
   /// From which severity on records are written.
-  public var level: LogLevel = .info
+  package var level: LogLevel = .info
   /// How records look.
-  public var format: LogFormat = .json
+  package var format: LogFormat = .json
   /// Whether each request leaves a record.
-  public var access = true
+  package var access = true
   /// The file of those records; `nil` is standard output.
-  public var accessFile: Located<String>?
+  package var accessFile: Located<String>?
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// Where tokens are kept.
-public enum CacheSettings: Sendable, Hashable {
+package enum CacheSettings: Sendable, Hashable {
   /// In this process, until it ends.
   case memory
   /// In a file that every MSAL on this machine may share, an absolute path or one relative to the working directory.
@@ -31,23 +31,23 @@ public enum CacheSettings: Sendable, Hashable {
 }
 
 /// A Redis server, and the files by which it is trusted and entered.
-public struct RedisSettings: Sendable, Hashable {
+package struct RedisSettings: Sendable, Hashable {
   /// The server.
   package let server: Located<RedisServer>
   /// A PEM file of certification authorities for the server, instead of the system's.
-  public let caFile: Located<String>?
+  package let caFile: Located<String>?
   /// The certificate shown to a server that asks for one.
-  public let clientCertificate: CertificateFiles?
+  package let clientCertificate: CertificateFiles?
 }
 
 /// How the process ends.
-public struct ShutdownSettings: Sendable, Hashable {
+package struct ShutdownSettings: Sendable, Hashable {
   /// How long the process may go on after the signal, `delay` included.
-  public var limit: TimeSpan = .seconds(30)
+  package var limit: TimeSpan = .seconds(30)
   /// How long connections are accepted after the signal, while `/readyz` says already that the process is ending: load
   /// balancers have to notice first.
-  public var delay: TimeSpan = .zero
+  package var delay: TimeSpan = .zero
 
   /// The default.
-  public init() {}
+  package init() {}
 }

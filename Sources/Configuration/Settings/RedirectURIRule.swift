@@ -1,9 +1,9 @@
-// Owns which applications have a redirect URI of their own where the file does not say.
+// Which applications have a redirect URI of their own where the file does not say.
 
 import Tokens
 
 /// The values of an application's `redirect_uri`.
-public enum RedirectURIChoice: String, Sendable, Hashable, CaseIterable {
+package enum RedirectURIChoice: String, Sendable, Hashable, CaseIterable {
   /// One of the application's own.
   case own
   /// The one that all applications share.

@@ -1,11 +1,11 @@
-// Owns the settings of a route: which requests it takes, where they go and which token they carry.
+// The settings of a route: which requests it takes, where they go and which token they carry.
 
-public import HTTP
+package import HTTP
 package import Routing
-public import Tokens
+package import Tokens
 
 /// The token that a route adds.
-public enum RouteToken: Sendable, Hashable {
+package enum RouteToken: Sendable, Hashable {
   /// None: requests are forwarded as they are.
   case none
   /// A token for the application itself (client credentials, RFC 6749 §4.4).
@@ -16,48 +16,61 @@ public enum RouteToken: Sendable, Hashable {
 }
 
 /// A protocol to which an exchange may switch, by its name in `Upgrade`.
-public enum UpgradeProtocol: String, Sendable, Hashable, CaseIterable {
+package enum UpgradeProtocol: String, Sendable, Hashable, CaseIterable {
   /// RFC 6455.
   case websocket
 }
 
 /// One route.
-public struct RouteSettings: Sendable, Hashable {
+package struct RouteSettings: Sendable, Hashable {
   /// The name in logs, metrics and problem documents; each once.
-  public let name: String
+  package let name: String
   /// What people read instead of the name.
   package let displayName: String?
   /// Where the route begins in the file.
-  public let place: Place
+  package let place: Place
   /// The `Host` it takes, in lower case and without a port; `nil` takes every host.
-  public let host: String?
+  package let host: String?
   /// The path prefix it takes. Begins and ends with `/`, is normalised, holds no percent-encoding; `/orders/` takes
   /// `/orders/`, everything below it, and `/orders` itself.
-  public let path: String
+  package let path: String
   /// The methods it takes, in upper case; `nil` takes every method.
-  public let methods: Set<String>?
+  package let methods: Set<String>?
   /// Where requests go. The path ends with `/` and there is no query: what follows the route's path is appended to it.
-  public let upstream: Located<HTTPURL>
+  package let upstream: Located<HTTPURL>
   /// The token that is added.
-  public let token: RouteToken
+  package let token: RouteToken
   /// What it does about challenges, and where there is no token.
   package let tokenRules: RouteTokenRules
   /// Whether the caller's `Host` is passed on instead of the upstream's.
-  public let preserveHost: Bool
+  package let preserveHost: Bool
   /// Protocols to which a connection may be upgraded.
-  public let upgrades: Set<UpgradeProtocol>
+  package let upgrades: Set<UpgradeProtocol>
   /// What its paths may hold percent-encoded beside what every server reads alike.
-  public let encodedPath: EncodedPath
+  package let encodedPath: EncodedPath
   /// Whether a token may travel to this upstream without TLS.
-  public let allowPlaintext: Bool
+  package let allowPlaintext: Bool
   /// What `check --live` asks the upstream for, behind the upstream's own path; `nil` is nothing.
-  public let probe: String?
+  package let probe: String?
   /// How an https upstream is trusted, and what is shown to it.
-  public let tls: UpstreamTLSSettings
+  package let tls: UpstreamTLSSettings
   /// Time limits, the defaults included.
   package let timeouts: ExchangeTimeouts
   /// The bounds of the connection pool, the defaults included.
   package let pool: PoolLimits
   /// The proxy on the way to the upstream; nil where it is reached directly.
   package let proxy: ProxyAddress?
+}
+
+/// How an https upstream is trusted, and what is shown to it. Certificates are always verified.
+package struct UpstreamTLSSettings: Sendable, Hashable {
+  /// A PEM file of certification authorities instead of the system's.
+  package var caFile: Located<String>?
+  /// The certificate shown to an upstream that asks for one.
+  package var clientCertificate: CertificateFiles?
+  /// The name sent as SNI and expected in the certificate, in lower case, instead of the upstream's host.
+  package var serverName: String?
+
+  /// The system's trust store and the upstream's own name.
+  package init() {}
 }

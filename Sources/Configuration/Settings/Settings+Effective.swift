@@ -1,5 +1,5 @@
-// Owns the list of everything that is in force and where it came from: what the file gives, what stands above the file,
-// and the defaults of everything else.
+// The list of everything that is in force and where it came from: what the file gives, what stands above the file, and
+// the defaults of everything else.
 
 internal import Bytes
 internal import HTTP
@@ -10,7 +10,7 @@ internal import Tokens
 extension Settings {
   /// Every value in force: those of the file in its order, then the defaults.
   /// - Parameter above: what the command line and the environment say instead of the file.
-  public func effectiveValues(above: [ConfiguredValue] = []) -> [ConfiguredValue] {
+  package func effectiveValues(above: [ConfiguredValue] = []) -> [ConfiguredValue] {
     let overridden = Dictionary(above.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     let given = self.given.map { overridden[$0.key] ?? $0 }
     var known = Set(given.map(\.key))

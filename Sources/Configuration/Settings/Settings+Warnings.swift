@@ -10,15 +10,15 @@ extension Settings {
     return warnings.isEmpty ? [] : ConfigurationError(warnings).issues
   }
 
-  /// Routes of people whose tokens nobody can bring: neither `login`, which needs a cache that outlives it, nor pages.
+  /// Routes of people whose tokens cannot be brought: neither `login`, which needs a cache that outlives it, nor pages.
   private var unreachableSignIns: [ConfigurationIssue] {
     guard case .memory = cache, listeners.allSatisfy({ $0.signIn == nil }) else { return [] }
     return routes.compactMap { route in
       guard case .account = route.token else { return nil }
       return ConfigurationIssue(
         route.place,
-        "route '\(route.name)' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy login', "
-          + "or 'sign_in: true' on a listener for sign-in pages")
+        "route '\(route.name)' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy "
+          + "login', or 'sign_in: true' on a listener for sign-in pages")
     }
   }
 

@@ -1,4 +1,4 @@
-// Owns what OpenTelemetry's environment variables mean here ("Environment Variable Specification" and "OTLP Exporter
+// What OpenTelemetry's environment variables mean here ("Environment Variable Specification" and "OTLP Exporter
 // Configuration" of its specification): what is spoken, what is refused, and that a mistake never keeps the proxy from
 // serving.
 
@@ -8,18 +8,18 @@ internal import Telemetry
 internal import Tokens
 
 /// The variables of OpenTelemetry, read.
-public struct TracingEnvironment: Sendable {
+package struct TracingEnvironment: Sendable {
   /// How requests are traced; nil where they are not.
-  public private(set) var settings: TracingSettings?
+  package private(set) var settings: TracingSettings?
   /// What is said and not done.
-  public private(set) var issues: [TracingIssue] = []
+  package private(set) var issues: [TracingIssue] = []
   /// What is in force and where it came from, for `/config`.
-  public private(set) var values: [ConfiguredValue] = []
+  package private(set) var values: [ConfiguredValue] = []
 
   private let environment: [String: String]
 
   /// Reads an environment. Traces are off unless an endpoint is named.
-  public init(_ environment: [String: String]) {
+  package init(_ environment: [String: String]) {
     self.environment = environment
     if let settings = endpoint() {
       self.settings = settings
@@ -75,8 +75,8 @@ public struct TracingEnvironment: Sendable {
       if word != "http/json" {
         issue(
           name,
-          "is '\(word)', but traces are sent as http/json all the same: the endpoint has to be the collector's HTTP receiver, "
-            + "by custom on port 4318")
+          "is '\(word)', but traces are sent as http/json all the same: the endpoint has to be the collector's HTTP "
+            + "receiver, by custom on port 4318")
       }
     }
     if let (name, word) = first("COMPRESSION"), word != "none" {

@@ -1,29 +1,29 @@
-// Owns what is known of the collector of traces and of what is to be sent there. It comes from the environment alone,
-// from the variables that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
+// What is known of the collector of traces and of what is to be sent there. It comes from the environment alone, from
+// the variables that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
 
 package import HTTP
 package import Telemetry
 
 /// How requests are traced. Where there are none of these settings, nothing is traced.
-public struct TracingSettings: Sendable {
+package struct TracingSettings: Sendable {
   /// Where spans are sent.
   package internal(set) var target: TraceTarget
   /// The variable that names it.
-  public internal(set) var endpointVariable: String
+  package internal(set) var endpointVariable: String
   /// A PEM file of certification authorities for the collector, instead of the system's.
-  public internal(set) var caFile: String?
+  package internal(set) var caFile: String?
   /// The certificate shown to a collector that asks for one, and its key: PEM files.
-  public internal(set) var clientCertificate: (certificateFile: String, keyFile: String)?
+  package internal(set) var clientCertificate: (certificateFile: String, keyFile: String)?
   /// The proxy on the way to the collector.
   package internal(set) var proxy: ProxyAddress?
   /// How many spans wait at most.
-  public internal(set) var queueSize = 2048
+  package internal(set) var queueSize = 2048
   /// How many spans are sent at once.
-  public internal(set) var batchSize = 512
+  package internal(set) var batchSize = 512
   /// Which traces are recorded and go on.
   package internal(set) var rules = TracingRules()
   /// What is told of the process, `service.name` first.
-  public internal(set) var resource: [(key: String, value: String)] = [("service.name", "bearer-proxy")]
+  package internal(set) var resource: [(key: String, value: String)] = [("service.name", "bearer-proxy")]
 
   init(endpoint: HTTPURL, variable: String) {
     target = TraceTarget(endpoint)
@@ -32,18 +32,18 @@ public struct TracingSettings: Sendable {
 }
 
 /// What a variable of OpenTelemetry says and is not done.
-public struct TracingIssue: Sendable, Hashable, CustomStringConvertible {
+package struct TracingIssue: Sendable, Hashable, CustomStringConvertible {
   /// The variable's name.
-  public let variable: String
+  package let variable: String
   /// Why not, and what is done instead: it reads on after the name. No value that could be secret is in it.
-  public let reason: String
+  package let reason: String
 
   /// An issue of a variable.
-  public init(_ variable: String, _ reason: String) {
+  package init(_ variable: String, _ reason: String) {
     self.variable = variable
     self.reason = reason
   }
 
   /// As one sentence.
-  public var description: String { "\(variable) \(reason)" }
+  package var description: String { "\(variable) \(reason)" }
 }

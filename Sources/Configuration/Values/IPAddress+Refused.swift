@@ -1,5 +1,5 @@
-// Owns which hosts are refused by how they are written: those of a cloud's metadata service, and texts that hide where
-// they lead.
+// Which hosts are refused by how they are written: those of a cloud's metadata service, and texts that hide where they
+// lead.
 
 import Bytes
 import Glibc

@@ -1,8 +1,8 @@
-// Owns the guess at what a misspelt word was meant to be.
+// The guess at what a misspelt word was meant to be.
 
 /// The candidate that is few enough typing mistakes away from `word`: a third of its letters, at least one. A
 /// transposition counts as one mistake. The first of several equally near candidates wins; an exact match is no guess.
-public func nearestWord(to word: String, among candidates: some Sequence<String>) -> String? {
+package func nearestWord(to word: String, among candidates: some Sequence<String>) -> String? {
   var best: (word: String, distance: Int)?
   for candidate in candidates where candidate != word {
     let limit = max(1, min(word.count, candidate.count) / 3)

@@ -1,5 +1,5 @@
-// Owns through which proxy a URL is reached: the one that the configuration names, or the environment's, by the rules
-// that curl and Go share.
+// Through which proxy a URL is reached: the one that the configuration names, or the environment's, by the rules that
+// curl and Go share.
 
 internal import Bytes
 package import HTTP

@@ -1,4 +1,4 @@
-// Owns the two kinds of numbers that carry their unit: durations and sizes.
+// The two kinds of numbers that carry their unit: durations and sizes.
 
 package import Bytes
 

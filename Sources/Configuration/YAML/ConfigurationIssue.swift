@@ -1,45 +1,45 @@
-// Owns how a mistake in the configuration is said: where it stands, what is wrong, and what was probably meant.
+// How a mistake in the configuration is said: where it stands, what is wrong, and what was probably meant.
 
 internal import Tokens
 
 /// A position in a configuration file.
-public struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The file as the operator named it.
-  public let file: String
+  package let file: String
   /// The line, from 1.
-  public let line: Int
+  package let line: Int
   /// The column in characters, from 1.
-  public let column: Int
+  package let column: Int
 
   /// A position.
-  public init(file: String, line: Int, column: Int) {
+  package init(file: String, line: Int, column: Int) {
     self.file = file
     self.line = line
     self.column = column
   }
 
   /// Whether one position stands before another in the same file.
-  public static func < (left: Place, right: Place) -> Bool {
+  package static func < (left: Place, right: Place) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
 
   /// `FILE:LINE:COLUMN`, the form that editors and compilers agree on.
-  public var description: String { "\(file):\(line):\(column)" }
+  package var description: String { "\(file):\(line):\(column)" }
 }
 
 /// One mistake in the configuration. Its text never holds a secret.
-public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
   /// Where the mistake stands.
-  public let place: Place
+  package let place: Place
   /// What is wrong, naming the key: one line, nothing of the file in it that a terminal would obey.
-  public let message: String
+  package let message: String
   /// The word that was probably meant.
-  public let suggestion: String?
+  package let suggestion: String?
   /// Whether another try may succeed with the same configuration: an address that another process still has.
-  public let mayPass: Bool
+  package let mayPass: Bool
 
   /// A mistake.
-  public init(_ place: Place, _ message: String, suggestion: String? = nil, mayPass: Bool = false) {
+  package init(_ place: Place, _ message: String, suggestion: String? = nil, mayPass: Bool = false) {
     self.mayPass = mayPass
     self.place = place
     self.message = message.printable(limit: 2000)
@@ -47,7 +47,7 @@ public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvert
   }
 
   /// `FILE:LINE:COLUMN: error: message`, and the suggestion where there is one.
-  public var description: String {
+  package var description: String {
     let hint = suggestion.map { "; did you mean '\($0)'?" } ?? ""
     return "\(place): error: \(message)\(hint)"
   }
@@ -57,12 +57,12 @@ public struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvert
 }
 
 /// Everything that is wrong with a configuration, in the order of the file.
-public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// At least one issue, sorted by place.
-  public let issues: [ConfigurationIssue]
+  package let issues: [ConfigurationIssue]
 
   /// Sorts the issues by place; those of one place stay in the order they were found.
-  public init(_ issues: [ConfigurationIssue]) {
+  package init(_ issues: [ConfigurationIssue]) {
     precondition(!issues.isEmpty, "an error says what is wrong")
     self.issues = issues.enumerated().sorted { left, right in
       (left.element.place, left.offset) < (right.element.place, right.offset)
@@ -70,10 +70,10 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
   }
 
   /// Whether nothing is wrong but what may pass.
-  public var mayPass: Bool { issues.allSatisfy(\.mayPass) }
+  package var mayPass: Bool { issues.allSatisfy(\.mayPass) }
 
   /// One line for each issue.
-  public var description: String {
+  package var description: String {
     issues.map(\.description).joined(separator: "\n")
   }
 }

@@ -1,17 +1,17 @@
-// Owns a setting's value together with where it was written, so that code which finds out later that it cannot be used
-// (a certificate that does not match its key, an address in use) reports it like any other mistake in the file.
+// A setting's value together with where it was written, so that code which finds out later that it cannot be used (a
+// certificate that does not match its key, an address in use) reports it like any other mistake in the file.
 
 /// A value from the configuration file, with its key and place.
-public struct Located<Value: Sendable>: Sendable {
+package struct Located<Value: Sendable>: Sendable {
   /// The decoded value.
-  public let value: Value
+  package let value: Value
   /// Where the value stands in the file.
-  public let place: Place
+  package let place: Place
   /// The path of keys that leads to it, such as `listeners[0].tls.key_file`.
-  public let key: String
+  package let key: String
 
   /// A value and where it came from.
-  public init(_ value: Value, place: Place, key: String) {
+  package init(_ value: Value, place: Place, key: String) {
     self.value = value
     self.place = place
     self.key = key
@@ -19,14 +19,14 @@ public struct Located<Value: Sendable>: Sendable {
 
   /// A mistake that shows only when the value is used; `reason` reads on after the key. `mayPass`: another try may
   /// succeed.
-  public func issue(_ reason: String, mayPass: Bool = false) -> ConfigurationIssue {
+  package func issue(_ reason: String, mayPass: Bool = false) -> ConfigurationIssue {
     ConfigurationIssue(place, "\(key): \(reason)", mayPass: mayPass)
   }
 }
 
 extension Located {
   /// A file with secrets at `path`, which the value names, that every user of the machine can read.
-  public func exposed(_ path: String, mode: UInt32) -> ConfigurationIssue {
+  package func exposed(_ path: String, mode: UInt32) -> ConfigurationIssue {
     issue(
       "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
         + "'allow_readable_secrets: true' where nobody else is on it")

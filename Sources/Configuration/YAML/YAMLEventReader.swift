@@ -1,5 +1,5 @@
-// Owns the conversation with libyaml: bytes in, one event at a time out, each with its position. It knows nothing of
-// nodes, keys or settings.
+// The conversation with libyaml: bytes in, one event at a time out, each with its position. It knows nothing of nodes,
+// keys or settings.
 
 import CYAML
 
@@ -161,10 +161,11 @@ private enum YAMLProblem: String {
   func message(start: Int) -> String {
     switch self {
     case .keyExpected:
-      "this line is indented differently from the section that begins on line \(start): align it with the section's keys"
+      "this line is indented differently from the section that begins on line \(start): align it with the section's "
+        + "keys"
     case .elementExpected:
-      "this line stands in the list that begins on line \(start) and is no element of it: begin it with '- ', or indent it "
-        + "like the keys of its section"
+      "this line stands in the list that begins on line \(start) and is no element of it: begin it with '- ', or "
+        + "indent it like the keys of its section"
     case .valueInList: "a list cannot begin behind its key: begin it on the next line, or write [a, b]"
     case .colonInValue:
       "a ':' is not expected here: the line is indented too far, or its value contains ': ' and needs quotes"

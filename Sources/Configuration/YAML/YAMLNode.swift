@@ -1,5 +1,5 @@
-// Owns the tree a configuration file is read into: scalars, lists and mappings, each with its place. Anchors, aliases,
-// tags and merge keys are refused, so no small file can stand for a large tree. It knows no setting.
+// The tree a configuration file is read into: scalars, lists and mappings, each with its place. Anchors, aliases, tags
+// and merge keys are refused, so no small file can stand for a large tree. It knows no setting.
 
 /// A node of the configuration file.
 struct YAMLNode {

@@ -1,4 +1,4 @@
-// Owns the sample APIs' endpoints: which method and path they answer to, and which permission each asks for.
+// The sample APIs' endpoints: which method and path they answer to, and which permission each asks for.
 
 /// An endpoint of a sample API.
 enum APIEndpoint: CaseIterable {

@@ -1,5 +1,5 @@
-// Owns the sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's
-// claims challenges).
+// The sample API's rule: who gets in, and what exactly the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's claims
+// challenges).
 
 internal import Bytes
 internal import Tokens
@@ -109,7 +109,8 @@ enum AccessDecision {
       (
         401,
         "Bearer \(challengeParameters), error=\"insufficient_user_authentication\", "
-          + "error_description=\"a more recent or stronger sign-in is needed\", acr_values=\"\(level)\", max_age=\"\(seconds)\"",
+          + "error_description=\"a more recent or stronger sign-in is needed\", acr_values=\"\(level)\", "
+          + "max_age=\"\(seconds)\"",
         "insufficient_user_authentication: \(level), at most \(seconds) seconds old"
       )
     }

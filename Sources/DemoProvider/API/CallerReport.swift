@@ -1,4 +1,4 @@
-// Owns what the sample API tells about whom it saw: facts of the token and the request, never the token.
+// What the sample API tells about whom it saw: facts of the token and the request, never the token.
 
 internal import Bytes
 internal import Tokens

@@ -1,4 +1,4 @@
-// Owns the sample APIs: from a parsed request to its answer. Who gets in is `AccessDecision`'s.
+// The sample APIs: from a parsed request to its answer. Who gets in is `AccessDecision`'s.
 
 package import Bytes
 internal import HTTPServer

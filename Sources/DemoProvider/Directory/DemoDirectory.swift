@@ -1,4 +1,4 @@
-// Owns the whole in-memory directory: what is found in it by which name.
+// The whole in-memory directory: what is found in it by which name.
 
 /// Every tenant the identity provider knows.
 package struct DemoDirectory: Sendable {

@@ -1,4 +1,4 @@
-// Owns the sample directory that the demonstration and the tests start with.
+// The sample directory that the demonstration and the tests start with.
 
 package import Bytes
 internal import Tokens

@@ -1,5 +1,5 @@
-// Owns the authorization endpoint and the pages behind it: from a request to the next page, or to the redirect that
-// ends the sign-in. What comes next is `SignInStep`'s.
+// The authorization endpoint and the pages behind it: from a request to the next page, or to the redirect that ends the
+// sign-in. What comes next is `SignInStep`'s.
 
 internal import Bytes
 internal import HTTPServer
@@ -228,7 +228,7 @@ extension IdentityProvider {
   /// The form that one of our own pages posted.
   func ownForm(_ request: DemoRequest) throws(ProviderError) -> FormFields {
     guard request.method == "POST" else { throw .postOnly(received: request.method) }
-    // A browser says where a form came from; whoever is no browser says nothing and has no cookies to be abused.
+    // A browser says where a form came from; another program says nothing and has no cookies to be abused.
     if let from = request["origin"], from != origin { throw .crossSite }
     if let site = request["sec-fetch-site"], site != "same-origin" { throw .crossSite }
     return try FormFields(request: request.body.bytes)

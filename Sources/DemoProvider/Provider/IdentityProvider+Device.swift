@@ -1,4 +1,4 @@
-// Owns the device authorization endpoint, the page where people type a device's code, and the end of sessions.
+// The device authorization endpoint, the page where people type a device's code, and the end of sessions.
 
 internal import Bytes
 internal import HTTPServer

@@ -1,5 +1,5 @@
-// Owns what demonstrations and tests may do to the provider from outside. It listens on loopback alone; web pages on
-// this machine are kept out here.
+// What demonstrations and tests may do to the provider from outside. It listens on loopback alone; web pages on this
+// machine are kept out here.
 
 package import Bytes
 internal import HTTPServer

@@ -1,4 +1,4 @@
-// Owns the token endpoint: from a request to its tokens.
+// The token endpoint: from a request to its tokens.
 
 internal import Bytes
 internal import HTTPServer

@@ -1,5 +1,5 @@
-// Owns the identity provider: from a parsed request to its answer. Rules are the grants' and the sign-in's, sockets are
-// the server's.
+// The identity provider: from a parsed request to its answer. Rules are the grants' and the sign-in's, sockets are the
+// server's.
 
 package import Bytes
 package import Platform

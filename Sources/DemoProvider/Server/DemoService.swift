@@ -10,24 +10,6 @@ struct DemoService: Sendable {
   /// Whether a body is to be digested as it arrives, so that it may be of any size. Others are kept, up to 64 KiB.
   var digestsBody: @Sendable (_ method: String, _ path: String) -> Bool
   var answer: @Sendable (_ request: DemoRequest, _ now: UnixTime) -> DemoAnswer
-
-  init(_ provider: IdentityProvider) {
-    name = "provider"
-    digestsBody = { _, _ in false }
-    answer = provider.answer
-  }
-
-  /// Several APIs on one address, each under its own path.
-  init(_ apis: [SampleAPI]) {
-    name = "api"
-    digestsBody = { method, path in apis.contains { $0.digestsBody(method: method, path: path) } }
-    answer = { request, now in
-      guard let api = apis.first(where: { request.path.hasPrefix($0.root + "/") }) ?? apis.first else {
-        return DemoAnswer(status: 404, json: ["error": "there is nothing here"])
-      }
-      return api.answer(request, now: now)
-    }
-  }
 }
 
 /// One finished exchange, for the demonstration's log.

@@ -1,5 +1,5 @@
-// Owns the cutting of one `WWW-Authenticate` value into schemes, parameters and what is neither. It looks ahead by one
-// token and never back, so its time is the value's length.
+// The cutting of one `WWW-Authenticate` value into schemes, parameters and what is neither. It looks ahead by one token
+// and never back, so its time is the value's length.
 
 import Bytes
 

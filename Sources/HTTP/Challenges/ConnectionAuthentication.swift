@@ -1,5 +1,5 @@
-// Owns the question whether an exchange authenticates the connection instead of the request. HTTP knows no such thing
-// (RFC 9110 §11.1), NTLM and Negotiate do it all the same (RFC 4559 §6), and every later request on the connection then
+// The question whether an exchange authenticates the connection instead of the request. HTTP knows no such thing (RFC
+// 9110 §11.1), NTLM and Negotiate do it all the same (RFC 4559 §6), and every later request on the connection then
 // counts as authenticated.
 
 /// Authentication that belongs to a connection.

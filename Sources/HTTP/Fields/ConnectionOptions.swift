@@ -1,4 +1,4 @@
-// Owns the reading of `Connection`: which options it names and which fields of this message it makes hop-by-hop.
+// The reading of `Connection`: which options it names and which fields of this message it makes hop-by-hop.
 //
 //     Connection = #connection-option ; connection-option = token     (RFC 9110 §7.6.1)
 

@@ -1,4 +1,6 @@
-// Owns the field names this code base has rules about, and their spelling. A name without a rule is `other`.
+// The field names this code base has rules about, and their spelling. A name without a rule is `other`.
+
+import Bytes
 
 /// A field name (RFC 9110 §5.1) that some rule of ours knows.
 public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
@@ -242,4 +244,101 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
     case .cdnLoop: "cdn-loop"
     }
   }
+}
+
+extension FieldName {
+  /// Whether a text may be a field's name: a token (RFC 9110 §5.1).
+  public static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { ByteClass.of($0, ByteClass.token) }
+  }
+
+  /// The name that `bytes` spell in any case. `bytes` is a token: the parsers have checked that before.
+  public init(_ bytes: Span<UInt8>) {
+    let length = bytes.count
+    guard length >= 2, length <= 27 else {
+      self = .other
+      return
+    }
+    let slot =
+      length &* 31 &+ Int(bytes[0] | 0x20) &* 92 &+ Int(bytes[length - 1] | 0x20) &* 86
+      &+ Int(bytes[length - 2] | 0x20) &* 110
+    guard let candidate = FieldName(rawValue: Self.candidates[slot & 0xFF]), candidate != .other else {
+      self = .other
+      return
+    }
+    let text = candidate.text
+    guard text.utf8CodeUnitCount == length else {
+      self = .other
+      return
+    }
+    var underscores = false
+    for index in 0..<length {
+      let expected = unsafe text.utf8Start[index]
+      let byte = bytes[index]
+      // A token has no byte below 0x21, so setting this bit makes a capital small and mistakes nothing for a letter.
+      if byte | 0x20 == expected { continue }
+      guard byte == ASCII.underscore, expected == ASCII.dash else {
+        self = .other
+        return
+      }
+      underscores = true
+    }
+    self = underscores ? .lookalike : candidate
+  }
+
+  // Raw value of the only name that can be at a slot. `FieldNameTests` looks every name up; a new name may need other
+  // multipliers above.
+  private static let candidates: InlineArray<256, UInt8> = [
+    0, 61, 0, 0, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0,
+    59, 0, 0, 0, 0, 14, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 46, 0, 58, 0, 0, 0, 0, 0, 0, 35, 0, 0, 56, 50, 0,
+    0, 71, 26, 12, 10, 0, 0, 0, 0, 0, 48, 6, 0, 0, 1, 75,
+    0, 24, 0, 52, 0, 0, 0, 31, 0, 0, 23, 0, 8, 0, 0, 0,
+    0, 19, 0, 0, 0, 0, 0, 34, 0, 0, 44, 0, 0, 0, 0, 0,
+    0, 60, 33, 0, 0, 11, 47, 0, 41, 55, 0, 0, 0, 73, 28, 0,
+    2, 62, 20, 0, 0, 0, 0, 0, 0, 16, 30, 0, 0, 74, 38, 0,
+    0, 53, 0, 37, 0, 0, 57, 0, 15, 0, 0, 43, 0, 65, 0, 0,
+    0, 0, 0, 70, 0, 0, 45, 0, 0, 0, 0, 0, 0, 4, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 69, 25, 0, 42, 0,
+    36, 0, 0, 0, 5, 0, 0, 0, 63, 0, 0, 0, 0, 17, 0, 72,
+    27, 0, 0, 49, 0, 0, 0, 0, 0, 51, 0, 7, 39, 0, 0, 0,
+    0, 0, 0, 67, 0, 0, 9, 0, 0, 68, 0, 0, 0, 64, 76, 0,
+    0, 0, 0, 0, 54, 0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 18,
+    0, 0, 0, 0, 0, 22, 13, 0, 0, 0, 0, 0, 66, 0, 0, 29,
+  ]
+}
+
+/// A set of known field names.
+public struct FieldNameSet: Sendable {
+  @usableFromInline var low: UInt64 = 0
+  @usableFromInline var high: UInt64 = 0
+
+  /// No name.
+  @inlinable public init() {}
+
+  /// One name.
+  @inlinable public init(_ name: FieldName) { insert(name) }
+
+  /// This set and another name. A chain of these is one constant to the compiler, which a list of names would not be.
+  @inlinable public func with(_ name: FieldName) -> FieldNameSet {
+    var set = self
+    set.insert(name)
+    return set
+  }
+
+  /// Adds a name.
+  @inlinable public mutating func insert(_ name: FieldName) {
+    if name.rawValue < 64 { low |= Self.bit(name) } else { high |= Self.bit(name) }
+  }
+
+  /// Whether the name is in the set.
+  @inlinable public func contains(_ name: FieldName) -> Bool {
+    (name.rawValue < 64 ? low : high) & Self.bit(name) != 0
+  }
+
+  /// Whether the two sets have a name in common.
+  @inlinable public func intersects(_ other: FieldNameSet) -> Bool { low & other.low | high & other.high != 0 }
+
+  // The place within a word: a masking shift looks at the lower six bits only.
+  @inlinable static func bit(_ name: FieldName) -> UInt64 { 1 &<< UInt64(name.rawValue) }
 }

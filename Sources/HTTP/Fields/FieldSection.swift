@@ -1,4 +1,4 @@
-// Owns the grammar of field lines. One pass: each byte of a name is looked up once, values are skipped eight bytes at a
+// The grammar of field lines. One pass: each byte of a name is looked up once, values are skipped eight bytes at a
 // time. It knows nothing of what the fields mean.
 //
 //     field-line = field-name ":" OWS field-value OWS            (RFC 9112 §5)
@@ -115,4 +115,40 @@ enum FieldSection {
     }
     return .invalid(.name)
   }
+}
+
+/// One field line of a head or trailer section, as places in the bytes it was read from.
+public struct FieldLine: Sendable {
+  /// The name as spelt.
+  public var name: ByteRange
+  /// The value without the white space around it; possibly empty.
+  public var value: ByteRange
+  /// The name, where it is one that a rule knows.
+  public var known: FieldName
+  /// Whether the line reads `name: value CRLF` with exactly one space, so that its bytes can be sent on as they are.
+  public var isPlain: Bool
+
+  @inlinable init(name: ByteRange, value: ByteRange, known: FieldName, isPlain: Bool) {
+    self.name = name
+    self.value = value
+    self.known = known
+    self.isPlain = isPlain
+  }
+}
+
+/// Why bytes are not a field section (RFC 9112 §5, RFC 9110 §5).
+public enum FieldSyntaxError: Error, Sendable, Hashable, CaseIterable {
+  /// The name is empty, holds a byte that is not a `tchar`, or no colon follows it.
+  case name
+  /// White space stands between name and colon (RFC 9112 §5.1).
+  case spaceBeforeColon
+  /// A line begins with white space: line folding, which is obsolete (RFC 9112 §5.2), or white space before the first
+  /// field (RFC 9112 §2.2).
+  case folding
+  /// The value holds NUL or another control byte (RFC 9110 §5.5).
+  case value
+  /// A line ends with LF alone, or holds a CR that is not followed by LF (RFC 9112 §2.2).
+  case lineEnd
+  /// More lines than `HeadLimits.fieldCount`.
+  case tooMany
 }

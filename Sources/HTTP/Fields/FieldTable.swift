@@ -1,5 +1,5 @@
-// Owns the list of a message's field lines and the bitmap of the names present. Its storage is allocated once and
-// reused for every message of a connection.
+// The list of a message's field lines and the bitmap of the names present. Its storage is allocated once and reused for
+// every message of a connection.
 
 /// The field lines of one head or trailer section, in order.
 @safe

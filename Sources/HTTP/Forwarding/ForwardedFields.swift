@@ -1,4 +1,4 @@
-// Owns how the fields that tell the upstream about the downstream are spelt: `Forwarded` (RFC 7239) and
+// How the fields that tell the upstream about the downstream are spelt: `Forwarded` (RFC 7239) and
 // `X-Forwarded-For`. Whether what the caller said of itself is kept is the plan's decision; these append to it.
 //
 //     Forwarded = 1#forwarded-element ; forwarded-element = [ pair ] *( ";" [ pair ] ) ; pair = token "=" value

@@ -1,5 +1,5 @@
-// Owns which fields of a head end at this hop (RFC 9110 §7.6.1). Fields that the proxy itself replaces on the way
-// through (`Host`, `Authorization`, `Via`, the lengths) are decided where it replaces them.
+// Which fields of a head end at this hop (RFC 9110 §7.6.1). Fields that the proxy itself replaces on the way through
+// (`Host`, `Authorization`, `Via`, the lengths) are decided where it replaces them.
 
 /// The rule for fields that speak about one connection.
 public enum HopByHop {
@@ -38,5 +38,20 @@ public enum HopByHop {
       next = fields.index(of: .te, from: line + 1)
     }
     return false
+  }
+}
+
+/// The rule for trailer fields.
+public enum TrailerRule {
+  /// Whether the trailer field of this line may be forwarded, given what the head of its message nominated.
+  public static func forwards(_ line: FieldLine, _ nominations: Nominations?, in bytes: Span<UInt8>) -> Bool {
+    switch line.known {
+    // Names that no rule of ours mentions steer nothing on the way, unless the sender says that they are about the
+    // connection.
+    case .other: nominations.map { !$0.contains(bytes.extracting(line.name)) } ?? true
+    // Computed late.
+    case .date, .eTag, .server, .authenticationInfo: true
+    default: false
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Owns the reading of `Max-Forwards`: how many more intermediaries a request may pass.
+// The reading of `Max-Forwards`: how many more intermediaries a request may pass.
 //
 //     Max-Forwards = 1*DIGIT                                                              (RFC 9110 §7.6.2)
 

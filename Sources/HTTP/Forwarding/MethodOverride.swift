@@ -1,5 +1,5 @@
-// Owns the fields by which a request asks to be taken for one of another method. No standard has them; many frameworks
-// obey one or another.
+// The fields by which a request asks to be taken for one of another method. No standard has them; many frameworks obey
+// one or another.
 
 import Bytes
 

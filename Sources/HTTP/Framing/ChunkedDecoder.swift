@@ -1,4 +1,4 @@
-// Owns the reading of the chunked transfer coding, without copying: it says which of the bytes received are content.
+// The reading of the chunked transfer coding, without copying: it says which of the bytes received are content.
 // The trailer section behind the last chunk is `TrailerParser`'s.
 //
 //     chunked-body = *chunk last-chunk trailer-section CRLF                               (RFC 9112 §7.1)

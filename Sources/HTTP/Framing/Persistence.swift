@@ -1,4 +1,4 @@
-// Owns the question whether a connection can carry another message after this one (RFC 9112 §9.3).
+// The question whether a connection can carry another message after this one (RFC 9112 §9.3).
 
 /// What becomes of a connection after a message, as far as that message decides.
 public enum Persistence: UInt8, Sendable, Hashable {
@@ -22,5 +22,31 @@ public enum Persistence: UInt8, Sendable, Hashable {
   private static func decide(_ version: HTTPVersion, _ options: ConnectionOptions) -> Persistence {
     if options.close { return .close }
     return version == .http11 || options.keepAlive ? .keepAlive : .close
+  }
+}
+
+/// What a request expects before it sends its content.
+public enum ExpectContinue: UInt8, Sendable, Hashable {
+  /// Nothing, or an expectation in an HTTP/1.0 request, which is ignored.
+  case none
+  /// A 100 (Continue) before the content.
+  case continue100
+  /// An expectation that no standard defines: 417 (Expectation Failed).
+  case unknown
+
+  /// The expectation of a request.
+  public static func of(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ExpectContinue {
+    if !head.fields.contains(.expect) || head.version == .http10 { return .none }
+    var expectation = ExpectContinue.none
+    var next = head.fields.index(of: .expect)
+    while let line = next {
+      var elements = ListElements(bytes, head.fields[line].value)
+      while let element = elements.next() {
+        if !bytes.extracting(element).equalsIgnoringCase("100-continue") { return .unknown }
+        expectation = .continue100
+      }
+      next = head.fields.index(of: .expect, from: line + 1)
+    }
+    return expectation
   }
 }

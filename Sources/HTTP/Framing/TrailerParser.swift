@@ -1,5 +1,5 @@
-// Owns the reading of the trailer section behind a last chunk, up to and with the empty line that ends the message.
-// Which trailer fields may be sent on is `TrailerRule`'s.
+// The reading of the trailer section behind a last chunk, up to and with the empty line that ends the message. Which
+// trailer fields may be sent on is `TrailerRule`'s.
 
 import Bytes
 
@@ -59,4 +59,12 @@ public struct TrailerParser: ~Copyable {
       return .complete(byteCount: byteCount)
     }
   }
+}
+
+/// Why bytes are not an acceptable trailer section (RFC 9112 §7.1.2).
+public enum TrailerError: Error, Sendable, Hashable {
+  /// A field line is wrong.
+  case field(FieldSyntaxError)
+  /// The section is longer than `HeadLimits.headBytes`.
+  case tooLarge
 }

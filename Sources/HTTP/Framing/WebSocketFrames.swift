@@ -1,4 +1,4 @@
-// Owns the one thing that is read of a WebSocket's frames: where one ends, so that another can be put behind it.
+// The one thing that is read of a WebSocket's frames: where one ends, so that another can be put behind it.
 //
 //     frame = FIN RSV opcode, MASK length-7 [ length-16 / length-64 ] [ masking-key ] payload     (RFC 6455 §5.2)
 

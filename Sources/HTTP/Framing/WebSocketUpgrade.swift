@@ -1,5 +1,5 @@
-// Owns when a request asks to become a WebSocket, and when an answer agrees (RFC 6455 §4, RFC 9110 §7.8). What follows
-// is not HTTP.
+// When a request asks to become a WebSocket, and when an answer agrees (RFC 6455 §4, RFC 9110 §7.8). What follows is
+// not HTTP.
 
 /// The upgrade to the WebSocket protocol.
 public enum WebSocketUpgrade {

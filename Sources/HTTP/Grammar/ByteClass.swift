@@ -1,5 +1,5 @@
-// Owns the classes of bytes that the grammars of RFC 9110, 9112 and 3986 speak of, as one table of 256 entries with a
-// bit per class. Everything that reads bytes of a message asks here.
+// The classes of bytes that the grammars of RFC 9110, 9112 and 3986 speak of, as one table of 256 entries with a bit
+// per class. Everything that reads bytes of a message asks here.
 
 /// The classes that one byte belongs to.
 struct ByteClass {

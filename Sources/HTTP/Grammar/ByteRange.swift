@@ -1,5 +1,5 @@
-// Owns the one way a place inside a message is written down: an offset and a length, relative to the first byte of the
-// head that was parsed. It keeps nothing alive and checks nothing until it is used on bytes.
+// The one way a place inside a message is written down: an offset and a length, relative to the first byte of the head
+// that was parsed. It keeps nothing alive and checks nothing until it is used on bytes.
 
 import Bytes
 

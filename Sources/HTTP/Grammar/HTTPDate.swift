@@ -1,4 +1,4 @@
-// Owns the one format of dates that is sent. It knows no clock.
+// The one format of dates that is sent. It knows no clock.
 //
 //     IMF-fixdate = day-name "," SP date1 SP time-of-day SP GMT                           (RFC 9110 §5.6.7)
 

@@ -1,4 +1,4 @@
-// Owns the one kind of address this code base contacts: an http or https URL with a host. Reads it strictly; resolves,
+// The one kind of address this code base contacts: an http or https URL with a host. Reads it strictly; resolves,
 // normalises and percent-decodes nothing.
 
 import Bytes
@@ -107,4 +107,14 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
   /// The URL as text.
   public var description: String { origin + target }
+}
+
+extension HTTPURL {
+  /// Whether the host is `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.
+  public var isLoopback: Bool {
+    if host == "localhost" { return true }
+    // Not an IPv4-mapped address: where it leads depends on the machine's settings.
+    guard let address = IPAddress(host), address == address.unmapped else { return false }
+    return address.isLoopback
+  }
 }

@@ -1,4 +1,45 @@
-// Owns which versions of HTTP are spoken on a connection.
+// The reading of `HTTP-version`, the same in request and status lines.
+//
+//     HTTP-version = HTTP-name "/" DIGIT "." DIGIT ; HTTP-name = %s"HTTP"                 (RFC 9112 §2.3)
+
+import Bytes
+
+/// What stands where a version is due.
+enum VersionReading {
+  case needsMore
+  case version(HTTPVersion, next: Int)
+  /// A version, of another major number than 1.
+  case unsupported
+  case malformed
+
+  /// Reads at `start`; bytes at and behind `end` are not looked at.
+  init(_ bytes: Span<UInt8>, at start: Int, end: Int) {
+    if start + 8 <= end {
+      let word = UInt64(bigEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+      if word == 0x4854_5450_2F31_2E31 {  // "HTTP/1.1"
+        self = .version(.http11, next: start + 8)
+        return
+      }
+    }
+    self = Self.read(bytes, at: start, end: end)
+  }
+
+  @inline(never)
+  private static func read(_ bytes: Span<UInt8>, at start: Int, end: Int) -> VersionReading {
+    let pattern: StaticString = "HTTP/9.9"
+    for offset in 0..<8 {
+      if start + offset >= end { return .needsMore }
+      let byte = bytes[start + offset]
+      if offset == 5 || offset == 7 {
+        if byte &- ASCII.zero >= 10 { return .malformed }
+      } else if unsafe byte != pattern.utf8Start[offset] {
+        return .malformed
+      }
+    }
+    if bytes[start + 5] != ASCII.zero + 1 { return .unsupported }
+    return .version(bytes[start + 7] == ASCII.zero ? .http10 : .http11, next: start + 8)
+  }
+}
 
 /// The version of a message. A higher minor version than 1 counts as 1.1 (RFC 9110 §2.5).
 public enum HTTPVersion: UInt8, Sendable, Hashable {

@@ -1,4 +1,4 @@
-// Owns the reading of `host[:port]`, as in a `Host` field or an absolute-form target, and the question whether it names
+// The reading of `host[:port]`, as in a `Host` field or an absolute-form target, and the question whether it names
 // a given host. Nothing is resolved or normalised.
 //
 //     Host = uri-host [ ":" port ] ; uri-host = IP-literal / IPv4address / reg-name       (RFC 9110 §7.2, RFC 3986

@@ -1,4 +1,4 @@
-// Owns the methods that rules distinguish. Method names are case-sensitive (RFC 9110 §9.1).
+// The methods that rules distinguish. Method names are case-sensitive (RFC 9110 §9.1).
 
 /// The method of a request.
 public enum RequestMethod: UInt8, Sendable, Hashable {

@@ -1,4 +1,4 @@
-// Owns the reason phrases of the status codes this proxy itself answers with.
+// The reason phrases of the status codes this proxy itself answers with.
 
 /// Status codes (RFC 9110 §15).
 public enum StatusCode {

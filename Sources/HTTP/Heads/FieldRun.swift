@@ -1,5 +1,5 @@
-// Owns the copying of neighbouring field lines in one piece. A head is mostly forwarded as it came, so a handful of
-// copies does for thirty lines.
+// The copying of neighbouring field lines in one piece. A head is mostly forwarded as it came, so a handful of copies
+// does for thirty lines.
 
 public import Bytes
 

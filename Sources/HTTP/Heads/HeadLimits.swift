@@ -1,4 +1,6 @@
-// Owns how much of a head is read before the peer is told that it is too much.
+// How much of a head is read before the peer is told that it is too much.
+
+internal import Bytes
 
 /// Limits on the size of a head. A head at the limit is still accepted.
 public struct HeadLimits: Sendable, Hashable {
@@ -14,5 +16,24 @@ public struct HeadLimits: Sendable, Hashable {
     self.headBytes = headBytes
     self.fieldCount = fieldCount
     self.targetBytes = targetBytes
+  }
+}
+
+/// How far a head that arrives in pieces has been read: the same for requests and responses.
+struct HeadScan {
+  /// The part of the head that comes next.
+  enum Phase { case startLine, fields, finished }
+
+  var phase = Phase.startLine
+  /// Where the first line begins that is not complete.
+  var lineStart = 0
+  /// How much of that line is known to hold no line end.
+  var scanned = 0
+
+  /// Whether the line of which a part was there before is still without its end: then there is nothing new to learn.
+  mutating func isMidLine(_ bytes: Span<UInt8>, end: Int, limit: Int) -> Bool {
+    guard scanned > lineStart else { return false }
+    while scanned < end, bytes[scanned] != ASCII.lineFeed { scanned += 1 }
+    return scanned == end && bytes.count < limit
   }
 }

@@ -1,5 +1,5 @@
-// Owns how heads are spelt when they are sent: into a buffer, without intermediate text. What is written is the
-// caller's decision; nothing is checked here, so values come from parsed heads or from our own literals.
+// How heads are spelt when they are sent: into a buffer, without intermediate text. What is written is the caller's
+// decision; nothing is checked here, so values come from parsed heads or from our own literals.
 
 public import Bytes
 

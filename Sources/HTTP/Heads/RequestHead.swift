@@ -1,4 +1,4 @@
-// Owns what a request head says, as places in the bytes it was read from. `RequestHeadParser` fills it in.
+// What a request head says, as places in the bytes it was read from. `RequestHeadParser` fills it in.
 
 /// The head of a request. Every range counts from the first byte that the parser was given.
 public struct RequestHead: ~Copyable {
@@ -20,5 +20,52 @@ public struct RequestHead: ~Copyable {
 
   init(fieldCapacity: Int) {
     fields = FieldTable(capacity: fieldCapacity)
+  }
+}
+
+/// Why bytes are not an acceptable request head.
+public enum RequestHeadError: Error, Sendable, Hashable {
+  /// Not `method SP target SP version CRLF` (RFC 9112 §3): parts missing, more white space, an HTTP/0.9 request.
+  case requestLine
+  /// The method is not a token.
+  case method
+  /// The target has none of the four forms, or not one that the method permits (RFC 9112 §3.2), or a byte that no
+  /// target has: a control, `#`, non-ASCII.
+  case target
+  /// The target is longer than `HeadLimits.targetBytes`.
+  case targetTooLong
+  /// User information in the target (RFC 9110 §4.2.4).
+  case userInformation
+  /// The third part is not `HTTP/` digit `.` digit.
+  case version
+  /// An HTTP of another major version than 1.
+  case versionUnsupported
+  /// A line of the head's beginning ends with LF alone, or holds a CR that is not followed by LF.
+  case lineEnd
+  /// More empty lines before the request line than a sloppy client sends.
+  case emptyLines
+  /// A field line is wrong.
+  case field(FieldSyntaxError)
+  /// The head is longer than `HeadLimits.headBytes`.
+  case headTooLarge
+  /// HTTP/1.1 without `Host` (RFC 9112 §3.2).
+  case hostMissing
+  /// More than one `Host` line.
+  case hostRepeated
+  /// `Host` is not `host[:port]`.
+  case hostInvalid
+  /// `Host` and the authority in the target differ.
+  case hostDisagrees
+  /// `Connection` is not a list of tokens, or nominates more than 16 fields.
+  case connectionOptions
+
+  /// The status code to answer with.
+  public var status: Int {
+    switch self {
+    case .targetTooLong: 414
+    case .headTooLarge, .field(.tooMany): 431
+    case .versionUnsupported: 505
+    default: 400
+    }
   }
 }

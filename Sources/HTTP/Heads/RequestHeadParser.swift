@@ -1,4 +1,4 @@
-// Owns the reading of a request head from the bytes received so far, as strict as RFC 9112 allows. It decides nothing
+// The reading of a request head from the bytes received so far, as strict as RFC 9112 allows. It decides nothing
 // about bodies (`BodyFraming`), paths (`NormalPath`) or what is forwarded (`HopByHop`).
 //
 //     HTTP-message = start-line CRLF *( field-line CRLF ) CRLF [ message-body ]           (RFC 9112 §2.1)

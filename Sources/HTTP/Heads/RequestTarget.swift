@@ -1,4 +1,4 @@
-// Owns the four forms of a request target and where their parts are. It does not judge or change paths; that is
+// The four forms of a request target and where their parts are. It does not judge or change paths; that is
 // `NormalPath`.
 //
 //     request-target = origin-form / absolute-form / authority-form / asterisk-form       (RFC 9112 §3.2)

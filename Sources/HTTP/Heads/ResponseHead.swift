@@ -1,4 +1,4 @@
-// Owns what a response head says, as places in the bytes it was read from. `ResponseHeadParser` fills it in.
+// What a response head says, as places in the bytes it was read from. `ResponseHeadParser` fills it in.
 
 /// The head of a response. Every range counts from the first byte that the parser was given.
 public struct ResponseHead: ~Copyable {
@@ -20,4 +20,24 @@ public struct ResponseHead: ~Copyable {
   /// Whether another response to the same request follows (RFC 9110 §15.2). 101 is not one of these: what follows it is
   /// another protocol.
   public var isInterim: Bool { status < 200 && status != 101 }
+}
+
+/// Why bytes are not an acceptable response head.
+public enum ResponseHeadError: Error, Sendable, Hashable {
+  /// Not `version SP status [SP reason] CRLF` (RFC 9112 §4).
+  case statusLine
+  /// An HTTP of another major version than 1.
+  case versionUnsupported
+  /// The status is not a number from 100 to 599 (RFC 9110 §15).
+  case statusCode
+  /// The reason phrase holds a control byte.
+  case reason
+  /// The status line ends with LF alone, or holds a CR that is not followed by LF.
+  case lineEnd
+  /// A field line is wrong.
+  case field(FieldSyntaxError)
+  /// The head is longer than `HeadLimits.headBytes`.
+  case headTooLarge
+  /// `Connection` is not a list of tokens, or nominates more than 16 fields.
+  case connectionOptions
 }

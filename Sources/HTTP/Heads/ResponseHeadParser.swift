@@ -1,4 +1,4 @@
-// Owns the reading of a response head from the bytes received so far. Interim responses are heads like any other.
+// The reading of a response head from the bytes received so far. Interim responses are heads like any other.
 //
 //     status-line = HTTP-version SP status-code SP [ reason-phrase ]                      (RFC 9112 §4)
 

@@ -1,4 +1,4 @@
-// Owns the names of what a path may hold percent-encoded only where its route says so.
+// The names of what a path may hold percent-encoded only where its route says so.
 
 import Bytes
 

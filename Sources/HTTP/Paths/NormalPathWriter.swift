@@ -1,4 +1,4 @@
-// Owns the slow way to a path's normal form: writing it, segment by segment. `NormalPath` states the rules.
+// The slow way to a path's normal form: writing it, segment by segment. `NormalPath` states the rules.
 
 import Bytes
 

@@ -1,5 +1,5 @@
-// Owns the ways in which other readers may take a path apart, for the question whether one of them could take it for
-// the path of another route. What is in none of them is `NormalPath`'s: dot segments, backslashes and all that has no
+// The ways in which other readers may take a path apart, for the question whether one of them could take it for the
+// path of another route. What is in none of them is `NormalPath`'s: dot segments, backslashes and all that has no
 // normal form.
 
 import Bytes

@@ -1,5 +1,5 @@
-// Owns how an outbound proxy's place is written: http://host:port, or host:port alone, with a user and a password where
-// it asks for them.
+// How an outbound proxy's place is written: http://host:port, or host:port alone, with a user and a password where it
+// asks for them.
 
 package import Bytes
 

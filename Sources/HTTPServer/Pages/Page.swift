@@ -111,7 +111,8 @@ private enum PageStyle {
   static let sheet = """
     :root{color-scheme:light dark;--ink:#16202a;--quiet:#566472;--page:#f2f4f6;--card:#fff;--line:#cfd6dd;\
     --main:#0a5a52;--on-main:#fff;--note:#eef6f5;--bad:#9b1c1c;--bad-back:#fdf1f0}
-    @media (prefers-color-scheme:dark){:root{--ink:#e8edf1;--quiet:#a3b0bc;--page:#12171c;--card:#1b2229;--line:#3d4955;\
+    @media (prefers-color-scheme:dark){:root{--ink:#e8edf1;--quiet:#a3b0bc;--page:#12171c;--card:#1b2229;\
+    --line:#3d4955;\
     --main:#7fd6cb;--on-main:#06201d;--note:#16302e;--bad:#ffb4ab;--bad-back:#3a1c1b}}
     *{box-sizing:border-box}
     body{margin:0;padding:min(1rem,4vw);min-height:100vh;display:flex;flex-direction:column;align-items:center;\
@@ -138,10 +139,11 @@ private enum PageStyle {
     label{display:block;font-weight:600;margin:.75rem 0 .25rem}
     label.choice{display:flex;gap:.6rem;align-items:center;min-height:2.75rem;padding:.5rem .75rem;margin:.4rem 0;\
     font-weight:400;border:1px solid var(--line);border-radius:.4rem;cursor:pointer}
-    input{width:100%;font:inherit;padding:.6rem .75rem;color:inherit;background:transparent;border:1px solid var(--quiet);\
-    border-radius:.4rem}
+    input{width:100%;font:inherit;padding:.6rem .75rem;color:inherit;background:transparent;\
+    border:1px solid var(--quiet);border-radius:.4rem}
     input[type=radio]{accent-color:var(--main);width:1.1rem;height:1.1rem;margin:0;flex:none}
-    input.code{font:600 1.5rem/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;text-transform:uppercase}
+    input.code{font:600 1.5rem/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;\
+    text-transform:uppercase}
     .note,.problem{border:1px solid transparent;border-radius:.4rem;padding:.6rem .75rem;margin:.75rem 0}
     .note{background:var(--note)}
     .problem{color:var(--bad);background:var(--bad-back)}

@@ -1,5 +1,5 @@
-// Owns which held token serves while a changed credential has obtained none: the rule, and the broker's part in it.
-// That such a token is renewed at once follows from `BearerValue.dueNow`, and what serves after a failure from
+// Which held token serves while a changed credential has obtained none: the rule, and the broker's part in it. That
+// such a token is renewed at once follows from `BearerValue.dueNow`, and what serves after a failure from
 // `AcquisitionPlan`.
 
 package import Bytes

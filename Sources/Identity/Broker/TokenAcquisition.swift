@@ -1,4 +1,4 @@
-// Owns one acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their
+// One acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their
 // repetition. Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
 
 internal import Bytes

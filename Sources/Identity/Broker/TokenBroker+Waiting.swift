@@ -1,5 +1,5 @@
-// Owns how long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only
-// refresh token that is good from then on.
+// How long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only refresh
+// token that is good from then on.
 
 internal import Bytes
 internal import HTTP

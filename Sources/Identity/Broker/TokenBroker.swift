@@ -1,5 +1,5 @@
-// Owns the tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do
-// is `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
+// The tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do is
+// `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
 
 package import Bytes
 internal import Platform

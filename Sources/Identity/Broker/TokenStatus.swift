@@ -1,4 +1,4 @@
-// Owns what is told about tokens to people and machines: readiness, log and metrics. Never the token.
+// What is told about tokens to people and machines: readiness, log and metrics. Never the token.
 
 package import Bytes
 package import Tokens

@@ -1,4 +1,4 @@
-// Owns what log and metrics say about acquisitions. Tokens and secrets are not in its reach: an event has none.
+// What log and metrics say about acquisitions. Tokens and secrets are not in its reach: an event has none.
 
 internal import Bytes
 package import Telemetry

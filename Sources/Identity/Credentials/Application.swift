@@ -1,4 +1,4 @@
-// Owns what the broker knows of one application: who it is, how it proves it, and how its provider is reached.
+// What the broker knows of one application: who it is, how it proves it, and how its provider is reached.
 
 package import HTTPClient
 package import Tokens

@@ -1,4 +1,4 @@
-// Owns where the proof of an application comes from, and getting it for one request.
+// Where the proof of an application comes from, and getting it for one request.
 
 package import Bytes
 internal import FoundationEssentials

@@ -1,5 +1,5 @@
-// Owns the asking of the service that hands out a managed identity's tokens. What is sent, what an answer means and
-// when it is sent again are Tokens' rules.
+// The asking of the service that hands out a managed identity's tokens. What is sent, what an answer means and when it
+// is sent again are Tokens' rules.
 
 internal import Bytes
 internal import HTTPClient

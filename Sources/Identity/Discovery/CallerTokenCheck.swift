@@ -1,4 +1,4 @@
-// Owns the judgement of tokens that callers bring for themselves: whose they must be, for whom, and the issuer's keys,
+// The judgement of tokens that callers bring for themselves: whose they must be, for whom, and the issuer's keys,
 // fetched when they are first needed and again when a token names an unknown key.
 
 package import Bytes

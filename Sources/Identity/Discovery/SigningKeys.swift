@@ -1,5 +1,4 @@
-// Owns a provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no
-// longer.
+// A provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no longer.
 
 internal import Bytes
 internal import HTTPClient

@@ -1,5 +1,5 @@
-// Owns how acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy
-// get the proxy's own words.
+// How acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy get
+// the proxy's own words.
 
 package import HTTPClient
 internal import Platform

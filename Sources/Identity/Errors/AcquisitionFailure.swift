@@ -1,5 +1,5 @@
-// Owns the sorting of everything that can go wrong on the way to a token: what callers are told, how long the key
-// pauses, and whether one more try at once is worth it.
+// The sorting of everything that can go wrong on the way to a token: what callers are told, how long the key pauses,
+// and whether one more try at once is worth it.
 
 internal import HTTPClient
 internal import Tokens

@@ -1,4 +1,4 @@
-// Owns the sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
+// The sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
 
 package import Bytes
 package import Tokens

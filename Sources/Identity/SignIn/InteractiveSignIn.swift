@@ -1,4 +1,4 @@
-// Owns the sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC
+// The sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC
 // 8252). Opening the browser is the caller's.
 
 package import Bytes

@@ -1,4 +1,4 @@
-// Owns the redirect URIs that a sign-in can be brought back to on this machine (RFC 8252 §7.3).
+// The redirect URIs that a sign-in can be brought back to on this machine (RFC 8252 §7.3).
 
 internal import Bytes
 internal import HTTP

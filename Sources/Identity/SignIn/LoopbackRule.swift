@@ -1,5 +1,5 @@
-// Owns what the loopback listener does with each request of a sign-in: which leads to the provider, which may be its
-// answer, which is the person's decision.
+// What the loopback listener does with each request of a sign-in: which leads to the provider, which may be its answer,
+// which is the person's decision.
 
 internal import HTTP
 

@@ -1,5 +1,5 @@
-// Owns what both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID
-// token that is believed, and everything filed in the cache.
+// What both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID token
+// that is believed, and everything filed in the cache.
 
 internal import Bytes
 internal import Tokens

@@ -1,4 +1,4 @@
-// Owns what a sign-in is asked for, whichever way the person goes.
+// What a sign-in is asked for, whichever way the person goes.
 
 package import Tokens
 

@@ -1,4 +1,4 @@
-// Owns who is signed in to an application, and signing them out, in MSAL's words.
+// Who is signed in to an application, and signing them out, in MSAL's words.
 
 package import Tokens
 

@@ -1,4 +1,4 @@
-// Owns the ways keys, digests and signatures fail, and how OpenSSL's error queue becomes one reason. TLS has its own.
+// The ways keys, digests and signatures fail, and how OpenSSL's error queue becomes one reason. TLS has its own.
 
 internal import COpenSSL
 
@@ -24,7 +24,7 @@ public enum CryptoError: Error, Sendable, Hashable {
 
 /// The newest reason in this thread's error queue, which is emptied. OpenSSL's reasons are fixed words and hold no
 /// data.
-func takeOpenSSLReason() -> String {
+package func takeOpenSSLReason() -> String {
   defer { ERR_clear_error() }
   let code = ERR_peek_last_error()
   guard code != 0 else { return "no reason given" }
@@ -38,4 +38,14 @@ func takeOpenSSLErrors() -> (codes: [UInt], reason: String) {
   while case let code = ERR_get_error(), code != 0 { codes.append(code) }
   let reason = codes.last.flatMap { ERR_reason_error_string($0) }.map { String(cString: $0) }
   return (codes, reason ?? "no reason given")
+}
+
+/// The library behind TLS, digests and signatures.
+public enum CryptoLibrary {
+  /// Keeps it usable until the process is gone. By itself it frees everything in `exit`, under the threads that still
+  /// run then, and one of them crashes (`OPENSSL_INIT_NO_ATEXIT`). Call it first in `main`: later it has no effect.
+  public static func outlastExit() {
+    // Where that fails, the first use reports it.
+    _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+  }
 }

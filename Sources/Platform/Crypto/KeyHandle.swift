@@ -1,4 +1,4 @@
-// Owns one OpenSSL key object and its lifetime, with the operations every kind of private key shares.
+// One OpenSSL key object and its lifetime, with the operations every kind of private key shares.
 
 internal import COpenSSL
 
@@ -6,8 +6,8 @@ internal import COpenSSL
 ///
 /// `@unchecked Sendable`: nothing changes the key after `init`; OpenSSL counts its references atomically and allows
 /// concurrent use as long as each operation has a context of its own, which every operation here creates.
-final class KeyHandle: @unchecked Sendable {
-  let pointer: OpaquePointer
+package final class KeyHandle: @unchecked Sendable {
+  package let pointer: OpaquePointer
 
   /// Takes over a reference.
   init(owning pointer: OpaquePointer) {
@@ -19,7 +19,7 @@ final class KeyHandle: @unchecked Sendable {
   }
 
   /// Makes a fresh key of `kind`, after `configure` has set the context up (1: done).
-  static func generate(
+  package static func generate(
     _ kind: String, configure: (OpaquePointer) -> Int32
   ) throws(CryptoError) -> KeyHandle {
     guard let context = EVP_PKEY_CTX_new_from_name(nil, kind, nil) else {
@@ -93,7 +93,7 @@ final class KeyHandle: @unchecked Sendable {
   }
 
   /// The private key as PEM (PKCS #8, not encrypted).
-  func pem() throws(CryptoError) -> [UInt8] {
+  package func pem() throws(CryptoError) -> [UInt8] {
     guard let text = writtenBytes({ PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) }) else {
       throw .unavailable(reason: takeOpenSSLReason())
     }
@@ -102,7 +102,7 @@ final class KeyHandle: @unchecked Sendable {
 }
 
 /// What `write` puts into a memory BIO; nil where it does not answer 1.
-func writtenBytes(_ write: (OpaquePointer) -> Int32) -> [UInt8]? {
+package func writtenBytes(_ write: (OpaquePointer) -> Int32) -> [UInt8]? {
   guard let output = BIO_new(BIO_s_mem()) else { return nil }
   defer { BIO_free(output) }
   guard write(output) == 1 else { return nil }

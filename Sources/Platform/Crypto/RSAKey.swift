@@ -1,4 +1,4 @@
-// Owns RSA private keys: made, read from PEM, written as PEM, and used to sign. What is signed, and under which key
+// RSA private keys: made, read from PEM, written as PEM, and used to sign. What is signed, and under which key
 // identifier, is the caller's.
 
 internal import COpenSSL

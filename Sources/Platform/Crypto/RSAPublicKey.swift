@@ -1,4 +1,4 @@
-// Owns RSA keys as strangers publish them (a JWK's n and e), and the check of a signature. It chooses no key and no
+// RSA keys as strangers publish them (a JWK's n and e), and the check of a signature. It chooses no key and no
 // algorithm: that is the caller's, before any byte of the token is believed.
 
 internal import COpenSSL
@@ -64,5 +64,26 @@ public struct RSAPublicKey: Sendable {
       EVP_PKEY_fromdata(context, &key, copenssl_public_key, parameters) == 1, let key
     else { throw .invalidPublicKey(reason: takeOpenSSLReason()) }
     return KeyHandle(owning: key)
+  }
+}
+
+/// A JOSE signature over RSA (RFC 7518 §3.3 and §3.5).
+public enum RSASignatureAlgorithm: Sendable, Hashable, CaseIterable {
+  /// RSASSA-PKCS1-v1_5 with SHA-256.
+  case rs256
+  /// RSASSA-PSS with SHA-256, MGF1 with SHA-256, and a salt as long as the digest.
+  case ps256
+
+  /// Sets a signing or verifying context up; 1 when done.
+  func configure(_ context: OpaquePointer?) -> Int32 {
+    switch self {
+    case .rs256:
+      return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING)
+    case .ps256:
+      guard EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1,
+        EVP_PKEY_CTX_set_rsa_mgf1_md(context, EVP_sha256()) == 1
+      else { return 0 }
+      return EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST)
+    }
   }
 }

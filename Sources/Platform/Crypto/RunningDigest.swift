@@ -1,4 +1,4 @@
-// Owns digests over bytes that arrive in pieces. `SHA256` and `SHA512` are the short forms for bytes already at hand.
+// Digests over bytes that arrive in pieces. `SHA256` and `SHA512` are the short forms for bytes already at hand.
 
 internal import COpenSSL
 
@@ -46,5 +46,52 @@ public struct RunningDigest: ~Copyable {
     var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
     guard EVP_DigestFinal_ex(context, &digest, nil) == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }
     return digest
+  }
+}
+
+/// SHA-256 (FIPS 180-4).
+public enum SHA256 {
+  /// The 32-byte digest of `bytes`.
+  public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    var digest = try RunningDigest(.sha256)
+    try digest.update(bytes)
+    return try digest.finish()
+  }
+
+  /// The 32-byte digest of `bytes`.
+  public static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try digest(of: bytes.span)
+  }
+}
+
+/// SHA-512 (FIPS 180-4).
+public enum SHA512 {
+  /// The 64-byte digest of `bytes`.
+  public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    var digest = try RunningDigest(.sha512)
+    try digest.update(bytes)
+    return try digest.finish()
+  }
+
+  /// The 64-byte digest of `bytes`.
+  public static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try digest(of: bytes.span)
+  }
+}
+
+/// Message authentication codes (RFC 2104).
+package enum HMAC {
+  /// The 32-byte HMAC-SHA-256 of `message`. Compare it with `constantTimeEqual`.
+  package static func sha256(of message: Span<UInt8>, key: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    var code = [UInt8](repeating: 0, count: 32)
+    var count: UInt32 = 0
+    let isDone = message.withUnsafeBufferPointer { message in
+      key.withUnsafeBufferPointer { key in
+        COpenSSL.HMAC(
+          EVP_sha256(), key.baseAddress, Int32(key.count), message.baseAddress, message.count, &code, &count) != nil
+      }
+    }
+    guard isDone, count == 32 else { throw .unavailable(reason: takeOpenSSLReason()) }
+    return code
   }
 }

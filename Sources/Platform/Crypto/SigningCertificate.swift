@@ -1,5 +1,5 @@
-// Owns certificates with their private keys as an application has them from its operator: PEM files or a PKCS #12
-// archive (PFX). TLS loads its own pairs; which algorithm a provider wants is not known here.
+// Certificates with their private keys as an application has them from its operator: PEM files or a PKCS #12 archive
+// (PFX). TLS loads its own pairs; which algorithm a provider wants is not known here.
 
 internal import COpenSSL
 

@@ -1,4 +1,4 @@
-// Owns an open directory: everything about a shared file happens relative to it, so that no step can be led elsewhere.
+// An open directory: everything about a shared file happens relative to it, so that no step can be led elsewhere.
 
 internal import CSystem
 internal import Glibc

@@ -1,5 +1,5 @@
-// Owns hearing of changes to one file in a directory, whether it is written in place or replaced: inotify on the
-// directory, read by a Dispatch source.
+// Hearing of changes to one file in a directory, whether it is written in place or replaced: inotify on the directory,
+// read by a Dispatch source.
 
 internal import CSystem
 internal import Dispatch

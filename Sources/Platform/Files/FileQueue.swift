@@ -1,4 +1,4 @@
-// Owns where calls run that may wait for a disk: a serial Dispatch queue, never a loop and never the threads of Swift's
+// Where calls run that may wait for a disk: a serial Dispatch queue, never a loop and never the threads of Swift's
 // tasks.
 
 internal import Dispatch

@@ -1,5 +1,5 @@
-// Owns whether a file and its directory may hold secrets: nobody else may be able to write them. A rule over what
-// `stat` says; reading that is SharedFile's.
+// Whether a file and its directory may hold secrets: no other user may be able to write them. A rule over what `stat`
+// says; reading that is SharedFile's.
 
 internal import Glibc
 
@@ -57,5 +57,105 @@ extension FileTrust: CustomStringConvertible {
     case .directoryOwnedBy(let user):
       "is in a shared directory of another user (uid \(user)), who can replace it; take a directory of your own"
     }
+  }
+}
+
+/// A user and a group.
+struct FileOwnership: Sendable, Hashable {
+  var user: UInt32
+  var group: UInt32
+
+  /// Whose a new file is, made by a process of `user` in a directory of these; nil: its maker's.
+  static func ofNewFile(directory: FileOwnership, user: UInt32) -> FileOwnership? {
+    user == 0 && directory.user != 0 ? directory : nil
+  }
+
+  /// Whose a file is that takes the place of another; nil: its maker's. A file that root left in a directory of another
+  /// user becomes that user's.
+  static func ofReplacement(old: FileOwnership, directory: FileOwnership, user: UInt32) -> FileOwnership? {
+    if old.user == 0, let heir = ofNewFile(directory: directory, user: user) {
+      return FileOwnership(user: heir.user, group: old.group == 0 ? heir.group : old.group)
+    }
+    return old
+  }
+
+  /// Gives an open file of root's, which this process has just made or found, to whom it belongs in its directory.
+  static func hand(_ descriptor: Int32, over directory: borrowing Directory) throws(SystemError) {
+    let file = try FileIdentity.of(descriptor).ownership
+    guard file.user == 0,
+      let heir = ofNewFile(directory: try directory.identity().ownership, user: geteuid())
+    else { return }
+    guard fchown(descriptor, heir.user, heir.group) == 0 else { throw SystemError("fchown") }
+  }
+}
+
+extension FileIdentity {
+  var ownership: FileOwnership { FileOwnership(user: owner, group: group) }
+}
+
+/// Who can read a file.
+public enum FileExposure {
+  /// The mode of a file that its bits, and those of every directory on the way to it, let every user read; nil for one
+  /// that not every user can read, or that is not there.
+  public static func mode(of path: String) -> UInt32? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    var place = String(cString: resolved)
+    guard let own = bits(of: place), own & S_IROTH != 0 else { return nil }
+    while let slash = place.lastIndex(of: "/"), place != "/" {
+      place = slash == place.startIndex ? "/" : String(place[..<slash])
+      guard let directory = bits(of: place), directory & S_IXOTH != 0 else { return nil }
+    }
+    return own & 0o7777
+  }
+
+  private static func bits(of path: String) -> UInt32? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode : nil
+  }
+}
+
+/// A file at one moment: which one, and when it was written.
+///
+/// Times alone are not enough: a file renamed into place brings the time of its writing with it, which may be older.
+public struct FileIdentity: Sendable, Hashable {
+  var device: UInt64
+  var inode: UInt64
+  /// Bytes.
+  public var size: Int
+  /// When its contents were written, or are said to have been.
+  public var modified: WallClock.Instant
+  /// When it was last touched in any way, which no call can set.
+  var changed: WallClock.Instant
+  var mode: UInt32
+  var owner: UInt32
+  var group: UInt32
+
+  init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int(status.st_size)
+    modified = WallClock.Instant(status.st_mtim)
+    changed = WallClock.Instant(status.st_ctim)
+    mode = status.st_mode
+    owner = status.st_uid
+    group = status.st_gid
+  }
+
+  /// Whether a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and
+  /// within one tick it need not.
+  public func isSettled(at now: WallClock.Instant) -> Bool {
+    let age = (now.seconds - changed.seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(changed.nanoseconds)
+    return age > 50_000_000
+  }
+
+  func isSameFile(as other: FileIdentity) -> Bool {
+    device == other.device && inode == other.inode
+  }
+}
+
+extension WallClock.Instant {
+  init(_ time: timespec) {
+    self.init(seconds: Int64(time.tv_sec), nanoseconds: UInt32(time.tv_nsec))
   }
 }

@@ -1,5 +1,5 @@
-// Owns the lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's
-// lock on it. Some libraries go by the one, some by the other; this takes both.
+// The lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's lock on
+// it. Some libraries go by the one, some by the other; this takes both.
 
 public import Bytes
 internal import CSystem
@@ -39,7 +39,7 @@ public struct LockFile: Sendable {
       case .success(.taken(let held)): return held
       case .success(.busy(let holder)):
         if MonotonicTime.now >= deadline { throw .held(holder) }
-      // Waiting would not help: whoever laid it there may leave it there.
+      // Waiting would not help: it may stay there.
       case .success(.obstructed(let owner)): throw .obstructed(name: place.name, owner: owner)
       case .failure(let error): throw .system(error)
       }
@@ -73,7 +73,7 @@ public struct LockFile: Sendable {
     let unnamed = csystem_unnamed_file(directory.descriptor)
     guard unnamed >= 0 else { return try makeNamed(in: directory) }
     let held = HeldLockFile(place, unnamed)
-    // Neither can fail for being held: nobody else has the file.
+    // Neither can fail for being held: no other process has the file.
     guard flock(unnamed, LOCK_EX | LOCK_NB) == 0 else { throw SystemError("flock") }
     try sign(unnamed)
     try FileOwnership.hand(unnamed, over: directory)
@@ -129,7 +129,7 @@ public struct LockFile: Sendable {
       age: identity.modified.age(at: WallClock.now),
       isLockedFromTheStart: holder?.name == self.holder.name && csystem_is_remote(directory.descriptor) == 0)
     guard stale.isProved else { return (holder, false) }
-    // Whoever else examines it must not remove it under us: the lock on it is ours until it is gone.
+    // Another process that examines it must not remove it under us: the lock on it is ours until it is gone.
     stale.isUnlocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
     guard stale.isProved else { return (holder, false) }
     try directory.remove(place.name, ifStill: identity)
@@ -142,5 +142,67 @@ extension WallClock.Instant {
   func age(at now: WallClock.Instant) -> TimeSpan {
     let nanoseconds = (now.seconds - seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(self.nanoseconds)
     return TimeSpan(nanoseconds: UInt64(max(nanoseconds, 0)))
+  }
+}
+
+/// A lock file this process holds. Released with the last reference, if not before.
+public final class HeldLockFile: Sendable {
+  private let place: FilePlace
+  private let descriptor: Locked<Int32?>
+
+  init(_ place: FilePlace, _ descriptor: Int32) {
+    self.place = place
+    self.descriptor = Locked(descriptor)
+  }
+
+  deinit {
+    release()
+  }
+
+  /// Removes the file, if it still is ours, and lets go of the kernel's lock. Blocks for a moment.
+  public func release() {
+    guard let descriptor = take() else { return }
+    defer { close(descriptor) }
+    // A file that cannot be removed any more stays; its process will be seen to be gone.
+    do throws(SystemError) {
+      let directory = try Directory(place.directory)
+      try directory.remove(place.name, ifStill: .of(descriptor))
+    } catch {}
+  }
+
+  /// Leaves the file, which another process has locked.
+  func abandon() {
+    if let descriptor = take() { close(descriptor) }
+  }
+
+  private func take() -> Int32? {
+    descriptor.withLock { descriptor in
+      defer { descriptor = nil }
+      return descriptor
+    }
+  }
+}
+
+/// What was found out about a lock file that is in the way.
+struct StaleLock: Sendable, Hashable {
+  /// Who it names; nil if it names no process.
+  var holder: LockHolder?
+  /// Whether that process lives. In a container's own numbering it may, though it is not found: hence the other proofs.
+  var holderLives: Bool
+  /// Whether no process has the file itself locked.
+  var isUnlocked: Bool
+  /// Time since it was made.
+  var age: TimeSpan
+  /// Whether its process locks the file before others can see it, as this program does where the file system lets it.
+  /// That it is unlocked says enough then: no wait for a killed one of us.
+  var isLockedFromTheStart = false
+
+  /// How old a lock is before it can be stale. No process holds one for longer than a second.
+  static let leastAge = TimeSpan.seconds(10)
+
+  /// Whether it may be removed. A file that names no process was left in the moment between its making and its writing:
+  /// every library writes its process id at once.
+  var isProved: Bool {
+    (holder == nil || !holderLives) && isUnlocked && (isLockedFromTheStart || Self.leastAge < age)
   }
 }

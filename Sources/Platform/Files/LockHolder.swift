@@ -1,4 +1,4 @@
-// Owns who holds a lock file, as the file says.
+// Who holds a lock file, as the file says.
 
 internal import Glibc
 
@@ -26,9 +26,9 @@ public struct LockHolder: Sendable, Hashable {
 
   var contents: [UInt8] { Array("\(process) \(name)".utf8) }
 
-  /// Whether the process is there and has not ended. One that nobody has waited for yet has.
+  /// Whether the process is there and has not ended. A zombie has ended.
   var lives: Bool {
-    // Somebody else's process may not be signalled, and is there.
+    // Another user's process cannot be signalled, and exists.
     guard kill(process, 0) == 0 || errno != ESRCH else { return false }
     let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return true }

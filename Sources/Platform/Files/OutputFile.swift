@@ -1,4 +1,4 @@
-// Owns writing log lines to a descriptor from a Dispatch queue, so that a slow terminal or disk never stops a loop.
+// Writing log lines to a descriptor from a Dispatch queue, so that a slow terminal or disk never stops a loop.
 
 public import Bytes
 internal import Dispatch
@@ -86,7 +86,7 @@ public final class OutputFile: Sendable {
   /// The process's standard error.
   public static let standardError = OutputFile(STDERR_FILENO)
 
-  /// Lines lost because nobody read them.
+  /// Lines lost because they were not read.
   public var droppedLines: UInt64 { state.withLock { $0.dropped } }
 
   /// Queues bytes that end with a line end. Copies them; never blocks.

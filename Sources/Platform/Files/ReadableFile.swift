@@ -1,5 +1,5 @@
-// Owns how a file is opened to be read, whatever it is for: without waiting for anyone, and only if it is a regular
-// file. A named pipe in the place of a secret would otherwise hold whoever opens it until another process comes to
+// How a file is opened to be read, whatever it is for: without waiting for anyone, and only if it is a regular file. A
+// named pipe in the place of a secret would otherwise block the process that opens it until another process comes to
 // write.
 
 public import Bytes

@@ -1,5 +1,5 @@
-// Owns locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves
-// nothing behind.
+// Locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves nothing
+// behind.
 
 public import Bytes
 internal import CSystem
@@ -16,7 +16,7 @@ public struct RegionLock: Sendable {
     self.queue = queue
   }
 
-  /// Takes lock number `index`, trying again about every 25 ms; nil where somebody held it until the time was over.
+  /// Takes lock number `index`, trying again about every 25 ms; nil if it was held until the time was over.
   public func take(_ index: UInt64, within limit: TimeSpan) async throws(SystemError) -> HeldRegion? {
     let deadline = MonotonicTime.now + limit
     let opened = await queue.run { () -> Result<HeldRegion, SystemError> in

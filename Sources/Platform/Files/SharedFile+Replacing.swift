@@ -1,5 +1,4 @@
-// Owns the atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to
-// us.
+// The atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to us.
 
 internal import Bytes
 internal import CSystem

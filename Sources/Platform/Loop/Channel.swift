@@ -1,4 +1,4 @@
-// Owns one descriptor's registration with its loop: what it is ready for, latched, and who waits for it.
+// One descriptor's registration with its loop: what it is ready for, latched, and who waits for it.
 
 internal import CSystem
 internal import Glibc
@@ -17,7 +17,7 @@ public final class Channel: @unchecked Sendable {
   /// Latched readiness.
   @exclusivity(unchecked) public internal(set) var ready: Readiness = []
   @exclusivity(unchecked) var interest: Readiness = []
-  // Not retained: whoever waits keeps its waiter, and a wait ends by clearing this.
+  // Not retained: a waiting task keeps its waiter, and a wait ends by clearing this.
   @exclusivity(unchecked) unowned(unsafe) var waiter: Waiter?
   private let slot: UInt32
 
@@ -76,7 +76,7 @@ public final class Channel: @unchecked Sendable {
     // Closing the last descriptor of a file takes it out of every epoll set.
     _ = Glibc.close(descriptor)
     descriptor = -1
-    // Whoever still tries learns at once that it is over.
+    // A later attempt fails at once.
     ready = [.read, .write, .readClosed, .hangUp]
   }
 }

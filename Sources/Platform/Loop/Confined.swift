@@ -1,4 +1,4 @@
-// Owns the one way to hand loop-confined state to the tasks of that loop.
+// The one way to hand loop-confined state to the tasks of that loop.
 
 /// A value that only tasks running on its loop may touch, in a box that may travel anywhere.
 ///

@@ -1,5 +1,5 @@
-// Owns the event loop: an epoll set that one Dispatch source wakes, the jobs of the tasks that prefer it as their
-// executor, and the timers. What a descriptor's readiness means is the Channel's and the Waiter's.
+// The event loop: an epoll set that one Dispatch source wakes, the jobs of the tasks that prefer it as their executor,
+// and the timers. What a descriptor's readiness means is the Channel's and the Waiter's.
 
 internal import Bytes
 internal import CSystem

@@ -1,4 +1,4 @@
-// Owns the jobs a loop has been given by its own tasks: a ring that allocates only to grow.
+// The jobs a loop has been given by its own tasks: a ring that allocates only to grow.
 
 /// A first-in-first-out ring of jobs.
 struct JobQueue {

@@ -1,4 +1,4 @@
-// Owns the set of things a descriptor can be ready for.
+// The set of things a descriptor can be ready for.
 
 internal import CSystem
 
@@ -21,7 +21,7 @@ public struct Readiness: OptionSet, Sendable {
   /// Both directions are over: reset, or closed by both sides.
   public static let hangUp = Readiness(rawValue: 8)
 
-  /// Translates an epoll event. Errors and hang-ups also count as readable and writable, so that whoever waits for
+  /// Translates an epoll event. Errors and hang-ups also count as readable and writable, so that a task that waits for
   /// either learns of them from the system call.
   init(epollEvents events: UInt32) {
     var readiness: Readiness = []

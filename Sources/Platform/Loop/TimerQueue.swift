@@ -1,5 +1,5 @@
-// Owns the order of deadlines on one loop. A waiter stands here once, possibly for an earlier instant than it waits
-// for: a deadline that moves later costs nothing until the earlier instant comes and it is filed again.
+// The order of deadlines on one loop. A waiter stands here once, possibly for an earlier instant than it waits for: a
+// deadline that moves later costs nothing until the earlier instant comes and it is filed again.
 
 /// A binary heap of waiters by instant. Each waiter knows its index, so it can leave.
 struct TimerQueue {

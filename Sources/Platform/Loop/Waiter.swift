@@ -1,4 +1,4 @@
-// Owns how a task waits: for any of several descriptors, until a deadline, or until it is signalled.
+// How a task waits: for any of several descriptors, until a deadline, or until it is signalled.
 
 /// The waiting place of one task. A connection makes one and uses it for every wait of its life, so that waiting
 /// allocates nothing: watch one or more channels, then `wait`.
@@ -98,7 +98,7 @@ public final class Waiter: @unchecked Sendable {
     watched.removeAll { $0.toOpaque() == Unmanaged.passUnretained(channel).toOpaque() }
   }
 
-  /// Gives up the place in the timer queue, and what was watched without a wait. Nobody waits here any more.
+  /// Gives up the place in the timer queue, and what was watched without a wait. No task waits here any more.
   public func close() {
     unwatchAll()
     loop.timers.remove(self)

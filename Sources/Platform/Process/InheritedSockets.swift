@@ -1,4 +1,4 @@
-// Owns the sockets that whoever started the process had opened for it: systemd's socket activation (sd_listen_fds(3)).
+// The sockets that were opened for the process before its start: systemd's socket activation (sd_listen_fds(3)).
 
 public import Bytes
 internal import Glibc
@@ -13,7 +13,7 @@ public struct InheritedSockets: Sendable {
     public let socket: BoundSocket
   }
 
-  /// Those that nobody has taken yet.
+  /// Those that have not been taken yet.
   public private(set) var left: [Entry] = []
   /// The names of those that are no listening stream sockets.
   public private(set) var unusable: [String] = []

@@ -1,4 +1,4 @@
-// Owns what is asked of the machine itself.
+// What is asked of the machine itself.
 
 internal import CSystem
 internal import Glibc
@@ -43,7 +43,7 @@ public enum Machine {
 
   /// Forbids core files, and other processes of the same user to read this one's memory.
   public static func forbidDumps() {
-    // Where that is refused nothing is worse than before, and there is nobody to tell yet.
+    // Where that is refused nothing is worse than before, and there is no log yet.
     _ = csystem_forbid_dumps()
   }
 

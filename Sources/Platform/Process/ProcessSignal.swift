@@ -1,4 +1,4 @@
-// Owns POSIX signals as events on a Dispatch queue, and the signals a server must not die of.
+// POSIX signals as events on a Dispatch queue, and the signals a server must not die of.
 
 internal import Dispatch
 internal import Glibc

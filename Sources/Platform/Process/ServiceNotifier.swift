@@ -1,5 +1,5 @@
-// Owns telling the service manager how the process is (sd_notify(3)): datagrams of `NAME=value` lines to the socket
-// that it named.
+// Telling the service manager how the process is (sd_notify(3)): datagrams of `NAME=value` lines to the socket that it
+// named.
 
 public import Bytes
 internal import Glibc

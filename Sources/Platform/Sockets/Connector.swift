@@ -1,4 +1,4 @@
-// Owns connecting: all addresses of a name, tried by the rules of happy eyeballs. Names are the Resolver's.
+// Connecting: all addresses of a name, tried by the rules of happy eyeballs. Names are the Resolver's.
 
 public import Bytes
 internal import Glibc

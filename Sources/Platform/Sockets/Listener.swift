@@ -1,4 +1,4 @@
-// Owns listening sockets: binding, what is wrong with an address, and accepting. Who may call is the Proxy module's.
+// Listening sockets: binding, what is wrong with an address, and accepting. Who may call is the Proxy module's.
 
 public import Bytes
 internal import CSystem
@@ -9,7 +9,7 @@ public struct BoundSocket: Sendable {
   /// The address it really has (the port the kernel chose where 0 was asked for).
   public let address: SocketAddress
   let descriptor: Int32
-  /// Whether somebody else opened it, whose file it then is.
+  /// Whether another process opened it, and owns its file.
   var isInherited = false
 
   /// Connections the kernel may queue.
@@ -19,7 +19,7 @@ public struct BoundSocket: Sendable {
   /// (`SO_REUSEPORT`). A unix socket is bound once and shared.
   ///
   /// Fails with `EADDRINUSE` also when the other holder of the address would share it: two proxies must not serve one
-  /// address by accident. A unix socket file that nobody listens on is replaced.
+  /// address by accident. A unix socket file without a listener is replaced.
   public static func bind(_ address: SocketAddress, count: Int) throws(SystemError) -> [BoundSocket] {
     if case .unix(let path) = address.kind {
       try removeStaleSocket(path)
@@ -33,7 +33,7 @@ public struct BoundSocket: Sendable {
       }
       return [socket]
     }
-    // Without SO_REUSEPORT this fails where anybody listens; then the sharing sockets take its place.
+    // Without SO_REUSEPORT this fails if there is another listener; then the sharing sockets take its place.
     let probe = try bound(address, sharing: false)
     _ = Glibc.close(probe.descriptor)
     var sockets: [BoundSocket] = []
@@ -102,7 +102,7 @@ public struct BoundSocket: Sendable {
 
   /// Has the kernel queue no further connections, so that the queue can be emptied before the socket is closed: closing
   /// resets what is queued. Callers that come now are refused. An inherited socket stays as it is: what is queued there
-  /// waits for whoever takes it next. Takes the file of a unix socket away.
+  /// waits for the process that takes it next. Takes the file of a unix socket away.
   public func stopQueueing() {
     if isInherited { return }
     if address.family == AF_UNIX {
@@ -131,7 +131,7 @@ public final class Listener: @unchecked Sendable {
   public enum Accepted {
     /// A connection and who made it.
     case connection(Channel, peer: SocketAddress)
-    /// Nobody is waiting: watch the channel.
+    /// No connection is pending: watch the channel.
     case none
     /// The process or the machine has no descriptor or memory left: pause before the next attempt.
     case exhausted(SystemError)
@@ -194,12 +194,12 @@ extension Listener {
   /// How long accepting rests when the process or machine has nothing left to accept with.
   private static let pause = TimeSpan.milliseconds(100)
 
-  /// Waits until somebody waits to be accepted, and accepts nobody. False: `waiter` was signalled.
+  /// Waits for a pending connection without accepting it. False: `waiter` was signalled.
   public func callerIsWaiting(_ waiter: Waiter) async -> Bool {
     while true {
       var question = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&question, 1, 0) != 0 { return true }
-      // Whoever comes from here on is an event of its own.
+      // A connection that comes from here on is an event of its own.
       channel.ready.remove(.read)
       waiter.watch(channel, .read)
       if await waiter.wait(until: .distantFuture) == .signalled { return false }

@@ -1,5 +1,4 @@
-// Owns names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, one look-up for all who
-// ask.
+// Names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, one look-up for all who ask.
 
 public import Bytes
 internal import Dispatch
@@ -33,7 +32,7 @@ public final class Resolver: Sendable {
 
   /// How long an answer is used before the name is looked up again.
   public static let lifetime = TimeSpan.seconds(30)
-  /// How long an old answer is used after a look-up has failed: nobody is to wait for a resolver that is down each
+  /// How long an old answer is used after a look-up has failed: no request is to wait for a resolver that is down each
   /// time.
   static let reprieve = TimeSpan.seconds(5)
   /// Names remembered at most; past that, old answers go first.
@@ -71,7 +70,7 @@ public final class Resolver: Sendable {
   }
 
   /// As above, waiting at `waiter` and no longer than until `deadline`: `nil` where that has passed. The look-up goes
-  /// on for whoever asks next.
+  /// on for the next caller.
   public func addresses(
     of host: String, port: UInt16, waiter: Waiter, until deadline: MonotonicTime
   ) async throws(ResolveError) -> [SocketAddress]? {

@@ -1,4 +1,4 @@
-// Owns the kernel's form of socket addresses.
+// The kernel's form of socket addresses.
 
 public import Bytes
 internal import Glibc

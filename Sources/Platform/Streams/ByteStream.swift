@@ -1,5 +1,4 @@
-// Owns one connection's bytes: plain or through TLS, tried without blocking. Waiting is the Waiter's, meaning is
-// HTTP's.
+// One connection's bytes: plain or through TLS, tried without blocking. Waiting is the Waiter's, meaning is HTTP's.
 
 internal import CSystem
 internal import Glibc
@@ -44,7 +43,7 @@ public final class ByteStream: @unchecked Sendable {
   @inline(__always)
   public var mayReceive: Bool { channel.ready.contains(.read) || tls?.hasBufferedBytes == true }
 
-  /// Whether a connection nobody is using can no longer be used: the peer closed it or sent something unasked.
+  /// Whether an idle connection can no longer be used: the peer closed it or sent something unasked.
   public var isStale: Bool {
     guard let tls else { return channel.isStale }
     // TLS 1.3 peers send session tickets after the handshake, so readable alone does not mean stale: process what is
@@ -151,3 +150,33 @@ public final class ByteStream: @unchecked Sendable {
     channel.close()
   }
 }
+
+/// The outcome of one non-blocking attempt to receive or send.
+public enum IOOutcome {
+  /// So many bytes, at least one.
+  case moved(Int)
+  /// Nothing now: watch the stream and try again.
+  case wouldBlock
+  /// The peer has ended its direction in good order.
+  case endOfStream
+  /// The stream is broken.
+  case failed(StreamError)
+}
+
+/// Why a stream is broken.
+public enum StreamError: Error, Sendable, Hashable {
+  /// The peer reset the connection, or closed it while we were sending.
+  case reset
+  /// TLS: the peer ended the connection without saying so (no close_notify), so what came before may be cut short.
+  case truncated
+  /// TLS: an alert, a record that does not verify, a handshake that failed.
+  case tls(TLSFailure)
+  /// Anything else the kernel reports.
+  case system(SystemError)
+
+  init(errno number: Int32, call: StaticString) {
+    self = number == ECONNRESET || number == EPIPE ? .reset : .system(SystemError(call, number))
+  }
+}
+
+internal import Glibc

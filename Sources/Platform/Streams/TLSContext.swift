@@ -1,4 +1,4 @@
-// Owns what TLS connections of one kind have in common: trust, our certificate, protocol versions. A session is the
+// What TLS connections of one kind have in common: trust, our certificate, protocol versions. A session is the
 // TLSSession's.
 
 internal import COpenSSL

@@ -1,4 +1,4 @@
-// Owns what went wrong inside TLS, in OpenSSL's words.
+// What went wrong inside TLS, in OpenSSL's words.
 
 internal import COpenSSL
 

@@ -1,4 +1,4 @@
-// Owns one TLS connection over a channel: handshake, receive, send, close_notify, each tried without blocking.
+// One TLS connection over a channel: handshake, receive, send, close_notify, each tried without blocking.
 
 internal import COpenSSL
 internal import Glibc
@@ -68,7 +68,7 @@ public final class TLSSession: @unchecked Sendable {
   }
 
   /// Whether bytes have been taken from the socket that `receive` may give. The beginning of a record that is not all
-  /// there yet does not count: whoever went on because of it would go on for ever.
+  /// there yet does not count: a caller that went on because of it would go on for ever.
   var hasBufferedBytes: Bool { !needsMoreBytes && SSL_has_pending(handle) == 1 }
 
   /// Whether anything has arrived from the peer.

@@ -1,5 +1,5 @@
-// Owns how OpenSSL reaches the socket: a BIO over a channel that knows the channel's latched readiness, so that a
-// record boundary never costs a system call that only finds nothing.
+// How OpenSSL reaches the socket: a BIO over a channel that knows the channel's latched readiness, so that a record
+// boundary never costs a system call that only finds nothing.
 
 internal import COpenSSL
 internal import Glibc

@@ -1,4 +1,4 @@
-// Owns the one lock of this code base. Nothing on the request path takes it.
+// The one lock of this code base. Nothing on the request path takes it.
 
 internal import Glibc
 

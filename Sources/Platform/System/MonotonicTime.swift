@@ -1,4 +1,4 @@
-// Owns instants for deadlines: the kernel's monotonic clock in nanoseconds. Wall-clock times are the Tokens module's.
+// Instants for deadlines: the kernel's monotonic clock in nanoseconds. Wall-clock times are the Tokens module's.
 
 public import Bytes
 internal import CSystem
@@ -37,5 +37,35 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Whether `left` comes first.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
+  }
+}
+
+/// The wall clock.
+public enum WallClock {
+  /// An instant in seconds and nanoseconds since 1970-01-01T00:00:00Z.
+  public struct Instant: Sendable, Hashable {
+    /// Whole seconds.
+    public var seconds: Int64
+    /// Nanoseconds behind them, below 1,000,000,000.
+    public var nanoseconds: UInt32
+
+    /// An instant.
+    public init(seconds: Int64, nanoseconds: UInt32) {
+      self.seconds = seconds
+      self.nanoseconds = nanoseconds
+    }
+
+    /// The instant `span` later.
+    public func advanced(by span: TimeSpan) -> Instant {
+      let sum = UInt64(nanoseconds) + span.nanoseconds
+      return Instant(
+        seconds: seconds + Int64(sum / 1_000_000_000), nanoseconds: UInt32(sum % 1_000_000_000))
+    }
+  }
+
+  /// The present.
+  public static var now: Instant {
+    let (seconds, nanoseconds) = csystem_wall_time().quotientAndRemainder(dividingBy: 1_000_000_000)
+    return Instant(seconds: Int64(seconds), nanoseconds: UInt32(nanoseconds))
   }
 }

@@ -1,4 +1,4 @@
-// Owns the error of a failed system call.
+// The error of a failed system call.
 
 internal import Glibc
 

@@ -11,7 +11,7 @@ internal import Tokens
 /// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/status`, `/config`, `/log` and `/quitquitquit`. It never
 /// sees a token, and no traffic passes through it.
 package final class AdminServer: Sendable {
-  private let current: CurrentService
+  private let proxy: ProxyServer
   private let loop: EventLoop
   private let callers: Locked<AdminCallers>
   private let reloads: ReloadHistory
@@ -22,17 +22,17 @@ package final class AdminServer: Sendable {
 
   /// An admin server on `loop`. `quit` is called where a caller who may control asks for the process's end.
   package init(
-    _ current: CurrentService, loop: EventLoop, callers: AdminCallers, reloads: ReloadHistory,
+    of proxy: ProxyServer, loop: EventLoop, callers: AdminCallers, reloads: ReloadHistory,
     quit: @escaping @Sendable () -> Void = {}
   ) {
-    self.current = current
+    self.proxy = proxy
     self.loop = loop
     self.callers = Locked(callers)
     self.reloads = reloads
     self.quit = quit
   }
 
-  private var service: Service { current.value }
+  private var service: Service { proxy.service }
 
   private static var limits: ServerLimits {
     var limits = ServerLimits()

@@ -1,5 +1,5 @@
-// Owns the form that an answer in the proxy's own name takes: a document for programs, a page for a person who
-// navigated here, a redirect where the route wants one. Status and challenge are the same for document and page.
+// The form that an answer in the proxy's own name takes: a document for programs, a page for a person who navigated
+// here, a redirect where the route wants one. Status and challenge are the same for document and page.
 
 internal import HTTP
 internal import HTTPServer

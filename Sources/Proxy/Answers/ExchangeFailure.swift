@@ -1,8 +1,9 @@
-// Owns everything that can keep a request from being answered by its upstream.
+// Everything that can keep a request from being answered by its upstream.
 
 internal import HTTP
 internal import HTTPClient
 internal import Identity
+internal import Platform
 internal import Routing
 internal import Telemetry
 
@@ -69,4 +70,37 @@ extension ExchangeFailure {
     default: false
     }
   }
+}
+
+/// Why a request or its answer was not delivered.
+enum DeliveryFailure: Error, Equatable {
+  /// The content is longer than the limit.
+  case tooLarge
+  /// The content's chunked coding or trailer section is broken.
+  case content
+  /// The caller ended its direction before the content was complete.
+  case contentCut
+  /// The caller stopped sending in the middle of the content.
+  case contentStalled
+  /// The caller sends its content below the rate limit.
+  case contentTooSlow
+  /// The upstream closed or reset the connection before it had answered.
+  case upstreamClosed
+  /// The upstream's answer is not acceptable HTTP, or switches to a protocol that was not asked for.
+  case upstreamMalformed(UpstreamFault)
+  /// The upstream did not answer, or did not read, in time.
+  case upstreamStalled
+  /// The exchange as a whole took too long.
+  case exchangeTimedOut
+}
+
+extension ExchangeFailure {
+  /// What kept an upstream from answering; other failures by the kind that their answer names.
+  var errorType: String {
+    upstreamFault.map { "\($0.word)" } ?? "\(ProblemDocument(self).type.word)"
+  }
+}
+
+extension DeliveryFailure {
+  var errorType: String { ExchangeFailure.delivery(self).errorType }
 }

@@ -1,6 +1,6 @@
-// Owns how a need for a person is put to callers: the challenge that a program reads, and the sentence that a person
-// does. They name neither the account nor what the provider wrote: whoever may call the proxy need not know whose
-// account it uses.
+// How a need for a person is put to callers: the challenge that a program reads, and the sentence that a person does.
+// They name neither the account nor what the provider wrote: whoever may call the proxy need not know whose account it
+// uses.
 
 internal import Bytes
 internal import Identity
@@ -45,7 +45,8 @@ extension InteractionRequired {
       ? "Name one under the route's 'token'."
       : canSignInHere
         ? "Sign in, and come back here."
-        : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is needed."
+        : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is "
+          + "needed."
     return "\(missing) \(remedy)"
   }
 }

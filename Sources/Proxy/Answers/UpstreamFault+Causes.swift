@@ -1,4 +1,4 @@
-// Owns which fault of an upstream stands for which failure, and how `/status` says it to people.
+// Which fault of an upstream stands for which failure, and how `/status` says it to people.
 
 internal import HTTP
 internal import HTTPClient

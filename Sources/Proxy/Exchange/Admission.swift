@@ -4,26 +4,6 @@ internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// A request that may be forwarded.
-struct AdmittedRequest {
-  var route: Route
-  var method = RequestMethod.get
-  /// The caller's version.
-  var version = HTTPVersion.http11
-  var framing = BodyFraming.none
-  /// Whether the path to forward is the normal form instead of the one sent.
-  var usesNormalPath = false
-  /// Whether the caller may wait for a 100 before it sends its content.
-  var expectsContinue = false
-  /// Whether the exchange may become a WebSocket.
-  var asksForWebSocket = false
-  /// Whether the caller's connection can go on after it.
-  var persistence = Persistence.keepAlive
-
-  /// Whether the request has content, or may have.
-  var hasContent: Bool { framing != .none && framing != .fixed(0) }
-}
-
 /// What becomes of a request.
 struct Admission {
   enum Verdict {

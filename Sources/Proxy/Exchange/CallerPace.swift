@@ -1,10 +1,10 @@
-// Owns how slow a caller may be: one that moves a byte whenever its time without any is nearly over would keep a
-// connection, its buffers and an upstream busy for good.
+// How slow a caller may be: one that moves a byte whenever its time without any is nearly over would keep a connection,
+// its buffers and an upstream busy for good.
 
 internal import Bytes
 internal import Platform
 
-/// What a caller moves while it is waited for. Time in which somebody else is waited for does not count, but neither
+/// What a caller moves while it is waited for. Time in which another side is waited for does not count, but neither
 /// does it begin the account anew: a caller that reads slowly is as slow beside an upstream that now and then is slow
 /// too.
 struct CallerPace {

@@ -38,7 +38,7 @@ extension Exchange {
       note(kind, .renewedBehind)
       let broker = state.service.broker
       Task {
-        // Whoever comes next is told what is wrong, if something is.
+        // The next request is told what is wrong, if something is.
         do throws(AcquisitionError) {
           _ = try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         } catch {}
@@ -149,5 +149,31 @@ extension Exchange {
         "route": .string(route.name), "fault": .string(fault.rawValue),
         "next": .string("compare the API's WWW-Authenticate field with RFC 9110, section 11.6.1"),
       ], of: request.logRequest)
+  }
+}
+
+extension RecordedChallenge {
+  /// The word for a kind.
+  init(_ kind: ChallengeKind) {
+    self =
+      switch kind {
+      case .none: .none
+      case .claims: .claims
+      case .invalidToken: .invalidToken
+      case .unexplained: .unexplained
+      case .insufficientScope: .insufficientScope
+      case .stepUp: .stepUp
+      case .other: .other
+      case .unusable: .unusable
+      }
+  }
+}
+
+extension Exchange {
+  /// Counts and records a refusal and what became of it.
+  mutating func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
+    state.metrics.add(state.service.metrics.challenges[Int(challenge.rawValue), Int(outcome.rawValue)])
+    record.challenge = challenge
+    record.challengeOutcome = outcome
   }
 }

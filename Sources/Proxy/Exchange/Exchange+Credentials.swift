@@ -115,22 +115,7 @@ extension Exchange {
   }
 }
 
-/// Whose credential a request carries to its upstream.
-enum RequestCredential {
-  /// The caller's own, if it sent one.
-  case callers
-  /// None: what the caller sent stays here.
-  case none
-  case bearer(BearerValue)
-
-  var bearer: BearerValue? {
-    if case .bearer(let value) = self { value } else { nil }
-  }
-
-  var replacesCallers: Bool {
-    if case .callers = self { false } else { true }
-  }
-
+extension RequestCredential {
   var owner: ExchangeState.CredentialOwner {
     switch self {
     case .callers: .caller

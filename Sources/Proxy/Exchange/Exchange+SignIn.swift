@@ -1,4 +1,4 @@
-// Owns how a request to the sign-in pages is read and answered on a caller's connection. What is answered is the
+// How a request to the sign-in pages is read and answered on a caller's connection. What is answered is the
 // SignInHandler's.
 
 internal import Bytes
@@ -24,7 +24,7 @@ extension Exchange {
     }
   }
 
-  /// Serves a request to the sign-in pages. Whoever asks is a caller as any other, but that a browser may come from
+  /// Serves a request to the sign-in pages. The browser is a caller as any other, but that a browser may come from
   /// another site: from the application that showed the link, and from the identity provider.
   mutating func signIn(_ handler: SignInHandler) async -> Bool {
     let visit: SignInPageRequest

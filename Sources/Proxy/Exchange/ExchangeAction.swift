@@ -129,26 +129,18 @@ extension ExchangeState {
   }
 }
 
-/// Why a request or its answer was not delivered.
-enum DeliveryFailure: Error, Equatable {
-  /// The content is longer than the limit.
-  case tooLarge
-  /// The content's chunked coding or trailer section is broken.
-  case content
-  /// The caller ended its direction before the content was complete.
-  case contentCut
-  /// The caller stopped sending in the middle of the content.
-  case contentStalled
-  /// The caller sends its content below the rate limit.
-  case contentTooSlow
-  /// The upstream closed or reset the connection before it had answered.
-  case upstreamClosed
-  /// The upstream's answer is not acceptable HTTP, or switches to a protocol that was not asked for.
-  case upstreamMalformed(UpstreamFault)
-  /// The upstream did not answer, or did not read, in time.
-  case upstreamStalled
-  /// The exchange as a whole took too long.
-  case exchangeTimedOut
+extension ExchangeState.Ending {
+  /// What was wrong with an attempt; nil where its answer tells.
+  var errorType: String? {
+    switch self {
+    case .completed, .goingAway: nil
+    case .failed(let failure): failure.errorType
+    case .interrupted(.timedOut(.some(let fault))), .interrupted(.upstreamBroke(.some(let fault))): "\(fault.word)"
+    case .interrupted(.callerLeft): "aborted_by_downstream"
+    case .interrupted(.timedOut), .interrupted(.callerTooSlow): "timed_out"
+    case .interrupted(.contentRefused), .interrupted(.upstreamBroke): "broken_off"
+    }
+  }
 }
 
 extension ExchangeState.Interruption {

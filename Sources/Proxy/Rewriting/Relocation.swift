@@ -1,5 +1,5 @@
-// Owns how a reference into the upstream's own space (`Location`, `Content-Location`) is spelt as one into the route's.
-// A caller who followed an upstream's own address would go past the proxy, and come without a token.
+// How a reference into the upstream's own space (`Location`, `Content-Location`) is spelt as one into the route's. A
+// caller who followed an upstream's own address would go past the proxy, and come without a token.
 
 internal import Bytes
 internal import HTTP

@@ -1,5 +1,5 @@
-// Owns what a request is called across systems: its `traceparent` and its `X-Request-ID`, taken over from the caller
-// where they are well-formed, made otherwise.
+// What a request is called across systems: its `traceparent` and its `X-Request-ID`, taken over from the caller where
+// they are well-formed, made otherwise.
 
 internal import Bytes
 internal import HTTP
@@ -38,7 +38,7 @@ enum RequestIdentity {
   }
 
   private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceContext? {
-    // Of two, nobody can say which is meant.
+    // Of two, none can be told to be the one meant.
     guard let line = head.fields.first(.traceparent), head.fields.count(of: .traceparent) == 1 else { return nil }
     return TraceContext(bytes.extracting(line.value))
   }

@@ -1,33 +1,9 @@
-// Owns the head that goes upstream: which of the caller's fields are passed on, and what this hop says in its own name.
+// The head that goes upstream: which of the caller's fields are passed on, and what this hop says in its own name.
 
 internal import Bytes
 internal import HTTP
 internal import Identity
 internal import Routing
-
-/// What this hop knows of the connection a request came on. A class, so that a request takes one reference to it instead
-/// of one to each of its parts.
-final class Ingress {
-  /// The caller's address as `X-Forwarded-For` writes it; empty for a unix socket.
-  let peer: [UInt8]
-  /// Whether the caller spoke TLS.
-  let isTLS: Bool
-  /// What its listener demands of callers.
-  let rules: CallerRules
-
-  init(peer: [UInt8], isTLS: Bool, rules: CallerRules = CallerRules()) {
-    self.peer = peer
-    self.isTLS = isTLS
-    self.rules = rules
-  }
-}
-
-/// What this hop says of itself in requests.
-struct HopIdentity: Sendable {
-  var pseudonym: Pseudonym
-  /// Whether requests carry a `traceparent`.
-  var propagatesTrace = true
-}
 
 /// Renders request heads for upstreams.
 enum RequestRewriting {

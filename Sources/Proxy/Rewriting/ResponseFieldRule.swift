@@ -1,6 +1,7 @@
-// Owns which of an upstream's response fields callers do not get as they are: places in the upstream's own space become
+// Which of an upstream's response fields callers do not get as they are: places in the upstream's own space become
 // places of the proxy, and a field that repeats the token is left out.
 
+internal import Bytes
 internal import HTTP
 internal import Identity
 internal import Routing
@@ -17,7 +18,7 @@ enum ResponseFieldRule: Sendable, Equatable {
   /// Decides about a line of an answer to a request that carried `bearer`, and `callerHost` where the route preserves
   /// that.
   init(_ line: FieldLine, _ bytes: Span<UInt8>, route: Route, callerHost: Span<UInt8>, bearer: BearerValue?) {
-    if Self.repeats(bearer, line, bytes) {
+    if bearer.isRepeated(by: line, bytes) {
       self = .drop
       return
     }
@@ -32,19 +33,26 @@ enum ResponseFieldRule: Sendable, Equatable {
     default: self = .pass
     }
   }
+}
 
-  /// Whether a line has the token in its name or value.
-  static func repeats(_ bearer: BearerValue?, _ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
-    guard let bearer else { return false }
-    return repeats(bearer, bytes.extracting(line.value)) || repeats(bearer, bytes.extracting(line.name))
+/// Fields by which a server disposes of its origin.
+enum OriginClaim {
+  /// What becomes of these is decided here: cookies are confined to their route, the others are left out. Caches and
+  /// cookies that are cleared, TLS that is demanded, other places and reports for the origin, a worker's reach, hints
+  /// that every request brings, who is signed in: an upstream says all of this of its own origin, which browsers never
+  /// see.
+  static var names: FieldNameSet {
+    FieldNameSet(.setCookie).with(.serviceWorkerAllowed).with(.clearSiteData).with(.strictTransportSecurity)
+      .with(.altSvc).with(.nel).with(.reportTo).with(.reportingEndpoints).with(.acceptCH).with(.setLogin)
+      .with(.secureSessionRegistration)
   }
 
-  /// Whether a text has the token in it. Nearly every value is shorter than a token.
-  static func repeats(_ bearer: BearerValue, _ value: Span<UInt8>) -> Bool {
-    let token = bearer.bytes.extracting(droppingFirst: "Bearer ".utf8.count)
-    guard !token.isEmpty, value.count >= token.count else { return false }
-    for start in 0...(value.count - token.count)
-    where value[start] == token[0] && equal(value.extracting(start..<(start + token.count)), token) { return true }
-    return false
+  /// Writes what callers get of such a line, if anything.
+  @inline(never)
+  static func write(
+    _ line: FieldLine, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?, into output: inout ByteBuffer
+  ) {
+    guard line.known == .setCookie, !bearer.isRepeated(by: line, bytes) else { return }
+    UpstreamCookie.write(bytes.extracting(line.value), route: route, into: &output)
   }
 }

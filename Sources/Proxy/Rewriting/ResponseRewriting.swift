@@ -1,4 +1,4 @@
-// Owns the head that goes back to the caller.
+// The head that goes back to the caller.
 
 internal import Bytes
 internal import HTTP
@@ -163,7 +163,7 @@ enum ResponseRewriting {
     guard HopByHop.forwards(line, head.connection, in: bytes) else { return }
     if OriginClaim.names.contains(line.known) {
       OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
-    } else if !ResponseFieldRule.repeats(bearer, line, bytes) {
+    } else if !bearer.isRepeated(by: line, bytes) {
       HeadWriter.field(line, from: bytes, into: &output)
     }
   }
@@ -173,7 +173,7 @@ enum ResponseRewriting {
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ bearer: BearerValue?, into output: inout ByteBuffer
   ) {
     let reason = bytes.extracting(head.reason)
-    let isEcho = bearer.map { ResponseFieldRule.repeats($0, reason) } == true
+    let isEcho = bearer?.isRepeated(in: reason) == true
     HeadWriter.statusLine(head.status, reason: isEcho ? reason.extracting(first: 0) : reason, into: &output)
   }
 

@@ -1,4 +1,4 @@
-// Owns what a cookie of an upstream becomes: one of its route's paths, of the listener's host alone, never one of the
+// What a cookie of an upstream becomes: one of its route's paths, of the listener's host alone, never one of the
 // sign-in pages.
 
 internal import Bytes

@@ -1,44 +1,46 @@
-// Owns the running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to
+// The running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to
 // another configuration, and the end in good order.
 
-public import Bytes
+package import Bytes
 package import Identity
-public import Platform
+package import Platform
 internal import Routing
 internal import Telemetry
 package import Tokens
 
 /// A proxy that serves.
-public final class ProxyServer: Sendable {
-  /// The service that requests take which begin now.
-  public let current: CurrentService
+package final class ProxyServer: Sendable {
+  private let inForce: Locked<Service>
   private let loops: [EventLoop]
-  private let serving: [Confined<ServingLoop>]
-  private let listeners: Locked<[ServerListener]>
+  private let serving: [Confined<ProxyLoop>]
+  private let listeners: Locked<[ProxyListener]>
   private let spell = Locked(AcceptingSpell())
 
   /// How many are accepted before those who were are heard.
   private static let turn = 64
 
   /// A server on `loops`, which serves from `start` on.
-  public init(_ service: Service, loops: [EventLoop], listeners: [ServerListener]) {
-    current = CurrentService(service)
+  package init(_ service: Service, loops: [EventLoop], listeners: [ProxyListener]) {
+    inForce = Locked(service)
     self.loops = loops
     self.listeners = Locked(listeners)
     let contexts = Self.contexts(listeners)
     serving = loops.map { loop in
       Confined(
-        ServingLoop(
+        ProxyLoop(
           LoopState(service, contexts: contexts, loop: loop, clock: LoopClock(loop)), of: loops.count), to: loop)
     }
   }
 
-  private static func contexts(_ listeners: [ServerListener]) -> [ObjectIdentifier: ListenerContext] {
+  /// The service that requests take which begin now. It is replaced as a whole.
+  package var service: Service { inForce.withLock { $0 } }
+
+  private static func contexts(_ listeners: [ProxyListener]) -> [ObjectIdentifier: ListenerContext] {
     Dictionary(uniqueKeysWithValues: listeners.map { (ObjectIdentifier($0.place), $0.context) })
   }
 
   /// Begins to accept.
-  public func start() {
+  package func start() {
     let places = listeners.withLock { $0 }.map(\.place)
     for home in serving {
       Task(executorPreference: home.loop) { await self.keepHouse(home) }
@@ -49,8 +51,8 @@ public final class ProxyServer: Sendable {
   // MARK: Accepting
 
   /// Begins to accept at a place. Call on the loop.
-  private func accept(at place: ListenerPlace, _ home: Confined<ServingLoop>) {
-    let acceptor = ServingLoop.Acceptor(home.loop)
+  private func accept(at place: ListenerPlace, _ home: Confined<ProxyLoop>) {
+    let acceptor = ProxyLoop.Acceptor(home.loop)
     if home.value.drainingSince != nil { return }
     place.acceptorBegan()
     home.value.acceptors[ObjectIdentifier(place)] = acceptor
@@ -59,7 +61,7 @@ public final class ProxyServer: Sendable {
   }
 
   private func accept(
-    at place: ListenerPlace, _ acceptor: Confined<ServingLoop.Acceptor>, _ home: Confined<ServingLoop>
+    at place: ListenerPlace, _ acceptor: Confined<ProxyLoop.Acceptor>, _ home: Confined<ProxyLoop>
   ) async {
     let loop = home.loop
     defer { place.acceptorEnded() }
@@ -67,7 +69,7 @@ public final class ProxyServer: Sendable {
     do throws(SystemError) {
       listener = try Listener(place.socket(of: loop.index), loop: loop)
     } catch {
-      current.value.log.error(
+      service.log.error(
         "cannot listen", ["reason": .string(error.description), "next": .string(error.nextStep)])
       return
     }
@@ -107,7 +109,7 @@ public final class ProxyServer: Sendable {
         await Task.yield()
       }
     }
-    // Whoever has been let into the queue may have sent a request already.
+    // A connection in the queue may have sent a request already.
     await listener.emptyQueue(waiter) {
       _ = home.value.giveUpDescriptor()
     } accepted: { channel, peer in
@@ -118,7 +120,7 @@ public final class ProxyServer: Sendable {
   }
 
   private func serve(
-    _ channel: Channel, _ peer: SocketAddress, of place: ListenerPlace, _ home: Confined<ServingLoop>
+    _ channel: Channel, _ peer: SocketAddress, of place: ListenerPlace, _ home: Confined<ProxyLoop>
   ) {
     let service = home.value.current.service
     // Counted before its task runs: a burst is accepted in one go and would get past the limit.
@@ -140,7 +142,7 @@ public final class ProxyServer: Sendable {
   }
 
   /// Ends a connection that waits for a request, of this loop or else of another. False: none waits.
-  private func makeRoom(_ home: Confined<ServingLoop>, _ waiter: Waiter) async -> Bool {
+  private func makeRoom(_ home: Confined<ProxyLoop>, _ waiter: Waiter) async -> Bool {
     if home.value.endLongestWaiting() {
       await Task.yield()
       return true
@@ -161,7 +163,7 @@ public final class ProxyServer: Sendable {
     state.service.log.error("accept paused", ["reason": .string(reason), "next": .string(next)])
   }
 
-  private func keepHouse(_ home: Confined<ServingLoop>) async {
+  private func keepHouse(_ home: Confined<ProxyLoop>) async {
     home.loop.whenIdle { home.value.current.flushAccessRecords() }
     // Counted in the same memory in every generation.
     let (metrics, delays) = (home.value.current.metrics, home.value.current.service.metrics.loopDelays)
@@ -176,7 +178,7 @@ public final class ProxyServer: Sendable {
         home.value.current.service.log.summarise()
         home.value.current.service.accessLog?.reopen(ifMoved: true)
       }
-      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { current.value.log.info("accept resumed") }
+      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { service.log.info("accept resumed") }
     }
   }
 
@@ -192,7 +194,7 @@ public final class ProxyServer: Sendable {
   /// Goes over to another generation of the configuration. Requests that begin from now on are its; those in flight end
   /// as they began. Listeners that stay keep their sockets and connections; of those that go, requests in flight are
   /// answered.
-  public func adopt(_ service: Service, listeners new: [ServerListener]) async {
+  package func adopt(_ service: Service, listeners new: [ProxyListener]) async {
     let old = listeners.withLock { listeners in
       defer { listeners = new }
       return listeners
@@ -200,7 +202,7 @@ public final class ProxyServer: Sendable {
     let contexts = Self.contexts(new)
     let opened = new.map(\.place).filter { place in !old.contains { $0.place === place } }
     let gone = old.map(\.place).filter { contexts[ObjectIdentifier($0)] == nil }
-    current.value = service
+    inForce.withLock { $0 = service }
     for place in gone { place.stopQueueing() }
     for home in serving {
       await Task(executorPreference: home.loop) {
@@ -214,21 +216,21 @@ public final class ProxyServer: Sendable {
   }
 
   /// From now on answers say that their connections end.
-  public func announceEnd() async {
+  package func announceEnd() async {
     for home in serving { await Task(executorPreference: home.loop) { home.value.announceEnd() }.value }
   }
 
   /// Stops accepting, and waits for the connections that there are, at most until `limit` has passed; what is then
   /// still busy is cut off. Connections in a listener's queue are served, and idle ones wait a grace for a request that
   /// is already on its way. How many were cut off.
-  public func drain(limit: TimeSpan) async -> Int {
+  package func drain(limit: TimeSpan) async -> Int {
     let deadline = MonotonicTime.now + limit
     let places = listeners.withLock { $0 }.map(\.place)
     for place in places { place.stopQueueing() }
     for home in serving {
       await Task(executorPreference: home.loop) { home.value.drain() }.value
     }
-    let connections = current.value.connections
+    let connections = service.connections
     await pause(until: deadline) { places.contains { $0.acceptorCount > 0 } }
     // From here on callers are refused, instead of left without an answer.
     for place in places { place.close() }
@@ -242,7 +244,7 @@ public final class ProxyServer: Sendable {
   /// Cuts off every connection. They get a second to notice.
   private func abandon() async {
     for home in serving { await Task(executorPreference: home.loop) { home.value.abandon() }.value }
-    let connections = current.value.connections
+    let connections = service.connections
     await pause(until: .now + .seconds(1)) { connections.value > 0 }
   }
 

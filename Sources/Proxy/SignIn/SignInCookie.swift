@@ -1,5 +1,5 @@
-// Owns the cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is
-// kept from upstreams.
+// The cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is kept
+// from upstreams.
 
 internal import Bytes
 internal import HTTP

@@ -1,4 +1,4 @@
-// Owns how the sign-in pages say that something did not work: what happened, what the provider said, what to do next.
+// How the sign-in pages say that something did not work: what happened, what the provider said, what to do next.
 
 internal import Identity
 internal import Tokens

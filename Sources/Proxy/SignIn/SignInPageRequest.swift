@@ -1,7 +1,8 @@
-// Owns a request to the sign-in pages as their rules see it, and what tells that it comes from one of the pages
-// themselves.
+// A request to the sign-in pages as their rules see it, and what tells that it comes from one of the pages themselves.
 
+internal import Bytes
 internal import HTTP
+internal import Tokens
 
 /// A request, small and whole.
 struct SignInPageRequest: Sendable {
@@ -62,5 +63,43 @@ struct SignInPageRequest: Sendable {
     }
     guard let from, from != "null" else { return .unsaid }
     return from == own ? .ownPage : .otherPage
+  }
+}
+
+/// An answer of the sign-in pages.
+struct SignInAnswer: Sendable {
+  var status: Int
+  /// Names as they are sent; framing fields are the connection's.
+  var fields: [(name: StaticString, value: String)] = []
+  var body: [UInt8] = []
+
+  /// Sends the browser on by GET.
+  static func seeOther(_ location: String) -> SignInAnswer {
+    SignInAnswer(
+      status: 303,
+      fields: [("Location", location), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")])
+  }
+}
+
+/// What a sign-in has to bring for a route.
+struct RouteSignInRequirement: Sendable, Hashable {
+  /// What the token is for: the route's scopes, and those that were asked for since.
+  var scopes: ScopeSet
+  /// What else, as it was asked for.
+  var need: SignInRequirement
+
+  /// A route's scopes, and what is remembered of it; nil: nothing.
+  init(_ need: SignInRequirement?, configured: ScopeSet, now: UnixTime) {
+    self.need = need ?? SignInRequirement(since: now)
+    // `.default` takes no company, and brings all there is.
+    let takesCompany = !configured.words.contains { $0.hasSuffix("/.default") }
+    scopes = takesCompany ? configured.union(self.need.scopes) : configured
+  }
+
+  /// The need that this sign-in meets.
+  var met: SignInRequirement {
+    var met = need
+    met.scopes = scopes.union(need.scopes)
+    return met
   }
 }

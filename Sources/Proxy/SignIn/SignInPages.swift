@@ -1,4 +1,4 @@
-// Owns the pages that a person sees: what is asked for, and how it ended. What is shown when is the handler's.
+// The pages that a person sees: what is asked for, and how it ended. What is shown when is the handler's.
 
 internal import HTTP
 internal import HTTPServer
@@ -67,7 +67,8 @@ struct SignInPages: Sendable {
     let options: [Markup] = accounts.enumerated().map { index, account in
       let checked: Markup = index == 0 ? " checked" : ""
       return """
-        <label class="choice"><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \(account.name)</label>
+        <label class="choice"><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \
+        \(account.name)</label>
 
         """
     }
@@ -93,7 +94,8 @@ struct SignInPages: Sendable {
     let next: Markup =
       returnTo.map {
         """
-        <p>The link that you followed goes on to <b>\($0.text)</b>. Go there if you know what it is; otherwise close this page.</p>
+        <p>The link that you followed goes on to <b>\($0.text)</b>. Go there if you know what it is; otherwise close \
+        this page.</p>
         <div class="buttons"><a class="button" href="\($0.text)">Go there</a></div>
         """
       } ?? "<p>You can close this page.</p>"

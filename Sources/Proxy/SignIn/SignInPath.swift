@@ -1,8 +1,8 @@
-// Owns whether a path leads to the sign-in pages or to a route. Decided on the path's normal form, as routes are
-// chosen.
+// Whether a path leads to the sign-in pages or to a route. Decided on the path's normal form, as routes are chosen.
 
 internal import Bytes
-internal import HTTP
+package import HTTP
+package import Tokens
 
 /// Where a path of a listener with sign-in pages leads.
 enum SignInPath: Sendable, Hashable {
@@ -57,5 +57,95 @@ enum SignInPath: Sendable, Hashable {
       previous = byte
     }
     return false
+  }
+}
+
+/// A part of the sign-in pages.
+enum SignInEndpoint: Sendable, Hashable {
+  /// The page that says what is asked for.
+  case form
+  /// The button of that page.
+  case begin
+  /// Where the identity provider sends the browser back to.
+  case callback
+  /// Another method than the place takes.
+  case otherMethod(allow: String)
+  /// There is nothing of that name.
+  case nothing
+
+  /// What every path of these pages begins with.
+  static let root = "/.bearer/"
+  static let signInPath = "/.bearer/sign-in"
+
+  init(method: String, path: String) {
+    // Of an application, or of all: the sign-in that is answered knows which.
+    let isCallback = path == CallbackPath.root || path.hasPrefix(CallbackPath.root + "/")
+    switch (method, path) {
+    case ("GET", Self.signInPath), ("HEAD", Self.signInPath): self = .form
+    case ("POST", Self.signInPath): self = .begin
+    case ("GET", _) where isCallback: self = .callback
+    case (_, Self.signInPath): self = .otherMethod(allow: "GET, HEAD, POST")
+    // No POST: the cookie that an answer is bound to does not come along with another site's form.
+    case _ where isCallback: self = .otherMethod(allow: "GET")
+    default: self = .nothing
+    }
+  }
+
+  /// The path and query that lead a person to the page for a route.
+  static func link(_ form: SignInForm) -> String {
+    var query = FormBody()
+    query.append("route", form.route)
+    if let returnTo = form.returnTo {
+      query.append("return", returnTo.text)
+      if form.asksBeforeReturn { query.append("ask", "1") }
+    }
+    return "\(signInPath)?\(String(decoding: query.bytes, as: UTF8.self))"
+  }
+}
+
+/// A path, perhaps with a query, of the listener's own.
+struct ReturnPath: Sendable, Hashable {
+  /// As it stands behind the listener's origin.
+  let text: String
+
+  /// Reads an address to return to; nil where it could lead elsewhere. It has to begin with one slash: two, or one and
+  /// a backslash, begin another host in browsers, which also drop tabs and line ends first (WHATWG URL §4.4).
+  init?(_ text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.first == UInt8(ascii: "/"), bytes.count <= 2048,
+      bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") })
+    else { return nil }
+    if bytes.count > 1, bytes[1] == UInt8(ascii: "/") { return nil }
+    // Back to these pages would go round in circles. Browsers resolve dot segments, encoded ones too, before they send
+    // a path.
+    var normal = ByteBuffer(capacity: 64)
+    let path = Array(text.prefix { $0 != "?" }.utf8)
+    guard SignInPath(path.span, normal: &normal) == .routes else { return nil }
+    self.text = text
+  }
+}
+
+/// The origin of a listener's sign-in pages.
+package struct SignInOrigin: Sendable, Hashable {
+  /// Scheme, host and port, as browsers write them.
+  package let text: String
+  /// What `Host` says in requests to it.
+  package let authority: String
+  let cookie: SignInCookie
+
+  /// The origin of a URL; its path does not count.
+  package init(_ url: HTTPURL) {
+    text = url.origin
+    authority = url.authority
+    cookie = SignInCookie(port: url.port, isSecure: url.scheme == .https)
+  }
+
+  /// Where the identity provider sends browsers back to after a sign-in to an application: to be registered there.
+  package func redirectURI(_ callback: CallbackPath) -> String { text + callback.path }
+
+  /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this
+  /// listener; where it is none that may be returned to, the pages end with themselves.
+  package func link(route: String, returnTo: String?) -> String {
+    text + SignInEndpoint.link(SignInForm(route: route, returnTo: returnTo.flatMap(ReturnPath.init)))
   }
 }

@@ -1,4 +1,4 @@
-// Owns how a need is said to the person who can satisfy it.
+// How a need is said to the person who can satisfy it.
 
 internal import Bytes
 internal import Tokens

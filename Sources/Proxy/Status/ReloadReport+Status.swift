@@ -1,4 +1,4 @@
-// Owns what `/status` says of the configuration in force and of the last attempt to replace it.
+// What `/status` says of the configuration in force and of the last attempt to replace it.
 
 internal import Bytes
 internal import Tokens
@@ -22,7 +22,8 @@ extension ReloadReport {
     if let refusal {
       let more = refusal.issues.count > 1 ? " (and \(refusal.issues.count - 1) more)" : ""
       return
-        "not reloaded \(words(since: refusal.at, now: now)): \(refusal.issues.first ?? "")\(more); an older one is \(inForce)"
+        "not reloaded \(words(since: refusal.at, now: now)): \(refusal.issues.first ?? "")\(more); an older one is "
+        + "\(inForce)"
     }
     return needRestart.isEmpty ? inForce : "\(inForce); a restart is needed for \(needRestart.joined(separator: ", "))"
   }

@@ -1,4 +1,4 @@
-// Owns the rule how a route stands: which of the things that can be wrong with it is told first.
+// The rule how a route stands: which of the things that can be wrong with it is told first.
 
 internal import Bytes
 internal import Identity

@@ -1,4 +1,4 @@
-// Owns what `/status` says of one route: a line for people, and the members of a JSON object. Never a token.
+// What `/status` says of one route: a line for people, and the members of a JSON object. Never a token.
 
 internal import Bytes
 internal import Identity

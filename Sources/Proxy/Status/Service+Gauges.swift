@@ -1,4 +1,4 @@
-// Owns the metrics that are looked up at the scrape instead of counted while requests run.
+// The metrics that are looked up at the scrape instead of counted while requests run.
 
 internal import Bytes
 internal import Identity

@@ -1,4 +1,4 @@
-// Owns the gathering of what is known of every route, for one report.
+// The gathering of what is known of every route, for one report.
 
 internal import Bytes
 internal import Identity

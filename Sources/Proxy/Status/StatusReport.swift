@@ -1,6 +1,6 @@
-// Owns what `/status` says of a process: which build, since when, whether it is ready, its cache, its routes.
+// What `/status` says of a process: which build, since when, whether it is ready, its cache, its routes.
 
-public import Bytes
+package import Bytes
 internal import Identity
 internal import Tokens
 
@@ -73,7 +73,7 @@ struct StatusReport {
 }
 
 /// What people read of a report: its lines.
-public func statusText(_ report: JSONValue) -> String {
+package func statusText(_ report: JSONValue) -> String {
   func line(_ value: JSONValue?) -> String { value?.members?["line"]?.text ?? "" }
   var rows: [(name: String, line: String)] = []
   if case .array(let routes)? = report.members?["routes"] {

@@ -1,4 +1,4 @@
-// Owns the words of `/status` for people: instants, why a person is needed.
+// The words of `/status` for people: instants, why a person is needed.
 
 internal import Bytes
 internal import Telemetry

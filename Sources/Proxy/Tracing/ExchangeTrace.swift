@@ -1,5 +1,5 @@
-// Owns the spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for.
-// Requests that are not traced have none of these, and do none of this.
+// The spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for. Requests
+// that are not traced have none of these, and do none of this.
 
 internal import Bytes
 internal import HTTP
@@ -230,5 +230,30 @@ extension TokenSource {
     case .sharedCache: "shared_cache"
     case .identityProvider: "identity_provider"
     }
+  }
+}
+
+/// The trace of one request.
+struct RequestTrace: Hashable {
+  /// The trace, with this proxy's span in it.
+  var own: TraceContext
+  /// The caller's span; nil where the trace begins here.
+  var caller: UInt64?
+  /// Whether spans are recorded.
+  var isRecorded = false
+
+  /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is
+  /// passed on.
+  init(sent: TraceContext?, _ rules: TracingRules?, random: () -> UInt64) {
+    let continued = rules?.propagates == false ? nil : sent
+    if let continued {
+      own = continued.sibling(random())
+      caller = continued.span
+    } else {
+      own = TraceContext(randomHigh: random(), randomLow: random(), randomSpan: random(), isSampled: false)
+    }
+    guard let rules else { return }
+    isRecorded = rules.sampler.records(own, isContinued: continued != nil)
+    own.isSampled = isRecorded
   }
 }

@@ -1,4 +1,4 @@
-// Owns what is said of a collector that does not take spans: once when it begins, once when it is over.
+// What is said of a collector that does not take spans: once when it begins, once when it is over.
 
 internal import HTTPClient
 internal import Identity

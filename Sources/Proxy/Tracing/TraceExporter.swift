@@ -1,34 +1,34 @@
-// Owns the way of spans to the collector: a batch after the other, each until it is there or not worth more time. No
-// request waits for it: what cannot be sent in time is dropped and counted.
+// The way of spans to the collector: a batch after the other, each until it is there or not worth more time. No request
+// waits for it: what cannot be sent in time is dropped and counted.
 
-public import Bytes
+package import Bytes
 package import HTTP
-public import HTTPClient
-public import Platform
-public import Telemetry
+package import HTTPClient
+package import Platform
+package import Telemetry
 internal import Tokens
 
 /// Sends a tracer's spans.
-public final class TraceExporter: Sendable {
+package final class TraceExporter: Sendable {
   /// What the exporter needs from outside; tests bring their own.
-  public struct Surroundings: Sendable {
+  package struct Surroundings: Sendable {
     /// Sends one request, within the time.
-    public var send: @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
+    package var send: @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
     /// Waits, or less where the task is cancelled.
-    public var sleep: @Sendable (Duration) async -> Void
+    package var sleep: @Sendable (Duration) async -> Void
     /// Draws 0 up to 1.
-    public var jitter: @Sendable () -> Double
+    package var jitter: @Sendable () -> Double
     /// Hears what became of spans.
-    public var observe: @Sendable (TraceEvent) -> Void
+    package var observe: @Sendable (TraceEvent) -> Void
     /// Where trouble is told.
-    public var log: Log
+    package var log: Log
 
     /// Surroundings with real waiting and the system's randomness.
-    public init(
+    package init(
       log: Log, observe: @escaping @Sendable (TraceEvent) -> Void,
       jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
       sleep: @escaping @Sendable (Duration) async -> Void = { duration in
-        // Cancelled: whoever waits looks at its own task next.
+        // Cancelled: the waiting task looks at itself next.
         do { try await Task.sleep(for: duration) } catch {}
       },
       send: @escaping @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
@@ -66,7 +66,7 @@ public final class TraceExporter: Sendable {
   }
 
   /// Begins to send.
-  public func start() {
+  package func start() {
     let clock = Task { [self] in
       while !Task.isCancelled {
         await surroundings.sleep(Duration(target.scheduleDelay))
@@ -82,7 +82,7 @@ public final class TraceExporter: Sendable {
   }
 
   /// Sends what there is, once and no longer than until `deadline`, and ends.
-  public func end(by deadline: MonotonicTime) async {
+  package func end(by deadline: MonotonicTime) async {
     let (clock, work) = state.withLock { state in
       state.end = deadline
       state.rest = MonotonicTime(nanoseconds: 0)
@@ -90,7 +90,7 @@ public final class TraceExporter: Sendable {
     }
     clock?.cancel()
     tracer.finish()
-    // Ends the pauses. A request goes on, but nobody waits for it any longer than until then.
+    // Ends the pauses. A request goes on, but it is not waited for beyond that.
     work?.cancel()
     let (ends, tell) = AsyncStream<Void>.makeStream()
     Task {
@@ -178,5 +178,46 @@ public final class TraceExporter: Sendable {
     surroundings.observe(.lost(count))
     let isNews = state.withLock { $0.spell.loses(count) }
     if isNews, let trouble { surroundings.log.tracesLost(trouble, host: target.url.host) }
+  }
+}
+
+/// What came of one request to the collector.
+enum ExportVerdict: Hashable {
+  /// It has the spans, but for those that it `rejected`; `message` says why, or warns.
+  case accepted(rejected: Int, message: String?)
+  /// It may have them later; `after` so many seconds where it says so.
+  case tryAgain(after: Int64?, ExportTrouble)
+  /// It will not have them.
+  case refused(ExportTrouble)
+
+  /// Reads an answer.
+  init(_ response: FetchResponse, now: UnixTime) {
+    switch response.status {
+    case 200..<300:
+      let partial = JSONValue(json: response.body)?.members?["partialSuccess"]?.members
+      let rejected = partial?["rejectedSpans"]?.seconds ?? 0
+      let message = partial?["errorMessage"]?.text.flatMap { $0.isEmpty ? nil : $0.printable(limit: 200) }
+      self = .accepted(rejected: Int(clamping: max(rejected, 0)), message: message)
+    case 429, 502, 503, 504:
+      let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
+      self = .tryAgain(after: wait, .answered(response.status))
+    default: self = .refused(.answered(response.status))
+    }
+  }
+
+  /// A request without an answer.
+  init(_ error: FetchError) {
+    self = .tryAgain(after: nil, .unreached(error))
+  }
+}
+
+/// The pauses between the attempts for one batch.
+enum ExportPause {
+  /// Before attempt `number` (1 is the first repetition): what the collector asks for, else 1, 2, 4 … 16 seconds less
+  /// up to a half.
+  /// - Parameter jitter: 0 up to 1, so that proxies that lost their collector together do not come back together.
+  static func before(_ number: Int, asked: Int64?, jitter: Double) -> Duration {
+    if let asked { return .seconds(asked) }
+    return .seconds(Double(1 << min(max(number - 1, 0), 4)) * (1 - jitter / 2))
   }
 }

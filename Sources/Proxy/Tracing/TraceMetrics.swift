@@ -1,9 +1,9 @@
-// Owns what is counted about spans on their way out.
+// What is counted about spans on their way out.
 
-public import Telemetry
+package import Telemetry
 
 /// What became of spans.
-public enum TraceEvent: Sendable, Hashable {
+package enum TraceEvent: Sendable, Hashable {
   /// So many the collector has.
   case exported(Int)
   /// So many found no room in the queue.
@@ -17,7 +17,7 @@ public enum TraceEvent: Sendable, Hashable {
 }
 
 /// The counters of spans.
-public struct TraceMetrics: Sendable {
+package struct TraceMetrics: Sendable {
   private let exported: Counter
   private let dropped: Counter
   private let lost: Counter
@@ -26,7 +26,7 @@ public struct TraceMetrics: Sendable {
   private let failures: Counter
 
   /// Adds the metrics to a process's catalogue.
-  public init(_ catalog: inout MetricsCatalog) {
+  package init(_ catalog: inout MetricsCatalog) {
     func spans(_ catalog: inout MetricsCatalog, _ result: String) -> Counter {
       catalog.counter(
         "bearer_proxy_trace_spans_total", help: "Spans of traced requests, by what became of them.",
@@ -43,7 +43,7 @@ public struct TraceMetrics: Sendable {
   }
 
   /// Counts an event.
-  public func count(_ event: TraceEvent, in writer: SharedMetricsWriter) {
+  package func count(_ event: TraceEvent, in writer: SharedMetricsWriter) {
     switch event {
     case .exported(let count): writer.add(exported, UInt64(clamping: count))
     case .dropped(let count): writer.add(dropped, UInt64(clamping: count))

@@ -1,13 +1,13 @@
-// Owns the way of spans from where they end to the exporter. A request's spans come together, when it is over: that is
-// one lock for a traced request, and none for any other.
+// The way of spans from where they end to the exporter. A request's spans come together, when it is over: that is one
+// lock for a traced request, and none for any other.
 
 internal import HTTP
-public import HTTPClient
+package import HTTPClient
 internal import Platform
 package import Telemetry
 
 /// What traces requests. There is one in a process that has been told where to send traces, whatever its configuration.
-public final class Tracer: Sendable {
+package final class Tracer: Sendable {
   /// How traces begin and go on.
   let rules: TracingRules
   private let queue: Locked<SpanQueue>
@@ -44,7 +44,7 @@ public final class Tracer: Sendable {
 
   /// A fetch whose requests are spans of the request that waits for them, if that is traced. The provider hears nothing
   /// of the trace.
-  public func tracing(_ fetch: @escaping Fetch) -> Fetch {
+  package func tracing(_ fetch: @escaping Fetch) -> Fetch {
     { [self] (request) async throws(FetchError) in
       guard let scope = RequestScope.current?.spans else { return try await fetch(request) }
       let began = WallClock.now.unixNanoseconds

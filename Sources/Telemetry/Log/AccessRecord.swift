@@ -1,4 +1,4 @@
-// Owns what is recorded of one request, apart from the texts, which stay where they were received.
+// What is recorded of one request, apart from the texts, which stay where they were received.
 
 /// Where a request's token came from.
 public enum TokenSource: UInt8, Sendable, Hashable {

@@ -1,6 +1,6 @@
-// Owns the lines that requests leave behind: one record each, into a buffer that its owner writes out and empties.
-// After the buffer has grown to its working size nothing here allocates. A query, a field's value and a body never get
-// in; secrets travel in all three.
+// The lines that requests leave behind: one record each, into a buffer that its owner writes out and empties. After the
+// buffer has grown to its working size nothing here allocates. A query, a field's value and a body never get in;
+// secrets travel in all three.
 
 internal import Bytes
 

@@ -1,5 +1,5 @@
-// Owns how bytes from anywhere become the inside of a quoted string in a log: valid UTF-8, no control characters, no
-// bare quote. The escapes are JSON's (RFC 8259 §7), in text records too.
+// How bytes from anywhere become the inside of a quoted string in a log: valid UTF-8, no control characters, no bare
+// quote. The escapes are JSON's (RFC 8259 §7), in text records too.
 
 internal import Bytes
 

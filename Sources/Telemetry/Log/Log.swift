@@ -1,4 +1,4 @@
-// Owns what the process says about itself. Messages are literals; everything that varies is a typed field, so that no
+// What the process says about itself. Messages are literals; everything that varies is a typed field, so that no
 // sentence can carry a secret or a line break. Requests leave access records instead.
 
 internal import Bytes
@@ -69,7 +69,7 @@ public final class Log: Sendable {
   public enum Occasion: Sendable, Hashable {
     /// Where it is news; otherwise it is counted.
     case ifNew
-    /// All the same: somebody did something and waits for what came of it.
+    /// All the same: a person did something and waits for the result.
     case always
   }
 

@@ -1,5 +1,5 @@
-// Owns which warnings and errors are written and which are only counted: the first of a kind at once, the rest of a
-// minute as one record that says how many there were. It reads no clock and writes nothing.
+// Which warnings and errors are written and which are only counted: the first of a kind at once, the rest of a minute
+// as one record that says how many there were. It reads no clock and writes nothing.
 
 /// What has been said lately. One thread at a time uses it.
 public struct LogDeduplicator: Sendable {

@@ -1,4 +1,4 @@
-// Owns how an instant is written in a log: RFC 3339, UTC, milliseconds. It reads no clock.
+// How an instant is written in a log: RFC 3339, UTC, milliseconds. It reads no clock.
 
 internal import Bytes
 

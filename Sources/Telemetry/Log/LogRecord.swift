@@ -1,4 +1,4 @@
-// Owns the shape of one record: a JSON object on a line, or a line for people. What the record says comes from Log and
+// The shape of one record: a JSON object on a line, or a line for people. What the record says comes from Log and
 // AccessRecordWriter.
 
 internal import Bytes

@@ -1,5 +1,5 @@
-// Owns the words for what the proxy answers itself instead of an upstream, as problem documents, records, metrics and
-// traces have them.
+// The words for what the proxy answers itself instead of an upstream, as problem documents, records, metrics and traces
+// have them.
 
 /// The last part of a problem document's `type` (RFC 9457 §3.1.1).
 package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {

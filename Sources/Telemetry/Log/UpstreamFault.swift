@@ -1,5 +1,5 @@
-// Owns the words for what an upstream did wrong, as records, metrics, traces and `status` have them: few, and never
-// anything that an upstream sends.
+// The words for what an upstream did wrong, as records, metrics, traces and `status` have them: few, and never anything
+// that an upstream sends.
 
 /// Why a request got no answer of its upstream, or not a whole one.
 public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {

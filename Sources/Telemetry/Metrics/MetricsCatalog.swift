@@ -1,5 +1,5 @@
-// Owns the list of metrics a process has, with their names, labels and places in memory. It is filled once, when the
-// process is assembled; afterwards nothing is added, so that a handle is an index and nothing else.
+// The list of metrics a process has, with their names, labels and places in memory. It is filled once, when the process
+// is assembled; afterwards nothing is added, so that a handle is an index and nothing else.
 
 /// A counter: a number that only grows.
 public struct Counter: Sendable, Hashable {

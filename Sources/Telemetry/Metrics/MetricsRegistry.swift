@@ -1,4 +1,4 @@
-// Owns the memory of all metrics: a block of cells for each writer, so that event loops never touch one another's cache
+// The memory of all metrics: a block of cells for each writer, so that event loops never touch one another's cache
 // lines, and the sum over all blocks. How the sum is written out stands in PrometheusText.
 
 import Synchronization
@@ -8,9 +8,10 @@ public final class MetricsRegistry: Sendable {
   let catalog: MetricsCatalog
   let blocks: [MetricsBlock]
 
-  /// Memory for every metric of the catalogue: a block for each of `writers` event loops, and one for everybody else.
+  /// Memory for every metric of the catalogue: a block for each of `writers` event loops, and one for all other
+  /// threads.
   ///
-  /// A series that `former` has too goes on in the same memory, so that whoever still holds a handle of `former` counts
+  /// A series that `former` has too goes on in the same memory, so that a holder of a handle of `former` counts
   /// here as well. `former` must have as many writers.
   public init(_ catalog: MetricsCatalog, writers: Int, succeeding former: MetricsRegistry? = nil) {
     precondition(former.map { $0.blocks.count == writers + 1 } ?? true, "loops do not change while a process runs")
@@ -27,7 +28,7 @@ public final class MetricsRegistry: Sendable {
     return MetricsWriter(block: blocks[index])
   }
 
-  /// The handle of everybody who is not an event loop. Any number of threads may use it.
+  /// The handle of all threads that are no event loop. Any number of threads may use it.
   public var shared: SharedMetricsWriter {
     SharedMetricsWriter(block: blocks[blocks.count - 1])
   }
@@ -40,7 +41,7 @@ public final class MetricsRegistry: Sendable {
 
 /// The cells of one writer.
 final class MetricsBlock: Sendable {
-  // Allocated here, freed in deinit; written before anybody else sees them. Each points into one of `storages`.
+  // Allocated here, freed in deinit; written before other threads see them. Each points into one of `storages`.
   private nonisolated(unsafe) let cells: UnsafeMutablePointer<UnsafeMutablePointer<Atomic<UInt64>>>
   private nonisolated(unsafe) let bounds: UnsafeMutablePointer<UInt64>
   private let count: Int
@@ -74,7 +75,7 @@ final class MetricsBlock: Sendable {
     bounds.deallocate()
   }
 
-  /// For the only writer of this block: nobody else stores, so no locked instruction is needed.
+  /// For the only writer of this block: no other thread stores, so no locked instruction is needed.
   @inline(__always)
   func add(_ cell: Int, _ value: UInt64) {
     let place = cells[cell]

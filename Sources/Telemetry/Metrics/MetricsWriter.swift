@@ -1,4 +1,4 @@
-// Owns what may be done to a metric while the process runs. Nothing here allocates, locks or looks anything up.
+// What may be done to a metric while the process runs. Nothing here allocates, locks or looks anything up.
 
 /// Counts on behalf of one event loop. Copies share the cells; only one thread at a time may use any of them.
 public struct MetricsWriter: Sendable {
@@ -31,7 +31,7 @@ public struct MetricsWriter: Sendable {
   }
 }
 
-/// Counts on behalf of everybody who is not an event loop. Any number of threads may use it at once.
+/// Counts on behalf of all threads that are no event loop. Any number of threads may use it at once.
 public struct SharedMetricsWriter: Sendable {
   let block: MetricsBlock
 

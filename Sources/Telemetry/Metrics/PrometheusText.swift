@@ -1,4 +1,4 @@
-// Owns the text that a metrics scrape gets: Prometheus text exposition format 0.0.4. It reads the sums once and keeps
+// The text that a metrics scrape gets: Prometheus text exposition format 0.0.4. It reads the sums once and keeps
 // nothing.
 
 extension MetricsRegistry {

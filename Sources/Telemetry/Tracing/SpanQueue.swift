@@ -1,5 +1,5 @@
-// Owns the spans on their way out: how many are kept, which are lost when there are too many, and when there are enough
-// to be sent.
+// The spans on their way out: how many are kept, which are lost when there are too many, and when there are enough to
+// be sent.
 
 /// Spans that wait to be exported. One thread at a time uses it.
 public struct SpanQueue: Sendable {

@@ -1,5 +1,4 @@
-// Owns which traces are recorded: OpenTelemetry's samplers, as a rule of the trace id and of what the caller has
-// decided.
+// Which traces are recorded: OpenTelemetry's samplers, as a rule of the trace id and of what the caller has decided.
 
 /// Decides whether the spans of a request are recorded.
 public struct TraceSampler: Sendable, Hashable {

@@ -1,4 +1,4 @@
-// Owns the grammar of `tracestate` (W3C Trace Context §3.3). What its members mean is up to their vendors.
+// The grammar of `tracestate` (W3C Trace Context §3.3). What its members mean is up to their vendors.
 //
 //     list        = list-member 0*31( OWS "," OWS list-member )
 //     list-member = key "=" value / OWS

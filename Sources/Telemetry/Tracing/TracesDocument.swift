@@ -1,6 +1,5 @@
-// Owns how spans are written for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which is not quite
-// the one that proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf
-// Encoding").
+// How spans are written for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which is not quite the
+// one that proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf Encoding").
 
 internal import Bytes
 

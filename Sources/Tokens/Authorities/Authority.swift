@@ -1,5 +1,5 @@
-// Owns what an `authority` setting means: the kind of identity provider, its tenant, where its metadata stands. No
-// request is sent; `ProviderMetadata` reads the metadata.
+// What an `authority` setting means: the kind of identity provider, its tenant, where its metadata stands. No request
+// is sent; `ProviderMetadata` reads the metadata.
 
 public import HTTP
 
@@ -135,5 +135,61 @@ extension HTTPURL {
     var result = self
     if result.target.count > 1, result.target.hasSuffix("/") { result.target.removeLast() }
     return result
+  }
+}
+
+extension Authority {
+  /// Whether metadata found at this authority may carry `issuer`.
+  ///
+  /// OpenID Connect issuers: the same URL, one slash at the end aside (OpenID Connect Discovery 1.0 §4.3). Microsoft
+  /// kinds: the same origin; a known Microsoft host; one label (a region) before a known host or the authority's own; a
+  /// subdomain of B2C's or External ID's domains (msal-python's `has_valid_issuer`) — https on its own port but for the
+  /// same origin.
+  package func accepts(issuer text: String) -> Bool {
+    let issuer: HTTPURL
+    do throws(HTTPURLError) {
+      issuer = try HTTPURL(text)
+    } catch {
+      return false
+    }
+    if kind == .issuer { return issuer.origin == url.origin && issuer.path == url.path }
+    if issuer.origin == url.origin { return true }
+    guard issuer.scheme == .https, issuer.port == 443 else { return false }
+    if EntraCloud(host: issuer.host) != nil || issuer.host.isB2CHost { return true }
+    if issuer.host.hasSuffix(".ciamlogin.com") { return true }
+    guard let dot = issuer.host.firstIndex(of: "."), dot != issuer.host.startIndex else { return false }
+    let central = String(issuer.host[issuer.host.index(after: dot)...])
+    return EntraCloud(host: central) != nil || central == url.host
+  }
+}
+
+extension HTTPURL {
+  /// The path and query without the one slash at their end.
+  fileprivate var path: Substring {
+    target.hasSuffix("/") ? target.dropLast() : target[...]
+  }
+}
+
+extension Authority {
+  /// The tenant that tokens are filed under, where that can be said without the provider's metadata: not for a domain
+  /// name, which the metadata turns into the tenant's id.
+  package var knownRealm: String? {
+    switch kind {
+    case .entra(.common, _): "common"
+    case .entra(.organizations, _): "organizations"
+    case .entra(.consumers, _): "consumers"
+    case .entra(.specific(let tenant), _): tenant.isGUID ? tenant : nil
+    case .adfs: "adfs"
+    case .b2c, .ciam, .issuer: nil
+    }
+  }
+}
+
+extension String {
+  /// Whether this is a GUID in its usual form, in either letter case.
+  var isGUID: Bool {
+    let parts = split(separator: "-", omittingEmptySubsequences: false)
+    return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
   }
 }

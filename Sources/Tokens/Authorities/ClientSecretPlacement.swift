@@ -1,4 +1,4 @@
-// Owns where a client secret is written in a request, and which placements are tried in which order.
+// Where a client secret is written in a request, and which placements are tried in which order.
 
 import Bytes
 

@@ -1,4 +1,4 @@
-// Owns the table of Microsoft identity hosts: which names are one cloud. Nothing is asked of the network.
+// The table of Microsoft identity hosts: which names are one cloud. Nothing is asked of the network.
 
 /// A cloud of Microsoft Entra, known by a group of host names that serve the same accounts and tokens
 /// (MSAL's built-in instance metadata).
@@ -56,4 +56,50 @@ extension EntraCloud {
     guard let cloud = EntraCloud(host: left) else { return false }
     return cloud == EntraCloud(host: right)
   }
+}
+
+/// Whose accounts an Entra authority serves.
+package enum EntraTenant: Sendable, Hashable {
+  /// Work, school and personal accounts.
+  case common
+  /// Work and school accounts of every tenant.
+  case organizations
+  /// Personal accounts.
+  case consumers
+  /// One tenant: its GUID or a verified domain, in lower case.
+  case specific(String)
+
+  /// The tenant that a path segment names; nil where it has a character that no GUID and no domain name has.
+  package init?(_ segment: String) {
+    switch segment.lowercased() {
+    case "common": self = .common
+    case "organizations": self = .organizations
+    case "consumers": self = .consumers
+    case let name:
+      let isName = name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+          UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+      guard isName, !name.isEmpty else { return nil }
+      self = .specific(name)
+    }
+  }
+
+  /// Whether an application can get a token for itself here: only a specific tenant knows it (MSAL's warning made a
+  /// rule).
+  package var servesApplications: Bool {
+    if case .specific = self { true } else { false }
+  }
+}
+
+/// Azure CLI, as its provider knows it.
+package enum AzureCLI {
+  /// Its `client_id`, in lower case.
+  package static let clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+  /// The family whose members may redeem one another's refresh tokens; there is no other (`foci`).
+  package static let family = "1"
 }

@@ -1,4 +1,4 @@
-// Owns what is believed of a provider's OpenID Connect metadata, and when none of it is. Fetching it is Identity's.
+// What is believed of a provider's OpenID Connect metadata, and when none of it is. Fetching it is Identity's.
 
 import Bytes
 package import HTTP

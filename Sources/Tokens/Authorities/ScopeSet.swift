@@ -1,5 +1,5 @@
-// Owns sets of scopes: their grammar, their one canonical order, and which set covers another. Which scopes an
-// authority lets an application ask for is `ScopeRule`'s.
+// Sets of scopes: their grammar, their one canonical order, and which set covers another. Which scopes an authority
+// lets an application ask for is `ScopeRule`'s.
 
 /// Why a text is not a scope set.
 public enum ScopeSetError: Error, Sendable, Hashable {
@@ -62,4 +62,117 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
 
   /// The scopes joined by single spaces: a `scope` parameter, a `target`.
   public var description: String { words.joined(separator: " ") }
+}
+
+extension ScopeSet {
+  /// Scopes that every sign-in requests by itself (OpenID Connect Core 1.0 §5.4 and §11). Configurations and programs
+  /// may not name them (MSAL's rule): as a route's scopes they would bring a token for another API, or none.
+  package static let reserved = ["offline_access", "openid", "profile"]
+
+  /// These scopes and the reserved ones: what is sent for a person.
+  package var decorated: ScopeSet {
+    do throws(ScopeSetError) {
+      return union(try ScopeSet(Self.reserved))
+    } catch {
+      preconditionFailure("the reserved scopes are scopes")
+    }
+  }
+
+  /// The reserved scopes among these.
+  var reserved: ScopeSet {
+    filtered { Self.reserved.contains($0.lowercased()) }
+  }
+
+  /// The first reserved scope among these, letter case aside.
+  package var firstReserved: String? {
+    words.first { Self.reserved.contains($0.lowercased()) }
+  }
+}
+
+/// Why a scope set cannot be asked for with client credentials.
+public enum ScopeRuleError: Error, Sendable, Hashable {
+  /// Entra wants exactly one scope and got none, or several: one access token serves one resource.
+  case notOneScope(count: Int)
+  /// Entra wants `<resource>/.default` (AADSTS1002012).
+  case notDefault(String)
+  /// The authority is `common`, `organizations` or `consumers`: no tenant there knows the application.
+  case tenantNotSpecific
+}
+
+/// What a provider lets an application ask for on its own behalf.
+package enum ScopeRule: Sendable, Hashable {
+  /// One scope, `<resource>/.default`. The resource may itself end in a slash.
+  case oneResourceDefault
+  /// Whatever RFC 6749 lets be asked, nothing included.
+  case any
+}
+
+extension Authority {
+  /// Refuses what the provider would refuse: call it when the configuration is read.
+  package func checkForApplication(_ scopes: ScopeSet) throws(ScopeRuleError) {
+    if case .entra(let tenant, _) = kind, !tenant.servesApplications { throw .tenantNotSpecific }
+    guard scopeRule == .oneResourceDefault else { return }
+    guard scopes.words.count == 1 else { throw .notOneScope(count: scopes.words.count) }
+    let scope = scopes.words[0]
+    guard scope.hasSuffix("/.default"), scope.utf8.count > "/.default".utf8.count else { throw .notDefault(scope) }
+  }
+}
+
+/// Why a scope set cannot be asked for in a person's name.
+public enum AccountScopeError: Error, Sendable, Hashable {
+  /// One of `ScopeSet.reserved`: it describes the sign-in, is asked for with every one, and is no API's.
+  case reserved(String)
+  /// `<resource>/.default` beside others: Entra takes it alone (AADSTS70011).
+  case defaultNotAlone(String)
+  /// Scopes of several APIs: one access token is for one.
+  case severalResources(String, String)
+  /// None at all, where the provider then gives a token for nothing in particular.
+  case none
+}
+
+extension Authority {
+  /// Refuses what the provider would refuse, or answer with a token for something else: call it when the configuration
+  /// is read.
+  package func checkForAccount(_ scopes: ScopeSet) throws(AccountScopeError) {
+    if let reserved = scopes.firstReserved { throw .reserved(reserved) }
+    guard scopeRule == .oneResourceDefault else { return }
+    if scopes.isEmpty { throw .none }
+    if scopes.words.count > 1, let all = scopes.words.first(where: { $0.hasSuffix("/.default") }) {
+      throw .defaultNotAlone(all)
+    }
+    let resources = scopes.words.compactMap { resource(of: $0) }
+    if let other = resources.first(where: { $0 != resources[0] }) { throw .severalResources(resources[0], other) }
+  }
+
+  /// What tells the API of a scope from others for sure; nil where nothing does. An API's own scope may contain a
+  /// slash, so of a URL it is `https://host` or `api://name`.
+  private func resource(of scope: String) -> String? {
+    let parts = scope.lowercased().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    if parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty {
+      let resource = parts[0...2].joined(separator: "/")
+      let name = String(parts[2])
+      return Self.graphNames.contains(name) ? Self.graph : parts[0] == "api:" && name.isGUID ? name : resource
+    }
+    let first = String(parts[0])
+    if first.isGUID { return Self.graphNames.contains(first) ? Self.graph : first }
+    // Without a slash: Microsoft Graph's, where the provider has such a default. `email` describes the person, as the
+    // reserved ones do.
+    guard parts.count == 1, hasGraph, first != "email" else { return nil }
+    return Self.graph
+  }
+
+  private var hasGraph: Bool {
+    switch kind {
+    case .entra, .ciam: true
+    case .adfs, .b2c, .issuer: false
+    }
+  }
+
+  private static let graph = "https://graph.microsoft.com"
+
+  /// Microsoft Graph's hosts in all clouds, and its id.
+  private static let graphNames: Set<String> = [
+    "graph.microsoft.com", "canary.graph.microsoft.com", "graph.microsoft.us", "dod-graph.microsoft.us",
+    "microsoftgraph.chinacloudapi.cn", "00000003-0000-0000-c000-000000000000",
+  ]
 }

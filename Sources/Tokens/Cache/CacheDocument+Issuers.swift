@@ -1,6 +1,6 @@
-// Owns what an issuer's entries are where it may share its host with others: those marked with its name
-// (`ext_cache_key`), and of the unmarked ones, which msal writes, those that are provably its own. Also the copies by
-// which its entries outlive those.
+// What an issuer's entries are where it may share its host with others: those marked with its name (`ext_cache_key`),
+// and of the unmarked ones, which msal writes, those that are provably its own. Also the copies by which its entries
+// outlive those.
 
 internal import Bytes
 internal import HTTP

@@ -1,5 +1,5 @@
-// Owns how tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest
-// refresh token first.
+// How tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest refresh
+// token first.
 
 package import Bytes
 

@@ -1,4 +1,4 @@
-// Owns how a cache is divided where no single text holds it: which entries stand together, and which of them changed.
+// How a cache is divided where no single text holds it: which entries stand together, and which of them changed.
 
 /// Where an entry stands.
 package struct CachePlace: Sendable, Hashable {

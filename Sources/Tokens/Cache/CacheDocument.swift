@@ -1,5 +1,5 @@
-// Owns the unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and
-// locks are Identity's, what an operation does to it stands in the files named after the operation.
+// The unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and locks
+// are Identity's, what an operation does to it stands in the files named after the operation.
 
 public import Bytes
 

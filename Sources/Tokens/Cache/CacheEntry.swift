@@ -1,5 +1,5 @@
-// Owns one entry of the unified cache: its members as they stand in the file, the secret apart from them. Which members
-// mean what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
+// One entry of the unified cache: its members as they stand in the file, the secret apart from them. Which members mean
+// what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
 
 package import Bytes
 

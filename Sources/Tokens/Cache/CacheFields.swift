@@ -1,5 +1,4 @@
-// Owns reading an entry's members by what they mean: one pass over the entry, and a text made only of what is asked
-// for.
+// Reading an entry's members by what they mean: one pass over the entry, and a text made only of what is asked for.
 
 import Bytes
 

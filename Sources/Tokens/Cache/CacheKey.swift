@@ -1,4 +1,4 @@
-// Owns the keys under which new entries are written: msal-python's. Entries are never looked up by them.
+// The keys under which new entries are written: msal-python's. Entries are never looked up by them.
 
 /// Makes keys (msal-python's `key_makers`): parts joined by `-`, absent ones empty, all in lower case.
 enum CacheKey {
@@ -30,5 +30,30 @@ enum CacheKey {
   /// An application's; the client id keeps its case, as msal-python has it.
   static func appMetadata(environment: String, clientID: String) -> String {
     "appmetadata-\(environment.lowercased())-\(clientID)"
+  }
+}
+
+/// A section of the unified cache (MSAL's `CredentialType`, and the two that hold no credential).
+package enum CacheSection: String, Sendable, Hashable, CaseIterable {
+  /// Access tokens.
+  case accessToken = "AccessToken"
+  /// Who is signed in.
+  case account = "Account"
+  /// ID tokens, as the provider sent them.
+  case idToken = "IdToken"
+  /// Refresh tokens.
+  case refreshToken = "RefreshToken"
+  /// What is known of applications: the family.
+  case appMetadata = "AppMetadata"
+
+  /// Its place in `allCases`.
+  var index: Int {
+    switch self {
+    case .accessToken: 0
+    case .account: 1
+    case .idToken: 2
+    case .refreshToken: 3
+    case .appMetadata: 4
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Owns the names of an entry's members that are read, and how they are told from all others in a text.
+// The names of an entry's members that are read, and how they are told from all others in a text.
 
 /// A member of an entry that this library understands.
 enum CacheMember: String {

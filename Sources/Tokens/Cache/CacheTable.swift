@@ -1,5 +1,5 @@
-// Owns the entries of one section, and finding them by whom they belong to: what keeps lookups independent of the
-// number of entries.
+// The entries of one section, and finding them by whom they belong to: what keeps lookups independent of the number of
+// entries.
 
 import Bytes
 

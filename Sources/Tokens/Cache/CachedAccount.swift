@@ -1,4 +1,4 @@
-// Owns who is signed in, and which of them a name means.
+// Who is signed in, and which of them a name means.
 
 /// A person who is signed in, in one or more tenants.
 public struct CachedAccount: Sendable, Hashable {

@@ -1,4 +1,4 @@
-// Owns what the cache has to know of a successful reply before it can file it.
+// What the cache has to know of a successful reply before it can file it.
 
 /// Which product's accounts these are (`authority_type`).
 package enum AccountAuthority: String, Sendable, Hashable {

@@ -1,5 +1,5 @@
-// Owns the shape that nearly every entry of a cache has: an object of strings in which nothing is escaped. Whatever
-// else an object may be is JSONReader's, which also says what is wrong with it.
+// The shape that nearly every entry of a cache has: an object of strings in which nothing is escaped. Whatever else an
+// object may be is JSONReader's, which also says what is wrong with it.
 
 /// Finds the members of an object without making anything of them.
 enum PlainObject {

@@ -1,5 +1,4 @@
-// Owns whose a refresh token is that its writer filed under a host alone (msal does), where several issuers share the
-// host.
+// Whose a refresh token is that its writer filed under a host alone (msal does), where several issuers share the host.
 
 import Bytes
 

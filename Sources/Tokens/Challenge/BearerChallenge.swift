@@ -1,5 +1,5 @@
-// Owns what an API asks for with a Bearer challenge. Reading it from a response is `BearerChallengeReading`'s; what to
-// do about it is `ChallengePlan`'s.
+// What an API asks for with a Bearer challenge. Reading it from a response is `BearerChallengeReading`'s; what to do
+// about it is `ChallengePlan`'s.
 
 /// What an API says it wants (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and
 /// `authorization_uri`).

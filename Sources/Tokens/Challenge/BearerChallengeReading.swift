@@ -1,5 +1,5 @@
-// Owns the step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can
-// be made of them. Grammar is the HTTP module's.
+// The step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can be
+// made of them. Grammar is the HTTP module's.
 
 import Bytes
 package import HTTP

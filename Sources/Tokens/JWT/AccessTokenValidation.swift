@@ -1,6 +1,5 @@
-// Owns the question whether a JWT that an issuer signed is an access token, which its bearer may use as it stands.
-// Issuers sign other things with the same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and
-// §3.12).
+// The question whether a JWT that an issuer signed is an access token, which its bearer may use as it stands. Issuers
+// sign other things with the same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
 
 import Bytes
 

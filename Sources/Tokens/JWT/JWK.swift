@@ -1,6 +1,7 @@
-// Owns one public key as identity providers publish it (RFC 7517). RSA only: keys of other types are ignored.
+// One public key as identity providers publish it (RFC 7517). RSA only: keys of other types are ignored.
 
-import Bytes
+package import Bytes
+internal import FoundationEssentials
 
 /// Why a JWK is of no use for verifying.
 package enum JWKError: Error, Sendable, Hashable {
@@ -70,5 +71,109 @@ extension JWK: Codable {
     try members.encodeIfPresent(algorithm, forKey: .alg)
     try members.encode(Base64URL.encode(modulus), forKey: .n)
     try members.encode(Base64URL.encode(exponent), forKey: .e)
+  }
+}
+
+/// Why a document is not a key set.
+package enum JWKSetError: Error, Sendable, Hashable {
+  /// Not a JSON object with an array `keys`.
+  case json
+}
+
+/// An issuer's public keys.
+package struct JWKSet: Sendable, Hashable, Encodable {
+  /// The usable keys in the document's order.
+  package var keys: [JWK]
+
+  /// A set of these keys.
+  package init(keys: [JWK]) {
+    self.keys = keys
+  }
+
+  /// Reads the document.
+  package init(json: [UInt8]) throws(JWKSetError) {
+    do {
+      keys = try JSONDecoder().decode(Document.self, from: Data(json)).keys.compactMap(\.key)
+    } catch {
+      throw .json
+    }
+  }
+
+  /// The keys that may have signed a token with this header; several where it names none.
+  package func candidates(for header: JWTHeader) -> [JWK] {
+    keys.filter { $0.fits(header) }
+  }
+
+  private struct Document: Decodable {
+    var keys: [Entry]
+  }
+
+  private struct Entry: Decodable {
+    var key: JWK?
+
+    init(from decoder: any Decoder) throws {
+      do {
+        key = try JWK(from: decoder)
+      } catch is JWKError {
+        key = nil
+      } catch is DecodingError {
+        key = nil
+      }
+    }
+  }
+}
+
+/// How old the keys are that callers' tokens are judged by.
+package struct SigningKeyAge: Sendable, Equatable {
+  /// Seconds after which keys are fetched again.
+  package static let refresh: Int64 = 600
+  /// Seconds after which keys are believed no more that could not be fetched again.
+  package static let limit: Int64 = 3600
+  /// Seconds between two attempts to fetch keys while there are some: any caller can name an unknown key.
+  package static let pause: Int64 = 60
+
+  private var fetchedAt: UnixTime?
+  private var triedAt: UnixTime?
+
+  /// What is to be done before a token is judged.
+  package enum Need: Sendable, Equatable {
+    case none
+    /// Fetch the keys; where that fails, those that are there still serve.
+    case refresh
+    /// Fetch the keys; without, no token can be judged.
+    case keys
+  }
+
+  /// No keys yet.
+  package init() {}
+
+  /// What is to be done now. A clock that was set back makes keys old, not young.
+  package func need(at now: UnixTime) -> Need {
+    guard let fetchedAt, (0..<Self.limit).contains(now - fetchedAt) else { return .keys }
+    return now - fetchedAt < Self.refresh || !mayTry(at: now) ? .none : .refresh
+  }
+
+  /// Whether the last attempt is long enough ago for another one.
+  package func mayTry(at now: UnixTime) -> Bool {
+    guard let triedAt else { return true }
+    return !(0..<Self.pause).contains(now - triedAt)
+  }
+
+  /// Until when what these keys have proven is believed without another look at them.
+  package var believedUntil: UnixTime {
+    guard let fetchedAt else { return UnixTime(0) }
+    let nextTry = max(fetchedAt + Self.refresh, (triedAt ?? fetchedAt) + Self.pause)
+    return min(nextTry, fetchedAt + Self.limit)
+  }
+
+  /// The keys were fetched.
+  package mutating func fetched(at now: UnixTime) {
+    fetchedAt = now
+    triedAt = now
+  }
+
+  /// The keys could not be fetched.
+  package mutating func failed(at now: UnixTime) {
+    triedAt = now
   }
 }

@@ -1,5 +1,5 @@
-// Owns the claims that tokens are judged and issued by: RFC 7519's registered ones and Entra's. Members beyond these
-// are ignored on reading.
+// The claims that tokens are judged and issued by: RFC 7519's registered ones and Entra's. Members beyond these are
+// ignored on reading.
 
 public import Bytes
 

@@ -1,5 +1,5 @@
-// Owns the rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on
-// the signature enters as a closure.
+// The rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on the
+// signature enters as a closure.
 
 public import Bytes
 

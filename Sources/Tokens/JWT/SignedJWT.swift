@@ -1,5 +1,5 @@
-// Owns the compact serialisation of a signed JWT, taken apart and put together. Whether signature and claims are valid
-// is `JWTValidation`'s.
+// The compact serialisation of a signed JWT, taken apart and put together. Whether signature and claims are valid is
+// `JWTValidation`'s.
 
 public import Bytes
 internal import FoundationEssentials
@@ -82,4 +82,31 @@ package struct SignedJWT: Sendable {
       throw .json(part)
     }
   }
+}
+
+/// The protected header of a JWT (RFC 7515 §4).
+package struct JWTHeader: Sendable, Hashable, Codable {
+  /// The algorithm as written, also an unknown one.
+  package var alg: String
+  /// Which key signed, where the token says so.
+  package var kid: String?
+  /// `JWT`, `at+jwt`, or nothing.
+  package var typ: String?
+  /// Extensions that must be understood. There are none that are, so a token with any is refused (RFC 7515 §4.1.11).
+  package var crit: [String]?
+
+  /// A header to sign under.
+  package init(algorithm: JWTAlgorithm, keyIdentifier: String?, type: String? = "JWT") {
+    alg = algorithm.rawValue
+    kid = keyIdentifier
+    typ = type
+  }
+}
+
+/// An asymmetric signature algorithm of RFC 7518 §3.1.
+package enum JWTAlgorithm: String, Sendable, Hashable, CaseIterable {
+  /// RSASSA-PKCS1-v1_5 with SHA-256: what Entra and most providers sign with.
+  case rs256 = "RS256"
+  /// RSASSA-PSS with SHA-256.
+  case ps256 = "PS256"
 }

@@ -1,4 +1,4 @@
-// Owns which identity of a machine is meant, which service of the machine hands its tokens out, and how that service is
+// Which identity of a machine is meant, which service of the machine hands its tokens out, and how that service is
 // recognised. Asking it is Identity's.
 
 package import Bytes

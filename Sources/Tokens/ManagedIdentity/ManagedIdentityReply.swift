@@ -1,4 +1,4 @@
-// Owns the reading of what a managed identity's service answers: tokens, dates and errors in all their shapes, and the
+// The reading of what a managed identity's service answers: tokens, dates and errors in all their shapes, and the
 // challenge of Azure Arc.
 
 package import Bytes

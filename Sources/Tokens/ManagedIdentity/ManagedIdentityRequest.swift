@@ -1,4 +1,4 @@
-// Owns what is sent to the service that hands out a managed identity's tokens, and for which failures it is sent again.
+// What is sent to the service that hands out a managed identity's tokens, and for which failures it is sent again.
 
 package import Bytes
 package import HTTP

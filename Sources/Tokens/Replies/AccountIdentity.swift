@@ -1,5 +1,4 @@
-// Owns whose tokens a reply holds: client_info and ID token, in. Decodes only; believing the ID token is
-// `JWTValidation`'s.
+// Whose tokens a reply holds: client_info and ID token, in. Decodes only; believing the ID token is `JWTValidation`'s.
 
 package import Bytes
 

@@ -1,5 +1,5 @@
-// Owns how a text that others wrote is made fit for a terminal and for a log: one line, and nothing that a terminal
-// would obey.
+// How a text that others wrote is made fit for a terminal and for a log: one line, and nothing that a terminal would
+// obey.
 
 extension String {
   /// The text's first `limit` characters, each control, line end and direction mark turned into a space.

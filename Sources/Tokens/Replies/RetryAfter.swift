@@ -1,4 +1,4 @@
-// Owns the reading of `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
+// The reading of `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
 
 package import Bytes
 
@@ -70,5 +70,15 @@ extension String {
     while text.first == " " || text.first == "\t" { text.removeFirst() }
     while text.last == " " || text.last == "\t" { text.removeLast() }
     return text
+  }
+}
+
+/// A length of time in one unit: `45 s`, `12 min`, `3 h`, `2 d`.
+package func words(seconds: Int64) -> String {
+  switch max(seconds, 0) {
+  case ..<120: "\(max(seconds, 0)) s"
+  case ..<7200: "\(seconds / 60) min"
+  case ..<172_800: "\(seconds / 3600) h"
+  default: "\(seconds / 86_400) d"
   }
 }

@@ -1,4 +1,4 @@
-// Owns the memory of failed token requests of one key: until when the next one is not sent. Knows neither which request
+// The memory of failed token requests of one key: until when the next one is not sent. Knows neither which request
 // failed nor how the failure is shown.
 
 package import Bytes

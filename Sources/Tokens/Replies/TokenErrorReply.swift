@@ -1,4 +1,4 @@
-// Owns what an OAuth error reply says, in bounded and printable form. What it means is `TokenErrorClass`'s.
+// What an OAuth error reply says, in bounded and printable form. What it means is `TokenErrorClass`'s.
 
 import Bytes
 

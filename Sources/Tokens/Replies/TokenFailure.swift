@@ -1,4 +1,6 @@
-// Owns why a token endpoint's answer gave no token.
+// Why a token endpoint's answer gave no token.
+
+internal import Bytes
 
 /// A token endpoint's answer without a usable token.
 package struct TokenFailure: Error, Sendable, Hashable {

@@ -1,5 +1,5 @@
-// Owns when a token is renewed and when it is over. The three instants are fixed when it arrives; who asks later
-// only compares them with the clock.
+// When a token is renewed and when it is over. The three instants are fixed when it arrives; who asks later only
+// compares them with the clock.
 
 package import Bytes
 

@@ -1,4 +1,4 @@
-// Owns the reading of a token endpoint's answer: what counts as a token, and for how long.
+// The reading of a token endpoint's answer: what counts as a token, and for how long.
 
 package import Bytes
 

@@ -1,4 +1,4 @@
-// Owns the identity of everything held in memory for tokens: what must be equal for one token to serve two requests.
+// The identity of everything held in memory for tokens: what must be equal for one token to serve two requests.
 
 /// On whose behalf a token is.
 package enum TokenSubject: Sendable, Hashable {

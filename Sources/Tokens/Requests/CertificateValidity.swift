@@ -1,4 +1,4 @@
-// Owns what there is to say of a certificate's dates, and when. Dates alone decide nothing: a provider may know better.
+// What there is to say of a certificate's dates, and when. Dates alone decide nothing: a provider may know better.
 
 package import Bytes
 

@@ -1,5 +1,5 @@
-// Owns the `claims` parameter: challenges, client capabilities and their merger. Finding a challenge in an answer is
-// the HTTP module's and the proxy's.
+// The `claims` parameter: challenges, client capabilities and their merger. Finding a challenge in an answer is the
+// HTTP module's and the proxy's.
 
 import Bytes
 

@@ -1,5 +1,5 @@
-// Owns the JWT with which an application proves itself by its certificate or key: what stands in it, and which
-// algorithm and which name of the key a provider expects. Signing is Platform's; when one is made, Identity's.
+// The JWT with which an application proves itself by its certificate or key: what stands in it, and which algorithm and
+// which name of the key a provider expects. Signing is Platform's; when one is made, Identity's.
 
 package import Bytes
 internal import FoundationEssentials

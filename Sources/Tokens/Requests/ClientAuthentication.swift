@@ -1,4 +1,4 @@
-// Owns how an application says who it is in a request to its provider, whatever the request asks for.
+// How an application says who it is in a request to its provider, whatever the request asks for.
 
 internal import Bytes
 

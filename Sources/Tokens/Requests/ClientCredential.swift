@@ -1,4 +1,4 @@
-// Owns what an application proves itself with. Where a secret is written is `ClientSecretPlacement`'s.
+// What an application proves itself with. Where a secret is written is `ClientSecretPlacement`'s.
 
 public import Bytes
 

@@ -1,4 +1,4 @@
-// Owns the `application/x-www-form-urlencoded` serialisation of token requests.
+// The `application/x-www-form-urlencoded` serialisation of token requests.
 
 import Bytes
 

@@ -1,4 +1,4 @@
-// Owns the grants that a token request can make.
+// The grants that a token request can make.
 
 package import Bytes
 

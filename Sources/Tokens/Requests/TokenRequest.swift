@@ -1,4 +1,4 @@
-// Owns what a token request looks like on the wire. Sends nothing.
+// What a token request looks like on the wire. Sends nothing.
 
 package import HTTP
 

@@ -1,7 +1,7 @@
-// Owns the reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its
-// state.
+// The reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its state.
 
 package import Bytes
+internal import HTTP
 
 /// Why a browser's answer has no code.
 public enum AuthorizationReplyError: Error, Sendable, Hashable {
@@ -59,5 +59,108 @@ extension TokenErrorReply {
     var members = ["error": JSONValue.string(error)]
     members["error_description"] = description.map(JSONValue.string)
     self = TokenErrorReply(members: members, sent: .none) ?? TokenErrorReply(error: "unknown", suberror: nil)
+  }
+}
+
+/// The members of a form.
+package struct ReplyForm: Sendable {
+  /// Why a text is not a form.
+  package enum Problem: Error, Sendable {
+    /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
+    case encoding
+    /// A member that stands there twice (RFC 6749 §3.1 forbids it).
+    case repeated
+  }
+
+  private var members: [String: String] = [:]
+
+  /// Reads a form; the text has no `?` in front.
+  package init(_ text: [UInt8]) throws(Problem) {
+    for pair in text.split(separator: UInt8(ascii: "&")) {
+      let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = try Self.decoded(halves[0])
+      let value = halves.count == 2 ? try Self.decoded(halves[1]) : ""
+      guard members.updateValue(value, forKey: name) == nil else { throw .repeated }
+    }
+  }
+
+  /// A member's value. An empty one counts as absent.
+  package subscript(_ name: String) -> String? {
+    members[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func decoded(_ text: ArraySlice<UInt8>) throws(Problem) -> String {
+    guard let bytes = PercentEncoding.decoded(text, isForm: true), let text = String(validating: bytes, as: UTF8.self)
+    else { throw .encoding }
+    return text
+  }
+}
+
+/// The issuer that an answer may or has to name.
+package struct ReplyIssuer: Sendable, Hashable {
+  /// What is wrong with an answer's `iss`.
+  package enum Problem: Error, Sendable, Hashable {
+    /// It names another issuer.
+    case other
+    /// It names none, although the provider's metadata promise it.
+    case missing
+  }
+
+  private let issuer: String
+  private let isPromised: Bool
+  private let isExact: Bool
+
+  /// The rule for a provider's answers.
+  package init(_ metadata: ProviderMetadata, authority: Authority) {
+    self.init(
+      metadata.issuer, isPromised: metadata.namesIssuerInReplies, isExact: authority.kind == .issuer)
+  }
+
+  /// The rule of these parts. `isExact`: whether the metadata's issuer is the one that answers name; Microsoft's kinds
+  /// have aliases and issuers for each tenant.
+  package init(_ issuer: String, isPromised: Bool, isExact: Bool) {
+    self.issuer = issuer
+    self.isPromised = isPromised
+    self.isExact = isExact
+  }
+
+  /// Judges an answer's `iss`; nil where there is none.
+  func check(_ found: String?) throws(Problem) {
+    guard let found else {
+      if isPromised { throw .missing }
+      return
+    }
+    if isExact || isPromised, !matches(found) { throw .other }
+  }
+
+  /// Compared as text (RFC 9207 §2.4), but for the tenant that Entra's metadata leave open.
+  private func matches(_ found: String) -> Bool {
+    if found == issuer { return true }
+    guard !isExact, let open = issuer.firstRange(of: "{tenantid}") else { return false }
+    let (start, end) = (issuer[..<open.lowerBound], issuer[open.upperBound...])
+    guard found.count > start.count + end.count, found.hasPrefix(start), found.hasSuffix(end) else { return false }
+    let tenant = String(found.dropFirst(start.count).dropLast(end.count))
+    if case .specific = EntraTenant(tenant) { return true }
+    return false
+  }
+}
+
+/// Where the sign-ins of an application come back to.
+package enum CallbackPath: Sendable, Hashable {
+  /// The place that all applications share.
+  case shared
+  /// A place of the application's own, by its name. An identity provider that sends a browser on to another one, in the
+  /// name of another application, cannot have the answer brought here (RFC 9700 §4.4.2, "mix-up").
+  case own(application: String)
+
+  /// The shared path on listeners with sign-in pages; the applications' own paths are below it.
+  package static let root = "/.bearer/callback"
+
+  /// The path on listeners with sign-in pages.
+  package var path: String {
+    switch self {
+    case .shared: Self.root
+    case .own(let name): "\(Self.root)/\(name)"
+    }
   }
 }

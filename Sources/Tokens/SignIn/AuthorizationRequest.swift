@@ -1,4 +1,4 @@
-// Owns the address that a person's browser is sent to. Opening it is Identity's.
+// The address that a person's browser is sent to. Opening it is Identity's.
 
 package import HTTP
 

@@ -1,6 +1,6 @@
-// Owns what one sign-in through a browser must remember until its answer comes. It lives in memory, for minutes.
+// What one sign-in through a browser must remember until its answer comes. It lives in memory, for minutes.
 
-import Bytes
+package import Bytes
 
 /// The three values that tie an answer to its question.
 package struct AuthorizationSession: Sendable {
@@ -35,4 +35,45 @@ package struct AuthorizationSession: Sendable {
     }
     nonce = String(decoding: digits, as: UTF8.self)
   }
+}
+
+/// A verifier and its challenge.
+package struct PKCE: Sendable, Equatable {
+  /// Kept until the code is redeemed: 43 to 128 unreserved characters.
+  package let verifier: Secret
+  /// Goes with the browser: the verifier's SHA-256 in base64url.
+  package let challenge: String
+
+  /// Bytes that a verifier is made of; they become 43 characters.
+  package static let byteCount = 32
+
+  /// A proof from fresh random bytes, `byteCount` of them.
+  /// - Parameter digest: SHA-256.
+  package init<Failure: Error>(
+    random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    precondition(bytes.count == Self.byteCount, "a verifier of \(bytes.count) bytes")
+    try self.init(verifier: Base64URL.encode(bytes), digest: digest)
+  }
+
+  /// A proof with a given verifier.
+  /// - Parameter digest: SHA-256.
+  package init<Failure: Error>(
+    verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    challenge = Base64URL.encode(try digest(Array(verifier.utf8)))
+    self.verifier = Secret(verifier)
+  }
+}
+
+/// How much a person is asked (OpenID Connect Core 1.0 §3.1.2.1). None of these is a choice too: the provider decides.
+public enum Prompt: String, Sendable, Hashable, CaseIterable {
+  /// Choose among the accounts, even where there is one.
+  case selectAccount = "select_account"
+  /// Consent again.
+  case consent
+  /// Sign in again, even if a person is signed in.
+  case login
+  /// Show nothing: answer or fail at once.
+  case none
 }

@@ -1,4 +1,4 @@
-// Owns when to ask for the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
+// When to ask for the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
 
 package import Bytes
 

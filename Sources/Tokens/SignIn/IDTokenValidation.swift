@@ -1,4 +1,4 @@
-// Owns the rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), on top of the one for every JWT.
+// The rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), on top of the one for every JWT.
 
 public import Bytes
 

@@ -1,4 +1,4 @@
-// Owns the way from settings to what the broker is given: applications, which credential each has, how its provider is
+// The way from settings to what the broker is given: applications, which credential each has, how its provider is
 // reached, and what a route requests from it.
 
 import Bytes

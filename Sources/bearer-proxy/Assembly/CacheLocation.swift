@@ -1,4 +1,4 @@
-// Owns the step from where the settings say tokens are kept to a store that keeps them there.
+// The step from where the settings say tokens are kept to a store that keeps them there.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// Owns the judges of callers' tokens, and which of them stay through a reload: a judge knows its issuer's keys.
+// The judges of callers' tokens, and which of them stay through a reload: a judge knows its issuer's keys.
 
 import Bytes
 import Configuration

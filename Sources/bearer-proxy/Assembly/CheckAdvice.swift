@@ -1,4 +1,4 @@
-// Owns what to do about each thing that `check --live` can find wrong. Pure; what was found is LiveCheck's.
+// What to do about each thing that `check --live` can find wrong. Pure; what was found is LiveCheck's.
 
 import Configuration
 import Glibc
@@ -27,7 +27,8 @@ struct CheckAdvice {
     case .providerUnavailable(.answered, _):
       "The provider has trouble of its own. Try again later, and look at its status page."
     case .providerUnavailable(.managedIdentity(.arcKey), _):
-      "Only members of the group 'himds' may read the agent's keys: add the proxy's user to it (usermod -aG himds USER)."
+      "Only members of the group 'himds' may read the agent's keys: add the proxy's user to it (usermod -aG himds "
+        + "USER)."
     case .providerUnavailable(.managedIdentity(.notConfirmed), _):
       "Update the agent of Azure Arc, which ignores user-assigned identities, or leave the identity's id out."
     case .providerUnavailable(.managedIdentity(.arcChallenge), _):
@@ -56,7 +57,8 @@ struct CheckAdvice {
       "Is this a machine of Azure's with an identity, does a network policy keep the proxy from that address\(found)? "
         + "'source' of 'managed_identity' overrules what was found."
     case .rejected:
-      "Assign the identity to this machine, or correct its id under 'managed_identity'. What was assigned a moment ago is "
+      "Assign the identity to this machine, or correct its id under 'managed_identity'. What was assigned a moment ago "
+        + "is "
         + "known some minutes later; the proxy asks again every minute."
     case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired: nil
     }
@@ -112,12 +114,12 @@ struct CheckAdvice {
 
   /// About a clock that is wrong.
   static let clockAdvice =
-    "Set this machine's clock and keep it right (timedatectl set-ntp true, or chrony): else tokens are used after their "
-    + "end, or not at all."
+    "Set this machine's clock and keep it right (timedatectl set-ntp true, or chrony): else tokens are used after "
+    + "their end, or not at all."
 
   private static let proxyAdvice =
-    "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that are "
-    + "reached directly."
+    "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that "
+    + "are reached directly."
 
   /// About the way to the upstream.
   func advice(_ error: UpstreamError) -> String {
@@ -148,16 +150,17 @@ struct CheckAdvice {
   ) -> String {
     switch cause {
     case .expired:
-      "The \(peer)'s certificate has expired: its operator has to renew it. If it has not, this machine's clock is wrong "
-        + "(date -u)."
+      "The \(peer)'s certificate has expired: its operator has to renew it. If it has not, this machine's clock is "
+        + "wrong (date -u)."
     case .notYetValid: "The \(peer)'s certificate is not valid yet: is this machine's clock right (date -u)?"
     case .wrongName: name
     case .unknownAuthority:
-      "Name the authority that issued the \(peer)'s certificate in \(trust). A device on the way may show a certificate "
-        + "of its own; then it is that device's authority."
+      "Name the authority that issued the \(peer)'s certificate in \(trust). A device on the way may show a "
+        + "certificate of its own; then it is that device's authority."
     case .notTLS: "What answers there speaks no TLS: is the port in \(address) right, or is it http: instead of https:?"
     case .clientCertificate:
-      "The \(peer) wants a client certificate, or another one: see 'certificate_file' and 'key_file' in config/full.yaml."
+      "The \(peer) wants a client certificate, or another one: see 'certificate_file' and 'key_file' in "
+        + "config/full.yaml."
     case .nothingInCommon: "The \(peer) offers no TLS 1.2 or 1.3 with forward secrecy: its operator has to update it."
     case .other:
       "Is there a TLS server at the address in \(address)? If so, name the authority that issued its certificate in "
@@ -222,15 +225,16 @@ extension CheckAdvice {
   static func cacheAdvice(_ error: CacheStoreError) -> String {
     switch error {
     case .damaged:
-      "Nothing overwrites the file. Repair it, or move it away: the cache is then empty, and every person signs in again."
+      "Nothing overwrites the file. Repair it, or move it away: the cache is then empty, and every person signs in "
+        + "again."
     case .file: "Look at owner and mode of the file and its directory: they have to be this user's alone."
     case .contended: "Fewer processes may have to share this cache: look at how often each of them writes it."
     case .locked: "If the process that holds the lock is gone, remove the lock file."
     case .lock: "The directory of the cache has to be one that this user may write."
     case .server(.credentials): "Check 'user' and 'password' of the cache against the server's access control list."
     case .server(.refused):
-      "The server's user needs the commands that config/cache.md lists, on keys that begin with 'key_prefix'; a replica takes "
-        + "no writes."
+      "The server's user needs the commands that config/cache.md lists, on keys that begin with 'key_prefix'; a "
+        + "replica takes no writes."
     case .server(.damaged): "Look at that key with HGETALL. Delete it, and the person it belongs to signs in again."
     case .server(.unreachable(let error)): cacheAdvice(error)
     case .server:

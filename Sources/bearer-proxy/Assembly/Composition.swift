@@ -80,7 +80,7 @@ struct Generation {
   var settings: Settings { configuration.settings }
 
   /// The traffic listeners with their pages.
-  var traffic: [ServerListener] {
+  var traffic: [ProxyListener] {
     zip(held.listeners.traffic, signInHandlers).map { listener, signInHandler in
       signInHandler.map(listener.signingIn) ?? listener
     }

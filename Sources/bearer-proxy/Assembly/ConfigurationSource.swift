@@ -1,5 +1,4 @@
-// Owns where settings come from, and noticing that they may have changed there: the file itself, and every file it
-// names.
+// Where settings come from, and noticing that they may have changed there: the file itself, and every file it names.
 
 import Bytes
 import Configuration

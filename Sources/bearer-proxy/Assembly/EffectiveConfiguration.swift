@@ -1,4 +1,4 @@
-// Owns what `/status` and `/config` are told of a process that was put together from settings.
+// What `/status` and `/config` are told of a process that was put together from settings.
 
 import Bytes
 import Configuration

@@ -1,5 +1,5 @@
-// Owns the binding of every address in the settings. What cannot be bound is reported where it is written, all at once,
-// and then nothing stays bound.
+// The binding of every address in the settings. What cannot be bound is reported where it is written, all at once, and
+// then nothing stays bound.
 
 import Bytes
 import Configuration
@@ -16,7 +16,7 @@ struct BoundListeners {
     var callers: AdminCallers
   }
 
-  let traffic: [ServerListener]
+  let traffic: [ProxyListener]
   let admin: Admin?
   /// Where each of `traffic` was to listen.
   private let addresses: [SocketAddress]
@@ -31,13 +31,13 @@ struct BoundListeners {
     let settings = configuration.settings
     var issues: [ConfigurationIssue] = []
     var kept = former.map { former in zip(former.addresses, former.traffic).map { (address: $0, listener: $1) } } ?? []
-    var opened: [ServerListener] = []
+    var opened: [ProxyListener] = []
     traffic = zip(settings.listeners, configuration.contexts.listeners).compactMap { listener, tls in
       if let index = kept.firstIndex(where: { $0.address == listener.address.value }) {
-        return ServerListener(keeping: kept.remove(at: index).listener, listener, tls: tls, checks: checks)
+        return ProxyListener(keeping: kept.remove(at: index).listener, listener, tls: tls, checks: checks)
       }
       guard let sockets = Self.bind(listener.address, count: loops, &inherited, &issues) else { return nil }
-      opened.append(ServerListener(sockets, listener, tls: tls, checks: checks))
+      opened.append(ProxyListener(sockets, listener, tls: tls, checks: checks))
       return opened.last
     }
     addresses = settings.listeners.map(\.address.value)
@@ -102,7 +102,7 @@ extension AdminCallers {
   }
 }
 
-extension ServerListener {
+extension ProxyListener {
   fileprivate init(
     _ sockets: [BoundSocket], _ settings: ListenerSettings, tls: TLSContext?,
     checks: CallerTokenChecks
@@ -114,7 +114,7 @@ extension ServerListener {
   }
 
   fileprivate init(
-    keeping other: ServerListener, _ settings: ListenerSettings, tls: TLSContext?,
+    keeping other: ProxyListener, _ settings: ListenerSettings, tls: TLSContext?,
     checks: CallerTokenChecks
   ) {
     self.init(
@@ -128,5 +128,43 @@ extension ListenerSettings {
   /// The contents of the authorities' file of callers' certificates.
   fileprivate var callerTrust: [UInt8]? {
     callers.certificateTrust.map { contentDigest(of: $0.value) ?? [] }
+  }
+}
+
+/// Where requests are recorded.
+struct AccessLog {
+  /// The file's path; nil where it is standard output.
+  let path: String?
+  /// What they are written to; nil: nowhere.
+  let output: OutputFile?
+
+  /// Opens the file that the settings name, unless `former` has it open.
+  init(_ settings: LogSettings, succeeding former: AccessLog?) throws(ConfigurationError) {
+    guard settings.access else {
+      (path, output) = (nil, nil)
+      return
+    }
+    guard let file = settings.accessFile else {
+      (path, output) = (nil, .standardOutput)
+      return
+    }
+    path = file.value
+    if let former, former.path == file.value, let open = former.output {
+      output = open
+      return
+    }
+    do throws(SystemError) {
+      output = try OutputFile(path: file.value)
+    } catch {
+      throw ConfigurationError([file.issue("cannot write access records to \(file.value): \(error.reason)")])
+    }
+  }
+}
+
+extension LogSettings {
+  /// The access log's file, where it is in another directory than these.
+  func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
+    guard access, let file = accessFile, !directories.contains(directory(of: file.value)) else { return [] }
+    return [file.issue("\(file.value) needs a restart: the process has given up the right to make files there")]
   }
 }

@@ -1,5 +1,5 @@
-// Owns the numbering of what routes share: origins, so that routes to one server share connections, and bearer slots,
-// so that routes with one right share tokens.
+// The numbering of what routes share: origins, so that routes to one server share connections, and bearer slots, so
+// that routes with one right share tokens.
 
 import Configuration
 import HTTP

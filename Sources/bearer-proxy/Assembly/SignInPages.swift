@@ -1,4 +1,4 @@
-// Owns the way from a listener's settings to its sign-in pages: by which address browsers know it.
+// The way from a listener's settings to its sign-in pages: by which address browsers know it.
 
 import Bytes
 import Configuration
@@ -12,7 +12,7 @@ extension Composition {
   /// The sign-in pages of a listener, where it has any. Sign-ins that are under way at one of `former` of the same
   /// address go on.
   func signInHandler(
-    _ settings: ListenerSettings, _ listener: ServerListener, _ service: Service, succeeding former: [SignInHandler?]
+    _ settings: ListenerSettings, _ listener: ProxyListener, _ service: Service, succeeding former: [SignInHandler?]
   ) -> SignInHandler? {
     guard let signIn = settings.signIn, let origin = SignInOrigin(settings, listener) else { return nil }
     let predecessor = former.compactMap(\.self).first { $0.origin == origin }
@@ -39,7 +39,7 @@ extension Composition {
 
 extension SignInOrigin {
   /// How browsers know a listener; nil where it has no sign-in pages.
-  init?(_ settings: ListenerSettings, _ listener: ServerListener) {
+  init?(_ settings: ListenerSettings, _ listener: ProxyListener) {
     self.init(settings, boundTo: listener.address?.port)
   }
 

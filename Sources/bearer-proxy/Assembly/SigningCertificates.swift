@@ -1,4 +1,4 @@
-// Owns the certificates that applications prove themselves with: loading them shows which files do not fit together; each
+// The certificates that applications prove themselves with: loading them shows which files do not fit together; each
 // mistake is reported where it is written, all at once. What is wrong with a certificate's dates is a warning: what is
 // registered at the provider decides.
 
@@ -94,8 +94,8 @@ extension CertificateValidity {
     case .notYetValid:
       "the certificate is valid only in \(Tokens.words(seconds: notBefore - now)), or this machine's clock is wrong"
     case .expired:
-      "the certificate ended \(Tokens.words(seconds: now - notAfter)) ago, or this machine's clock is wrong: replace it, "
-        + "and register the new one"
+      "the certificate ended \(Tokens.words(seconds: now - notAfter)) ago, or this machine's clock is wrong: replace "
+        + "it, and register the new one"
     }
   }
 }
@@ -157,8 +157,8 @@ private struct SigningCertificateLoader {
         ?? key.issue("\(key.value) cannot be decrypted")
     case .legacyCipher:
       key.issue(
-        "\(key.value) is encrypted with a cipher that OpenSSL 3 no longer offers, such as RC2: write it again with a newer "
-          + "one (openssl pkcs12 -legacy -in OLD -nodes | openssl pkcs12 -export -out NEW)")
+        "\(key.value) is encrypted with a cipher that OpenSSL 3 no longer offers, such as RC2: write it again with a "
+          + "newer one (openssl pkcs12 -legacy -in OLD -nodes | openssl pkcs12 -export -out NEW)")
     case .noArchive(let reason): key.issue("\(key.value) is no PKCS #12 archive: \(reason)")
     case .mismatch where key.value == settings.file.value:
       key.issue("\(key.value) holds a private key that is none of its certificates'")

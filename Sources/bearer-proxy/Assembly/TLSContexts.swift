@@ -1,5 +1,5 @@
-// Owns the TLS contexts that a configuration asks for. Loading them shows which certificates, keys and CA files cannot
-// be used; each is reported where it is written, all at once.
+// The TLS contexts that a configuration asks for. Loading them shows which certificates, keys and CA files cannot be
+// used; each is reported where it is written, all at once.
 
 import Configuration
 import HTTP

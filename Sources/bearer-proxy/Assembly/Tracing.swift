@@ -1,5 +1,5 @@
-// Owns the step from OpenTelemetry's variables to what traces requests and sends the spans. It lasts as long as the
-// process: variables do not change.
+// The step from OpenTelemetry's variables to what traces requests and sends the spans. It lasts as long as the process:
+// variables do not change.
 
 import Configuration
 import FoundationEssentials

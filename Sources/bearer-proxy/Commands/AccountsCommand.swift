@@ -1,4 +1,4 @@
-// Owns `accounts`: who is signed in, for people and for programs. No token passes through here.
+// `accounts`: who is signed in, for people and for programs. No token passes through here.
 
 import Bytes
 import Configuration

@@ -1,5 +1,4 @@
-// Owns which program opens a browser, and its start. It gets an address and nothing else; how it fares is not waited
-// for.
+// Which program opens a browser, and its start. It gets an address and nothing else; how it fares is not waited for.
 
 import Glibc
 

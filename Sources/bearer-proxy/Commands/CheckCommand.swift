@@ -1,4 +1,4 @@
-// Owns `check`: everything that `run` would refuse, and nothing started.
+// `check`: everything that `run` would refuse, and nothing started.
 
 import Configuration
 

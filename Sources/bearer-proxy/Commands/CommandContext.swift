@@ -1,5 +1,5 @@
-// Owns what every command is given and how every command ends: the surroundings it runs in, what it answers, with which
-// exit status, and where the answer is written.
+// What every command is given and how every command ends: the surroundings it runs in, what it answers, with which exit
+// status, and where the answer is written.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// Owns the text of a first configuration: what `init` asked, put where it belongs, with a comment on each part; and the
+// The text of a first configuration: what `init` asked, put where it belongs, with a comment on each part; and the
 // making of its files. Who is asked stands in InitCommand.
 
 import Configuration

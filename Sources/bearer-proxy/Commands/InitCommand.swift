@@ -1,5 +1,5 @@
-// Owns `init`: the questions, until each has an answer that the configuration's rules accept, and two files that were
-// not there before. The text of the configuration is FirstConfiguration's, the questions Terminal's.
+// `init`: the questions, until each has an answer that the configuration's rules accept, and two files that were not
+// there before. The text of the configuration is FirstConfiguration's, the questions Terminal's.
 
 import Bytes
 import Configuration
@@ -9,9 +9,6 @@ import Tokens
 /// Asks for a first configuration and writes it.
 struct InitCommand {
   let configuration: String
-
-  /// The file where none is named.
-  static let usualName = "proxy.yaml"
 
   func answer(in context: CommandContext) throws(CommandError) -> CommandAnswer {
     for path in [configuration, secretPath] where exists(path) {

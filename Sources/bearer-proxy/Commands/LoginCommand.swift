@@ -1,5 +1,5 @@
-// Owns `login`: one sign-in, from the configuration to the cache's file, and what is said on the way. How a person
-// signs in is Identity's.
+// `login`: one sign-in, from the configuration to the cache's file, and what is said on the way. How a person signs in
+// is Identity's.
 
 import Bytes
 import Configuration
@@ -119,7 +119,8 @@ struct LoginCommand {
         let isOpen = browser?.open(address) ?? false
         writeProgress(
           (isOpen
-            ? "A browser is opened for the sign-in to '\(name)'. If it does not show the page, go there on this machine:"
+            ? "A browser is opened for the sign-in to '\(name)'. If it does not show the page, go there on this "
+              + "machine:"
             : "To sign in to '\(name)', go there with a browser on this machine (--device-code: on any):")
             + "\n\n  \(address)\n\nThe address works once.\n")
       }

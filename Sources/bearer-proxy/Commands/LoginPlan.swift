@@ -1,4 +1,4 @@
-// Owns what a sign-in asks for, worked out from the configuration: which application, which scopes, whom it expects.
+// What a sign-in asks for, worked out from the configuration: which application, which scopes, whom it expects.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// Owns what is said of a sign-in that succeeded: who, for what, and what of it does not fit the configuration.
+// What is said of a sign-in that succeeded: who, for what, and what of it does not fit the configuration.
 
 import Bytes
 import Configuration
@@ -57,7 +57,7 @@ extension SignInError {
     return isInteractionRequired ? .interactionRequired : .failed
   }
 
-  /// What to do, with its line's end; nothing where the sentence itself says it, or nobody at this command can do
+  /// What to do, with its line's end; nothing where the sentence itself says it, or no user of this command can do
   /// anything.
   /// - Parameter application: the one that was signed in to, as `configuration` has it.
   /// - Parameter redirect: where the browser was to bring the answer.
@@ -78,7 +78,8 @@ extension SignInError {
     case .timedOut:
       words =
         "If the browser showed an error, look there: client_id of \(place) needs the redirect URI \(redirect) at the "
-        + "provider\(application.callback == .shared ? "" : ", or 'redirect_uri: shared' where it knows http://localhost"). "
+        + "provider"
+        + (application.callback == .shared ? "" : ", or 'redirect_uri: shared' where it knows http://localhost") + ". "
         + "For a provider that compares ports choose one with --port, or the whole URI with --redirect-uri. "
         + "On a machine without a browser: --device-code."
     case .codeExpired: words = "Run the command again for a new code."

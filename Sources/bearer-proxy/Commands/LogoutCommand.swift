@@ -1,4 +1,4 @@
-// Owns `logout`: one person, out of every application of the configuration at one identity provider.
+// `logout`: one person, out of every application of the configuration at one identity provider.
 
 import Configuration
 import Identity

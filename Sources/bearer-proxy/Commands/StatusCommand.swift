@@ -1,4 +1,4 @@
-// Owns `status`: asking the instance that runs with a configuration how it stands, once or until it is ready.
+// `status`: asking the instance that runs with a configuration how it stands, once or until it is ready.
 
 import Bytes
 import Configuration
@@ -51,8 +51,8 @@ struct StatusCommand {
     }
     if response.status == 403 {
       throw .failed(
-        "the instance at \(door.address) lets only callers who keep the rules under admin.callers ask; ask at a loopback "
-          + "address or a unix socket")
+        "the instance at \(door.address) lets only callers who keep the rules under admin.callers ask; ask at a "
+          + "loopback address or a unix socket")
     }
     guard response.status == 200, let report = JSONValue(json: response.body) else {
       throw .failed("what answers at \(door.address) says \(response.status), which is no status of bearer-proxy's")

@@ -1,5 +1,5 @@
-// Owns questions to a person at the terminal, or to a program that answers on standard input, and the line that counts
-// down while a person signs in.
+// Questions to a person at the terminal, or to a program that answers on standard input, and the line that counts down
+// while a person signs in.
 
 import Bytes
 import Glibc

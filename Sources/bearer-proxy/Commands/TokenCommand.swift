@@ -1,4 +1,4 @@
-// Owns `token`: what silent acquisition gives a route, shown to a person or a program. The token itself only on demand.
+// `token`: what silent acquisition gives a route, shown to a person or a program. The token itself only on demand.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// Owns the scripts that make shells complete command lines. They are made from the tables of commands and options.
+// The scripts that make shells complete command lines. They are made from the tables of commands and options.
 
 /// A file for a directory of zsh's function path, under the name `_bearer-proxy`; also right after `source`.
 func zshCompletion() -> String {
@@ -140,12 +140,7 @@ func fishCompletion() -> String {
   return lines.joined(separator: "\n") + "\n"
 }
 
-/// A shell that completes command lines.
-enum Shell: String, CaseIterable {
-  case bash
-  case zsh
-  case fish
-
+extension Shell {
   /// The script that the shell reads. It is made from the tables of commands and options, so that it forgets none.
   var completion: String {
     switch self {

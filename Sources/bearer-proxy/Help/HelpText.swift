@@ -1,4 +1,4 @@
-// Owns what --help says. Options are listed from the tables, so that none is forgotten.
+// What --help says. Options are listed from the tables, so that none is forgotten.
 
 /// What the program does, behind its name.
 let programSummary = "adds OAuth tokens to requests of an app that knows nothing of OAuth"
@@ -87,22 +87,26 @@ extension CommandName {
       Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0.
       What is allowed and hardly ever meant is a warning.
       With --live each route's chain is tried, link by link: the authority's metadata, a token, the redirect URI of a
-      sign-in, the provider's clock, name, connection and TLS of the upstream, and a GET of the route's 'probe'. Each has
+      sign-in, the provider's clock, name, connection and TLS of the upstream, and a GET of the route's 'probe'. Each \
+      has
       its time, its verdict, and what to do. Exits 0 where all
       is well, 3 where only a person's sign-in is missing, and 1 otherwise.
       """
     case .login:
       """
       Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the
-      cache's file. A proxy that runs notices within a second. Nothing is kept of another person than the route's account, or
-      than the only one who is signed in; where it is open who is meant, you are asked once. Exits 3 where the provider or
+      cache's file. A proxy that runs notices within a second. Nothing is kept of another person than the route's \
+      account, or
+      than the only one who is signed in; where it is open who is meant, you are asked once. Exits 3 where the \
+      provider or
       the person says no, 1 for every other bad end, such as another person than the one who is meant.
       """
     case .accounts:
       "Reads the cache; asks no provider. Never shows a token."
     case .logout:
       """
-      Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: where several know
+      Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: where several \
+      know
       a person of that name, it asks, or takes --application. A running proxy notices within a second.
       The sign-in of the person's browser at the provider is another one and stays.
       """
@@ -110,12 +114,14 @@ extension CommandName {
       "Asks the identity provider as the proxy would for this route. Exits 3 where a person has to sign in first."
     case .status:
       """
-      Asks at the configuration's admin listener. Exits 0 where the instance is ready, as /readyz says it, and 1 where it is
+      Asks at the configuration's admin listener. Exits 0 where the instance is ready, as /readyz says it, and 1 where \
+      it is
       not or does not answer.
       """
     case .initialise:
       """
-      Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret goes into
+      Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret \
+      goes into
       a file of its own, which no other user may read.
       """
     case .completion:
@@ -150,7 +156,7 @@ extension Option {
     switch self {
     case .config:
       command == .initialise
-        ? "The file to write; \(InitCommand.usualName) unless said."
+        ? "The file to write; \(Command.firstConfiguration) unless said."
         : "The configuration file, if not in one of the usual places."
     case .logLevel: "debug, info, warning or error, instead of the file's."
     case .logFormat: "json or text, instead of the file's."

@@ -1,4 +1,4 @@
-// Owns the manual page. What it says of commands and options is their help.
+// The manual page. What it says of commands and options is their help.
 
 /// The page `bearer-proxy(1)`, for man: roff with the macros of man(7).
 func manualPage() -> String {
@@ -11,8 +11,10 @@ func manualPage() -> String {
     .B bearer\\-proxy
     [\\fICOMMAND\\fR] [\\fIOPTIONS\\fR]
     .SH DESCRIPTION
-    An HTTP reverse proxy that stands beside an app which knows nothing of OAuth. The app calls plain HTTP on this machine; the
-    proxy finds the route, takes the route's token from memory, adds it, forwards the request over verified TLS and streams
+    An HTTP reverse proxy that stands beside an app which knows nothing of OAuth. The app calls plain HTTP on this \
+    machine; the
+    proxy finds the route, takes the route's token from memory, adds it, forwards the request over verified TLS and \
+    streams
     the answer back.
     .PP
     Options beat the environment, which beats the configuration file.
@@ -35,7 +37,8 @@ func manualPage() -> String {
     \(variables())
     .TP
     .B OTEL_EXPORTER_OTLP_ENDPOINT
-    The collector that traces are sent to. Without it requests are not traced; with it, OpenTelemetry's other variables count, too.
+    The collector that traces are sent to. Without it requests are not traced; with it, OpenTelemetry's other \
+    variables count, too.
     .SH SIGNALS
     .TP
     .BR SIGTERM ", " SIGINT

@@ -1,5 +1,5 @@
-// Owns how the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a
-// lock, which is removed again.
+// How the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a lock,
+// which is removed again.
 
 import Bytes
 import HTTPClient

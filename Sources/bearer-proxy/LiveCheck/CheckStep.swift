@@ -1,4 +1,4 @@
-// Owns what one step of `check --live` is, and how the steps of all routes become one verdict.
+// What one step of `check --live` is, and how the steps of all routes become one verdict.
 
 import Bytes
 import Configuration

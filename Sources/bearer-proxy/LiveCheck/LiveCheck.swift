@@ -1,4 +1,4 @@
-// Owns `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was
+// `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was
 // found is said by CheckAdvice and CheckStep.
 
 import Bytes
@@ -9,18 +9,6 @@ import Identity
 import Platform
 import Proxy
 import Tokens
-
-/// What `check --live` was told.
-struct LiveCheckOptions: Equatable {
-  /// The configuration file.
-  var configuration: String
-  /// The only route to try; nil: every one.
-  var route: String?
-  /// What to ask the upstreams for, instead of what the routes say.
-  var probe: String?
-  /// How to answer.
-  var form: OutputForm
-}
 
 /// Tries what a configuration says.
 struct LiveCheck {

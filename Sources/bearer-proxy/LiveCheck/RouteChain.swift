@@ -1,4 +1,4 @@
-// Owns the order in which the links of one route's chain are tried.
+// The order in which the links of one route's chain are tried.
 
 import Bytes
 import Configuration
@@ -112,7 +112,8 @@ struct RouteChain: Sendable {
         found = ("the provider refuses a sign-in for \(scopes): \(code)", advisor.scopesAdvice)
       case .application(let code):
         found = (
-          "the provider shows an error instead of a sign-in that comes back to \(redirect)\(code.isEmpty ? "" : ": \(code)")",
+          "the provider shows an error instead of a sign-in that comes back to "
+            + "\(redirect)\(code.isEmpty ? "" : ": \(code)")",
           advisor.advice(redirectURI: redirect, isPage: !pages.isEmpty)
         )
       }

@@ -1,5 +1,5 @@
-// Asks a provider what it would say to a sign-in, without a person: `prompt=none` and no cookie. And what its replies tell
-// of the clocks.
+// Asks a provider what it would say to a sign-in, without a person: `prompt=none` and no cookie. And what its replies
+// tell of the clocks.
 
 import Bytes
 import HTTP
@@ -47,7 +47,8 @@ struct SignInTrial {
     return url
   }
 
-  /// What an answer means: an error goes to the redirect URI, unless that is not valid (OpenID Connect Core 1.0 §3.1.2.6).
+  /// What an answer means: an error goes to the redirect URI, unless that is not valid (OpenID Connect Core 1.0
+  /// §3.1.2.6).
   static func verdict(_ response: FetchResponse, redirectURI: String) -> Verdict {
     switch response.status {
     case 301...303, 307:

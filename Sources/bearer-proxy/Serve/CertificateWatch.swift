@@ -1,5 +1,5 @@
-// Owns when the log says that an application's certificate ends: at the start, after a reload, and when 30 or 7 days or
-// none are left. Which certificates there are is SigningCertificates'.
+// When the log says that an application's certificate ends: at the start, after a reload, and when 30 or 7 days or none
+// are left. Which certificates there are is SigningCertificates'.
 
 import Bytes
 import Platform

@@ -1,5 +1,5 @@
-// Owns when the configuration's files are looked at: a moment after something happened beside them, or every few
-// seconds where that cannot be heard.
+// When the configuration's files are looked at: a moment after something happened beside them, or every few seconds
+// where that cannot be heard.
 
 import Bytes
 import Platform

@@ -1,4 +1,4 @@
-// Owns which directories a serving process may still write to, and what is said of its confinement.
+// Which directories a serving process may still write to, and what is said of its confinement.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// Owns `run`: read, bind, serve, read again when told to, and end in good order when told to.
+// `run`: read, bind, serve, read again when told to, and end in good order when told to.
 
 import Bytes
 import Configuration
@@ -45,7 +45,7 @@ struct RunCommand {
     machinery.tracing.write(to: composition.log)
     let generation = composition.generation(configuration, held, succeeding: nil)
     let notifier = ServiceNotifier(environment: context.environment)
-    await Serving(composition, generation, source, state, notifier).run()
+    await RunningProxy(composition, generation, source, state, notifier).run()
     return CommandAnswer(text: "", status: .done)
   }
 
@@ -73,5 +73,18 @@ extension InheritedSockets {
       entry.socket.close()
     }
     for name in unusable { log.warning("an inherited descriptor is no listening socket", ["name": .string(name)]) }
+  }
+}
+
+extension ServiceNotifier {
+  /// Gives signs of life until the task is cancelled, twice as often as they are waited for. A loop that is stuck ends
+  /// that, and the service manager starts the process anew.
+  func proveLife(of loops: [EventLoop]) async {
+    guard let watchdog else { return }
+    while !Task.isCancelled {
+      for loop in loops { await Task(executorPreference: loop) { loop.assertOnLoop() }.value }
+      alive()
+      do { try await Task.sleep(for: Duration(watchdog) / 2) } catch { return }
+    }
   }
 }

@@ -21,7 +21,7 @@ struct ApplicationFlowTests {
 
   @Test
   func
-    `cc-cache, remove-app-tokens: flow 10: one request serves until claims are asked for; a refused secret is a setting's fault`()
+    `cc-cache, remove-app-tokens: flow 10: one request serves until claims are asked for`()
     async throws
   {
     let flow = try FlowReplay("10-client-credentials-secret")

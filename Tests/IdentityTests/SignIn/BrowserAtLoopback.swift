@@ -37,7 +37,8 @@ struct BrowserAtLoopback: Sendable {
     try await send(
       asked["response_mode"] == "form_post"
         ? """
-        POST \(path) HTTP/1.1\r\nHost: localhost:\(port)\r\nContent-Type: application/x-www-form-urlencoded; charset=utf-8\r
+        POST \(path) HTTP/1.1\r\nHost: localhost:\(port)\r\nContent-Type: application/x-www-form-urlencoded; \
+        charset=utf-8\r
         Content-Length: \(form.utf8.count)\r\n\r\n\(form)
         """
         : "GET \(path)?\(form) HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n")

@@ -245,8 +245,8 @@ import Tokens
         let form = "keep=\(keeps ? "yes" : "no")"
         func post(_ path: some StringProtocol, _ more: String = "") async throws -> String {
           try await asked.send(
-            "POST \(path) HTTP/1.1\r\nHost: localhost:\(asked.port)\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-              + "\(more)Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
+            "POST \(path) HTTP/1.1\r\nHost: localhost:\(asked.port)\r\nContent-Type: "
+              + "application/x-www-form-urlencoded\r\n\(more)Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
         }
         // Who does not have the page, or is another one, decides nothing. Nor does the answer once more.
         #expect(statusOf(try await post("/keep")) == 404)

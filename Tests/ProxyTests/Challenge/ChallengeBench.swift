@@ -82,7 +82,8 @@ final class ChallengeBench: Sendable {
         if isDown { throw .timedOut(host: "id.example") }
         guard case .post(_, let body) = request.method else {
           let text =
-            #"{"issuer": "https://id.example/realms/demo", "token_endpoint": "https://id.example/token", "authorization_endpoint": "https://id.example/a"}"#
+            #"{"issuer": "https://id.example/realms/demo", "token_endpoint": "https://id.example/token", "#
+            + #""authorization_endpoint": "https://id.example/a"}"#
           return FetchResponse(status: 200, fields: [], body: Array(text.utf8))
         }
         return log.withLock { log in
@@ -142,7 +143,8 @@ final class ChallengeBench: Sendable {
 
   func post(_ body: String, _ fields: String = "") async throws -> String {
     try await ask(
-      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(fields)Connection: close\r\n\r\n\(body)"
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(fields)Connection: "
+        + "close\r\n\r\n\(body)"
     )
   }
 

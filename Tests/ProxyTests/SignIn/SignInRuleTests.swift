@@ -85,7 +85,8 @@ import Tokens
     SealRow(testDescription: "before it was made", later: -1, verdict: .expired),
     SealRow(testDescription: "another browser", browser: String(repeating: "c", count: 43), verdict: .forged),
     SealRow(
-      testDescription: "another route", form: SignInForm(route: "ledger", returnTo: ReturnPath("/a")), verdict: .forged),
+      testDescription: "another route", form: SignInForm(route: "ledger", returnTo: ReturnPath("/a")),
+      verdict: .forged),
     SealRow(
       testDescription: "another return", form: SignInForm(route: "orders", returnTo: ReturnPath("/b")), verdict: .forged
     ),

@@ -100,7 +100,8 @@ import Tokens
       ),
       (
         try status(
-          token(alice, for: 90), need: SignInRequirement(authenticationContexts: ["c1"], since: now), upstream: failing),
+          token(alice, for: 90), need: SignInRequirement(authenticationContexts: ["c1"], since: now),
+          upstream: failing),
         "sign_in_needed",
         "needs a sign-in of alice@contoso.example: the upstream asks for another way to authenticate (c1); run "
           + "'bearer-proxy login -c p.yaml --route graph'; the held token serves for 90 s"

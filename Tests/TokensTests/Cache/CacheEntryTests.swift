@@ -9,12 +9,19 @@ import Tokens
 
   /// One entry in spellings that mean the same; the last ones are not plain.
   static let spellings = [
-    #"{"secret":"AT","client_id":"c","home_account_id":"h","environment":"E.example","target":"A b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
-    "{ \"realm\" :\t\"r\",\r\n\n\"kid\": null, \"secret\" : \"AT\" , \"client_id\": \"c\",\"home_account_id\":\n                        \"h\", \"environment\": \"E.example\", \"target\": \"A b\", \"cached_at\": \"1\", \"expires_on\": \"1700003600\" }",
-    #"{"secret":"old","client_id":"other","kid":"k","secret":"AT","client_id":"c","home_account_id":"h","environment":"E.example","target":"A b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
-    #"{"secret":"A\u0054","client_id":"c","home_account_id":"h","environment":"E.example","target":"A b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
-    #"{"secret":"AT","client_id":"c","home_account_id":"h","environment":"E.example","target":"A b","expires_on":1700003600,"realm":"r","cached_at":1.5,"kid":null}"#,
-    #"{"secret":"AT","client_i\u0064":"c","home_account_id":"h","environment":"E.example","target":"A b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null,"x":"é"}"#,
+    #"{"secret":"AT","client_id":"c","home_account_id":"h","environment":"E.example","target":"A "#
+      + #"b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
+    "{ \"realm\" :\t\"r\",\r\n\n\"kid\": null, \"secret\" : \"AT\" , \"client_id\": \"c\",\"home_account_id\":\n       "
+      + "                 \"h\", \"environment\": \"E.example\", \"target\": \"A b\", \"cached_at\": \"1\", "
+      + "\"expires_on\": \"1700003600\" }",
+    #"{"secret":"old","client_id":"other","kid":"k","secret":"AT","client_id":"c","home_account_id":"h","#
+      + #""environment":"E.example","target":"A b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
+    #"{"secret":"A\u0054","client_id":"c","home_account_id":"h","environment":"E.example","target":"A "#
+      + #"b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
+    #"{"secret":"AT","client_id":"c","home_account_id":"h","environment":"E.example","target":"A "#
+      + #"b","expires_on":1700003600,"realm":"r","cached_at":1.5,"kid":null}"#,
+    #"{"secret":"AT","client_i\u0064":"c","home_account_id":"h","environment":"E.example","target":"A "#
+      + #"b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null,"x":"é"}"#,
   ]
 
   @Test func `of a section that stands there twice the last one counts, also where it is no object`() throws {
@@ -71,8 +78,8 @@ import Tokens
 
   @Test func `what is wrong anywhere is told when the text is read, with its place`() throws {
     let text = Array(
-      "{\"RefreshToken\": {\"k\": {\"secret\": \"0123456789abcdef\",\n  \"n\": null, \"x\": \"\"}}, \"Account\": {\"é\": {}}}"
-        .utf8)
+      ("{\"RefreshToken\": {\"k\": {\"secret\": \"0123456789abcdef\",\n  \"n\": null, \"x\": \"\"}}, \"Account\": "
+        + "{\"é\": {}}}").utf8)
     _ = try CacheDocument(text: text)
     func problem(_ text: [UInt8]) -> JSONTextError? {
       do throws(JSONTextError) {

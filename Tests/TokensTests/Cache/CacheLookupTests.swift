@@ -13,7 +13,7 @@ import Tokens
       ("D", "longest"), ("", "exact"),
     ] as [(String, String?)])
   func
-    `exact-before-superset, scope-subset-case: the narrowest token that holds the scopes is found, then the one that lives longest`(
+    `exact-before-superset, scope-subset-case: the narrowest token with the scopes is found, then the longest-lived`(
       scopes: String, found: String?
     ) throws
   {
@@ -128,7 +128,8 @@ import Tokens
       entry("old", ["last_modification_time": .string("100")]), entry("new", ["last_modification_time": .integer(300)]),
       entry("ageless", [:]), entry("fractional", ["last_modification_time": .string("200.5")]),
       entry(
-        "sibling", ["client_id": .string("other"), "family_id": .string("1"), "last_modification_time": .string("900")]),
+        "sibling",
+        ["client_id": .string("other"), "family_id": .string("1"), "last_modification_time": .string("900")]),
       entry("stranger", ["client_id": .string("other"), "last_modification_time": .string("900")]),
       entry("elsewhere", ["environment": .string("id.example")]), entry("somebody", ["home_account_id": .string("b")]),
       entry("<tombstone>", [:]),

@@ -106,7 +106,7 @@ import Tokens
 
   @Test
   func
-    `no-user-token-as-app-token, add-app-only: a person's tokens without a person are not filed, the application's are`()
+    `no-user-token-as-app-token, add-app-only: tokens of people without a person are not filed`()
     throws
   {
     var document = CacheDocument()
@@ -143,7 +143,7 @@ import Tokens
       ("RT-x", "300", 200, "RT-x"), ("RT-x", nil, 200, "RT-x"),
     ] as [(String, String?, Int64, String)])
   func
-    `rt-kept-when-absent, rt-under-foreign-key: a rotated token replaces the one redeemed, or an older one in its place`(
+    `rt-kept-when-absent, rt-under-foreign-key: a rotated token replaces the one redeemed, or an older one`(
       stored: String, modifiedAt: String?, obtainedAt: Int64, expected: String
     ) throws
   {

@@ -294,7 +294,8 @@ import Tokens
     var document = CacheDocument()
     for (issuer, name) in [(Self.alpha, "ann@alpha.example"), (Self.beta, "ann@beta.example")] {
       let body =
-        #"{"access_token": "AT", "refresh_token": "RT", "expires_in": 3600, "id_token": "\#(Self.idToken(issuer, at: Fixture.now, name: name))"}"#
+        #"{"access_token": "AT", "refresh_token": "RT", "expires_in": 3600, "id_token": "#
+        + #""\#(Self.idToken(issuer, at: Fixture.now, name: name))"}"#
       document.add(
         IssuedTokens(
           try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: Fixture.now),

@@ -75,7 +75,8 @@ import Tokens
     // Bound to a key.
     Row(testDescription: "DPoP-bound", header: "", claims: #""scope":"a","cnf":{"jkt":"k"}"#, rejection: .confirmation),
     Row(
-      testDescription: "key of its own", header: "", claims: #""scope":"a","cnf":{"jwk":{}}"#, rejection: .confirmation),
+      testDescription: "key of its own", header: "", claims: #""scope":"a","cnf":{"jwk":{}}"#,
+      rejection: .confirmation),
     Row(testDescription: "nothing said", header: "", claims: #""scope":"a","cnf":{}"#, rejection: .confirmation),
     Row(
       testDescription: "another certificate", header: "", claims: #""scope":"a","cnf":{"x5t#S256":"AgI"}"#,

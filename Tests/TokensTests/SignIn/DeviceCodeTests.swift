@@ -101,7 +101,8 @@ import Tokens
       testDescription: "an application refused", answers: [.error("invalid_client", status: 401)], waits: [5],
       end: refused("invalid_client", 401)),
     Row(
-      testDescription: "a device policy", answers: [.error("invalid_grant")], waits: [5], end: refused("invalid_grant")),
+      testDescription: "a device policy", answers: [.error("invalid_grant")], waits: [5],
+      end: refused("invalid_grant")),
     Row(
       testDescription: "no answer: less often from then on", answers: [.none, .none, .error("authorization_pending")],
       waits: [5, 10, 20, 20]),

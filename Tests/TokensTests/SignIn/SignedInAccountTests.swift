@@ -12,7 +12,8 @@ import Tokens
   }
 
   private static func account(_ home: String, _ name: String, _ environment: String) -> String {
-    #""a-\#(home)-\#(environment)": {"home_account_id": "\#(home)", "environment": "\#(environment)", "realm": "t1", "username": "\#(name)"}"#
+    #""a-\#(home)-\#(environment)": {"home_account_id": "\#(home)", "environment": "\#(environment)", "realm": "t1", "#
+      + #""username": "\#(name)"}"#
   }
 
   private static func token(
@@ -20,7 +21,8 @@ import Tokens
     environment: String = "login.windows.net"
   ) -> String {
     """
-    "\(home)-\(target)-\(client)-\(environment)": {"secret": "AT", "home_account_id": "\(home)", "environment": "\(environment)",
+    "\(home)-\(target)-\(client)-\(environment)": {"secret": "AT", "home_account_id": "\(home)", "environment": \
+    "\(environment)",
       "client_id": "\(client)", "realm": "t1", "target": "\(target)", "expires_on": "\(expires)"\(more)}
     """
   }
@@ -30,10 +32,12 @@ import Tokens
       """
       {"Account": {\(Self.account("u.t", "alice@c.example", "login.windows.net")),
                    \(Self.account("v.t", "bob@c.example", "login.microsoftonline.com"))},
-       "AccessToken": {\(Self.token("u.t", "Mail.Read User.Read", 1_700_000_001)), \(Self.token("u.t", "A.Read", 1_700_000_000)),
+       "AccessToken": {\(Self.token("u.t", "Mail.Read User.Read", 1_700_000_001)), \
+      \(Self.token("u.t", "A.Read", 1_700_000_000)),
                        \(Self.token("u.t", "B.Read", 1_800_000_000, client: "d")),
                        \(Self.token("u.t", "C.Read", 1_800_000_000, more: #", "ext_cache_key": "x""#))},
-       "RefreshToken": {"r": {"secret": "RT", "home_account_id": "u.t", "environment": "login.windows.net", "client_id": "c"}}}
+       "RefreshToken": {"r": {"secret": "RT", "home_account_id": "u.t", "environment": "login.windows.net", \
+      "client_id": "c"}}}
       """)
     let authority = try Authority("https://login.microsoftonline.com/common")
     let found = document.signedInAccounts(at: authority, clientID: "c")
@@ -53,15 +57,18 @@ import Tokens
     func idToken(_ home: String, _ issuer: String) -> String {
       let claims = Base64URL.encode(Array(#"{"iss":"\#(issuer)","sub":"\#(home)"}"#.utf8))
       return
-        #""i-\#(home)": {"secret": "e30.\#(claims).e30", "home_account_id": "\#(home)", "environment": "idp.example", "client_id": "c"}"#
+        #""i-\#(home)": {"secret": "e30.\#(claims).e30", "home_account_id": "\#(home)", "environment": "idp.example", "#
+        + #""client_id": "c"}"#
     }
     let alpha = try Authority("https://idp.example/realms/alpha")
+    let named = #", "ext_cache_key": "https://idp.example/realms/alpha""#
     let document = try Self.document(
       """
       {"Account": {\(Self.account("a", "ann", "idp.example")), \(Self.account("b", "ben", "idp.example"))},
-       "IdToken": {\(idToken("a", "https://idp.example/realms/alpha")), \(idToken("b", "https://idp.example/realms/beta"))},
+       "IdToken": {\(idToken("a", "https://idp.example/realms/alpha")), \
+      \(idToken("b", "https://idp.example/realms/beta"))},
        "AccessToken": {\(Self.token("a", "x", 1, environment: "idp.example")),
-          \(Self.token("a", "y", 1, more: #", "ext_cache_key": "https://idp.example/realms/alpha""#, environment: "idp.example"))}}
+          \(Self.token("a", "y", 1, more: named, environment: "idp.example"))}}
       """)
     let found = document.signedInAccounts(at: alpha, clientID: "c")
     #expect(found.map(\.account.username) == ["ann"])

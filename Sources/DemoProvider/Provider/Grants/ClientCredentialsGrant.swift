@@ -1,4 +1,4 @@
-// Owns the rule of the client credentials grant: who gets a token for itself, for which API, with which roles.
+// The rule of the client credentials grant: who gets a token for itself, for which API, with which roles.
 
 internal import Bytes
 internal import Tokens

@@ -1,4 +1,4 @@
-// Owns sign-ins on behalf of a device that has no browser (RFC 8628).
+// Sign-ins on behalf of a device that has no browser (RFC 8628).
 
 internal import Bytes
 internal import Tokens

@@ -1,4 +1,4 @@
-// Owns refresh tokens: families that begin with a sign-in and go on by rotation (RFC 6749 §6, RFC 9700 §4.14).
+// Refresh tokens: families that begin with a sign-in and go on by rotation (RFC 6749 §6, RFC 9700 §4.14).
 
 internal import Bytes
 internal import Tokens

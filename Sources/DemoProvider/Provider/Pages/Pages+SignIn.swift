@@ -1,4 +1,4 @@
-// Owns the pages of a sign-in: who, with which password, for what.
+// The pages of a sign-in: who, with which password, for what.
 
 internal import HTTP
 internal import HTTPServer
@@ -58,9 +58,11 @@ extension Pages {
     let (first, second): (Markup, Markup) = userName == nil ? (" autofocus", "") : ("", " autofocus")
     let content: Markup = """
       \(alert)<label for="user">User name</label>
-      <input id="user" name="user" type="email" autocomplete="username" required value="\(userName ?? "")"\(first)\(described)>
+      <input id="user" name="user" type="email" autocomplete="username" required \
+      value="\(userName ?? "")"\(first)\(described)>
       <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required\(second)\(described)>
+      <input id="password" name="password" type="password" autocomplete="current-password" \
+      required\(second)\(described)>
       <div class="buttons">
       <button class="main" name="action" value="sign-in">Sign in</button>
       <button name="action" value="cancel" formnovalidate>Cancel</button>
@@ -167,7 +169,10 @@ extension Pages {
   func userCode(_ typed: String?, action: String, isWrong: Bool) -> DemoAnswer {
     let alert: Markup =
       isWrong
-      ? "<p class=\"problem\" id=\"problem\" role=\"alert\">No device is waiting with this code. It may have expired.</p>\n"
+      ? """
+      <p class="problem" id="problem" role="alert">No device is waiting with this code. It may have expired.</p>
+
+      """
       : ""
     let described: Markup = isWrong ? " aria-describedby=\"problem\" aria-invalid=\"true\"" : ""
     return page(

@@ -1,3 +1,5 @@
+internal import Bytes
+internal import HTTP
 internal import HTTPServer
 
 /// What a page that only tells something tells.
@@ -32,5 +34,99 @@ struct Pages: Sendable {
     var answer = DemoAnswer(status: status, html: page.html)
     answer.fields += page.fields.map { ("\($0.name)".lowercased(), $0.value) } + [("cache-control", "no-store")]
     return answer
+  }
+}
+
+extension Pages {
+  /// The page at the root, about what `directory` has.
+  func root(_ directory: DemoDirectory, origin: String) -> DemoAnswer {
+    let tenants: [Markup] = directory.tenants.map { tenant in
+      let users: [Markup] = tenant.users.map { "<li>\($0.displayName) <small>\($0.userName)</small></li>\n" }
+      let applications: [Markup] = tenant.applications.map { application in
+        let kind = application.isPublic ? "public client: people sign in" : "client secret: acts for itself"
+        return "<li>\(application.displayName) <small>\(application.clientIdentifier), \(kind)</small></li>\n"
+      }
+      return """
+        <h2>\(tenant.displayName)</h2>
+        <p class="quiet">Issuer \(DiscoveryDocument.issuer(origin: origin, tenant: tenant.identifier))</p>
+        <ul>
+        \(users)</ul>
+        <p>Applications</p>
+        <ul>
+        \(applications)</ul>
+
+        """
+    }
+    let links: [Markup] = [
+      (ProviderEndpoint.device, "Sign in a device with its code"),
+      (.logout(tenant: DemoDirectory.Sample.tenant), "Sign out in this browser"),
+      (.metadata(tenant: DemoDirectory.Sample.tenant), "The metadata that a client reads first"),
+      (.keys(tenant: DemoDirectory.Sample.tenant), "The public keys"),
+    ].map { endpoint, text in "<li><a href=\"\(endpoint.path)\">\(text)</a></li>\n" }
+    let tasks: [Markup] = [
+      (TestingTask.criticalEvent, "APIs refuse a user's earlier access tokens"),
+      (.revoke, "end a user's sessions and refresh tokens"), (.withdraw, "forget what a user consented to"),
+    ].map { task, text in "<li>\(text): <small>\(ProviderEndpoint.testing(task).path)</small></li>\n" }
+    return page(
+      "Sample users",
+      """
+      <h1>Demonstration provider</h1>
+      <p>It issues tokens as Microsoft Entra does, to samples only, on this machine only.</p>
+      <p class="note">The password of every user is <b>\(DemoDirectory.Sample.password)</b></p>
+      \(tenants)<h2>In this browser</h2>
+      <ul>
+      \(links)</ul>
+      <h2>In a terminal</h2>
+      <p>POST with <small>{"user": "\(DemoDirectory.Sample.alice)"}</small> to:</p>
+      <ul>
+      \(tasks)</ul>
+
+      """)
+  }
+}
+
+extension Pages {
+  /// The answer that carries `parameters`, and the request's state, to the application.
+  func reply(to address: ReplyAddress, _ parameters: [(name: String, value: String)]) -> DemoAnswer {
+    let all = parameters + (address.state.map { [(name: "state", value: $0)] } ?? [])
+    switch address.mode {
+    case .query:
+      let query = all.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
+      let separator = address.redirectURI.contains("?") ? "&" : "?"
+      var answer = DemoAnswer(status: 303, html: [])
+      answer.fields += [
+        ("location", "\(address.redirectURI)\(separator)\(query)"), ("referrer-policy", "no-referrer"),
+      ]
+      return answer
+    case .formPost:
+      return form(all, to: address.redirectURI)
+    }
+  }
+
+  /// OAuth 2.0 Form Post Response Mode §2: sent by a script where there are scripts, else by its button.
+  private func form(_ parameters: [(name: String, value: String)], to uri: String) -> DemoAnswer {
+    let fields: [Markup] = parameters.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">\n" }
+    let origin: String
+    do throws(HTTPURLError) {
+      origin = try HTTPURL(uri).origin
+    } catch {
+      origin = "'none'"
+    }
+    return page(
+      "Continue",
+      """
+      <h1>Going back to the application</h1>
+      <form method="post" action="\(uri)">
+      \(fields)<p>If nothing happens, press the button.</p>
+      <div class="buttons"><button class="main">Continue</button></div>
+      </form>
+      """, formAction: origin, hasScript: true)
+  }
+
+  /// The value as a query's: everything but unreserved characters in hexadecimal (RFC 3986 §2.3).
+  private static func encoded(_ value: String) -> String {
+    var text: [UInt8] = []
+    for byte in value.utf8 { PercentEncoding.encode(byte, keeping: "-._~".utf8, into: &text) }
+    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -1,6 +1,8 @@
-// Owns an authorization request read from its parameters (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1). Who may
-// sign in, and what they are asked, is `SignInStep`'s.
+// An authorization request read from its parameters (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1): scopes,
+// claims, and where the sign-in may return to. Who may sign in, and what they are asked, is SignInStep's.
 
+internal import Bytes
+internal import HTTP
 internal import Tokens
 
 /// What the application wants the user to see.
@@ -62,7 +64,7 @@ struct AuthorizationRequest: Hashable {
     scopes = scope.split(separator: " ").map(String.init)
     nonce = parameters["nonce"]
     challenge = parameters["code_challenge"]
-    // Without a method, RFC 7636 §4.3 means `plain`, which proves nothing to whoever reads the redirect.
+    // Without a method, RFC 7636 §4.3 means `plain`, which proves nothing against a reader of the redirect.
     if challenge != nil, parameters["code_challenge_method"] != "S256" {
       throw .unsupportedParameter("code_challenge_method")
     }
@@ -83,5 +85,121 @@ struct AuthorizationRequest: Hashable {
     guard let text else { return nil }
     guard let seconds = Int64(text), seconds >= 0 else { throw .unsupportedParameter("max_age") }
     return seconds
+  }
+}
+
+/// Delegated scopes that were asked for.
+struct RequestedScopes: Hashable {
+  /// The scopes of one API, in the order asked for.
+  struct Resource: Hashable {
+    /// The API's client identifier.
+    var api: String
+    /// The API as it was named, for the answer's `scope`.
+    var prefix: String
+    /// Scope names, spelled as registered.
+    var names: [String]
+    /// Whether `.default` was among them: everything that was consented to, or can be.
+    var isDefault = false
+  }
+
+  /// OpenID Connect's words, shown on the consent page like an API's scopes.
+  static let openID = RegisteredAPI(
+    clientIdentifier: "openid", identifierURI: "openid", displayName: "Your account",
+    scopes: [
+      RegisteredAPI.Scope("openid", "Sign you in"),
+      RegisteredAPI.Scope("profile", "See your name and user name"),
+      RegisteredAPI.Scope("email", "See your e-mail address"),
+      RegisteredAPI.Scope("offline_access", "Keep the access you give while you are away"),
+    ])
+
+  /// OpenID Connect's words among them.
+  var openID: [String] = []
+  /// The APIs, in order of their first mention.
+  var resources: [Resource] = []
+
+  /// What `words` ask for in `tenant`.
+  init(_ words: [String], in tenant: Tenant) throws(ProviderError) {
+    for word in words {
+      if let own = Self.openID.scope(word) {
+        if !openID.contains(own.name) { openID.append(own.name) }
+        continue
+      }
+      guard let slash = word.lastIndex(of: "/") else { throw .invalidScope(word) }
+      let (prefix, name) = (String(word[..<slash]), String(word[word.index(after: slash)...]))
+      guard let api = tenant.api(prefix) else { throw .unknownResource(prefix, tenant: tenant.displayName) }
+      let index = place(of: api, prefix)
+      if name == ".default" {
+        resources[index].isDefault = true
+      } else {
+        guard let scope = api.scope(name) else { throw .invalidScope(word) }
+        if !resources[index].names.contains(scope.name) { resources[index].names.append(scope.name) }
+      }
+    }
+  }
+
+  private mutating func place(of api: RegisteredAPI, _ prefix: String) -> Int {
+    if let known = resources.firstIndex(where: { $0.api == api.clientIdentifier }) { return known }
+    resources.append(Resource(api: api.clientIdentifier, prefix: prefix, names: []))
+    return resources.count - 1
+  }
+}
+
+/// The claims of the access token that a request asks for.
+struct ClaimsAsked: Hashable {
+  /// `xms_cc`: what the application says it can do with a challenge.
+  var capabilities: [String] = []
+  /// `nbf`: the first second in which the token may have been issued.
+  var notBefore: UnixTime?
+  /// `acrs`: the authentication contexts that the token must name.
+  var contexts: [String] = []
+
+  /// Nothing is asked for where there is no parameter.
+  init(_ text: String?) throws(ProviderError) {
+    guard let text else { return }
+    guard let members = JSONValue(json: Array(text.utf8))?.members else { throw .unsupportedParameter("claims") }
+    let claims = members["access_token"]?.members ?? [:]
+    capabilities = Self.values(claims["xms_cc"])
+    contexts = Self.values(claims["acrs"])
+    if let value = claims["nbf"]?.members?["value"] {
+      guard let seconds = value.seconds else { throw .unsupportedParameter("claims") }
+      notBefore = UnixTime(seconds)
+    }
+    // A sign-in that cannot be satisfied would only be repeated.
+    guard contexts.allSatisfy(Authentication.contexts.contains) else { throw .unsupportedParameter("claims") }
+  }
+
+  /// From when the token counts: now, or the moment asked for where that is at most a minute ahead.
+  func start(now: UnixTime) -> UnixTime {
+    guard let notBefore, now < notBefore, notBefore - now <= 60 else { return now }
+    return notBefore
+  }
+
+  private static func values(_ claim: JSONValue?) -> [String] {
+    guard let members = claim?.members else { return [] }
+    if let value = members["value"]?.text { return [value] }
+    guard case .array(let values) = members["values"] else { return [] }
+    return values.compactMap(\.text)
+  }
+}
+
+/// Whether a redirect URI is one of an application's.
+enum RedirectURIRule {
+  /// The registered ones are compared as text. One on loopback stands for every port
+  /// (RFC 8252 §7.3; Entra does the same with and without TLS), and, without a path, for the one with a slash.
+  static func allows(_ uri: String, registered: [String]) -> Bool {
+    if registered.contains(uri) { return true }
+    guard let asked = loopback(uri) else { return false }
+    return registered.compactMap(loopback).contains {
+      $0.scheme == asked.scheme && $0.host == asked.host && $0.target == asked.target
+    }
+  }
+
+  private static func loopback(_ uri: String) -> HTTPURL? {
+    do throws(HTTPURLError) {
+      let url = try HTTPURL(uri)
+      return url.isLoopback ? url : nil
+    } catch {
+      return nil
+    }
   }
 }

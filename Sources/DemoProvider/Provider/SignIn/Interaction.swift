@@ -1,4 +1,4 @@
-// Owns one sign-in under way: what it is for, in which browser, and how far it got.
+// One sign-in under way: what it is for, how far it got, in which browser, and how the person proved who they are.
 
 internal import Bytes
 internal import Tokens
@@ -53,4 +53,68 @@ struct Interaction {
   /// What the application wants shown. For a device the person is asked who they are, and whether they mean it
   /// (RFC 8628 §5.4).
   var prompts: Set<Prompt> { request?.prompts ?? [.selectAccount, .consent] }
+}
+
+/// A browser, known by an unguessable cookie.
+struct Browser {
+  /// A person who typed their password there.
+  struct SignedIn: Hashable {
+    /// The `oid` at home.
+    var person: String
+    /// How they proved it.
+    var authentication: Authentication
+  }
+
+  /// `__Host-`: set over TLS by this host for all its paths, and by no other.
+  static let cookieName = "__Host-demo-browser"
+
+  /// In the order of signing in.
+  var signedIn: [SignedIn] = []
+
+  /// The session of a person.
+  func session(_ person: String) -> SignedIn? { signedIn.first { $0.person == person } }
+
+  /// Remembers that a password was typed.
+  mutating func signIn(_ person: String, at now: UnixTime) {
+    signedIn.removeAll { $0.person == person }
+    signedIn.append(SignedIn(person: person, authentication: Authentication(at: now)))
+  }
+
+  /// Remembers that the one-time code was typed, after the password.
+  mutating func confirm(_ person: String) {
+    guard let index = signedIn.firstIndex(where: { $0.person == person }) else { return }
+    signedIn[index].authentication.isTwofold = true
+  }
+
+  /// The browser's name in a `Cookie` field.
+  static func name(inCookies field: String?) -> String? {
+    for pair in (field ?? "").split(separator: ";") {
+      let parts = pair.split(separator: "=", maxSplits: 1)
+      if parts.count == 2, parts[0].drop(while: { $0 == " " }) == cookieName { return String(parts[1]) }
+    }
+    return nil
+  }
+
+  /// The `Set-Cookie` field's value that names it. Lax: a sign-in begins by a navigation from elsewhere.
+  static func cookie(_ name: String) -> String { "\(cookieName)=\(name); Path=/; Secure; HttpOnly; SameSite=Lax" }
+}
+
+/// A person's proof.
+struct Authentication: Hashable {
+  /// When the password was typed.
+  var at: UnixTime
+  /// Whether a one-time code was typed too.
+  var isTwofold = false
+
+  /// The authentication contexts that the code is good for.
+  static let contexts = ["c1"]
+  /// `acr` of who typed the code.
+  static let twofold = "mfa"
+
+  /// `acr`.
+  var level: String { isTwofold ? Self.twofold : "pwd" }
+  /// `amr` (RFC 8176).
+  var methods: [String] { isTwofold ? ["pwd", "otp", "mfa"] : ["pwd"] }
+  /// `acrs`.
+  var contexts: [String] { isTwofold ? Self.contexts : [] }
 }

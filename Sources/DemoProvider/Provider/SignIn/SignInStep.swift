@@ -1,4 +1,5 @@
-// Owns the rule of signing in: which page comes next, or how it ends (OpenID Connect Core 1.0 §3.1.2.3 and §3.1.2.4).
+// The rules of signing in: which page comes next, or how it ends (OpenID Connect Core 1.0 §3.1.2.3 and §3.1.2.4), when
+// a password is not enough, and what people have consented to.
 
 internal import Bytes
 internal import Tokens
@@ -125,5 +126,87 @@ extension DemoDirectory {
       if let application = tenant.application(clientIdentifier) { return (application, tenant) }
     }
     throw .unknownApplication(clientIdentifier, tenant: segment)
+  }
+}
+
+/// Whether a one-time code is needed, and what an application without a person at hand is told.
+struct SecondFactorRule {
+  /// The user names, in lower case, of whom the directory asks it always.
+  private let always: Set<String>
+
+  init(_ behaviour: ProviderBehaviour) {
+    always = Set(behaviour.secondFactorUsers.map { $0.lowercased() })
+  }
+
+  /// Whether a sign-in of `person` needs it. Of `acr_values` only the one that there is counts; the others are wishes
+  /// (OpenID Connect Core 1.0 §3.1.2.1).
+  func isNeeded(_ person: Person, _ request: AuthorizationRequest?) -> Bool {
+    if always.contains(person.user.userName.lowercased()) { return true }
+    guard let request else { return false }
+    return !request.claims.contexts.isEmpty || request.acrValues.contains(Authentication.twofold)
+  }
+
+  /// Refuses tokens to who did not bring it, with the claims of a sign-in that does.
+  func check(_ person: Person, _ authentication: Authentication, _ claims: ClaimsAsked) throws(ProviderError) {
+    if authentication.isTwofold { return }
+    if let context = claims.contexts.first {
+      throw .stepUpRequired(claims: #"{"access_token":{"acrs":{"essential":true,"value":"\#(context)"}}}"#)
+    }
+    if always.contains(person.user.userName.lowercased()) {
+      throw .stepUpRequired(claims: Self.policy)
+    }
+  }
+
+  /// Entra names the policies of Conditional Access that are not satisfied.
+  static let policy =
+    #"{"access_token":{"capolids":{"essential":true,"values":["c0a7050d-0000-4000-8000-0000000000e1"]}}}"#
+}
+
+/// Consents given and remembered.
+struct Consents {
+  /// Who gave it, to which application, where.
+  struct Party: Hashable {
+    /// The user's `oid` at home.
+    var person: String
+    /// The application's `client_id`.
+    var client: String
+    /// The tenant signed in to.
+    var tenant: String
+  }
+
+  private var granted: [Party: [String: Set<String>]] = [:]
+
+  /// The scope names of an API that `party` consented to.
+  func names(_ api: String, _ party: Party) -> Set<String> { granted[party]?[api] ?? [] }
+
+  /// What of `asked` was not consented to: API client identifiers with scope names, the account's own words first.
+  func missing(_ asked: RequestedScopes, _ party: Party, in tenant: Tenant) -> [(api: RegisteredAPI, names: [String])] {
+    var missing: [(api: RegisteredAPI, names: [String])] = []
+    let own = asked.openID.filter { !names(RequestedScopes.openID.clientIdentifier, party).contains($0) }
+    if !own.isEmpty { missing.append((RequestedScopes.openID, own)) }
+    for resource in asked.resources {
+      guard let api = tenant.api(resource.api) else { continue }
+      let held = names(resource.api, party)
+      var wanted = resource.names
+      if resource.isDefault, held.isEmpty { wanted = api.scopes.map(\.name) }
+      let lacking = wanted.filter { !held.contains($0) }
+      if !lacking.isEmpty { missing.append((api, lacking)) }
+    }
+    return missing
+  }
+
+  /// Everything that `asked` names, whether it was consented to before or not.
+  static func all(_ asked: RequestedScopes, in tenant: Tenant) -> [(api: RegisteredAPI, names: [String])] {
+    Consents().missing(asked, Party(person: "", client: "", tenant: ""), in: tenant)
+  }
+
+  /// Remembers a consent.
+  mutating func grant(_ scopes: [(api: RegisteredAPI, names: [String])], _ party: Party) {
+    for (api, names) in scopes { granted[party, default: [:]][api.clientIdentifier, default: []].formUnion(names) }
+  }
+
+  /// Forgets everything that a person consented to.
+  mutating func withdraw(person: String) {
+    granted = granted.filter { $0.key.person != person }
   }
 }

@@ -1,4 +1,4 @@
-// Owns the commands that a cache sends, and the scripts that run inside the server where several steps must be one.
+// The commands that a cache sends, and the scripts that run inside the server where several steps must be one.
 
 internal import Bytes
 internal import Tokens

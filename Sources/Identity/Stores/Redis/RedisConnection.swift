@@ -1,5 +1,5 @@
-// Owns one connection to a Redis server: entering, sending commands together, reading their replies. Which commands,
-// and when to connect again, is the RedisClient's.
+// One connection to a Redis server: entering, sending commands together, reading their replies. Which commands, and
+// when to connect again, is the RedisClient's.
 
 internal import Bytes
 internal import HTTP

@@ -1,5 +1,5 @@
-// Owns the bytes of the Redis protocol: commands as they are sent, replies as they are read (RESP2, and the types that
-// RESP3 adds). It knows neither sockets nor what a command means.
+// The bytes of the Redis protocol: commands as they are sent, replies as they are read (RESP2, and the types that RESP3
+// adds). It knows neither sockets nor what a command means.
 
 /// What a server answers to one command.
 enum RedisReply: Sendable, Hashable {

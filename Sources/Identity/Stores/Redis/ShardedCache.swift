@@ -1,4 +1,4 @@
-// Owns a cache as it is divided among a server's keys: which shard stands at which version, and what a change means for
+// A cache as it is divided among a server's keys: which shard stands at which version, and what a change means for
 // which of them. Nothing here is sent or waited for.
 
 internal import Tokens

@@ -1,0 +1,142 @@
+// A small certificate authority for demonstrations and tests: one root, and certificates for loopback servers and
+// for callers. It keeps nothing on disk, revokes nothing, and is no source of trust for anything but its own maker.
+
+internal import COpenSSL
+package import Platform
+
+/// A certificate and its private key, as PEM.
+package struct CertificateAndKey: Sendable {
+  /// The certificate: public.
+  package let certificate: [UInt8]
+  /// The private key (PKCS #8, not encrypted): a secret.
+  package let key: [UInt8]
+}
+
+/// A root certificate with its key, which signs certificates for other keys.
+package final class DemoCertificateAuthority {
+  /// What a certificate is for.
+  package enum Purpose: Sendable, Hashable {
+    /// A TLS server reached under these names: DNS names, or IP addresses.
+    case server(names: [String])
+    /// A TLS client.
+    case client
+  }
+
+  private let key: KeyHandle
+  private let root: OpaquePointer
+
+  /// A fresh root called `name`, with a P-256 key, valid for `days` from now.
+  package init(name: String, days: Int) throws(CryptoError) {
+    let key = try Self.freshKey()
+    self.key = key
+    root = try Self.certificate(
+      name: name, for: key, signedBy: key, issuer: nil, days: days,
+      extensions: [
+        (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
+        (NID_subject_key_identifier, "hash"),
+      ])
+  }
+
+  deinit {
+    X509_free(root)
+  }
+
+  /// The root certificate as PEM: what those who shall trust this authority are given.
+  package func certificate() throws(CryptoError) -> [UInt8] {
+    try Self.pem(of: root)
+  }
+
+  /// A certificate for a fresh P-256 key, valid for `days` from now.
+  package func issue(name: String, _ purpose: Purpose, days: Int) throws(CryptoError) -> CertificateAndKey {
+    let subjectKey = try Self.freshKey()
+    var extensions: [(Int32, String)] = [
+      (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
+      (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
+    ]
+    switch purpose {
+    case .server(let names):
+      guard !names.isEmpty, names.allSatisfy({ $0.utf8.allSatisfy(Self.isNameByte) }) else {
+        throw .certificate(reason: "a name that no certificate can carry")
+      }
+      let alternatives = names.map { Self.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
+      extensions.append((NID_ext_key_usage, "serverAuth"))
+      extensions.append((NID_subject_alt_name, alternatives.joined(separator: ",")))
+    case .client:
+      extensions.append((NID_ext_key_usage, "clientAuth"))
+    }
+    let certificate = try Self.certificate(
+      name: name, for: subjectKey, signedBy: key, issuer: root, days: days, extensions: extensions)
+    defer { X509_free(certificate) }
+    return try CertificateAndKey(certificate: Self.pem(of: certificate), key: subjectKey.pem())
+  }
+
+  private static func freshKey() throws(CryptoError) -> KeyHandle {
+    try KeyHandle.generate("EC") { EVP_PKEY_CTX_set_group_name($0, "P-256") }
+  }
+
+  /// Whether a byte may stand in a DNS name or an IP address: none that OpenSSL's extension syntax would act on.
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,
+      UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "*"):
+      true
+    default: false
+    }
+  }
+
+  private static func isAddress(_ name: String) -> Bool {
+    name.contains(":") || name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
+  }
+
+  private static func pem(of certificate: OpaquePointer) throws(CryptoError) -> [UInt8] {
+    guard let text = writtenBytes({ PEM_write_bio_X509($0, certificate) }) else {
+      throw .certificate(reason: takeOpenSSLReason())
+    }
+    return text
+  }
+
+  /// A signed certificate, which the caller frees. `issuer` nil: it signs itself.
+  private static func certificate(
+    name: String, for subject: KeyHandle, signedBy signer: KeyHandle, issuer: OpaquePointer?, days: Int,
+    extensions: [(Int32, String)]
+  ) throws(CryptoError) -> OpaquePointer {
+    let serial = try RandomBytes.make(16)
+    guard let certificate = X509_new() else { throw .certificate(reason: takeOpenSSLReason()) }
+    let issuer = issuer ?? certificate
+    let written =
+      X509_set_version(certificate, 2) == 1
+      && set(serial: serial, of: certificate)
+      && X509_gmtime_adj(X509_getm_notBefore(certificate), -300) != nil
+      && X509_time_adj_ex(X509_getm_notAfter(certificate), Int32(clamping: days), 0, nil) != nil
+      && X509_NAME_add_entry_by_txt(
+        X509_get_subject_name(certificate), "CN", copenssl_utf8, name, -1, -1, 0) == 1
+      && X509_set_issuer_name(certificate, X509_get_subject_name(issuer)) == 1
+      && X509_set_pubkey(certificate, subject.pointer) == 1
+      && extensions.allSatisfy { add($0.0, $0.1, to: certificate, issuer: issuer) }
+      && X509_sign(certificate, signer.pointer, EVP_sha256()) > 0
+    guard written else {
+      X509_free(certificate)
+      throw .certificate(reason: takeOpenSSLReason())
+    }
+    return certificate
+  }
+
+  private static func set(serial: [UInt8], of certificate: OpaquePointer) -> Bool {
+    // Positive and at most 20 octets (RFC 5280 §4.1.2.2): 16 octets with the sign bit cleared.
+    var bytes = serial
+    bytes[0] = bytes[0] & 0x3F | 0x40
+    guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { return false }
+    defer { BN_free(number) }
+    return BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
+  }
+
+  private static func add(
+    _ nid: Int32, _ value: String, to certificate: OpaquePointer, issuer: OpaquePointer
+  ) -> Bool {
+    var context = X509V3_CTX()
+    X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
+    guard let entry = X509V3_EXT_conf_nid(nil, &context, nid, value) else { return false }
+    defer { X509_EXTENSION_free(entry) }
+    return X509_add_ext(certificate, entry, -1) == 1
+  }
+}

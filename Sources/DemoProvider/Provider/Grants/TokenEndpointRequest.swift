@@ -1,0 +1,129 @@
+// A token request read from its form: which grant, by which application, for what.
+
+internal import Bytes
+internal import Tokens
+
+/// A request to the token endpoint.
+struct TokenEndpointRequest: Equatable {
+  /// What entitles the application to a token.
+  enum Grant: Equatable {
+    /// Its own name and secret (RFC 6749 §4.4).
+    case clientCredentials
+    /// What a sign-in brought (RFC 6749 §4.1.3).
+    case authorizationCode(String, redirectURI: String?, verifier: String?)
+    /// What an earlier reply brought (RFC 6749 §6).
+    case refreshToken(String)
+    /// What the device was given (RFC 8628 §3.4).
+    case deviceCode(String)
+  }
+
+  var grant: Grant
+  var client: ClientAuthentication
+  /// The words of `scope`; nil: those of the sign-in.
+  var scopes: [String]?
+  /// Whether the application wants to know the account by `client_info`.
+  var wantsClientInfo: Bool
+  /// What the token is to say.
+  var claims: ClaimsAsked
+
+  /// Whether no person was at hand.
+  var isRefresh: Bool { if case .refreshToken = grant { true } else { false } }
+
+  init(body: [UInt8], authorization: String?) throws(ProviderError) {
+    let form = try FormFields(request: body)
+    grant = try Self.grant(form)
+    client = try ClientAuthentication(form: form, authorization: authorization)
+    scopes = form["scope"]?.split(separator: " ").map(String.init)
+    wantsClientInfo = form["client_info"] == "1"
+    claims = try ClaimsAsked(form["claims"])
+  }
+
+  private static func grant(_ form: FormFields) throws(ProviderError) -> Grant {
+    guard let type = form["grant_type"] else { throw .missingParameter("grant_type") }
+    func required(_ name: String) throws(ProviderError) -> String {
+      guard let value = form[name] else { throw .missingParameter(name) }
+      return value
+    }
+    switch type {
+    case "client_credentials":
+      return .clientCredentials
+    case "authorization_code":
+      return .authorizationCode(
+        try required("code"), redirectURI: form["redirect_uri"], verifier: form["code_verifier"])
+    case "refresh_token":
+      return .refreshToken(try required("refresh_token"))
+    // The second name is older than RFC 8628; MSAL.NET sends it.
+    case "urn:ietf:params:oauth:grant-type:device_code", "device_code":
+      return .deviceCode(try required("device_code"))
+    default:
+      throw .unsupportedGrant(type)
+    }
+  }
+}
+
+/// An application's identifier and the secret it sent.
+struct ClientAuthentication: Equatable {
+  var clientIdentifier: String
+  var secret: Secret?
+  /// Another issuer's token (RFC 7523 §2.2).
+  var assertion: String?
+
+  /// From the form (`client_secret_post`), or from a Basic `Authorization` field, whose two parts are form-encoded
+  /// (RFC 6749 §2.3.1). Using both is an error of that section.
+  init(form: FormFields, authorization: String?) throws(ProviderError) {
+    guard let authorization, authorization.lowercased().hasPrefix("basic ") else {
+      guard let identifier = form["client_id"] else { throw .missingParameter("client_id") }
+      clientIdentifier = identifier.lowercased()
+      secret = form["client_secret"].map { Secret($0) }
+      assertion = form["client_assertion"]
+      guard assertion == nil || (secret == nil && form["client_assertion_type"] == Self.assertionType) else {
+        throw .malformedBody
+      }
+      return
+    }
+    guard form["client_secret"] == nil, let decoded = Base64.decode(authorization.dropFirst(6)),
+      let colon = decoded.firstIndex(of: UInt8(ascii: ":"))
+    else { throw .malformedBody }
+    do throws(FormError) {
+      clientIdentifier = try FormFields.decoded(decoded[..<colon]).lowercased()
+      secret = Secret(try FormFields.decoded(decoded[(colon + 1)...]))
+    } catch {
+      throw .malformedBody
+    }
+    if let named = form["client_id"], named.lowercased() != clientIdentifier { throw .malformedBody }
+  }
+
+  private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+  /// Refuses a proof that is missing, wrong, or not wanted.
+  func prove(_ application: RegisteredApplication, now: UnixTime) throws(ProviderError) {
+    if application.isPublic {
+      if secret != nil || assertion != nil { throw .secretOfPublicApplication }
+      return
+    }
+    if let assertion { return try prove(application, by: assertion, now: now) }
+    guard let secret else { throw .noCredential }
+    guard application.secrets.contains(where: { $0 == secret }) else {
+      throw .wrongSecret(application: application.clientIdentifier)
+    }
+  }
+
+  private func prove(
+    _ application: RegisteredApplication, by assertion: String, now: UnixTime
+  ) throws(ProviderError) {
+    let token: SignedJWT
+    do throws(JWTFormatError) {
+      token = try SignedJWT(assertion)
+    } catch {
+      throw .malformedBody
+    }
+    for credential in application.federatedCredentials {
+      do throws(JWTRejection) {
+        if try credential.accepts(token, now: now) { return }
+      } catch {
+        if case .expired = error { throw .assertionOutOfTime }
+      }
+    }
+    throw .unknownAssertion
+  }
+}

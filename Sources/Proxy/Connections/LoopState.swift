@@ -1,0 +1,142 @@
+// One loop's part of one generation of the configuration: connection pools, bearer values, counters, access records. It
+// is touched by that loop alone, so nothing in it is locked. What outlives a reload is the ProxyLoop's.
+
+internal import Bytes
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Platform
+internal import Telemetry
+internal import Tokens
+
+/// One loop's part of a proxy, as one configuration has it. Confined to its loop.
+final class LoopState {
+  let loop: EventLoop
+  let service: Service
+  let clock: LoopClock
+  /// Who may call, by where they call.
+  let contexts: [ObjectIdentifier: ListenerContext]
+  /// The token of each slot, as last published.
+  @exclusivity(unchecked) var bearers: [BearerValue?]
+  let pools: [OriginPool]
+  let metrics: MetricsWriter
+  @exclusivity(unchecked) var accessRecords: AccessRecordWriter
+  /// Callers' tokens that were believed, by their digests, and until when.
+  @exclusivity(unchecked) var believedTokens: [[UInt8]: UnixTime] = [:]
+  @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
+  @exclusivity(unchecked) private var isSucceeded = false
+
+  private static let recordBatch = 8 * 1024
+  private static let recordDelay = TimeSpan.milliseconds(100)
+
+  /// A loop's part of a generation. Of the one before it takes over tokens of equal rights, and connections to
+  /// upstreams that are reached and trusted as before.
+  init(
+    _ service: Service, contexts: [ObjectIdentifier: ListenerContext], loop: EventLoop, clock: LoopClock,
+    succeeding former: LoopState? = nil
+  ) {
+    self.service = service
+    self.contexts = contexts
+    self.loop = loop
+    self.clock = clock
+    bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
+    let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]
+    pools = service.origins.map { entry in
+      known[entry] ?? OriginPool(entry.origin, limits: entry.limits, resolver: service.resolver, loop: loop)
+    }
+    metrics = service.registry.writer(loop.index)
+    accessRecords = AccessRecordWriter(format: service.accessFormat, routes: service.routes.map(\.name))
+  }
+
+  // MARK: Tokens
+
+  /// Takes a new token of a right, where a route has that; nil takes the one before away.
+  func publish(_ value: BearerValue?, for key: AcquisitionKey) {
+    if let slot = service.slots[key] { bearers[slot] = value }
+  }
+
+  private func bearer(of key: AcquisitionKey) -> BearerValue? {
+    service.slots[key].flatMap { bearers[$0] }
+  }
+
+  // MARK: The end of a generation
+
+  /// Requests that begin from now on are another state's. Connections to upstreams that it does not share are closed,
+  /// as soon as they are idle.
+  func isSucceeded(by successor: LoopState) {
+    isSucceeded = true
+    for pool in pools where !successor.pools.contains(where: { $0 === pool }) { pool.retire() }
+    flushAccessRecords()
+  }
+
+  // MARK: Clock
+
+  /// The wall clock, at most a tenth of a second old.
+  func wallClock() -> WallClock.Instant { clock.wallClock() }
+
+  // MARK: Access records
+
+  /// Records a request; the line leaves with the next batch.
+  func record(
+    _ access: AccessRecord, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>, caller: Span<UInt8>,
+    requestID: Span<UInt8>, traceID: Span<UInt8>
+  ) {
+    guard service.accessLog != nil else { return }
+    let now = wallClock()
+    accessRecords.append(
+      access, at: LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds), method: method, host: host,
+      path: path, caller: caller, requestID: requestID, traceID: traceID)
+    if accessRecords.count >= Self.recordBatch || loop.now - lastFlush > Self.recordDelay || isSucceeded {
+      flushAccessRecords()
+    }
+  }
+
+  /// Hands the access records to the writer.
+  func flushAccessRecords() {
+    guard let accessLog = service.accessLog, accessRecords.count > 0 else { return }
+    lastFlush = loop.now
+    accessRecords.drain { accessLog.write($0) }
+  }
+}
+
+/// A loop's clock. Confined to its loop.
+final class LoopClock {
+  private let loop: EventLoop
+  @exclusivity(unchecked) private var clock = (
+    monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
+  )
+  @exclusivity(unchecked) private var random: UInt64
+  /// The value of `Date`, as of the last `refreshDate`.
+  @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
+  @exclusivity(unchecked) private var dateSecond: Int64 = -1
+
+  init(_ loop: EventLoop) {
+    self.loop = loop
+    var generator = SystemRandomNumberGenerator()
+    random = generator.next()
+  }
+
+  /// The wall clock, at most a tenth of a second old.
+  func wallClock() -> WallClock.Instant {
+    if loop.now - clock.monotonic > .milliseconds(100) { clock = (loop.now, WallClock.now) }
+    return clock.wall.advanced(by: loop.now - clock.monotonic)
+  }
+
+  /// Brings `dateText` to what `Date` says in a message sent now.
+  func refreshDate() {
+    let second = wallClock().seconds
+    guard second != dateSecond else { return }
+    dateSecond = second
+    dateText.removeAll()
+    HTTPDate.write(second, into: &dateText)
+  }
+
+  /// Numbers to tell requests apart, not to keep secrets: SplitMix64 from a random seed.
+  func nextRandom() -> UInt64 {
+    random &+= 0x9E37_79B9_7F4A_7C15
+    var value = random
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}

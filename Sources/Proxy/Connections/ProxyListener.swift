@@ -1,0 +1,142 @@
+// What a listener is to a server: the sockets, which stay through reloads, and the rules for its callers, which may
+// change with each.
+
+package import Bytes
+internal import HTTP
+package import Identity
+package import Platform
+package import Routing
+internal import Synchronization
+
+/// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
+final class ListenerPlace: Sendable {
+  let sockets: [BoundSocket]
+  private let isQueueing = Atomic(true)
+  private let isClosed = Atomic(false)
+  private let acceptors = Atomic(0)
+
+  init(_ sockets: [BoundSocket]) {
+    self.sockets = sockets
+  }
+
+  /// The socket of a loop. A TCP listener has one for each; a unix socket, and one that was inherited, is one for all.
+  func socket(of loop: Int) -> BoundSocket {
+    sockets.count > 1 ? sockets[loop] : sockets[0]
+  }
+
+  /// How many loops accept here.
+  var acceptorCount: Int { acceptors.load(ordering: .relaxed) }
+
+  func acceptorBegan() { acceptors.add(1, ordering: .relaxed) }
+  func acceptorEnded() { acceptors.subtract(1, ordering: .relaxed) }
+
+  /// Has the kernel queue no further connections; once: by the second time the file of a unix socket may be a
+  /// successor's.
+  func stopQueueing() {
+    if !isQueueing.exchange(false, ordering: .relaxed) { return }
+    for socket in sockets { socket.stopQueueing() }
+  }
+
+  /// Once: the numbers of the descriptors may be another file's afterwards.
+  func close() {
+    if isClosed.exchange(true, ordering: .relaxed) { return }
+    stopQueueing()
+    for socket in sockets { socket.close() }
+  }
+}
+
+/// What connections of one listener have in common.
+struct ListenerContext: Sendable {
+  var callers: CallerCheck
+  /// Judges the token that the rules demand; nil where they demand none.
+  var tokenCheck: CallerTokenCheck?
+  var tls: TLSContext?
+  /// Changes whenever the authorities of callers' certificates do.
+  var callerTrust: [UInt8]?
+  /// The listener's sign-in pages; nil where it has none.
+  var signIn: SignInHandler?
+
+  /// Whether a connection that was let in under these rules has shown enough for others.
+  func suffices(for other: ListenerContext) -> Bool {
+    (tls == nil) == (other.tls == nil) && (other.callerTrust == nil || other.callerTrust == callerTrust)
+  }
+}
+
+/// A bound listener and who may use it.
+package struct ProxyListener: Sendable {
+  let place: ListenerPlace
+  private(set) var context: ListenerContext
+
+  /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any. `callerTrust` changes
+  /// whenever the authorities of callers' certificates do.
+  package init(
+    _ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tokenCheck: CallerTokenCheck? = nil,
+    tls: TLSContext?, callerTrust: [UInt8]? = nil
+  ) {
+    place = ListenerPlace(sockets)
+    context = Self.context(
+      of: place, names: names, rules: rules, tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
+  }
+
+  /// The sockets of another listener under other rules.
+  package init(
+    keeping other: ProxyListener, names: [String]?, rules: CallerRules, tokenCheck: CallerTokenCheck?,
+    tls: TLSContext?, callerTrust: [UInt8]?
+  ) {
+    place = other.place
+    context = Self.context(
+      of: place, names: names, rules: rules, tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
+  }
+
+  private static func context(
+    of place: ListenerPlace, names: [String]?, rules: CallerRules, tokenCheck: CallerTokenCheck?, tls: TLSContext?,
+    callerTrust: [UInt8]?
+  ) -> ListenerContext {
+    // No browser connects to a unix socket.
+    var isUnix = false
+    if case .unix? = place.sockets.first?.address.kind { isUnix = true }
+    return ListenerContext(
+      callers: CallerCheck(names: names, rules: rules, isReachedInClear: tls == nil && !isUnix),
+      tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
+  }
+
+  /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
+  package func signingIn(at handler: SignInHandler) -> ProxyListener {
+    var listener = self
+    listener.context.signIn = handler
+    return listener
+  }
+
+  /// The address listened on.
+  package var address: SocketAddress? { place.sockets.first?.address }
+
+  /// Stops listening, but for the loops that have taken a socket and close theirs themselves. The file of a unix socket
+  /// goes with it: later, it may be a successor's.
+  package func close() {
+    place.close()
+  }
+}
+
+extension CallerRules {
+  /// Judges what a connection shows before any request.
+  func judge(peer: PeerCredentials?, certificateNames: [String]) -> CallerRefusal? {
+    judge(peer: peer.map { (user: $0.user, group: $0.group) }, certificateNames: certificateNames)
+  }
+}
+
+/// What this hop knows of the connection a request came on. A class, so that a request takes one reference to it
+/// instead of one to each of its parts.
+final class Ingress {
+  /// The caller's address as `X-Forwarded-For` writes it; empty for a unix socket.
+  let peer: [UInt8]
+  /// Whether the caller spoke TLS.
+  let isTLS: Bool
+  /// What its listener demands of callers.
+  let rules: CallerRules
+
+  init(peer: [UInt8], isTLS: Bool, rules: CallerRules = CallerRules()) {
+    self.peer = peer
+    self.isTLS = isTLS
+    self.rules = rules
+  }
+}

@@ -1,0 +1,59 @@
+internal import Bytes
+internal import HTTP
+internal import Identity
+
+/// A request that may be forwarded.
+struct AdmittedRequest {
+  var route: Route
+  var method = RequestMethod.get
+  /// The caller's version.
+  var version = HTTPVersion.http11
+  var framing = BodyFraming.none
+  /// Whether the path to forward is the normal form instead of the one sent.
+  var usesNormalPath = false
+  /// Whether the caller may wait for a 100 before it sends its content.
+  var expectsContinue = false
+  /// Whether the exchange may become a WebSocket.
+  var asksForWebSocket = false
+  /// Whether the caller's connection can go on after it.
+  var persistence = Persistence.keepAlive
+
+  /// Whether the request has content, or may have.
+  var hasContent: Bool { framing != .none && framing != .fixed(0) }
+}
+
+/// Whose credential a request carries to its upstream.
+enum RequestCredential {
+  /// The caller's own, if it sent one.
+  case callers
+  /// None: what the caller sent stays here.
+  case none
+  case bearer(BearerValue)
+
+  var bearer: BearerValue? {
+    if case .bearer(let value) = self { value } else { nil }
+  }
+
+  var replacesCallers: Bool {
+    if case .callers = self { false } else { true }
+  }
+}
+
+extension Optional<BearerValue> {
+  /// Whether a field line has the token in its name or value.
+  func isRepeated(by line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    guard let self else { return false }
+    return self.isRepeated(in: bytes.extracting(line.value)) || self.isRepeated(in: bytes.extracting(line.name))
+  }
+}
+
+extension BearerValue {
+  /// Whether a text has the token in it. Nearly every value is shorter than a token.
+  func isRepeated(in value: Span<UInt8>) -> Bool {
+    let token = bytes.extracting(droppingFirst: "Bearer ".utf8.count)
+    guard !token.isEmpty, value.count >= token.count else { return false }
+    for start in 0...(value.count - token.count)
+    where value[start] == token[0] && equal(value.extracting(start..<(start + token.count)), token) { return true }
+    return false
+  }
+}

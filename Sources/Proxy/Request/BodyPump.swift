@@ -1,0 +1,359 @@
+// Moves one message's content from one stream to another without keeping it: decodes the sender's framing, encodes the
+// receiver's, and holds back when the receiver does. One pump serves one direction of one exchange; it never waits, it
+// says what it waits for.
+
+internal import Bytes
+internal import HTTP
+internal import HTTPClient
+internal import Identity
+internal import Platform
+
+/// Moves content in one direction.
+struct BodyPump {
+  /// What the pump needs to go on.
+  enum Step {
+    /// Bytes from the source: watch it for receiving.
+    case needsSource
+    /// Room at the sink: watch it for sending.
+    case needsSink
+    /// Nothing: both sides are faster than this. Let the loop's other tasks run, then go on.
+    case tookItsTurn
+    /// Everything, trailers included, has been handed to the sink.
+    case finished
+    /// The exchange cannot be completed.
+    case failed(Failure)
+  }
+
+  /// Why content could not be moved.
+  enum Failure {
+    /// The source ended its direction in the middle of the content.
+    case sourceEnded
+    /// The source broke.
+    case source(StreamError)
+    /// The sink broke.
+    case sink(StreamError)
+    /// The source's chunked coding is wrong.
+    case chunk(ChunkError)
+    /// The source's trailer section is wrong.
+    case trailer(TrailerError)
+    /// The content is longer than the limit.
+    case tooLarge
+  }
+
+  private enum Coding {
+    case fixed(UInt64)
+    case chunked(ChunkedDecoder)
+    case trailers
+    case untilClose
+    case finished
+  }
+
+  private var coding: Coding
+  private let writesChunks: Bool
+  private let limit: UInt64
+  // Trailers that repeat it are left out, and so are those that the head nominated.
+  private let bearer: BearerValue?
+  private let nominations: Nominations?
+  // Bytes at the front of the input that are content and not yet with the sink.
+  private var approved = 0
+  private var filledInput = false
+  /// Where the frames end, of a direction of a WebSocket.
+  private var frames: WebSocketFrames?
+  /// Whether any byte of the content or its framing has arrived.
+  private(set) var hasBegun = false
+  /// Bytes of content received so far.
+  private(set) var contentBytes: UInt64 = 0
+  /// Bytes handed to the sink so far, heads and framing included.
+  private(set) var sentBytes: UInt64 = 0
+  /// Bytes of content up to which everything is kept for a second sink; nil where nothing is kept, or was too much.
+  private(set) var keepLimit: UInt64?
+
+  /// Content up to this size is copied behind a head that waits to be sent, so that both leave in one call.
+  private static let gatherLimit = 16 * 1024
+  /// The input buffer's size for content that did not come with the head.
+  private static let streamingCapacity = 64 * 1024
+
+  /// Bytes received in one turn at most, so that one large body between two fast peers leaves time for all others.
+  private static let turn = 1024 * 1024
+
+  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding. The receiver does
+  /// not get to see `bearer`, nor trailer fields of the names in `nominations`.
+  init(
+    _ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil,
+    bearer: BearerValue? = nil, nominations: Nominations? = nil
+  ) {
+    switch framing {
+    case .none: coding = .finished
+    case .fixed(let count): coding = count == 0 ? .finished : .fixed(count)
+    case .chunked: coding = .chunked(ChunkedDecoder())
+    case .untilClose: coding = .untilClose
+    }
+    self.writesChunks = writesChunks
+    self.limit = limit
+    self.bearer = bearer
+    self.nominations = nominations
+    self.keepLimit = keepLimit
+  }
+
+  /// A pump for a message without content.
+  static var empty: BodyPump { BodyPump(.none, writesChunks: false) }
+
+  /// A pump for one direction of a WebSocket.
+  static var webSocket: BodyPump {
+    var pump = BodyPump(.untilClose, writesChunks: false)
+    pump.frames = WebSocketFrames()
+    return pump
+  }
+
+  /// Whether a frame of ours can be put behind what the sink was sent: it has whole frames, and none that closes.
+  var takesFrame: Bool { approved == 0 && (frames.map { $0.isBetweenFrames && !$0.hasClosed } ?? false) }
+
+  /// Moves what can be moved now. `input` holds what was received behind the head, `output` what is to be sent first:
+  /// the head, and then this pump's own framing. `kept` gets what a second sink would be sent.
+  mutating func step(
+    from source: ByteStream, _ input: inout ByteBuffer, to sink: ByteStream, _ output: inout ByteBuffer,
+    _ trailers: inout TrailerParser, _ limits: HeadLimits, keeping kept: inout ByteBuffer
+  ) -> Step {
+    var turn = Self.turn
+    while true {
+      if let failure = approve(&input, &output, &trailers, limits, &kept) { return .failed(failure) }
+      gather(&input, &output)
+      if !output.isEmpty {
+        switch output.send(to: sink) {
+        case .moved(let count):
+          sentBytes &+= UInt64(count)
+          continue
+        case .wouldBlock: return .needsSink
+        case .endOfStream: return .failed(.sink(.reset))
+        case .failed(let error): return .failed(.sink(error))
+        }
+      }
+      if approved > 0 {
+        switch input.send(to: sink, first: approved) {
+        case .moved(let count):
+          approved -= count
+          sentBytes &+= UInt64(count)
+          continue
+        case .wouldBlock: return .needsSink
+        case .endOfStream: return .failed(.sink(.reset))
+        case .failed(let error): return .failed(.sink(error))
+        }
+      }
+      if case .finished = coding { return .finished }
+      if turn <= 0 { return .tookItsTurn }
+      makeRoom(&input)
+      switch input.receive(from: source) {
+      case .moved(let count):
+        turn -= count
+        filledInput = input.writableCount == 0
+      case .wouldBlock: return .needsSource
+      case .failed(let error): return .failed(.source(error))
+      case .endOfStream:
+        guard case .untilClose = coding else { return .failed(.sourceEnded) }
+        coding = .finished
+        if writesChunks {
+          HeadWriter.lastChunk(into: &output)
+          HeadWriter.end(into: &output)
+        }
+      }
+    }
+  }
+
+  /// Reads the framing at the front of the input until content is found or more is needed.
+  private mutating func approve(
+    _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits,
+    _ kept: inout ByteBuffer
+  ) -> Failure? {
+    if !input.isEmpty { hasBegun = true }
+    while approved == 0, !input.isEmpty {
+      switch coding {
+      case .finished:
+        return nil
+      case .fixed(let remaining):
+        approved = Int(min(remaining, UInt64(input.count)))
+        let left = remaining - UInt64(approved)
+        coding = left == 0 ? .finished : .fixed(left)
+      case .untilClose:
+        approved = input.count
+        frames?.advance(over: input.bytes)
+      case .chunked(var decoder):
+        let step = decoder.next(input.bytes)
+        coding = .chunked(decoder)
+        switch step {
+        case .needsMore(let consumed): input.consume(consumed)
+        case .data(let start, let count):
+          input.consume(start)
+          approved = count
+        case .end(let consumed):
+          input.consume(consumed)
+          coding = .trailers
+          trailers.reset()
+        case .invalid(let error): return .chunk(error)
+        }
+      case .trailers:
+        switch trailers.parse(input.bytes, limits: limits) {
+        case .needsMore: return nil
+        case .invalid(let error): return .trailer(error)
+        case .complete(let byteCount):
+          if writesChunks { writeEnd(trailers.fields, input.bytes, &output) }
+          if writesChunks, keepLimit != nil { writeEnd(trailers.fields, input.bytes, &kept) }
+          input.consume(byteCount)
+          coding = .finished
+          return nil
+        }
+      }
+      contentBytes += UInt64(approved)
+      if contentBytes > limit { return .tooLarge }
+      if approved > 0, keepLimit != nil { keep(input.bytes.extracting(first: approved), &kept) }
+    }
+    return nil
+  }
+
+  /// Keeps content in the form in which it is sent, or none any more where it is too much.
+  @inline(never)
+  private mutating func keep(_ content: Span<UInt8>, _ kept: inout ByteBuffer) {
+    guard let keepLimit, contentBytes <= keepLimit else {
+      keepLimit = nil
+      kept.removeAll()
+      return
+    }
+    if writesChunks { HeadWriter.chunkStart(content.count, into: &kept) }
+    kept.append(content)
+    if writesChunks { HeadWriter.chunkEnd(into: &kept) }
+  }
+
+  /// Turns to a second sink: appends what was kept, which is everything up to here, behind the head in `output`, and
+  /// goes on from there with the next step.
+  mutating func rewind(_ input: inout ByteBuffer, _ output: inout ByteBuffer, kept: borrowing ByteBuffer) {
+    // What the first sink has not taken is kept too.
+    input.consume(approved)
+    approved = 0
+    output.append(kept.bytes)
+  }
+
+  private func writeEnd(
+    _ fields: borrowing FieldTable, _ bytes: Span<UInt8>, _ output: inout ByteBuffer
+  ) {
+    HeadWriter.lastChunk(into: &output)
+    for index in 0..<fields.count where TrailerRule.forwards(fields[index], nominations, in: bytes) {
+      if bearer.isRepeated(by: fields[index], bytes) { continue }
+      HeadWriter.field(fields[index], from: bytes, into: &output)
+    }
+    HeadWriter.end(into: &output)
+  }
+
+  /// Puts content behind the head that waits in `output`, or into a chunk.
+  private mutating func gather(_ input: inout ByteBuffer, _ output: inout ByteBuffer) {
+    guard approved > 0 else { return }
+    if writesChunks {
+      // Content waits in the input until what was written before has left: that is the backpressure.
+      guard output.count < Self.gatherLimit else { return }
+      HeadWriter.chunkStart(approved, into: &output)
+      output.append(input.bytes.extracting(first: approved))
+      HeadWriter.chunkEnd(into: &output)
+    } else {
+      guard !output.isEmpty, output.count + approved <= Self.gatherLimit else { return }
+      output.append(input.bytes.extracting(first: approved))
+    }
+    input.consume(approved)
+    approved = 0
+  }
+
+  /// Gives a body that is longer than what came with its head a larger buffer.
+  private func makeRoom(_ input: inout ByteBuffer) {
+    switch coding {
+    case .fixed(let remaining) where remaining > UInt64(input.capacity):
+      input.reserve(Int(min(remaining, UInt64(Self.streamingCapacity))))
+    case .trailers:
+      input.reserve(1024)
+    default:
+      input.reserve(filledInput ? max(input.capacity, Self.streamingCapacity) : 1)
+    }
+  }
+}
+
+/// Drops the content of one answer that is not passed on, so that its connection can be used again. It does not wait:
+/// content that has not arrived is not worth a connection.
+struct AnswerDrain {
+  private enum Rest {
+    case fixed(UInt64)
+    case chunked(ChunkedDecoder)
+    case trailers
+    case finished
+    case untilClose
+  }
+
+  private var rest: Rest
+
+  /// Bytes received at most.
+  private static let limit = 64 * 1024
+
+  init(_ framing: BodyFraming) {
+    switch framing {
+    case .none: rest = .finished
+    case .fixed(let count): rest = count == 0 ? .finished : .fixed(count)
+    case .chunked: rest = .chunked(ChunkedDecoder())
+    case .untilClose: rest = .untilClose
+    }
+  }
+
+  /// Whether the content ended within what has arrived. `input` begins with its first byte, and is left at what follows
+  /// it.
+  mutating func finish(
+    _ input: inout ByteBuffer, from stream: ByteStream, _ trailers: inout TrailerParser, _ limits: HeadLimits
+  ) -> Bool {
+    var left = Self.limit
+    while true {
+      switch drop(&input, &trailers, limits) {
+      case .some(let isClean): return isClean
+      case .none: break
+      }
+      guard left > 0 else { return false }
+      input.reserve(4096)
+      guard case .moved(let count) = input.receive(from: stream) else { return false }
+      left -= count
+    }
+  }
+
+  /// Drops what is there: true where that was all of it, false where it is broken or has no end, nil where more is
+  /// needed.
+  private mutating func drop(_ input: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits) -> Bool?
+  {
+    while true {
+      switch rest {
+      case .finished: return true
+      case .untilClose: return false
+      case .fixed(let count):
+        let dropped = min(count, UInt64(input.count))
+        input.consume(Int(dropped))
+        guard dropped == count else {
+          rest = .fixed(count - dropped)
+          return nil
+        }
+        rest = .finished
+      case .chunked(var decoder):
+        let step = decoder.next(input.bytes)
+        rest = .chunked(decoder)
+        switch step {
+        case .needsMore(let consumed):
+          input.consume(consumed)
+          return nil
+        case .data(let start, let count): input.consume(start + count)
+        case .end(let consumed):
+          input.consume(consumed)
+          trailers.reset()
+          rest = .trailers
+        case .invalid: return false
+        }
+      case .trailers:
+        switch trailers.parse(input.bytes, limits: limits) {
+        case .needsMore: return nil
+        case .invalid: return false
+        case .complete(let byteCount):
+          input.consume(byteCount)
+          rest = .finished
+        }
+      }
+    }
+  }
+}

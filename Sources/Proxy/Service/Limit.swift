@@ -1,0 +1,55 @@
+// The limits that requests can meet, by the names under which they are counted: those of the configuration.
+
+internal import HTTP
+internal import HTTPClient
+internal import Platform
+
+/// A limit of the configuration, or one that is fixed.
+enum Limit: String, CaseIterable {
+  /// Bytes of a head.
+  case headBytes = "head_bytes"
+  /// Bytes of a request target.
+  case targetBytes = "target_bytes"
+  /// Fields of a head.
+  case fieldCount = "field_count"
+  /// Bytes of a request's body.
+  case bodyBytes = "body_bytes"
+  /// Connections of callers.
+  case connections
+  /// Connections in a handshake or with a part of a head.
+  case unfinished
+  /// Time for a request's head.
+  case requestHead = "request_head"
+  /// Time without a byte of a body.
+  case idle
+  /// Bytes of a body in a time.
+  case callerRate = "caller_rate"
+  /// Time to connect to the upstream.
+  case connect
+  /// Time for the upstream to answer.
+  case responseHead = "response_head"
+  /// Time for a whole exchange.
+  case exchange
+
+  /// The limit's position among the label's values.
+  var row: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension ExchangeFailure {
+  /// The limit that was met, where it was one.
+  var limit: Limit? {
+    switch self {
+    case .head(.headTooLarge): .headBytes
+    case .head(.targetTooLong): .targetBytes
+    case .head(.field(.tooMany)): .fieldCount
+    case .delivery(.tooLarge): .bodyBytes
+    case .headStalled: .requestHead
+    case .delivery(.contentStalled): .idle
+    case .delivery(.contentTooSlow): .callerRate
+    case .unreachable(.timedOut), .unreachable(.connect(.timedOut)): .connect
+    case .delivery(.upstreamStalled): .responseHead
+    case .delivery(.exchangeTimedOut): .exchange
+    default: nil
+    }
+  }
+}

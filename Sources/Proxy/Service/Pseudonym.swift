@@ -1,0 +1,64 @@
+// The name by which this process calls itself in `Via`, and the question whether a request has passed it before.
+
+internal import HTTP
+
+/// The process's own pseudonym (RFC 9110 §7.6.3): another one in every process, so that a request which names it has
+/// been here, and not only at a proxy of the same kind.
+package struct Pseudonym: Sendable {
+  let bytes: [UInt8]
+
+  /// A pseudonym with 64 random bits at its end.
+  package init(random: UInt64 = .random(in: .min ... .max)) {
+    let digits = String(random, radix: 16)
+    self.init(named: "bearer-proxy-\(String(repeating: "0", count: 16 - digits.count))\(digits)")
+  }
+
+  init(named name: String) { bytes = Array(name.utf8) }
+
+  /// Whether a request has passed this process: one of its `Via` names it, or one of its `CDN-Loop` (RFC 8586 §2),
+  /// which outlives networks that take `Via` away.
+  func isNamed(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    head.fields.contains(.via) && isNamed(.via, in: head, bytes)
+      || head.fields.contains(.cdnLoop) && isNamed(.cdnLoop, in: head, bytes)
+  }
+
+  @inline(never)
+  private func isNamed(_ name: FieldName, in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    var next = head.fields.index(of: name)
+    while let line = next {
+      if isWord(of: bytes.extracting(head.fields[line].value)) { return true }
+      next = head.fields.index(of: name, from: line + 1)
+    }
+    return false
+  }
+
+  // Whether it stands in a value, and is no part of a longer name there.
+  private func isWord(of value: Span<UInt8>) -> Bool {
+    let own = bytes
+    guard value.count >= own.count else { return false }
+    for start in 0...(value.count - own.count)
+    where equal(value.extracting(start..<(start + own.count)), own.span) {
+      let end = start + own.count
+      if (start == 0 || !Self.isNamePart(value[start - 1])) && (end == value.count || !Self.isNamePart(value[end])) {
+        return true
+      }
+    }
+    return false
+  }
+
+  private static func isNamePart(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}
+
+/// What this hop says of itself in requests.
+struct HopIdentity: Sendable {
+  var pseudonym: Pseudonym
+  /// Whether requests carry a `traceparent`.
+  var propagatesTrace = true
+}

@@ -1,0 +1,169 @@
+// The list of the proxy's metrics. Labels are routes, applications and small closed sets, never anything a caller
+// sends.
+
+internal import Bytes
+internal import Routing
+package import Telemetry
+
+/// The handles of every metric of a proxy.
+package struct ServiceMetrics: Sendable {
+  static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
+  static let unrouted = "(none)"
+  /// The status codes that are counted one by one: those of RFC 9110 and its relatives. 0 is no response at all.
+  static let codes: [UInt16] = [
+    0, 101, 200, 201, 202, 203, 204, 205, 206, 207, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405,
+    406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451,
+    499, 500, 501, 502, 503, 504, 505, 507, 508, 511,
+  ]
+
+  let requests: CounterTable
+  let responses: CounterTable
+  let problems: CounterTable
+  let durations: DurationHistogramTable
+  let routeCount: Int
+  let tokenSources: CounterTable
+  let connectionsAccepted: Counter
+  let connectionsOpen: Gauge
+  let acceptPauses: Counter
+  let upstreamConnections: CounterTable
+  let upstreamFailures: CounterTable
+  let retries: Counter
+  let challenges: CounterTable
+  let signInNeeds: Gauge
+  let limits: CounterTable
+  let expiry: GaugeTable
+  let formerCredentials: GaugeTable
+  let certificates: GaugeTable
+  let states: GaugeTable
+  let loopDelays: DurationHistogram
+  let droppedLines: CounterTable
+  let process: ResourceMetrics
+  /// 1; the label says which version.
+  package let buildInfo: Gauge
+
+  /// Adds the proxy's metrics to a catalogue.
+  /// - Parameter certificates: the names of applications with a certificate.
+  package init(
+    _ catalog: inout MetricsCatalog, routes: [String], certificates applications: [String] = [], version: String,
+    commit: String? = nil
+  ) {
+    let route = MetricLabel("route", routes + [Self.unrouted])
+    routeCount = routes.count
+    requests = catalog.counters(
+      "bearer_proxy_requests_total", help: "Requests, by route and class of the status sent.", by: route,
+      and: MetricLabel("status_class", Self.statusClasses))
+    responses = catalog.counters(
+      "bearer_proxy_responses_total", help: "Responses, by route and status code sent.", by: route,
+      and: MetricLabel("code", Self.codes.map { "\($0)" } + ["other"]), isSparse: true)
+    problems = catalog.counters(
+      "bearer_proxy_problems_total", help: "The proxy's own answers with a problem, by route and problem type.",
+      by: route, and: MetricLabel("type", ProblemType.allCases.map { "\($0.word)" }), isSparse: true)
+    durations = catalog.durations(
+      "bearer_proxy_request_duration_seconds",
+      help: "From the first byte of a request to the last of its response, by route and class of the status sent.",
+      by: route, and: MetricLabel("status_class", Self.statusClasses))
+    tokenSources = catalog.counters(
+      "bearer_proxy_request_tokens_total", help: "Requests, by route and where their token came from.", by: route,
+      and: MetricLabel("source", ["none", "cache", "shared_cache", "identity_provider"]))
+    connectionsAccepted = catalog.counter(
+      "bearer_proxy_connections_accepted_total", help: "Downstream connections accepted.")
+    connectionsOpen = catalog.gauge("bearer_proxy_connections_open", help: "Downstream connections open now.")
+    acceptPauses = catalog.counter(
+      "bearer_proxy_accept_pauses_total",
+      help: "Times that accepting rested because connections, descriptors or memory had run out.")
+    upstreamConnections = catalog.counters(
+      "bearer_proxy_upstream_connections_total", help: "Upstream connections taken for requests, by route and kind.",
+      by: route, and: MetricLabel("kind", ["reused", "new", "failed"]))
+    upstreamFailures = catalog.counters(
+      "bearer_proxy_upstream_failures_total",
+      help: "Requests without a whole answer of their upstream, by route and what was wrong with it.", by: route,
+      and: MetricLabel("reason", UpstreamFault.allCases.map { "\($0.word)" }), isSparse: true)
+    retries = catalog.counter(
+      "bearer_proxy_upstream_retries_total", help: "Requests repeated because a pooled connection had been closed.")
+    challenges = catalog.counters(
+      "bearer_proxy_challenges_total",
+      help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and what became of them.",
+      by: MetricLabel("kind", RecordedChallenge.allCases.map { "\($0.word)" }),
+      and: MetricLabel("outcome", ChallengeOutcome.allCases.map { "\($0.word)" }))
+    signInNeeds = catalog.gauge(
+      "bearer_proxy_sign_in_needs", help: "Routes for which something is remembered that a sign-in has to bring.")
+    limits = catalog.counters(
+      "bearer_proxy_limits_hit_total",
+      help: "Requests that met a limit or a time limit, and connections that had to wait.",
+      by: MetricLabel("limit", Limit.allCases.map(\.rawValue)))
+    let named = MetricLabel("route", routes)
+    expiry = catalog.gauges(
+      "bearer_proxy_token_expiry_seconds",
+      help: "Seconds until the held token of a route ends; none where none is held.",
+      by: named)
+    formerCredentials = catalog.gauges(
+      "bearer_proxy_token_former_credential",
+      help: "1 while a route is served with a token of a credential that was replaced: the new one has obtained none.",
+      by: named)
+    certificates = catalog.gauges(
+      "bearer_proxy_certificate_expiry_seconds",
+      help: "Seconds until the certificate of an application ends, negative afterwards.",
+      by: MetricLabel("application", applications))
+    states = catalog.gauges(
+      "bearer_proxy_route_state", help: "1 for the state that a route is in, as /status says it, 0 for the others.",
+      by: named, and: MetricLabel("state", RouteState.allCases.map(\.rawValue)))
+    loopDelays = catalog.durations(
+      "bearer_proxy_loop_delay_seconds",
+      help: "How long event loops were busy with a batch of events: so long the next ones waited.",
+      bounds: Self.delayBounds)
+    droppedLines = catalog.counters(
+      "bearer_proxy_log_lines_dropped_total", help: "Log lines lost because nobody read them.",
+      by: MetricLabel("stream", ["access", "log"]))
+    process = ResourceMetrics(&catalog)
+    buildInfo = catalog.gauge(
+      "bearer_proxy_build_info", help: "1, labelled with the version and the commit it was built from.",
+      labels: ["version": version, "commit": commit ?? ""])
+  }
+
+  /// From what is usual to what callers notice.
+  private static let delayBounds: [Duration] = [
+    .microseconds(50), .microseconds(100), .microseconds(250), .microseconds(500), .milliseconds(1),
+    .microseconds(2500), .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50),
+    .milliseconds(100), .milliseconds(250), .seconds(1),
+  ]
+
+  func row(_ route: Int?) -> Int { route ?? routeCount }
+
+  /// The position of a status code among `codes`, or behind them.
+  static func codeRow(_ status: UInt16) -> Int {
+    switch status {
+    case 0: 0
+    case 101: 1
+    case 200...207: Int(status) - 198
+    case 300...304: Int(status) - 290
+    case 307...308: Int(status) - 292
+    case 400...417: Int(status) - 383
+    case 421...426: Int(status) - 386
+    case 428...429: Int(status) - 387
+    case 431: 43
+    case 451: 44
+    case 499...505: Int(status) - 454
+    case 507...508: Int(status) - 455
+    case 511: 54
+    default: 55
+    }
+  }
+
+  static func statusClass(_ status: UInt16) -> Int {
+    switch status {
+    case 100..<600: Int(status / 100)
+    default: 0
+    }
+  }
+}
+
+/// How a route stands, in the words of metrics and `/status`.
+enum RouteState: String, CaseIterable {
+  case ready
+  case refreshing
+  case signInNeeded = "sign_in_needed"
+  case cacheUnavailable = "cache_unavailable"
+  case providerDown = "provider_down"
+  case providerRefuses = "provider_refuses"
+  case upstreamFailing = "upstream_failing"
+}

@@ -1,0 +1,118 @@
+// One exchange after the other on a caller's connection. What is done with a request is the Exchange's.
+
+internal import Bytes
+internal import HTTP
+internal import HTTPClient
+internal import Platform
+internal import Routing
+
+extension DownstreamConnection {
+  /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches
+  /// it before the connection's end does.
+  private static let lingering = (time: TimeSpan.seconds(2), bytes: 1024 * 1024)
+
+  /// Serves the connection to its end.
+  func serve() async {
+    home.opened(self)
+    if await shakeHands() {
+      judge()
+      await serveRequests()
+    }
+    stream.close()
+    boundUpstreams.close()
+    waiter.close()
+    home.closed(self)
+  }
+
+  private func serveRequests() async {
+    while await awaitFirstByte() {
+      let buffers = home.takeBuffers()
+      var next = Next.request
+      repeat {
+        let request = home.takeRequest()
+        next = await serveRequest(buffers, request)
+        home.giveBack(request)
+      } while next == .request && (!buffers.input.isEmpty || stream.mayReceive)
+      if next == .endInOrder { await lingerBeforeClose(buffers) }
+      home.giveBack(buffers)
+      if next != .request { return }
+    }
+  }
+
+  /// What follows on a connection.
+  private enum Next {
+    case request
+    /// The end, behind an answer that is to arrive before it.
+    case endInOrder
+    case end
+  }
+
+  /// Reads one head and answers it.
+  private func serveRequest(_ buffers: CallerBuffers, _ request: RequestContext) async -> Next {
+    if state !== home.current, !follow() { return .end }
+    let start = state.loop.now
+    let deadline = start + limits.requestHead
+    while true {
+      if !buffers.input.isEmpty {
+        switch buffers.input.withBytes({ request.parser.parse($0, limits: limits.head) }) {
+        case .complete(let byteCount):
+          request.takeHead(byteCount, from: &buffers.input)
+          var exchange = Exchange(self, buffers, request, hasHead: true, start: start)
+          return await exchange.run() ? .request : .endInOrder
+        case .invalid(let error):
+          return await refuse(.head(error), buffers, request, start)
+        case .needsMore:
+          break
+        }
+      }
+      buffers.input.reserve(1)
+      switch buffers.input.receive(from: stream) {
+      case .moved: continue
+      case .endOfStream, .failed: return .end
+      case .wouldBlock:
+        // An idle connection that was woken for nothing goes back to waiting without buffers.
+        if buffers.input.isEmpty { return .request }
+        waiter.watch(stream.channel, stream.receiveInterest)
+        beginsUnfinished(since: start)
+        let wake = await waiter.wait(until: deadline)
+        endsUnfinished()
+        switch wake {
+        case .ready: continue
+        case .signalled: if mustEnd { return .end }
+        case .timedOut: return await refuse(.headStalled, buffers, request, start)
+        }
+      }
+    }
+  }
+
+  /// Answers what never became a request. Not inlined, as what comes after the last answer, so that a connection that
+  /// only waits has no room for it.
+  @inline(never)
+  private func refuse(
+    _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext, _ start: MonotonicTime
+  ) async -> Next {
+    var exchange = Exchange(self, buffers, request, hasHead: false, start: start)
+    await exchange.answer(failure)
+    return .endInOrder
+  }
+
+  /// Ends our direction, then reads what the caller still sends for a moment: closing at once would make the kernel
+  /// send a reset, and that can overtake the answer.
+  @inline(never)
+  private func lingerBeforeClose(_ buffers: CallerBuffers) async {
+    guard stream.channel.descriptor >= 0 else { return }
+    stream.closeWrite()
+    let deadline = state.loop.now + Self.lingering.time
+    var left = Self.lingering.bytes
+    while left > 0 {
+      buffers.input.removeAll()
+      switch buffers.input.receive(from: stream) {
+      case .moved(let count): left -= count
+      case .endOfStream, .failed: return
+      case .wouldBlock:
+        waiter.watch(stream.channel, stream.receiveInterest)
+        if await waiter.wait(until: deadline) == .timedOut { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,323 @@
+// The way from words and environment to a command: flags beat the environment, which beats the file. Pure; reads no
+// file and prints nothing.
+
+import Bytes
+import Configuration
+import Identity
+import Tokens
+
+/// The words behind the program's name, read.
+struct Arguments {
+  private let environment: [String: String]
+  private let findConfiguration: () throws(UsageError) -> String
+  private var given: Set<Option> = []
+  private var values: [Option: (source: String, text: String)] = [:]
+  private var repeated: [Option: [String]] = [:]
+  private var operand: String?
+
+  /// Reads a command line. Without a command word, the command is `run`.
+  /// - Parameter findConfiguration: looks for the configuration file if neither option nor variable names one.
+  static func command(
+    _ words: [String], environment: [String: String],
+    findConfiguration: () throws(UsageError) -> String = { () throws(UsageError) in throw .missing(.config) }
+  ) throws(UsageError) -> Command {
+    try withoutActuallyEscaping(findConfiguration) { find throws(UsageError) in
+      try command(words, environment: environment, find)
+    }
+  }
+
+  private static func command(
+    _ words: [String], environment: [String: String], _ findConfiguration: @escaping () throws(UsageError) -> String
+  ) throws(UsageError) -> Command {
+    var rest = words[...]
+    switch rest.first {
+    case "-V", "--version": return .version(.text)
+    case "help":
+      rest.removeFirst()
+      return .help(try rest.first.map { word throws(UsageError) in try name(word) })
+    case "-h", "--help": return .help(nil)
+    default: break
+    }
+    var command = CommandName.run
+    if let word = rest.first, !word.hasPrefix("-") {
+      command = try name(word)
+      rest.removeFirst()
+    }
+    var arguments = Arguments(environment: environment, findConfiguration: findConfiguration)
+    try arguments.read(rest, of: command)
+    return try arguments.command(command)
+  }
+
+  private init(environment: [String: String], findConfiguration: @escaping () throws(UsageError) -> String) {
+    self.environment = environment
+    self.findConfiguration = findConfiguration
+  }
+
+  private static func name(_ word: String) throws(UsageError) -> CommandName {
+    if let name = CommandName(rawValue: word) { return name }
+    if isConfigurationName(word) { throw .unnamedConfiguration(word, .run) }
+    let suggestion = CommandName.allCases.first { $0.synonyms.contains(word.lowercased()) }?.rawValue
+    throw .unknownCommand(
+      word, suggestion: suggestion ?? nearestWord(to: word, among: CommandName.allCases.map(\.rawValue)))
+  }
+
+  /// Whether a word is probably the name of a configuration file.
+  private static func isConfigurationName(_ word: String) -> Bool {
+    [".yaml", ".yml"].contains { word.hasSuffix($0) }
+  }
+
+  private mutating func read(_ words: ArraySlice<String>, of command: CommandName) throws(UsageError) {
+    var rest = words
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("-"), word != "-" else {
+        guard command.operand != nil, operand == nil else {
+          if command.options.contains(.config), values[.config] == nil, Self.isConfigurationName(word) {
+            throw .unnamedConfiguration(word, command)
+          }
+          throw .unexpectedWord(word)
+        }
+        operand = word
+        continue
+      }
+      // --name=value, --name value, -n value.
+      let equals = word.hasPrefix("--") ? word.firstIndex(of: "=") : nil
+      let spelling = String(word[..<(equals ?? word.endIndex)])
+      let option = try option(spelling, of: command)
+      if !given.insert(option).inserted, !option.isRepeatable { throw .repeated(spelling) }
+      let attached = equals.map { String(word[word.index(after: $0)...]) }
+      if option.valueName == nil {
+        if attached != nil { throw .unexpectedValue(spelling) }
+      } else if option.isValueOptional, attached == nil {
+        continue
+      } else {
+        guard let value = attached ?? rest.popFirst(), !value.isEmpty else { throw .missingValue(spelling) }
+        values[option] = (spelling, value)
+        repeated[option, default: []].append(value)
+      }
+    }
+  }
+
+  private func option(_ spelling: String, of command: CommandName) throws(UsageError) -> Option {
+    let known = command.options + [.help]
+    let found = known.first { option in
+      spelling == "--\(option.rawValue)" || option.letter.map { spelling == "-\($0)" } == true
+    }
+    if let found { return found }
+    throw .unknownOption(spelling, suggestion: nearestWord(to: spelling, among: known.map { "--\($0.rawValue)" }))
+  }
+
+  private func command(_ name: CommandName) throws(UsageError) -> Command {
+    if given.contains(.help) { return .help(name) }
+    let form = given.contains(.json) ? OutputForm.json : .text
+    switch name {
+    case .run:
+      return .run(
+        RunOptions(
+          configuration: try configuration(), logLevel: try choice(.logLevel), logFormat: try choice(.logFormat),
+          loops: try loops(),
+          variables: Set([Option.logLevel, .logFormat, .loops].compactMap { value($0)?.source })
+            .intersection(Option.allCases.compactMap(\.variable))))
+    case .check:
+      guard given.contains(.live) else {
+        for option in [Option.route, .probe, .json] where given.contains(option) { throw .without(option, .live) }
+        return .check(configuration: try configuration())
+      }
+      return .checkLive(
+        LiveCheckOptions(
+          configuration: try configuration(), route: value(.route)?.text, probe: try probe(), form: form))
+    case .token:
+      return .token(
+        TokenOptions(
+          configuration: try configuration(), route: try text(.route), form: form, reveal: given.contains(.reveal)))
+    case .login:
+      return .login(try login())
+    case .accounts:
+      return .accounts(configuration: try configuration(), form)
+    case .logout:
+      return .logout(
+        LogoutOptions(
+          configuration: try configuration(), account: try text(.account), application: value(.application)?.text))
+    case .status:
+      return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
+    case .initialise:
+      return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
+    case .completion:
+      return .completion(try shell())
+    case .man:
+      return .man
+    case .version:
+      return .version(form)
+    }
+  }
+
+  private func login() throws(UsageError) -> LoginOptions {
+    var options = LoginOptions(configuration: try configuration(), target: try target(), way: try way())
+    do throws(ScopeSetError) {
+      options.extraScopes = try ScopeSet(repeated[.extraScope] ?? [])
+    } catch {
+      guard case .word(let word) = error else { return options }
+      throw .badValue(source: "--extra-scope", value: word, expected: "one scope without blanks, quotes, backslashes")
+    }
+    if let reserved = options.extraScopes.firstReserved {
+      throw .badValue(source: "--extra-scope", value: reserved, expected: "an API's scope")
+    }
+    if let claims = value(.claims) {
+      do throws(ClaimsError) {
+        options.claims = try Claims(json: claims.text)
+      } catch {
+        throw .badValue(source: claims.source, value: claims.text, expected: "a JSON object of at most 16 KiB")
+      }
+    }
+    options.redirect = try redirect()
+    if let timeout = value(.timeout) {
+      guard let span = parsedDuration(timeout.text), span >= .seconds(1), span <= .seconds(3600) else {
+        throw .badValue(source: timeout.source, value: timeout.text, expected: "a time from 1s to 1h, such as 5m")
+      }
+      options.timeout = span.nanoseconds / 1_000_000_000
+    }
+    return options
+  }
+
+  private func target() throws(UsageError) -> LoginOptions.Target {
+    switch (value(.application)?.text, value(.route)?.text) {
+    case (let application?, nil): return .application(application)
+    case (nil, let route?): return .route(route)
+    case (nil, nil): throw .missingOneOf(.application, .route)
+    case (.some, .some): throw .together(.application, .route)
+    }
+  }
+
+  private func way() throws(UsageError) -> LoginOptions.Way {
+    guard given.contains(.deviceCode) else {
+      return .browser(prompt: try choice(.prompt), hint: value(.loginHint)?.text)
+    }
+    for option in [Option.prompt, .loginHint, .timeout, .port, .redirectURI] where given.contains(option) {
+      throw .together(.deviceCode, option)
+    }
+    return .deviceCode
+  }
+
+  private func redirect() throws(UsageError) -> LoginOptions.Redirect? {
+    switch (value(.port), value(.redirectURI)) {
+    case (nil, nil): return nil
+    case (.some, .some): throw .together(.port, .redirectURI)
+    case (let port?, nil):
+      if let number = UInt16(port.text), number > 0 { return .port(number) }
+      throw .badValue(source: port.source, value: port.text, expected: "a whole number from 1 to 65535")
+    case (nil, let uri?):
+      if let redirect = LoopbackRedirect(uri.text) { return .uri(redirect) }
+      throw .badValue(
+        source: uri.source, value: uri.text,
+        expected: "http://localhost or http://127.0.0.1, perhaps with a port and a path")
+    }
+  }
+
+  private func shell() throws(UsageError) -> Shell {
+    let words = Shell.allCases.map(\.rawValue)
+    guard let operand else { throw .missingWord("SHELL", among: words) }
+    if let shell = Shell(rawValue: operand) { return shell }
+    throw .badValue(source: "SHELL", value: operand, expected: "one of \(words.joined(separator: ", "))")
+  }
+
+  /// The option's value, or the variable's; an empty variable counts as unset.
+  private func value(_ option: Option) -> (source: String, text: String)? {
+    if let value = values[option] { return value }
+    guard let variable = option.variable, let text = environment[variable], !text.isEmpty else { return nil }
+    return (variable, text)
+  }
+
+  private func configuration() throws(UsageError) -> String {
+    if let value = value(.config) { return value.text }
+    return try findConfiguration()
+  }
+
+  private func text(_ option: Option) throws(UsageError) -> String {
+    guard let value = value(option) else { throw .missing(option) }
+    return value.text
+  }
+
+  private func choice<Choice: RawRepresentable<String> & CaseIterable>(_ option: Option) throws(UsageError) -> Choice? {
+    guard let value = value(option) else { return nil }
+    if let choice = Choice(rawValue: value.text) { return choice }
+    let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+    throw .badValue(source: value.source, value: value.text, expected: "one of \(words)")
+  }
+
+  private func wait() throws(UsageError) -> UInt64? {
+    guard given.contains(.wait) else { return nil }
+    guard let value = value(.wait) else { return StatusOptions.patience }
+    if let seconds = UInt64(value.text), seconds <= 86_400 { return seconds }
+    throw .badValue(source: value.source, value: value.text, expected: "a whole number of seconds up to 86400")
+  }
+
+  private func probe() throws(UsageError) -> String? {
+    guard let value = value(.probe) else { return nil }
+    if isProbePath(value.text) { return value.text }
+    throw .badValue(source: value.source, value: value.text, expected: "a path without '..', blanks and fragment")
+  }
+
+  private func loops() throws(UsageError) -> Int? {
+    guard let value = value(.loops) else { return nil }
+    if let loops = Int(value.text), (1...256).contains(loops) { return loops }
+    throw .badValue(source: value.source, value: value.text, expected: "a whole number from 1 to 256")
+  }
+}
+
+/// What is wrong with the command line, or with a variable that stands in for an option.
+enum UsageError: Error, Equatable {
+  case unknownCommand(String, suggestion: String?)
+  case unknownOption(String, suggestion: String?)
+  /// The option stands last, or its value is empty.
+  case missingValue(String)
+  case unexpectedValue(String)
+  case unexpectedWord(String)
+  /// A configuration file without its option.
+  case unnamedConfiguration(String, CommandName)
+  /// No configuration is named, and none is in the usual places.
+  case noConfiguration([String])
+  /// A configuration was found that the user did not write and does not trust with root's files.
+  case foreignConfiguration(String)
+  /// Nothing stands where the command needs one of a few words.
+  case missingWord(String, among: [String])
+  case repeated(String)
+  /// `source` is the option or the variable.
+  case badValue(source: String, value: String, expected: String)
+  case missing(Option)
+  case missingOneOf(Option, Option)
+  /// The two mean nothing together.
+  case together(Option, Option)
+  /// The first means nothing without the second.
+  case without(Option, Option)
+
+  /// One sentence.
+  var message: String {
+    switch self {
+    case .unknownCommand(let word, let suggestion): "unknown command '\(word)'\(hint(suggestion))"
+    case .unknownOption(let word, let suggestion): "unknown option '\(word)'\(hint(suggestion))"
+    case .missingValue(let option): "option '\(option)' needs a value"
+    case .unexpectedValue(let option): "option '\(option)' takes no value"
+    case .unexpectedWord(let word): "unexpected argument '\(word)'"
+    case .unnamedConfiguration(let word, let command):
+      "unexpected argument '\(word)'; -c names the configuration: bearer-proxy \(command.rawValue) -c \(word)"
+    case .noConfiguration(let places):
+      "no configuration: none is named with -c or BEARER_PROXY_CONFIG, and there is no "
+        + "\(places.joined(separator: ", no ")). 'bearer-proxy init' writes a first one"
+    case .foreignConfiguration(let path):
+      "\(path) belongs to another user; to use it, name it: -c \(path)"
+    case .missingWord(let name, let words): "no \(name) given: one of \(words.joined(separator: ", "))"
+    case .repeated(let option): "option '\(option)' is given twice"
+    case .badValue(let source, let value, let expected): "\(source) is \(expected), not '\(value)'"
+    case .missing(let option):
+      option.variable.map { "no \(option.rawValue) given: use --\(option.rawValue) or set \($0)" }
+        ?? "no \(option.rawValue) given: use --\(option.rawValue)"
+    case .missingOneOf(let one, let other):
+      "neither \(one.rawValue) nor \(other.rawValue) given: use --\(one.rawValue) or --\(other.rawValue)"
+    case .together(let one, let other): "--\(one.rawValue) and --\(other.rawValue) do not go together"
+    case .without(let one, let other): "--\(one.rawValue) means nothing without --\(other.rawValue)"
+    }
+  }
+
+  private func hint(_ suggestion: String?) -> String {
+    suggestion.map { "; did you mean '\($0)'?" } ?? ""
+  }
+}

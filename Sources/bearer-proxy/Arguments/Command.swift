@@ -1,0 +1,158 @@
+// What the process was asked to do, as data.
+
+import Configuration
+import Identity
+import Telemetry
+import Tokens
+
+/// What to do, complete and checked as far as that is possible without reading a file.
+enum Command: Equatable {
+  /// Serve.
+  case run(RunOptions)
+  /// Validate the configuration.
+  case check(configuration: String)
+  /// Try what the configuration says.
+  case checkLive(LiveCheckOptions)
+  /// Sign a person in.
+  case login(LoginOptions)
+  /// List who is signed in.
+  case accounts(configuration: String, OutputForm)
+  /// Sign a person out.
+  case logout(LogoutOptions)
+  /// Show what silent acquisition gives a route.
+  case token(TokenOptions)
+  /// Ask a running instance how it stands.
+  case status(StatusOptions)
+  /// Ask for a first configuration, and write it.
+  case initialise(configuration: String)
+  /// Print what makes a shell complete command lines.
+  case completion(Shell)
+  /// Print the manual page.
+  case man
+  /// Say the version.
+  case version(OutputForm)
+  /// Explain a command, or all of them.
+  case help(CommandName?)
+
+  /// The file that `init` writes if none is named.
+  static let firstConfiguration = "proxy.yaml"
+}
+
+/// How a command answers.
+enum OutputForm: Equatable {
+  /// For people.
+  case text
+  /// For programs.
+  case json
+}
+
+/// A shell that completes command lines.
+enum Shell: String, CaseIterable {
+  case bash, zsh, fish
+}
+
+/// What `run` was told.
+struct RunOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// Instead of the file's.
+  var logLevel: LogLevel?
+  /// Instead of the file's.
+  var logFormat: LogFormat?
+  /// Instead of the file's.
+  var loops: Int?
+  /// The environment variables that one of these came from.
+  var variables: Set<String> = []
+}
+
+/// What `check --live` was told.
+struct LiveCheckOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// The only route to try; nil: every one.
+  var route: String?
+  /// What to ask the upstreams for, instead of what the routes say.
+  var probe: String?
+  /// How to answer.
+  var form: OutputForm
+}
+
+/// What `token` was told.
+struct TokenOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// The route whose token is wanted.
+  var route: String
+  /// How to answer.
+  var form: OutputForm
+  /// Whether the token itself may be shown.
+  var reveal: Bool
+}
+
+/// What `status` was told.
+struct StatusOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// How to answer.
+  var form: OutputForm
+  /// Seconds to wait until the instance is ready; nil: it is asked once.
+  var wait: UInt64?
+
+  /// The same where `--wait` stands alone.
+  static let patience: UInt64 = 60
+}
+
+/// What `logout` was told.
+struct LogoutOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// Who: a user name or an id.
+  var account: String
+  /// One of the applications that they are signed in to, where several identity providers know a person of that name.
+  var application: String?
+}
+
+/// What `login` was told.
+struct LoginOptions: Equatable {
+  /// What is signed in to.
+  enum Target: Equatable {
+    /// An application, and every route of its first account.
+    case application(String)
+    /// What one route needs.
+    case route(String)
+  }
+
+  /// Where the person signs in.
+  enum Way: Equatable {
+    /// In a browser on this machine. The prompt is what is shown there, and the hint who is expected.
+    case browser(prompt: Prompt?, hint: String?)
+    /// In a browser anywhere, which a code leads to.
+    case deviceCode
+  }
+
+  /// A place for the browser's answer.
+  enum Redirect: Equatable {
+    /// The usual one, at this port.
+    case port(UInt16)
+    /// Another one.
+    case uri(LoopbackRedirect)
+  }
+
+  /// The configuration file.
+  var configuration: String
+  /// What is signed in to.
+  var target: Target
+  /// Where.
+  var way = Way.browser(prompt: nil, hint: nil)
+  /// What else is consented to.
+  var extraScopes = ScopeSet.none
+  /// What else is to be proved.
+  var claims: Claims?
+  /// Where the browser brings the answer, where that is not the application's usual place.
+  var redirect: Redirect?
+  /// Seconds that the person may take in the browser.
+  var timeout: UInt64 = LoginOptions.patience
+
+  /// The same where nothing is said.
+  static let patience: UInt64 = 300
+}

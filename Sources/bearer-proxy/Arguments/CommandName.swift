@@ -1,0 +1,180 @@
+// The commands and options there are, and what each takes. How words become a command stands in Arguments, what people
+// read about them in HelpText.
+
+import Glibc
+import Telemetry
+import Tokens
+
+/// A word that says what to do.
+enum CommandName: String, CaseIterable {
+  case run
+  case check
+  case login
+  case accounts
+  case logout
+  case token
+  case status
+  case initialise = "init"
+  case completion
+  case man
+  case version
+
+  /// What the command takes, besides `--help`.
+  var options: [Option] {
+    switch self {
+    case .run: [.config, .logLevel, .logFormat, .loops]
+    case .check: [.config, .live, .route, .probe, .json]
+    case .login:
+      [
+        .config, .application, .route, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout, .port,
+        .redirectURI,
+      ]
+    case .accounts: [.config, .json]
+    case .logout: [.config, .account, .application]
+    case .token: [.config, .route, .json, .reveal]
+    case .status: [.config, .json, .wait]
+    case .initialise: [.config]
+    case .completion, .man: []
+    case .version: [.json]
+    }
+  }
+
+  /// What other programs call the same.
+  var synonyms: [String] {
+    switch self {
+    case .run: ["serve", "start", "server", "proxy", "up"]
+    case .check: ["validate", "test", "verify", "lint", "doctor"]
+    case .login: ["signin", "sign-in", "auth", "authenticate"]
+    case .accounts: ["account", "users", "whoami", "list"]
+    case .logout: ["signout", "sign-out"]
+    case .token: ["tokens", "get-token"]
+    case .status: ["health", "ps", "ready", "info"]
+    case .initialise: ["new", "create", "configure", "setup", "initialise", "initialize"]
+    case .completion: ["completions"]
+    case .man: ["manual"]
+    case .version: []
+    }
+  }
+
+  /// What stands behind the command without dashes: how help calls it, and the words it may be.
+  var operand: (name: String, words: [String])? {
+    self == .completion ? ("SHELL", Shell.allCases.map(\.rawValue)) : nil
+  }
+}
+
+/// A word that begins with dashes.
+enum Option: String, CaseIterable {
+  case config
+  case logLevel = "log-level"
+  case logFormat = "log-format"
+  case loops
+  case route
+  case json
+  case reveal
+  case application
+  case deviceCode = "device-code"
+  case prompt
+  case loginHint = "login-hint"
+  case extraScope = "extra-scope"
+  case claims
+  case timeout
+  case port
+  case redirectURI = "redirect-uri"
+  case account
+  case wait
+  case live
+  case probe
+  case help
+
+  /// `-c` for `--config`.
+  var letter: Character? {
+    switch self {
+    case .config: "c"
+    case .help: "h"
+    default: nil
+    }
+  }
+
+  /// What its value is called in help texts; `nil` for an option without a value.
+  var valueName: String? {
+    switch self {
+    case .config: "FILE"
+    case .logLevel: "LEVEL"
+    case .logFormat: "FORMAT"
+    case .loops: "NUMBER"
+    case .route: "NAME"
+    case .application: "NAME"
+    case .prompt: "PROMPT"
+    case .loginHint: "USERNAME"
+    case .extraScope: "SCOPE"
+    case .claims: "JSON"
+    case .timeout: "TIME"
+    case .port: "NUMBER"
+    case .redirectURI: "URI"
+    case .account: "ACCOUNT"
+    case .wait: "SECONDS"
+    case .probe: "PATH"
+    case .json, .reveal, .deviceCode, .live, .help: nil
+    }
+  }
+
+  /// Whether it may stand without its value; then the value is attached with '='.
+  var isValueOptional: Bool { self == .wait }
+
+  /// The words its value may be; `nil` where it is free.
+  var choices: [String]? {
+    switch self {
+    case .logLevel: LogLevel.allCases.map(\.rawValue)
+    case .logFormat: LogFormat.allCases.map(\.rawValue)
+    case .prompt: Prompt.allCases.map(\.rawValue)
+    default: nil
+    }
+  }
+
+  /// Whether it may stand several times, each with a value of its own.
+  var isRepeatable: Bool { self == .extraScope }
+
+  /// The environment variable that stands in for the option.
+  var variable: String? {
+    switch self {
+    case .config: "BEARER_PROXY_CONFIG"
+    case .logLevel: "BEARER_PROXY_LOG_LEVEL"
+    case .logFormat: "BEARER_PROXY_LOG_FORMAT"
+    case .loops: "BEARER_PROXY_LOOPS"
+    case .route, .json, .reveal, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
+      .port, .redirectURI, .account, .wait, .live, .probe, .help:
+      nil
+    }
+  }
+}
+
+/// The usual places of a configuration, the first of which counts.
+struct ConfigurationSearch {
+  let places: [String]
+
+  /// `$XDG_CONFIG_HOME` counts only as an absolute path (XDG Base Directory Specification).
+  init(environment: [String: String]) {
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    let named = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    let personal = (named ?? home.map { "\($0)/.config" }).map { "\($0)/bearer-proxy/proxy.yaml" }
+    places = ["./proxy.yaml"] + [personal].compactMap(\.self) + ["/etc/bearer-proxy/proxy.yaml"]
+  }
+
+  /// The first file that is there. One of another user is an error: the working directory may be `/tmp`.
+  /// - Parameter owner: finds the owner of a file; nil if there is none.
+  func file(
+    user: UInt32 = geteuid(), owner: (String) -> UInt32? = owner
+  ) throws(UsageError) -> String {
+    for place in places {
+      guard let owner = owner(place) else { continue }
+      if owner == user || owner == 0 { return place }
+      throw .foreignConfiguration(place)
+    }
+    throw .noConfiguration(places)
+  }
+}
+
+private func owner(_ path: String) -> UInt32? {
+  var status = stat()
+  return stat(path, &status) == 0 ? status.st_uid : nil
+}

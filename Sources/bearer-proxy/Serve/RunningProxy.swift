@@ -1,0 +1,201 @@
+// The life of a serving process from the first accepted connection to the last: what it hears (signals, changed files,
+// the request to end) and in which order it acts on it. How a reload is done stands in RunningProxy+Reload.swift.
+
+import Bytes
+import Configuration
+import Identity
+import Platform
+import Proxy
+import Telemetry
+import Tokens
+
+/// A process that serves. Used by one task.
+final class RunningProxy {
+  let composition: Composition
+  let source: ConfigurationSource
+  let server: ProxyServer
+  let notifier: ServiceNotifier?
+  var generation: Generation
+  /// The files of the configuration as they were when it was last read.
+  var state: ConfigurationSource.State
+  private(set) var admin: AdminServer?
+  private var tokens: Task<Void, Never>?
+  private var watch: ConfigurationWatch?
+  private var certificates: CertificateWatch?
+  /// Whether the files are being read, and whether they have to be read again afterwards.
+  var reading: Reading = .idle
+  private let events: AsyncStream<Event>
+  let tell: AsyncStream<Event>.Continuation
+
+  /// What a serving process hears.
+  enum Event: Sendable {
+    /// The configuration is to be read again.
+    case reload
+    /// Log files are to be opened again.
+    case reopen
+    /// A file of the configuration may have changed.
+    case filesTouched
+    /// The configuration was read.
+    case read(ConfigurationSource.Reading)
+    /// A signal to end.
+    case endSignal
+    /// A request to end.
+    case endRequest
+    /// Everything has been answered.
+    case drained
+  }
+
+  init(
+    _ composition: Composition, _ generation: Generation, _ source: ConfigurationSource,
+    _ state: ConfigurationSource.State, _ notifier: ServiceNotifier?
+  ) {
+    self.composition = composition
+    self.generation = generation
+    self.source = source
+    self.state = state
+    self.notifier = notifier
+    server = ProxyServer(generation.service, loops: composition.machinery.loops, listeners: generation.traffic)
+    composition.publications.attach(server)
+    (events, tell) = AsyncStream.makeStream(of: Event.self)
+  }
+
+  /// Serves until it is told to end.
+  func run() async {
+    let tell = tell
+    let handlers = [
+      ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
+      ProcessSignal(.hangUp) { tell.yield(.reload) }, ProcessSignal(.userOne) { tell.yield(.reopen) },
+    ]
+    admin = startAdmin()
+    server.start()
+    composition.exporter?.start()
+    keepTokensReady()
+    let cache = Task { [broker = composition.broker] in await broker.followCache() }
+    watchFiles()
+    watchCertificates()
+    for listener in generation.held.listeners.traffic {
+      composition.log.info("serving", ["address": .string(listener.address?.description ?? "")])
+    }
+    notifier?.ready("serving")
+    let watchdog = Task { [notifier, loops = composition.machinery.loops] in await notifier?.proveLife(of: loops) }
+
+    var iterator = events.makeAsyncIterator()
+    var isSignalled = false
+    serving: while let event = await iterator.next() {
+      switch event {
+      case .reload: startReading(.always)
+      case .reopen: reopenLogs()
+      case .filesTouched: startReading(.ifChanged)
+      case .read(let read): await take(read)
+      case .endSignal:
+        isSignalled = true
+        break serving
+      case .endRequest, .drained: break serving
+      }
+    }
+    watch = nil
+    certificates = nil
+    let settings = generation.settings.shutdown
+    let deadline = MonotonicTime.now + settings.limit
+    composition.log.info(
+      "draining",
+      [
+        "delay_ms": .milliseconds(Duration(settings.delay)), "limit_ms": .milliseconds(Duration(settings.limit)),
+      ])
+    admin?.drain()
+    notifier?.stopping()
+    await server.announceEnd()
+    // What keeps tokens and counts signs of life goes on: requests do.
+    let drain = Task {
+      [server, composition, delay = Duration(settings.delay)] in
+      do { try await Task.sleep(for: delay) } catch { return }
+      let cutOff = await server.drain(limit: deadline - .now)
+      await composition.broker.awaitRefreshTokens(until: deadline, composition.log)
+      composition.log.info("ended", ["connections_cut_off": .integer(cutOff)])
+      await composition.exporter?.end(by: deadline)
+      tell.yield(.drained)
+    }
+    ending: while let event = await iterator.next() {
+      switch event {
+      case .drained: break ending
+      case .endSignal where !isSignalled:
+        // The kubelet's signal after a hook's request: there is one end, and it has begun.
+        isSignalled = true
+      case .endSignal:
+        composition.log.warning(
+          "ended at once", ["connections_cut_off": .integer(server.service.connectionCount)])
+        drain.cancel()
+        break ending
+      case .reload, .reopen, .filesTouched, .read, .endRequest: continue
+      }
+    }
+    tokens?.cancel()
+    cache.cancel()
+    watchdog.cancel()
+    for listener in generation.held.listeners.traffic { listener.close() }
+    generation.held.listeners.removeAdminSocketFile()
+    composition.log.summarise(isLast: true)
+    generation.held.accessLog.output?.flush()
+    OutputFile.standardOutput.flush()
+    OutputFile.standardError.flush()
+    withExtendedLifetime(handlers) {}
+  }
+
+  /// Goes on in new files where the old ones were moved away.
+  private func reopenLogs() {
+    let log = composition.log
+    generation.held.accessLog.output?.reopen(ifMoved: false) { error in
+      if let error {
+        log.error(
+          "the access log cannot be opened again",
+          [
+            "reason": .string(error.reason),
+            "next": .string("let the proxy's user write to log.access_file, then send SIGUSR1"),
+          ], when: .always)
+      } else {
+        log.info("access log opened again")
+      }
+    }
+  }
+
+  private func startAdmin() -> AdminServer? {
+    generation.held.listeners.admin.map { bound in
+      let admin = AdminServer(
+        of: server, loop: composition.machinery.loops[0], callers: bound.callers, reloads: composition.reloads,
+        quit: { [tell] in tell.yield(.endRequest) })
+      admin.start(bound.socket)
+      return admin
+    }
+  }
+
+  /// Keeps the tokens of the present configuration at hand, and no others.
+  func keepTokensReady() {
+    tokens?.cancel()
+    tokens = Task { [broker = composition.broker, wanted = generation.subscriptions] in await broker.keepReady(wanted) }
+  }
+
+  /// Reminds of certificates of the present configuration that end.
+  func watchCertificates() {
+    certificates = CertificateWatch(generation.configuration.certificates.report, log: composition.log)
+  }
+
+  /// Listens for changes of the files that the configuration was made of.
+  func watchFiles() {
+    watch = ConfigurationWatch(state.files, log: composition.log) { [tell] in tell.yield(.filesTouched) }
+  }
+}
+
+extension TokenBroker {
+  /// Waits for requests under way whose answers may hold a refresh token that replaces the cache's.
+  fileprivate nonisolated func awaitRefreshTokens(until deadline: MonotonicTime, _ log: Log) async {
+    while await mayBringRefreshToken {
+      if MonotonicTime.now >= deadline {
+        log.warning(
+          "ended before a token request was answered: a refresh token that it brings is lost",
+          ["next": .string("after the next start: bearer-proxy status says who has to sign in again")])
+        return
+      }
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+    }
+  }
+}
