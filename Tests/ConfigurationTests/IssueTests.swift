@@ -338,7 +338,8 @@ import Testing
       "applications: {a: {authority: https://i.example, client_id: c, "
         + "credential: {federated: {managed_identity: {}, audience: ''}}}}",
       [
-        "applications.a.credential.federated.managed_identity names no identity: as a credential only a user-assigned one "
+        "applications.a.credential.federated.managed_identity names no identity: as a credential only a user-assigned "
+          + "one "
           + "is accepted; write its 'client_id'",
         "applications.a.credential.federated.audience is empty",
       ]

@@ -146,7 +146,8 @@ def demonstrate(walker):
                             stdout=file, stderr=file)
     eventually(lambda: "Ctrl-C ends it" in output.read_text() or demo.poll() is not None, 180)
     text = output.read_text()
-    check(demo.poll() is None and "steps went as expected" in text, "the demonstration starts, and its tour is true", text)
+    is_true = demo.poll() is None and "steps went as expected" in text
+    check(is_true, "the demonstration starts, and its tour is true", text)
     check("Port 8080 is in use" in text and "Port 9901 is in use" in text, "it takes other ports, and says so", text)
     for one in held:
         one.close()
