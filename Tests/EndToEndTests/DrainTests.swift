@@ -130,7 +130,7 @@ struct DrainTests {
     // Goes on when a connection that has begun nothing has ended, so that the grace is over for certain.
     let answer = try await python(
       """
-      import os, signal, socket, ssl, sys
+      import os, signal, socket, ssl, sys, time
       port, process, authority = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
       silent = socket.create_connection(("127.0.0.1", port), 60)
       client = socket.create_connection(("127.0.0.1", port), 60)
@@ -148,8 +148,13 @@ struct DrainTests {
       except ssl.SSLWantReadError:
           hello = sent.read()
       client.sendall(hello[:5])
+      began = time.monotonic()
       os.kill(process, signal.SIGTERM)
-      assert silent.recv(1) == b""
+      try:
+          assert silent.recv(1) == b""
+      except OSError as error:
+          log = [open(f"/proc/{process}/fd/2").read()] if os.path.exists(f"/proc/{process}") else []
+          sys.exit(f"{error} {time.monotonic() - began} s after the signal, {silent.getsockname()}, {log}")
       client.sendall(hello[5:])
       step(tls.do_handshake)
       tls.write(b"GET /seen HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
