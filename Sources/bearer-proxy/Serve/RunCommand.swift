@@ -31,6 +31,7 @@ struct RunCommand {
     } catch {
       throw .noEventLoop(error)
     }
+    let heard = ProcessEvents()
     var inherited = InheritedSockets(environment: context.environment)
     let held: HeldResources
     do throws(ConfigurationError) {
@@ -45,7 +46,7 @@ struct RunCommand {
     machinery.tracing.write(to: composition.log)
     let generation = composition.generation(configuration, held, succeeding: nil)
     let notifier = ServiceNotifier(environment: context.environment)
-    await RunningProxy(composition, generation, source, state, notifier).run()
+    await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run()
     return CommandAnswer(text: "", status: .done)
   }
 

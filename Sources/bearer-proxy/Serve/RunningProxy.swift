@@ -24,8 +24,8 @@ final class RunningProxy {
   private var certificates: CertificateWatch?
   /// Whether the files are being read, and whether they have to be read again afterwards.
   var reading: Reading = .idle
-  private let events: AsyncStream<Event>
-  let tell: AsyncStream<Event>.Continuation
+  private let heard: ProcessEvents
+  var tell: AsyncStream<Event>.Continuation { heard.tell }
 
   /// What a serving process hears.
   enum Event: Sendable {
@@ -47,7 +47,7 @@ final class RunningProxy {
 
   init(
     _ composition: Composition, _ generation: Generation, _ source: ConfigurationSource,
-    _ state: ConfigurationSource.State, _ notifier: ServiceNotifier?
+    _ state: ConfigurationSource.State, _ notifier: ServiceNotifier?, hearing heard: ProcessEvents
   ) {
     self.composition = composition
     self.generation = generation
@@ -56,16 +56,11 @@ final class RunningProxy {
     self.notifier = notifier
     server = ProxyServer(generation.service, loops: composition.machinery.loops, listeners: generation.traffic)
     composition.publications.attach(server)
-    (events, tell) = AsyncStream.makeStream(of: Event.self)
+    self.heard = heard
   }
 
   /// Serves until it is told to end.
   func run() async {
-    let tell = tell
-    let handlers = [
-      ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
-      ProcessSignal(.hangUp) { tell.yield(.reload) }, ProcessSignal(.userOne) { tell.yield(.reopen) },
-    ]
     admin = startAdmin()
     server.start()
     composition.exporter?.start()
@@ -79,7 +74,7 @@ final class RunningProxy {
     notifier?.ready("serving")
     let watchdog = Task { [notifier, loops = composition.machinery.loops] in await notifier?.proveLife(of: loops) }
 
-    var iterator = events.makeAsyncIterator()
+    var iterator = heard.events.makeAsyncIterator()
     var isSignalled = false
     serving: while let event = await iterator.next() {
       switch event {
@@ -107,7 +102,7 @@ final class RunningProxy {
     await server.announceEnd()
     // What keeps tokens and counts signs of life goes on: requests do.
     let drain = Task {
-      [server, composition, delay = Duration(settings.delay)] in
+      [server, composition, tell, delay = Duration(settings.delay)] in
       do { try await Task.sleep(for: delay) } catch { return }
       let cutOff = await server.drain(limit: deadline - .now)
       await composition.broker.awaitRefreshTokens(until: deadline, composition.log)
@@ -138,7 +133,7 @@ final class RunningProxy {
     generation.held.accessLog.output?.flush()
     OutputFile.standardOutput.flush()
     OutputFile.standardError.flush()
-    withExtendedLifetime(handlers) {}
+    withExtendedLifetime(heard) {}
   }
 
   /// Goes on in new files where the old ones were moved away.
@@ -197,5 +192,23 @@ extension TokenBroker {
       }
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     }
+  }
+}
+
+/// What a process hears from the moment it is made, until it serves and acts on it. Make it before an address is taken:
+/// callers come from then on, and a signal that nobody hears ends the process under them.
+struct ProcessEvents {
+  let events: AsyncStream<RunningProxy.Event>
+  let tell: AsyncStream<RunningProxy.Event>.Continuation
+  private let signals: [ProcessSignal]
+
+  init() {
+    let (events, tell) = AsyncStream.makeStream(of: RunningProxy.Event.self)
+    self.events = events
+    self.tell = tell
+    signals = [
+      ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
+      ProcessSignal(.hangUp) { tell.yield(.reload) }, ProcessSignal(.userOne) { tell.yield(.reopen) },
+    ]
   }
 }
