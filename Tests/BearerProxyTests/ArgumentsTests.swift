@@ -59,6 +59,10 @@ import Testing
     (["check", "--confg", "f"], "unknown option '--confg'; did you mean '--config'?"),
     (["check", "--loops", "2"], "unknown option '--loops'"), (["check", "-x"], "unknown option '-x'"),
     (["-"], "unexpected argument '-'"), (["check", "f"], "unexpected argument 'f'"),
+    (["token", "api"], "unexpected argument 'api'; did you mean '--route api'?"),
+    (["check", "--live", "api"], "unexpected argument 'api'; did you mean '--route api'?"),
+    (["token", "--route", "a", "b"], "unexpected argument 'b'"),
+    (["logout", "me@example.org"], "unexpected argument 'me@example.org'; did you mean '--account me@example.org'?"),
     (
       ["check", "f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy check -c f.yaml"
     ),

@@ -311,7 +311,7 @@ import Tokens
     }
     #expect(
       error?.description
-        == "/nowhere/x.yaml:1:1: error: cannot read the configuration: it is a pipe, not a regular file")
+        == "/nowhere/x.yaml: error: cannot read the configuration: it is a pipe, not a regular file")
     #expect(read == ["/nowhere/x.yaml"])
   }
 }

@@ -125,12 +125,18 @@ struct ResolverTests {
     }
   }
 
-  @Test func `the system's resolver knows this machine`() async throws {
-    let resolver = Resolver()
-    let addresses = try await resolver.addresses(of: "localhost", port: 7)
-    #expect(!addresses.isEmpty)
-    #expect(addresses.allSatisfy { $0.isLoopback && $0.port == 7 })
-    #expect(Set(addresses).count == addresses.count)
-    await #expect(throws: ResolveError.self) { try await resolver.addresses(of: "no such host", port: 7) }
+  @Test(arguments: ["localhost", "app.localhost"])
+  func `this machine's own name is never looked up`(name: String) async throws {
+    let resolver = Resolver(lookUp: { host in .failure(ResolveError(host: host, reason: "a server was asked")) })
+    let addresses = try await resolver.addresses(of: name, port: 7)
+    #expect(addresses == [SocketAddress(literal: "::1", port: 7), SocketAddress(literal: "127.0.0.1", port: 7)])
+    await #expect(throws: ResolveError.self) { try await resolver.addresses(of: "notlocalhost", port: 7) }
+  }
+
+  @Test func `the system's resolver knows names, and says why it does not know others`() async throws {
+    // A spelling of 127.0.0.1 that only the system's resolver reads: it is on every machine, without /etc/hosts.
+    let addresses = try await Resolver().addresses(of: "127.1", port: 7)
+    #expect(addresses == [SocketAddress(literal: "127.0.0.1", port: 7)])
+    await #expect(throws: ResolveError.self) { try await Resolver().addresses(of: "no such host", port: 7) }
   }
 }

@@ -13,8 +13,7 @@ extension Settings {
     do throws(UnreadableFile) {
       bytes = try files.readConfiguration(file, YAMLNode.sizeLimit)
     } catch {
-      let start = Place(file: file, line: 1, column: 1)
-      throw ConfigurationError([ConfigurationIssue(start, "cannot read the configuration: \(error.reason)")])
+      throw ConfigurationError([ConfigurationIssue(.whole(file), "cannot read the configuration: \(error.reason)")])
     }
     return try decode(
       yaml: bytes, file: file, environment: environment, readFile: files.read, findExposure: files.findExposure,

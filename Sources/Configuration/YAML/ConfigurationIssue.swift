@@ -6,7 +6,7 @@ internal import Tokens
 package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The file as the operator named it.
   package let file: String
-  /// The line, from 1.
+  /// The line, from 1; 0 where the file as a whole is meant.
   package let line: Int
   /// The column in characters, from 1.
   package let column: Int
@@ -23,8 +23,11 @@ package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
     (left.line, left.column) < (right.line, right.column)
   }
 
-  /// `FILE:LINE:COLUMN`, the form that editors and compilers agree on.
-  package var description: String { "\(file):\(line):\(column)" }
+  /// The file as a whole: it cannot be read, or is missing.
+  package static func whole(_ file: String) -> Place { Place(file: file, line: 0, column: 0) }
+
+  /// `FILE:LINE:COLUMN`, the form that editors and compilers agree on; `FILE` for the whole of it.
+  package var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
 }
 
 /// One mistake in the configuration. Its text never holds a secret.

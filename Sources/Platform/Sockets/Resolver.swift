@@ -100,6 +100,10 @@ public final class Resolver: Sendable {
   /// What needs no look-up.
   private func known(_ host: String, _ port: UInt16) -> [SocketAddress]? {
     if let literal = SocketAddress(literal: host, port: port) { return [literal] }
+    // Never asked of a server, which could lead plain requests away (RFC 6761 §6.3); an image may have no /etc/hosts.
+    if host == "localhost" || host.hasSuffix(".localhost") {
+      return ["::1", "127.0.0.1"].compactMap { SocketAddress(literal: $0, port: port) }
+    }
     let now = now()
     let known = state.withLock { state in
       state.answers[host].flatMap { $0.until > now ? $0.addresses : nil }

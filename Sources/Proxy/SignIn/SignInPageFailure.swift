@@ -23,7 +23,7 @@ struct SignInPageFailure {
   }
 
   static let unknownRoute = SignInPageFailure(
-    404, "Unknown link", "This link names no route that a person can sign in for.",
+    404, "Unknown link", "This link names nothing that a person can sign in for.",
     next: "Go back to the application and follow its link again.")
   static let foreignReturn = SignInPageFailure(
     400, "Unsafe link", "This link would lead to another place than it came from. Nothing was done.",
@@ -78,7 +78,7 @@ struct SignInPageFailure {
   /// A person signed in, but the route still has no token.
   static func stillRequired(_ words: String) -> SignInPageFailure {
     SignInPageFailure(
-      409, "Signed in, but not done", "You are signed in, and the route still cannot be used.", detail: words,
+      409, "Signed in, but not done", "You are signed in, and the application still cannot be used.", detail: words,
       next: "Begin again if you chose another account than meant; otherwise tell the operator of this proxy.")
   }
 
@@ -112,8 +112,8 @@ struct SignInPageFailure {
     case .otherAccount(let name), .notConfirmed(let name):
       self.init(
         403, "Another account is needed",
-        "You signed in as \(name), and the route uses another account. "
-          + "Nothing of it was kept.", next: "Begin again with the account that the route is for.")
+        "You signed in as \(name), and another account is meant. "
+          + "Nothing of it was kept.", next: "Begin again with the account that is meant.")
     case .store:
       self.init(
         500, "Signed in, but not kept", "You are signed in, and the proxy cannot write that down.",

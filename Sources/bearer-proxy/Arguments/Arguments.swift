@@ -74,7 +74,7 @@ struct Arguments {
           if command.options.contains(.config), values[.config] == nil, Self.isConfigurationName(word) {
             throw .unnamedConfiguration(word, command)
           }
-          throw .unexpectedWord(word)
+          throw .unexpectedWord(word, meant: meant(by: word, command))
         }
         operand = word
         continue
@@ -95,6 +95,12 @@ struct Arguments {
         repeated[option, default: []].append(value)
       }
     }
+  }
+
+  /// The option that a word without one is probably the value of.
+  private func meant(by word: String, _ command: CommandName) -> Option? {
+    if word == "-" || command == .check && !given.contains(.live) { return nil }
+    return [Option.route, .account].first { command.options.contains($0) && !given.contains($0) }
   }
 
   private func option(_ spelling: String, of command: CommandName) throws(UsageError) -> Option {
@@ -270,7 +276,8 @@ enum UsageError: Error, Equatable {
   /// The option stands last, or its value is empty.
   case missingValue(String)
   case unexpectedValue(String)
-  case unexpectedWord(String)
+  /// `meant` is the option that the word is probably the value of.
+  case unexpectedWord(String, meant: Option?)
   /// A configuration file without its option.
   case unnamedConfiguration(String, CommandName)
   /// No configuration is named, and none is in the usual places.
@@ -296,7 +303,8 @@ enum UsageError: Error, Equatable {
     case .unknownOption(let word, let suggestion): "unknown option '\(word)'\(hint(suggestion))"
     case .missingValue(let option): "option '\(option)' needs a value"
     case .unexpectedValue(let option): "option '\(option)' takes no value"
-    case .unexpectedWord(let word): "unexpected argument '\(word)'"
+    case .unexpectedWord(let word, let option):
+      "unexpected argument '\(word)'\(hint(option.map { "--\($0.rawValue) \(word)" }))"
     case .unnamedConfiguration(let word, let command):
       "unexpected argument '\(word)'; -c names the configuration: bearer-proxy \(command.rawValue) -c \(word)"
     case .noConfiguration(let places):

@@ -88,7 +88,10 @@ struct Tracing {
     for issue in issues {
       log.warning(
         "a variable of OpenTelemetry is not followed",
-        ["settings": .string(issue.variable), "reason": .string(issue.reason)])
+        [
+          "settings": .string(issue.variable), "reason": .string(issue.reason),
+          "next": .string("correct the variable, or remove it"),
+        ])
     }
     guard let settings else { return }
     log.info(

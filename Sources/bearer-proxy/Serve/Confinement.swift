@@ -58,7 +58,13 @@ extension Machine.Confinement {
     switch self {
     case .full(let version): log.info("confined", ["landlock": .integer(version)])
     case .withoutLandlock: log.info("confined without Landlock, which this kernel does not offer")
-    case .none(let error): log.warning("not confined", ["reason": .string(error.description)])
+    case .none(let error):
+      log.warning(
+        "not confined",
+        [
+          "reason": .string(error.description),
+          "next": .string("allow the system calls landlock_* and prctl, or accept that the process is not confined"),
+        ])
     }
   }
 }

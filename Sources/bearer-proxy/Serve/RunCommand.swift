@@ -73,7 +73,11 @@ extension InheritedSockets {
         ])
       entry.socket.close()
     }
-    for name in unusable { log.warning("an inherited descriptor is no listening socket", ["name": .string(name)]) }
+    for name in unusable {
+      log.warning(
+        "an inherited descriptor is no listening socket",
+        ["name": .string(name), "next": .string("remove it from the unit that starts the proxy")])
+    }
   }
 }
 

@@ -118,7 +118,11 @@ final class RunningProxy {
         isSignalled = true
       case .endSignal:
         composition.log.warning(
-          "ended at once", ["connections_cut_off": .integer(server.service.connectionCount)])
+          "ended at once",
+          [
+            "connections_cut_off": .integer(server.service.connectionCount),
+            "next": .string("send one signal only, and wait for shutdown.limit"),
+          ])
         drain.cancel()
         break ending
       case .reload, .reopen, .filesTouched, .read, .endRequest: continue
