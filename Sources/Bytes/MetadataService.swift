@@ -2,15 +2,15 @@
 // both ask here, so that there is one list. It parses no text and resolves no name.
 
 /// A cloud's metadata service: never an upstream, a provider or a proxy.
-public struct MetadataService: Sendable {
+package struct MetadataService: Sendable {
   /// Whose it is.
-  public let cloud: String
+  package let cloud: String
   /// Its address in network order, 4 or 16 bytes; empty for a name.
-  public let address: [UInt8]
+  package let address: [UInt8]
   /// Its name, in lower case; empty for an address.
-  public let name: String
+  package let name: String
   /// Where the cloud, or a program that it publishes, says so.
-  public let source: String
+  package let source: String
 
   private init(_ cloud: String, _ address: [UInt8] = [], name: String = "", source: String) {
     self.cloud = cloud
@@ -22,7 +22,7 @@ public struct MetadataService: Sendable {
   /// The services outside of the link-local ranges, which are refused as a whole: 169.254.169.254 of most clouds,
   /// 169.254.170.2 (ECS), 169.254.170.23 (EKS), 169.254.42.42 (Scaleway), 169.254.0.23 (Tencent) and fe80::a9fe:a9fe
   /// (OpenStack, Akamai) are in them.
-  public static let all: [MetadataService] = [
+  package static let all: [MetadataService] = [
     MetadataService(
       "Alibaba Cloud", [100, 100, 100, 200],
       source: "https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata"),
@@ -79,7 +79,7 @@ public struct MetadataService: Sendable {
 
   /// Whether a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291
   /// §2.5.6), listed above, or an IPv6 form of such an IPv4 address.
-  public static func mayBe(at address: [UInt8]) -> Bool {
+  package static func mayBe(at address: [UInt8]) -> Bool {
     if addresses.contains(address) { return true }
     switch address.count {
     case 4: return address[0] == 169 && address[1] == 254
@@ -91,7 +91,7 @@ public struct MetadataService: Sendable {
   }
 
   /// Whether a host's name is one of a metadata service, in any letter case and with or without the root's dot.
-  public static func isNamed(_ host: String) -> Bool {
+  package static func isNamed(_ host: String) -> Bool {
     let name = host.lowercased()
     return names.contains(name.hasSuffix(".") ? String(name.dropLast()) : name)
   }

@@ -4,7 +4,7 @@
 
 package import Bytes
 package import HTTP
-public import Platform
+package import Platform
 
 /// Fetches small documents on one loop.
 public final class Fetcher: Sendable {
@@ -15,7 +15,7 @@ public final class Fetcher: Sendable {
   public static let bodyLimit = 1024 * 1024
 
   /// A fetcher whose connections live on `loop`.
-  public init(loop: EventLoop, resolver: Resolver) {
+  package init(loop: EventLoop, resolver: Resolver) {
     self.loop = loop
     self.resolver = resolver
   }

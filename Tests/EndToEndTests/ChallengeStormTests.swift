@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(10)))
 struct ChallengeStormTests {
   private struct Storm: Decodable {
     var seconds: Double
@@ -47,6 +47,7 @@ struct ChallengeStormTests {
     defer { withExtendedLifetime(directory) {} }
     #expect(api.asked == [""])
     let seen = api.requests
+    let began = ContinuousClock.now
 
     let storm = try await storm(Self.demands.map { "/api/\($0)" }, 450, proxy)
     #expect(storm.statuses == ["200": 450])
@@ -55,13 +56,15 @@ struct ChallengeStormTests {
     // Each request goes out once, or once more after a refusal.
     #expect(api.requests - seen <= 900)
 
-    // Those who come later, with whichever token was obtained last, are served too, and nobody is asked again.
+    // Those who come later, with whichever token was obtained last, are served too, and the provider is not asked
+    // again: not within the minute for which a rejection is remembered.
     for demand in Self.demands + Self.demands {
       let answer = try await proxy.get("/api/\(demand)")
       #expect(answer.status == 200, "\(demand): \(answer.body)")
       #expect(answer.body == demand)
     }
-    #expect(api.asked.count == 4)
+    let minutes = 1 + Int((ContinuousClock.now - began).components.seconds) / 59
+    #expect(api.asked.count - 1 <= 3 * minutes, "\(api.asked) in \(minutes) minutes")
   }
 
   @Test func `an API that no token contents is asked twice by each caller, and the provider once per distinct claims`()

@@ -16,6 +16,7 @@ struct LoggingTests {
 
   @Test func `the first record says what runs: version, commit, configuration, addresses, cache`() async throws {
     let scene = try await ScriptedScene(top: "cache: {file: cache.json}")
+    #expect(try await eventually { scene.proxy.process.errors.contains("\n") })
     let first = try #require(scene.proxy.process.errors.split(separator: "\n").first)
     let record = try JSONDecoder().decode([String: LogValue].self, from: Data(first.utf8))
     #expect(record["message"] == .text("starting") && record["level"] == .text("info"))

@@ -8,9 +8,9 @@ internal import Glibc
 /// Watches one name in one directory.
 ///
 /// `@unchecked Sendable`: the source is set up in `init` and never changed after.
-public final class DirectoryWatch: @unchecked Sendable {
+package final class DirectoryWatch: @unchecked Sendable {
   /// What was heard.
-  public enum Event: Sendable, Hashable {
+  package enum Event: Sendable, Hashable {
     /// The file was written, replaced or removed, or its permissions changed.
     case changed
     /// The directory is gone; nothing more will be heard.
@@ -21,7 +21,7 @@ public final class DirectoryWatch: @unchecked Sendable {
 
   /// Calls `handler` on a Dispatch queue, once for what happened together, as long as the object lives. Throws ENOTSUP
   /// where the file system does not tell what other machines do.
-  public init(path: String, handler: @escaping @Sendable (Event) -> Void) throws(SystemError) {
+  package init(path: String, handler: @escaping @Sendable (Event) -> Void) throws(SystemError) {
     let place = FilePlace(path)
     let directory = try Directory(place.directory)
     guard csystem_is_remote(directory.descriptor) == 0 else { throw SystemError("inotify_add_watch", ENOTSUP) }

@@ -5,16 +5,16 @@ internal import Dispatch
 internal import Telemetry
 
 /// A queue for blocking calls, one after the other in the order given.
-public final class FileQueue: Sendable {
+package final class FileQueue: Sendable {
   private let queue: DispatchQueue
 
   /// A queue; `name` shows in debuggers.
-  public init(_ name: StaticString) {
+  package init(_ name: StaticString) {
     queue = DispatchQueue(label: "bearer-proxy.\(name)")
   }
 
   /// Runs `work` on the queue and waits for it without holding a thread. What it logs is about the request that waits.
-  public func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+  package func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     let scope = RequestScope.current
     return await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: RequestScope.$current.withValue(scope) { work() }) }

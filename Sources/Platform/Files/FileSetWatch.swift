@@ -8,13 +8,13 @@ internal import Glibc
 /// Watches the directories that decide about some files.
 ///
 /// `@unchecked Sendable`: the source is set up in `init` and never changed after.
-public final class FileSetWatch: @unchecked Sendable {
+package final class FileSetWatch: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
   /// Calls `handler` on a Dispatch queue whenever something happened beside these files, as long as the object lives.
   /// Make a new one after a change: links may lead elsewhere now. Throws ENOTSUP where a file system does not tell what
   /// other machines do.
-  public init(paths: some Sequence<String>, handler: @escaping @Sendable () -> Void) throws(SystemError) {
+  package init(paths: some Sequence<String>, handler: @escaping @Sendable () -> Void) throws(SystemError) {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw SystemError("inotify_init1") }
     do throws(SystemError) {
@@ -52,11 +52,11 @@ public final class FileSetWatch: @unchecked Sendable {
 }
 
 /// Some files at one moment.
-public struct FileSetState: Sendable, Hashable {
+package struct FileSetState: Sendable, Hashable {
   private var identities: [String: FileIdentity] = [:]
 
   /// Looks at files. One that is not there, or cannot be looked at, has no state, and gets another when it comes.
-  public init(_ paths: some Sequence<String>) {
+  package init(_ paths: some Sequence<String>) {
     for path in paths {
       var status = stat()
       if stat(path, &status) == 0 { identities[path] = FileIdentity(status) }
@@ -65,7 +65,7 @@ public struct FileSetState: Sendable, Hashable {
 }
 
 /// The digest of a file's contents; nil where it cannot be read, or is larger than 4 MiB.
-public func contentDigest(of path: String) -> [UInt8]? {
+package func contentDigest(of path: String) -> [UInt8]? {
   let contents: [UInt8]
   do throws(FileReadError) {
     contents = try ReadableFile.contents(of: path, limit: 4 << 20)

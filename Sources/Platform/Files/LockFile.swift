@@ -1,12 +1,12 @@
 // The lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's lock on
 // it. Some libraries go by the one, some by the other; this takes both.
 
-public import Bytes
+package import Bytes
 internal import CSystem
 internal import Glibc
 
 /// Why a lock was not taken.
-public enum LockFileError: Error, Sendable, Hashable {
+package enum LockFileError: Error, Sendable, Hashable {
   /// Another process held it until the time was over; nil where the file does not say which.
   case held(LockHolder?)
   /// Another user's file stands in its place, which nothing but that user can remove.
@@ -16,20 +16,20 @@ public enum LockFileError: Error, Sendable, Hashable {
 }
 
 /// A lock file at a path.
-public struct LockFile: Sendable {
+package struct LockFile: Sendable {
   private let place: FilePlace
   private let holder: LockHolder
   private let queue: FileQueue
 
   /// The lock file at a path, to be taken in this process's name. It is looked at on `queue`.
-  public init(path: String, name: String, queue: FileQueue) {
+  package init(path: String, name: String, queue: FileQueue) {
     place = FilePlace(path)
     holder = LockHolder(process: getpid(), name: name)
     self.queue = queue
   }
 
   /// Takes the lock, trying again about every 100 ms. One that a process left behind is taken over after 10 s.
-  public func take(within limit: TimeSpan = .seconds(5)) async throws(LockFileError) -> HeldLockFile {
+  package func take(within limit: TimeSpan = .seconds(5)) async throws(LockFileError) -> HeldLockFile {
     let deadline = MonotonicTime.now + limit
     while true {
       let result = await queue.run { () -> Result<Attempt, SystemError> in
@@ -146,7 +146,7 @@ extension WallClock.Instant {
 }
 
 /// A lock file this process holds. Released with the last reference, if not before.
-public final class HeldLockFile: Sendable {
+package final class HeldLockFile: Sendable {
   private let place: FilePlace
   private let descriptor: Locked<Int32?>
 
@@ -160,7 +160,7 @@ public final class HeldLockFile: Sendable {
   }
 
   /// Removes the file, if it still is ours, and lets go of the kernel's lock. Blocks for a moment.
-  public func release() {
+  package func release() {
     guard let descriptor = take() else { return }
     defer { close(descriptor) }
     // A file that cannot be removed any more stays; its process will be seen to be gone.

@@ -1,11 +1,11 @@
 // Writing log lines to a descriptor from a Dispatch queue, so that a slow terminal or disk never stops a loop.
 
-public import Bytes
+package import Bytes
 internal import Dispatch
 internal import Glibc
 
 /// Where log lines go: standard output, standard error or a file, written in the order given, by one queue.
-public final class OutputFile: Sendable {
+package final class OutputFile: Sendable {
   private struct State {
     var pending: [UInt8] = []
     var spare: [UInt8] = []
@@ -30,7 +30,7 @@ public final class OutputFile: Sendable {
   }
 
   /// A file at a path, written at its end; made with mode 0640 where there is none. A link there is not followed.
-  public init(path: String) throws(SystemError) {
+  package init(path: String) throws(SystemError) {
     descriptor = try Self.open(path)
     self.path = path
     queue = DispatchQueue(label: "bearer-proxy.output.\(path)")
@@ -59,7 +59,7 @@ public final class OutputFile: Sendable {
   /// Goes on in a new file at the same path, after what is queued: the one before was moved away. With `ifMoved`, only
   /// where another file, or none, is at the path. Where no file can be made the old one is written on. `done` hears of
   /// it.
-  public func reopen(ifMoved: Bool, done: @escaping @Sendable (SystemError?) -> Void = { _ in }) {
+  package func reopen(ifMoved: Bool, done: @escaping @Sendable (SystemError?) -> Void = { _ in }) {
     guard let path else { return }
     queue.async {
       if ifMoved, Self.isSame(self.descriptor, path) { return }
@@ -82,15 +82,15 @@ public final class OutputFile: Sendable {
   }
 
   /// The process's standard output.
-  public static let standardOutput = OutputFile(STDOUT_FILENO)
+  package static let standardOutput = OutputFile(STDOUT_FILENO)
   /// The process's standard error.
-  public static let standardError = OutputFile(STDERR_FILENO)
+  package static let standardError = OutputFile(STDERR_FILENO)
 
   /// Lines lost because they were not read.
-  public var droppedLines: UInt64 { state.withLock { $0.dropped } }
+  package var droppedLines: UInt64 { state.withLock { $0.dropped } }
 
   /// Queues bytes that end with a line end. Copies them; never blocks.
-  public func write(_ bytes: UnsafeRawBufferPointer) {
+  package func write(_ bytes: UnsafeRawBufferPointer) {
     let mustStart = state.withLock { state in
       guard state.pending.count + bytes.count <= Self.limit else {
         state.dropped += 1
@@ -104,7 +104,7 @@ public final class OutputFile: Sendable {
   }
 
   /// Queues the bytes of a span.
-  public func write(_ bytes: Span<UInt8>) {
+  package func write(_ bytes: Span<UInt8>) {
     bytes.withUnsafeBytes { write($0) }
   }
 
@@ -150,7 +150,7 @@ public final class OutputFile: Sendable {
   /// Waits until everything queued so far is written, at most for `limit`, and says whether it was. For the end of the
   /// process, which a reader that does not read must not hold up.
   @discardableResult
-  public func flush(within limit: TimeSpan = .seconds(2)) -> Bool {
+  package func flush(within limit: TimeSpan = .seconds(2)) -> Bool {
     let mark = DispatchWorkItem {}
     queue.async(execute: mark)
     return mark.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds))) == .success

@@ -34,7 +34,7 @@ public enum FileKind: Sendable, Hashable {
   }
 
   /// With its article.
-  public var words: String {
+  package var words: String {
     switch self {
     case .regular: "a regular file"
     case .directory: "a directory"
@@ -47,7 +47,7 @@ public enum FileKind: Sendable, Hashable {
 }
 
 /// Whether a pipe may stand in the place of a file.
-public enum PipeRule: Sendable, Hashable {
+package enum PipeRule: Sendable, Hashable {
   /// No: the file is read again later, or it is not known who writes the pipe.
   case refused
   /// Yes, if its writers come to their end within this time.
@@ -56,10 +56,10 @@ public enum PipeRule: Sendable, Hashable {
 
 /// A file that is open to be read, for as long as the value lives. Opening never waits, and neither does reading a
 /// regular file but for its disk: on a loop it has no place all the same.
-public struct ReadableFile: ~Copyable {
+package struct ReadableFile: ~Copyable {
   let descriptor: Int32
   /// What was opened.
-  public let identity: FileIdentity
+  package let identity: FileIdentity
 
   /// Opens a path, links followed unless `flags` say otherwise. `directory`: the descriptor of the directory that it is
   /// relative to.
@@ -150,7 +150,7 @@ public struct ReadableFile: ~Copyable {
   }
 
   /// The bytes of the file at a path, at most `limit`. Links are followed: a kubelet replaces what they lead to.
-  public static func contents(
+  package static func contents(
     of path: String, limit: Int, pipes: PipeRule = .refused
   ) throws(FileReadError) -> [UInt8] {
     let file = try ReadableFile(path, pipes: pipes)

@@ -1,23 +1,23 @@
 // Locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves nothing
 // behind.
 
-public import Bytes
+package import Bytes
 internal import CSystem
 internal import Glibc
 
 /// A file whose bytes are locks. Nothing is ever written to it, and it is never removed.
-public struct RegionLock: Sendable {
+package struct RegionLock: Sendable {
   private let place: FilePlace
   private let queue: FileQueue
 
   /// The locks in the file at a path. It is opened on `queue`.
-  public init(path: String, queue: FileQueue) {
+  package init(path: String, queue: FileQueue) {
     place = FilePlace(path)
     self.queue = queue
   }
 
   /// Takes lock number `index`, trying again about every 25 ms; nil if it was held until the time was over.
-  public func take(_ index: UInt64, within limit: TimeSpan) async throws(SystemError) -> HeldRegion? {
+  package func take(_ index: UInt64, within limit: TimeSpan) async throws(SystemError) -> HeldRegion? {
     let deadline = MonotonicTime.now + limit
     let opened = await queue.run { () -> Result<HeldRegion, SystemError> in
       do throws(SystemError) { return .success(try open()) } catch { return .failure(error) }
@@ -45,7 +45,7 @@ public struct RegionLock: Sendable {
 }
 
 /// A lock that is held as long as the object lives.
-public final class HeldRegion: Sendable {
+package final class HeldRegion: Sendable {
   let descriptor: Int32
 
   init(_ descriptor: Int32) {

@@ -14,7 +14,7 @@ extension SharedFile {
   /// the lock held: there is one temporary file for all.
   ///
   /// - Returns: the new file's state.
-  public func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
+  package func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
     let directory = try openDirectory()
     do throws(SystemError) {
       return try replace(with: bytes, old: old, in: directory)

@@ -4,30 +4,30 @@
 internal import Glibc
 
 /// A small file with secrets that several programs share. Every call blocks: use a FileQueue.
-public struct SharedFile: Sendable, Hashable {
+package struct SharedFile: Sendable, Hashable {
   /// What was read, and of which state of the file.
-  public struct Contents: Sendable {
+  package struct Contents: Sendable {
     /// The file's state; nothing was written while the bytes were read.
-    public var identity: FileIdentity
+    package var identity: FileIdentity
     /// All bytes.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
   }
 
   /// Bytes of the largest file that is read: a hundred thousand accounts.
   static let sizeLimit = 512 << 20
 
   /// The path as given.
-  public let path: String
+  package let path: String
   let place: FilePlace
 
   /// The file at a path.
-  public init(path: String) {
+  package init(path: String) {
     self.path = path
     place = FilePlace(path)
   }
 
   /// The state of the file, nil where there is none. Throws where it, or its directory, must not be used.
-  public func identity() throws(SharedFileError) -> FileIdentity? {
+  package func identity() throws(SharedFileError) -> FileIdentity? {
     let directory = try openDirectory()
     guard let identity = try reached({ () throws(SystemError) in try directory.identity(of: place.name) }) else {
       return nil
@@ -38,7 +38,7 @@ public struct SharedFile: Sendable, Hashable {
 
   /// Throws where another user's file has the name of one that has to be made to write this one, or one of `others`
   /// beside it: its path with these ends. In a directory that several users write to, anyone can lay one there.
-  public func checkNeighbours(_ ends: [String]) throws(SharedFileError) {
+  package func checkNeighbours(_ ends: [String]) throws(SharedFileError) {
     let directory = try openDirectory()
     for name in ends.map({ place.name + $0 }) + [temporaryName] {
       let found = try reached { () throws(SystemError) in try directory.identity(of: name) }
@@ -50,7 +50,7 @@ public struct SharedFile: Sendable, Hashable {
   }
 
   /// Reads the file whole; nil where there is none.
-  public func read() throws(SharedFileError) -> Contents? {
+  package func read() throws(SharedFileError) -> Contents? {
     let directory = try openDirectory()
     guard let file = try open(in: directory) else { return nil }
     let identity = file.identity

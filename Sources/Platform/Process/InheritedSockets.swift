@@ -1,32 +1,32 @@
 // The sockets that were opened for the process before its start: systemd's socket activation (sd_listen_fds(3)).
 
-public import Bytes
+package import Bytes
 internal import Glibc
 
 /// Listening sockets that the process was started with.
-public struct InheritedSockets: Sendable {
+package struct InheritedSockets: Sendable {
   /// A socket and what it is called.
-  public struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// The name of its unit, or what `FileDescriptorName=` says.
-    public let name: String
+    package let name: String
     /// The socket.
-    public let socket: BoundSocket
+    package let socket: BoundSocket
   }
 
   /// Those that have not been taken yet.
-  public private(set) var left: [Entry] = []
+  package private(set) var left: [Entry] = []
   /// The names of those that are no listening stream sockets.
-  public private(set) var unusable: [String] = []
+  package private(set) var unusable: [String] = []
 
   /// The first descriptor that is handed over.
   private static let first: Int32 = 3
 
   /// No sockets.
-  public init() {}
+  package init() {}
 
   /// The sockets that the environment speaks of, if it speaks of this process. Call it once: the descriptors are taken
   /// over.
-  public init(environment: [String: String]) {
+  package init(environment: [String: String]) {
     guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
       let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...1024).contains(count)
     else { return }
@@ -49,7 +49,7 @@ public struct InheritedSockets: Sendable {
   }
 
   /// Takes the socket that listens at an address.
-  public mutating func take(_ address: SocketAddress) -> BoundSocket? {
+  package mutating func take(_ address: SocketAddress) -> BoundSocket? {
     guard let index = left.firstIndex(where: { $0.socket.address == address }) else { return nil }
     return left.remove(at: index).socket
   }

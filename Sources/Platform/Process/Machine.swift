@@ -4,9 +4,9 @@ internal import CSystem
 internal import Glibc
 
 /// The machine this process runs on.
-public enum Machine {
+package enum Machine {
   /// Processors this process may run on, at least 1.
-  public static var processorCount: Int {
+  package static var processorCount: Int {
     max(1, Int(csystem_processor_count()))
   }
 
@@ -19,7 +19,7 @@ public enum Machine {
 
   /// Takes as many descriptors as this process may have: the usual soft limit, 1024, is made for programs that call
   /// `select`, and is less than a proxy's connections need.
-  public static func raiseDescriptorLimit() {
+  package static func raiseDescriptorLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
@@ -31,7 +31,7 @@ public enum Machine {
   package static var niceness: Int { Int(csystem_process_priority()) }
 
   /// How far a process has been confined.
-  public enum Confinement: Sendable, Hashable {
+  package enum Confinement: Sendable, Hashable {
     /// No privileges can be gained, no program run, and no file changed outside the given directories (Landlock, in
     /// this version).
     case full(landlock: Int)
@@ -42,14 +42,14 @@ public enum Machine {
   }
 
   /// Forbids core files, and other processes of the same user to read this one's memory.
-  public static func forbidDumps() {
+  package static func forbidDumps() {
     // Where that is refused nothing is worse than before, and there is no log yet.
     _ = csystem_forbid_dumps()
   }
 
   /// Takes away from this process what it does not need. Call it before the first other thread is started: threads that
   /// are there are not confined.
-  public static func confine(writableDirectories: [String]) -> Confinement {
+  package static func confine(writableDirectories: [String]) -> Confinement {
     // The runtime's crash reporter is another program, which shows memory. Left without it, it waits for ever instead
     // of ending.
     for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
@@ -63,7 +63,7 @@ public enum Machine {
   }
 
   /// A right of root's that a process may have in part (capabilities(7)).
-  public enum Capability: UInt64, Sendable, CaseIterable {
+  package enum Capability: UInt64, Sendable, CaseIterable {
     /// Gives files to other users.
     case changeOwner = 0
     /// Reads and writes files whatever their mode says.
@@ -81,40 +81,40 @@ public enum Machine {
   /// Gives up every capability but these, for good. Call it before the first other thread is started.
   ///
   /// - Returns: whether any is left.
-  public static func keepCapabilities(_ kept: Set<Capability>) throws(SystemError) -> Bool {
+  package static func keepCapabilities(_ kept: Set<Capability>) throws(SystemError) -> Bool {
     let left = csystem_keep_capabilities(kept.reduce(0) { $0 | 1 << $1.rawValue })
     guard left >= 0 else { throw SystemError("capset") }
     return left != 0
   }
 
   /// Whether this process runs as root.
-  public static var isRoot: Bool { geteuid() == 0 }
+  package static var isRoot: Bool { geteuid() == 0 }
 
   /// Stops counting the program text that only the start needed as resident: two thirds of what an idle proxy would
   /// hold. Call it once, when the start is over; what is still in use comes back from the page cache.
-  public static func releaseTextPages() {
+  package static func releaseTextPages() {
     csystem_release_text_pages()
   }
 
   /// Gives free heap back to the system: after a burst the allocator would keep it for good. Takes a millisecond or so.
-  public static func trimHeap() {
+  package static func trimHeap() {
     csystem_trim_heap()
   }
 
   /// What the process uses now.
-  public struct Resources: Sendable, Hashable {
+  package struct Resources: Sendable, Hashable {
     /// Memory that is in RAM, in bytes.
-    public var residentBytes: Int64
+    package var residentBytes: Int64
     /// Descriptors that are open.
-    public var openDescriptors: Int64
+    package var openDescriptors: Int64
     /// Descriptors that may be open.
-    public var descriptorLimit: Int64
+    package var descriptorLimit: Int64
     /// Processor time used so far, in nanoseconds, by the process and by the kernel for it.
-    public var processorTime: UInt64
+    package var processorTime: UInt64
   }
 
   /// What the process uses now; 0 for what the system does not tell.
-  public static var resources: Resources {
+  package static var resources: Resources {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     var limit = rlimit()

@@ -6,9 +6,9 @@ internal import Glibc
 /// A signal that is delivered as an event instead of ending the process.
 ///
 /// `@unchecked Sendable`: the source is set up in `init` and never changed after.
-public final class ProcessSignal: @unchecked Sendable {
+package final class ProcessSignal: @unchecked Sendable {
   /// The signals this code base handles.
-  public enum Name: Sendable, Hashable {
+  package enum Name: Sendable, Hashable {
     /// End in good order.
     case terminate
     /// The same, from a terminal.
@@ -33,7 +33,7 @@ public final class ProcessSignal: @unchecked Sendable {
   /// Calls `handler` on a Dispatch queue at each delivery, as long as the object lives.
   ///
   /// A signal that comes after this has returned is delivered: `init` waits until Dispatch listens.
-  public init(_ name: Name, handler: @escaping @Sendable () -> Void) {
+  package init(_ name: Name, handler: @escaping @Sendable () -> Void) {
     source = DispatchSource.makeSignalSource(signal: name.number, queue: .global())
     source.setEventHandler(handler: handler)
     let listening = DispatchSemaphore(value: 0)
@@ -47,7 +47,7 @@ public final class ProcessSignal: @unchecked Sendable {
   }
 
   /// Makes writes to closed connections an error of the call instead of the end of the process.
-  public static func ignoreBrokenPipes() {
+  package static func ignoreBrokenPipes() {
     signal(SIGPIPE, SIG_IGN)
   }
 }

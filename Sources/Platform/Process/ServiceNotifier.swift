@@ -1,20 +1,20 @@
 // Telling the service manager how the process is (sd_notify(3)): datagrams of `NAME=value` lines to the socket that it
 // named.
 
-public import Bytes
+package import Bytes
 internal import Glibc
 
 /// The way to the service manager that started this process.
 ///
 /// `@unchecked Sendable`: both parts are set in `init` and never change; sending a datagram needs no order.
-public final class ServiceNotifier: @unchecked Sendable {
+package final class ServiceNotifier: @unchecked Sendable {
   private let descriptor: Int32
   private let address: [UInt8]
   /// How long the service manager waits for a sign of life; nil where it waits for none.
-  public let watchdog: TimeSpan?
+  package let watchdog: TimeSpan?
 
   /// The way that the environment names; nil where there is none.
-  public init?(environment: [String: String]) {
+  package init?(environment: [String: String]) {
     guard let name = environment["NOTIFY_SOCKET"], let address = Self.address(name) else { return nil }
     self.address = address
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -43,18 +43,18 @@ public final class ServiceNotifier: @unchecked Sendable {
   // MARK: What is told
 
   /// The process serves.
-  public func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
+  package func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
 
   /// The configuration is being read again. `ready` ends that.
-  public func reloading() {
+  package func reloading() {
     send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now.nanoseconds / 1000)\nSTATUS=reading the configuration again")
   }
 
   /// The process is ending.
-  public func stopping() { send("STOPPING=1\nSTATUS=finishing what is in flight") }
+  package func stopping() { send("STOPPING=1\nSTATUS=finishing what is in flight") }
 
   /// A sign of life.
-  public func alive() { send("WATCHDOG=1") }
+  package func alive() { send("WATCHDOG=1") }
 
   /// Sends one datagram. Where the queue is full it waits a moment; what cannot be told then is not told.
   private func send(_ text: String) {

@@ -1,27 +1,27 @@
 // Who is at the other end of a unix socket.
 
-public import Bytes
+package import Bytes
 internal import CSystem
 internal import Glibc
 
 /// The process that connected a unix socket, as it was when it did (unix(7), `SO_PEERCRED`).
-public struct PeerCredentials: Sendable, Hashable {
+package struct PeerCredentials: Sendable, Hashable {
   /// Its effective user id.
-  public let user: UInt32
+  package let user: UInt32
   /// Its effective group id.
-  public let group: UInt32
+  package let group: UInt32
 
   /// This process's own.
-  public static var own: PeerCredentials { PeerCredentials(user: geteuid(), group: getegid()) }
+  package static var own: PeerCredentials { PeerCredentials(user: geteuid(), group: getegid()) }
 
   /// Credentials of these ids.
-  public init(user: UInt32, group: UInt32) {
+  package init(user: UInt32, group: UInt32) {
     self.user = user
     self.group = group
   }
 
   /// Who connected; nil where the socket is no unix socket.
-  public init?(of channel: Channel) {
+  package init?(of channel: Channel) {
     var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
     guard csystem_peer_credentials(channel.descriptor, &user, &group, &process) == 0 else { return nil }
     self.init(user: user, group: group)
@@ -29,7 +29,7 @@ public struct PeerCredentials: Sendable, Hashable {
 }
 
 /// The process at the other end of a loopback connection, as far as the kernel tells.
-public enum LoopbackPeer: Sendable, Hashable {
+package enum LoopbackPeer: Sendable, Hashable {
   /// A process of this user.
   case user(UInt32)
   /// The kernel lists no such connection: it is closed already, or comes from another network namespace.
@@ -38,7 +38,7 @@ public enum LoopbackPeer: Sendable, Hashable {
   case unknown
 
   /// Looks a connection up that `peer` made to `own`, both IPv4.
-  public init(of peer: SocketAddress, to own: SocketAddress) {
+  package init(of peer: SocketAddress, to own: SocketAddress) {
     guard let from = Self.written(peer), let to = Self.written(own) else {
       self = .unknown
       return

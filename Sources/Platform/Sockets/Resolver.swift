@@ -1,6 +1,6 @@
 // Names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, one look-up for all who ask.
 
-public import Bytes
+package import Bytes
 internal import Dispatch
 internal import Glibc
 
@@ -13,7 +13,7 @@ public struct ResolveError: Error, Sendable, Hashable {
 }
 
 /// Resolves host names for all loops.
-public final class Resolver: Sendable {
+package final class Resolver: Sendable {
   private struct Answer {
     var addresses: [SocketAddress]
     var until: MonotonicTime
@@ -31,7 +31,7 @@ public final class Resolver: Sendable {
   private let lookUp: @Sendable (String) -> Result<[SocketAddress], ResolveError>
 
   /// How long an answer is used before the name is looked up again.
-  public static let lifetime = TimeSpan.seconds(30)
+  package static let lifetime = TimeSpan.seconds(30)
   /// How long an old answer is used after a look-up has failed: no request is to wait for a resolver that is down each
   /// time.
   static let reprieve = TimeSpan.seconds(5)
@@ -41,7 +41,7 @@ public final class Resolver: Sendable {
   private let now: @Sendable () -> MonotonicTime
 
   /// A resolver; tests give it a look-up of their own, which returns addresses with port 0, and a clock.
-  public init(
+  package init(
     lookUp: (@Sendable (String) -> Result<[SocketAddress], ResolveError>)? = nil,
     now: @escaping @Sendable () -> MonotonicTime = { .now }
   ) {
@@ -53,7 +53,7 @@ public final class Resolver: Sendable {
   ///
   /// Where a name that was known fails to resolve again, the old addresses are given: a resolver that is down for a
   /// moment should not take down what still answers.
-  public func addresses(of host: String, port: UInt16) async throws(ResolveError) -> [SocketAddress] {
+  package func addresses(of host: String, port: UInt16) async throws(ResolveError) -> [SocketAddress] {
     if let known = known(host, port) { return known }
     let result = await withCheckedContinuation { (continuation: Waiting) in
       let now = now()
@@ -71,7 +71,7 @@ public final class Resolver: Sendable {
 
   /// As above, waiting at `waiter` and no longer than until `deadline`: `nil` where that has passed. The look-up goes
   /// on for the next caller.
-  public func addresses(
+  package func addresses(
     of host: String, port: UInt16, waiter: Waiter, until deadline: MonotonicTime
   ) async throws(ResolveError) -> [SocketAddress]? {
     if let known = known(host, port) { return known }

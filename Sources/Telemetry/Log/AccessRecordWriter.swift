@@ -29,7 +29,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
   /// Appends the record of one request that ended at `now`. Texts are as received, in any bytes; empty ones are left
   /// out. Of `path` only what stands before a `?` is recorded. `requestID` and `traceID` are the ids in hexadecimal;
   /// `caller` is the caller's address.
-  public mutating func append(
+  package mutating func append(
     _ access: AccessRecord, at now: LogInstant, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
     caller: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {

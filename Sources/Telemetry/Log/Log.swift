@@ -74,11 +74,11 @@ public final class Log: Sendable {
   }
 
   /// Lets one thread at a time use what has been said lately: this module has no lock.
-  public typealias WithDeduplicator = @Sendable (_ body: (inout LogDeduplicator) -> Void) -> Void
+  package typealias WithDeduplicator = @Sendable (_ body: (inout LogDeduplicator) -> Void) -> Void
 
   /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`. With
   /// `deduplicator`, warnings and errors that come again and again are summarised: call `summarise` now and then.
-  public init(
+  package init(
     level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
     deduplicator: WithDeduplicator? = nil, write: @escaping @Sendable ([UInt8]) -> Void
   ) {

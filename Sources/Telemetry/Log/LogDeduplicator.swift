@@ -2,7 +2,7 @@
 // as one record that says how many there were. It reads no clock and writes nothing.
 
 /// What has been said lately. One thread at a time uses it.
-public struct LogDeduplicator: Sendable {
+package struct LogDeduplicator: Sendable {
   /// A record that was said, and is being said again.
   struct Entry: Sendable {
     var level: LogLevel
@@ -29,7 +29,7 @@ public struct LogDeduplicator: Sendable {
   private var entries: [String: Entry] = [:]
 
   /// Nothing was said yet.
-  public init() {}
+  package init() {}
 
   /// Whether a record is to be written now. Otherwise it is counted.
   mutating func admits(

@@ -3,14 +3,14 @@
 internal import Bytes
 
 /// An instant of the wall clock.
-public struct LogInstant: Sendable, Hashable {
+package struct LogInstant: Sendable, Hashable {
   /// Seconds since 1970-01-01T00:00:00Z.
-  public let seconds: Int64
+  package let seconds: Int64
   /// Nanoseconds after that, below 1,000,000,000.
-  public let nanoseconds: UInt32
+  package let nanoseconds: UInt32
 
   /// An instant, as `clock_gettime` counts it.
-  public init(seconds: Int64, nanoseconds: UInt32) {
+  package init(seconds: Int64, nanoseconds: UInt32) {
     self.seconds = seconds
     self.nanoseconds = nanoseconds
   }
@@ -18,7 +18,7 @@ public struct LogInstant: Sendable, Hashable {
 
 extension LogInstant: CustomStringConvertible {
   /// The second it is in: `2026-01-02T03:04:05Z`.
-  public var description: String {
+  package var description: String {
     var line = ByteBuffer(capacity: 64)
     line.append(secondOf: self)
     line.append(UInt8(ascii: "Z"))

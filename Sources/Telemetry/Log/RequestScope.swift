@@ -3,10 +3,10 @@ public struct RequestScope: Sendable {
   /// What log records about the work name.
   public var request: LogRequest
   /// Where spans of the work belong; nil where the request is not traced.
-  public var spans: SpanScope?
+  package var spans: SpanScope?
 
   /// A scope of one request.
-  public init(_ request: LogRequest, spans: SpanScope? = nil) {
+  package init(_ request: LogRequest, spans: SpanScope? = nil) {
     self.request = request
     self.spans = spans
   }

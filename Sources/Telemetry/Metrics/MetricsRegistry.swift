@@ -4,7 +4,7 @@
 import Synchronization
 
 /// The metrics of a running process.
-public final class MetricsRegistry: Sendable {
+package final class MetricsRegistry: Sendable {
   let catalog: MetricsCatalog
   let blocks: [MetricsBlock]
 
@@ -13,7 +13,7 @@ public final class MetricsRegistry: Sendable {
   ///
   /// A series that `former` has too goes on in the same memory, so that a holder of a handle of `former` counts
   /// here as well. `former` must have as many writers.
-  public init(_ catalog: MetricsCatalog, writers: Int, succeeding former: MetricsRegistry? = nil) {
+  package init(_ catalog: MetricsCatalog, writers: Int, succeeding former: MetricsRegistry? = nil) {
     precondition(former.map { $0.blocks.count == writers + 1 } ?? true, "loops do not change while a process runs")
     self.catalog = catalog
     let kept = former.map { catalog.cells(of: $0.catalog) } ?? []
@@ -23,13 +23,13 @@ public final class MetricsRegistry: Sendable {
   }
 
   /// The handle of an event loop, by the loop's number from 0. Only one thread may use it at a time.
-  public func writer(_ index: Int) -> MetricsWriter {
+  package func writer(_ index: Int) -> MetricsWriter {
     precondition(index < blocks.count - 1, "a writer for each loop, and no more")
     return MetricsWriter(block: blocks[index])
   }
 
   /// The handle of all threads that are no event loop. Any number of threads may use it.
-  public var shared: SharedMetricsWriter {
+  package var shared: SharedMetricsWriter {
     SharedMetricsWriter(block: blocks[blocks.count - 1])
   }
 

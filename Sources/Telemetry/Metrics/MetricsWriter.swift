@@ -1,30 +1,30 @@
 // What may be done to a metric while the process runs. Nothing here allocates, locks or looks anything up.
 
 /// Counts on behalf of one event loop. Copies share the cells; only one thread at a time may use any of them.
-public struct MetricsWriter: Sendable {
+package struct MetricsWriter: Sendable {
   let block: MetricsBlock
 
   /// Adds to a counter.
   @inline(__always)
-  public func add(_ counter: Counter, _ value: UInt64 = 1) {
+  package func add(_ counter: Counter, _ value: UInt64 = 1) {
     block.add(counter.cell, value)
   }
 
   /// Adds to this writer's part of a gauge; a negative number takes away.
   @inline(__always)
-  public func add(_ gauge: Gauge, _ value: Int64) {
+  package func add(_ gauge: Gauge, _ value: Int64) {
     block.add(gauge.cell, UInt64(bitPattern: value))
   }
 
   /// Sets this writer's part of a gauge.
   @inline(__always)
-  public func set(_ gauge: Gauge, _ value: Int64) {
+  package func set(_ gauge: Gauge, _ value: Int64) {
     block.set(gauge.cell, UInt64(bitPattern: value))
   }
 
   /// Counts a duration in nanoseconds.
   @inline(__always)
-  public func observe(_ histogram: DurationHistogram, nanoseconds: UInt64) {
+  package func observe(_ histogram: DurationHistogram, nanoseconds: UInt64) {
     let cells = block.bucket(histogram, nanoseconds: nanoseconds)
     block.add(cells.bucket, 1)
     block.add(cells.sum, nanoseconds)
@@ -32,31 +32,31 @@ public struct MetricsWriter: Sendable {
 }
 
 /// Counts on behalf of all threads that are no event loop. Any number of threads may use it at once.
-public struct SharedMetricsWriter: Sendable {
+package struct SharedMetricsWriter: Sendable {
   let block: MetricsBlock
 
   /// Adds to a counter.
-  public func add(_ counter: Counter, _ value: UInt64 = 1) {
+  package func add(_ counter: Counter, _ value: UInt64 = 1) {
     block.addShared(counter.cell, value)
   }
 
   /// Adds to the shared part of a gauge; a negative number takes away.
-  public func add(_ gauge: Gauge, _ value: Int64) {
+  package func add(_ gauge: Gauge, _ value: Int64) {
     block.addShared(gauge.cell, UInt64(bitPattern: value))
   }
 
   /// Sets a counter that is counted elsewhere. It must not have gone down.
-  public func set(_ counter: Counter, total: UInt64) {
+  package func set(_ counter: Counter, total: UInt64) {
     block.set(counter.cell, total)
   }
 
   /// Sets the shared part of a gauge.
-  public func set(_ gauge: Gauge, _ value: Int64) {
+  package func set(_ gauge: Gauge, _ value: Int64) {
     block.set(gauge.cell, UInt64(bitPattern: value))
   }
 
   /// Counts a duration in nanoseconds.
-  public func observe(_ histogram: DurationHistogram, nanoseconds: UInt64) {
+  package func observe(_ histogram: DurationHistogram, nanoseconds: UInt64) {
     let cells = block.bucket(histogram, nanoseconds: nanoseconds)
     block.addShared(cells.bucket, 1)
     block.addShared(cells.sum, nanoseconds)

@@ -3,10 +3,10 @@
 
 extension MetricsRegistry {
   /// The media type of `prometheusText`.
-  public static let mediaType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
+  package static let mediaType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
 
   /// All metrics, in the order of the catalogue.
-  public func prometheusText() -> [UInt8] {
+  package func prometheusText() -> [UInt8] {
     var text: [UInt8] = []
     for family in catalog.families {
       text.append(contentsOf: "# HELP \(family.name) ".utf8)

@@ -2,26 +2,26 @@
 // be sent.
 
 /// Spans that wait to be exported. One thread at a time uses it.
-public struct SpanQueue: Sendable {
+package struct SpanQueue: Sendable {
   /// How many are kept.
-  public let capacity: Int
+  package let capacity: Int
   /// How many are exported in one request.
-  public let batchSize: Int
+  package let batchSize: Int
   private var spans: [SpanRecord] = []
   private var dropped = 0
 
   /// An empty queue. A batch is no larger than the queue.
-  public init(capacity: Int, batchSize: Int) {
+  package init(capacity: Int, batchSize: Int) {
     self.capacity = max(capacity, 1)
     self.batchSize = min(max(batchSize, 1), self.capacity)
   }
 
   /// How many wait.
-  public var count: Int { spans.count }
+  package var count: Int { spans.count }
 
   /// Adds spans as far as there is room: the newest are dropped, as OpenTelemetry has it. Whether a whole batch waits
   /// since now.
-  public mutating func add(_ new: [SpanRecord]) -> Bool {
+  package mutating func add(_ new: [SpanRecord]) -> Bool {
     let room = capacity - spans.count
     let before = spans.count
     spans.append(contentsOf: new.prefix(room))
@@ -30,13 +30,13 @@ public struct SpanQueue: Sendable {
   }
 
   /// How many were dropped since this was asked.
-  public mutating func takeDropped() -> Int {
+  package mutating func takeDropped() -> Int {
     defer { dropped = 0 }
     return dropped
   }
 
   /// Takes the oldest out, at most a batch.
-  public mutating func take() -> [SpanRecord] {
+  package mutating func take() -> [SpanRecord] {
     let batch = Array(spans.prefix(batchSize))
     spans.removeFirst(batch.count)
     return batch

@@ -3,30 +3,30 @@
 //
 //     traceparent = version "-" trace-id "-" parent-id "-" trace-flags, all in HEXDIGLC   (W3C Trace Context §3.2)
 
-public import Bytes
+package import Bytes
 
 /// The place of a span, which is what a `traceparent` field says: its trace's id, its own, and the flags.
-public struct TraceContext: Sendable, Hashable {
+package struct TraceContext: Sendable, Hashable {
   /// Length of every `traceparent` that is written.
-  public static let byteCount = 55
+  package static let byteCount = 55
 
   /// The first half of the trace id.
-  public var traceHigh: UInt64
+  package var traceHigh: UInt64
   /// The second half of the trace id.
-  public var traceLow: UInt64
+  package var traceLow: UInt64
   /// The id of the span, which is not 0: in a field that was received, of the span that made the request.
-  public var span: UInt64
+  package var span: UInt64
   /// The flags; bit 0 says that the trace is recorded.
-  public var flags: UInt8
+  package var flags: UInt8
 
   /// Whether the trace is recorded (the `sampled` flag).
-  public var isSampled: Bool {
+  package var isSampled: Bool {
     get { flags & 1 == 1 }
     set { flags = newValue ? flags | 1 : flags & ~1 }
   }
 
   /// A span of a trace.
-  public init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
+  package init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
     self.traceHigh = traceHigh
     self.traceLow = traceLow
     self.span = span
@@ -34,7 +34,7 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// A new trace from random numbers. Ids of 0 are invalid, so 1 stands in for them.
-  public init(randomHigh: UInt64, randomLow: UInt64, randomSpan: UInt64, isSampled: Bool) {
+  package init(randomHigh: UInt64, randomLow: UInt64, randomSpan: UInt64, isSampled: Bool) {
     traceHigh = randomHigh
     traceLow = randomHigh == 0 && randomLow == 0 ? 1 : randomLow
     span = max(randomSpan, 1)
@@ -43,7 +43,7 @@ public struct TraceContext: Sendable, Hashable {
 
   /// Reads a field value; `nil` where it is not valid, and the trace then starts anew. Of a later version than 0, what
   /// version 0 defines is taken (W3C Trace Context §4.3).
-  public init?(_ value: Span<UInt8>) {
+  package init?(_ value: Span<UInt8>) {
     guard value.count >= Self.byteCount, value[2] == ASCII.dash, value[35] == ASCII.dash, value[52] == ASCII.dash,
       let version = Self.number(value, 0..<2), let high = Self.number(value, 3..<19),
       let low = Self.number(value, 19..<35), let span = Self.number(value, 36..<52),
@@ -58,14 +58,14 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// Another span of the same trace. An id of 0 is invalid, so 1 stands in for it.
-  public func sibling(_ id: UInt64) -> TraceContext {
+  package func sibling(_ id: UInt64) -> TraceContext {
     var sibling = self
     sibling.span = max(id, 1)
     return sibling
   }
 
   /// Appends the 55 bytes of version 0.
-  public func write(into buffer: inout ByteBuffer) {
+  package func write(into buffer: inout ByteBuffer) {
     buffer.append("00-")
     buffer.append(hexadecimal: traceHigh, digits: 16)
     buffer.append(hexadecimal: traceLow, digits: 16)
@@ -76,7 +76,7 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// Appends the 32 digits of the trace id, for logs.
-  public func writeTraceID(into buffer: inout ByteBuffer) {
+  package func writeTraceID(into buffer: inout ByteBuffer) {
     buffer.append(hexadecimal: traceHigh, digits: 16)
     buffer.append(hexadecimal: traceLow, digits: 16)
   }

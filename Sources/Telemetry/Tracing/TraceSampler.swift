@@ -1,9 +1,9 @@
 // Which traces are recorded: OpenTelemetry's samplers, as a rule of the trace id and of what the caller has decided.
 
 /// Decides whether the spans of a request are recorded.
-public struct TraceSampler: Sendable, Hashable {
+package struct TraceSampler: Sendable, Hashable {
   /// What decides for a request without a decision of the caller.
-  public enum Root: Sendable, Hashable {
+  package enum Root: Sendable, Hashable {
     /// Every trace is recorded.
     case always
     /// None is.
@@ -13,18 +13,18 @@ public struct TraceSampler: Sendable, Hashable {
   }
 
   /// What decides: for requests without a decision of the caller, or for all.
-  public var root: Root
+  package var root: Root
   /// Whether a caller's decision is taken over.
-  public var followsParent: Bool
+  package var followsParent: Bool
 
   /// A rule; without arguments OpenTelemetry's default, `parentbased_always_on`.
-  public init(_ root: Root = .always, followsParent: Bool = true) {
+  package init(_ root: Root = .always, followsParent: Bool = true) {
     self.root = root
     self.followsParent = followsParent
   }
 
   /// Whether a trace is recorded. `isContinued`: the trace is a caller's, and its flags say what that has decided.
-  public func records(_ trace: TraceContext, isContinued: Bool) -> Bool {
+  package func records(_ trace: TraceContext, isContinued: Bool) -> Bool {
     if followsParent, isContinued { return trace.isSampled }
     switch root {
     case .always: return true
@@ -39,7 +39,7 @@ public struct TraceSampler: Sendable, Hashable {
 
 extension TraceSampler: CustomStringConvertible {
   /// As `OTEL_TRACES_SAMPLER` says it, with the ratio behind it.
-  public var description: String {
+  package var description: String {
     let prefix = followsParent ? "parentbased_" : ""
     return switch root {
     case .always: "\(prefix)always_on"

@@ -6,13 +6,13 @@
 //     value       = 0*255( chr ) nblk-chr            chr: SP to "~" without "," and "="
 
 /// What vendors say of a trace.
-public struct TraceState: Sendable, Hashable {
+package struct TraceState: Sendable, Hashable {
   /// The members in order, without empty ones, separated by commas.
-  public let text: String
+  package let text: String
 
   /// Reads the values of all `tracestate` fields in their order; nil where there is nothing, or anything that breaks
   /// the grammar: a list that is half understood is worth nothing.
-  public init?(_ values: [String]) {
+  package init?(_ values: [String]) {
     var keys: Set<Substring> = []
     var members: [Substring] = []
     for value in values {

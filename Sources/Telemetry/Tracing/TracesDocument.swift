@@ -4,21 +4,21 @@
 internal import Bytes
 
 /// Renders batches of spans of one process.
-public struct TracesDocument: Sendable {
+package struct TracesDocument: Sendable {
   private let resource: [(key: String, value: String)]
   private let version: String
 
   /// Bytes of a text that are exported; the rest is cut off.
-  public static let textLimit = 1024
+  package static let textLimit = 1024
 
   /// Documents of a process with these attributes; `version` is the program's.
-  public init(resource: [(key: String, value: String)], version: String) {
+  package init(resource: [(key: String, value: String)], version: String) {
     self.resource = resource
     self.version = version
   }
 
   /// The document of a batch.
-  public func bytes(of spans: [SpanRecord]) -> [UInt8] {
+  package func bytes(of spans: [SpanRecord]) -> [UInt8] {
     var buffer = ByteBuffer(capacity: 512 + spans.count * 640)
     buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
     for (index, attribute) in resource.enumerated() {
