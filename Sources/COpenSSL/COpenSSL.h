@@ -31,6 +31,10 @@ static inline OSSL_PARAM *copenssl_rsa_public_numbers(const BIGNUM *modulus, con
   return parameters;
 }
 
+static inline int copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
 static inline int copenssl_set_min_version(SSL_CTX *context, int version) {
   return SSL_CTX_set_min_proto_version(context, version);
 }

@@ -136,7 +136,8 @@ import Testing
       ]
     ),
     (
-      "address: 127.0.0.1:80, sign_in: yes", ["sign_in is true, false or {public_url: URL, limit: DURATION}, not 'yes'"]
+      "address: 127.0.0.1:80, sign_in: yes",
+      ["sign_in is true, false or {public_url: URL, limit: DURATION, logout: true}, not 'yes'"]
     ),
     ("address: 127.0.0.1:80, sign_in: {limit: 2h}", ["sign_in.limit is between 1s and 1h"]),
     (
@@ -308,7 +309,7 @@ import Testing
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {}}}",
-      ["applications.a.credential needs one of secret, assertion, certificate, managed_identity, federated"]
+      ["applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, federated"]
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: "
@@ -367,7 +368,8 @@ import Testing
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {certificat: {}}}}",
       [
-        "applications.a.credential needs one of secret, assertion, certificate, managed_identity, federated",
+        "applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, "
+          + "federated",
         "unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?",
       ]
     ),

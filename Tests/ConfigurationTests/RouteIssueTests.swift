@@ -1,6 +1,7 @@
 // What is said of each mistake in a route.
 
 import Testing
+import Tokens
 
 @testable import Configuration
 
@@ -287,7 +288,26 @@ import Testing
       "application: shared, token: {as: application, scopes: [a/.default]}",
       [
         "routes[0].token.scopes: the authority https://login.microsoftonline.com/common names no tenant, so it has no "
-          + "tokens for an application itself"
+          + "tokens for an application itself: name one in 'tenant'"
+      ]
+    ),
+    ("application: shared, token: {as: application, tenant: contoso.example, scopes: [a/.default]}", []),
+    (
+      "application: entra, token: {as: application, tenant: common, scopes: [a/.default]}",
+      [
+        "routes[0].token.scopes: the authority https://login.microsoftonline.com/common names no tenant, so it has no "
+          + "tokens for an application itself: name one in 'tenant'"
+      ]
+    ),
+    (
+      "application: shared, token: {as: application, tenant: a/b, scopes: [a/.default]}",
+      ["routes[0].token.tenant: 'a/b' is not a tenant: neither an id, nor a domain"]
+    ),
+    (
+      "application: generic, token: {tenant: contoso.example, scopes: [a]}",
+      [
+        "routes[0].token.tenant is for Entra's tenants; the authority https://id.example of application 'generic' has "
+          + "none"
       ]
     ),
     ("application: broken, token: {as: application, scopes: [a/.default]}", []),
@@ -300,6 +320,20 @@ import Testing
       + "whole URL"
     let text = Self.beginning + "  - {name: a, path: /, upstream: 'https://a.example', \(fragment)}"
     #expect(messages(text) == [broken] + expected)
+  }
+
+  @Test func `a route's tenant takes the place of its application's`() throws {
+    let text = """
+      listeners: [{address: 127.0.0.1:8080}]
+      applications:
+        shared: {authority: https://login.microsoftonline.us/common, client_id: c, client_secret: s}
+      routes:
+        - {name: a, path: /a/, upstream: 'https://a.x', application: shared, token: {tenant: T.example, scopes: [s]}}
+        - {name: b, path: /b/, upstream: https://a.example, application: shared, token: {scopes: [s]}}
+
+      """
+    let routes = try decoded(text).routes
+    #expect(routes.map { $0.authority?.description } == ["https://login.microsoftonline.us/t.example", nil])
   }
 
   @Test func `a token does not travel in clear beyond this machine`() {

@@ -84,8 +84,8 @@ import Tokens
       tokenRequests: 0),
     Row(name: "metadata 429", metadata: [.json(429, "")], expected: down(429), tokenRequests: 0),
     Row(
-      name: "metadata 404", metadata: [notFound], expected: .unusableMetadata(.status(404, nil), retryAfter: 60),
-      tokenRequests: 0),
+      name: "metadata 404", metadata: [notFound, notFound],
+      expected: .unusableMetadata(.status(404, nil), retryAfter: 60), tokenRequests: 0),
     Row(
       name: "metadata of a tenant that is not there",
       metadata: [

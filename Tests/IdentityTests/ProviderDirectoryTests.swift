@@ -37,6 +37,26 @@ import Tokens
     #expect(await bench.provider.metadataRequests == 3)
   }
 
+  // RFC 8414: a server that has OAuth's metadata alone answers 404 for OpenID's.
+  @Test func `where OpenID's metadata are not found, OAuth's are looked for, and the first answer is told`()
+    async throws
+  {
+    let bench = Bench()
+    let application = try bench.subscription().application
+    let missing = ScriptedProvider.Answer.json(404, "{}")
+    await bench.provider.script(metadata: [missing])
+    let directory = ProviderDirectory(now: { [clock = bench.clock] in clock.now })
+    #expect(try await directory.metadata(for: application).issuer == ScriptedProvider.issuer)
+    #expect(await bench.provider.metadataRequests == 2)
+    for second in [ScriptedProvider.Answer.json(500, ""), missing, .failure(.timedOut(host: "id.example"))] {
+      await bench.provider.script(metadata: [missing, second])
+      let other = ProviderDirectory(now: { [clock = bench.clock] in clock.now })
+      await #expect(throws: AcquisitionFailure.metadata(status: 404, retryAfter: nil)) {
+        try await other.metadata(for: application)
+      }
+    }
+  }
+
   @Test func `what was fetched under one trust is not used under another`() async throws {
     let bench = Bench()
     let directory = ProviderDirectory(now: { [clock = bench.clock] in clock.now })

@@ -41,6 +41,25 @@ import Tokens
       metadata:
         "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_signin/v2.0/.well-known/openid-configuration"),
     Accepted(
+      text: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn",
+      kind: .b2c(tenant: "contoso.onmicrosoft.com", policy: "b2c_1_signin"),
+      metadata:
+        "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_signin/v2.0/.well-known/openid-configuration"),
+    Accepted(
+      text: "https://login.partner.microsoftonline.cn/\(guid)",
+      kind: .entra(tenant: .specific(guid), cloud: .china),
+      metadata: "https://login.partner.microsoftonline.cn/\(guid)/v2.0/.well-known/openid-configuration"),
+    Accepted(
+      text: "https://login.sovcloud-identity.fr/\(guid)",
+      kind: .entra(tenant: .specific(guid), cloud: .sovereignFrance),
+      metadata: "https://login.sovcloud-identity.fr/\(guid)/v2.0/.well-known/openid-configuration"),
+    Accepted(
+      text: "https://fs.contoso.example/adfs/oauth2/token", kind: .adfs,
+      metadata: "https://fs.contoso.example/adfs/.well-known/openid-configuration"),
+    Accepted(
+      text: "https://login.contoso.example/\(guid)/v2.0", kind: .issuer,
+      metadata: "https://login.contoso.example/\(guid)/v2.0/.well-known/openid-configuration"),
+    Accepted(
       text: "https://login.contoso.example/contoso/b2c_1_x", kind: .b2c(tenant: "contoso", policy: "b2c_1_x"),
       metadata: "https://login.contoso.example/contoso/b2c_1_x/v2.0/.well-known/openid-configuration"),
     Accepted(
@@ -97,11 +116,54 @@ import Tokens
     ("https://login.microsoftonline.com/", .tenantMissing),
     ("https://contoso.b2clogin.com/contoso", .tenantMissing),
     ("https://login.microsoftonline.com/con%20toso", .tenant("con%20toso")),
+    ("https://login.microsoftonline.de/contoso.onmicrosoft.de", .retired(host: "login.microsoftonline.de")),
   ]
 
   @Test(arguments: refused)
   func `a text that names no usable authority is refused`(text: String, error: AuthorityError) {
     #expect(throws: error) { try Authority(text) }
+  }
+
+  // MSAL's built-in instance metadata: a cache entry under one name of a group serves them all.
+  @Test(arguments: [
+    ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"],
+    ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"],
+    ["login.microsoftonline.us", "login.usgovcloudapi.net"], ["login-us.microsoftonline.com"],
+    ["login.sovcloud-identity.fr"], ["login.sovcloud-identity.de"], ["login.sovcloud-identity.sg"],
+    ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"],
+  ])
+  func `the hosts of a cloud are one another's aliases, and no other cloud's`(group: [String]) throws {
+    for host in group {
+      let authority = try Authority("https://\(host)/contoso")
+      #expect(authority.environments[0] == host)
+      #expect(Set(authority.environments) == Set(group))
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("https://login.microsoftonline.com/common", "Contoso.onmicrosoft.com", "/contoso.onmicrosoft.com"),
+      ("https://login.microsoftonline.us/organizations", guid, "/\(guid)"),
+      ("https://westus2.login.microsoft.com/contoso", "fabrikam.example", "/fabrikam.example"),
+      ("https://login.microsoftonline.com/contoso", "organizations", "/organizations"),
+      ("https://id.example/common", guid, nil), ("https://fs.contoso.example/adfs", guid, nil),
+      ("https://contoso.ciamlogin.com", guid, nil),
+      ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_x", guid, nil),
+    ] as [(String, String, String?)])
+  func `an authority of Entra can be that of another tenant, and others cannot`(
+    text: String, tenant: String, path: String?
+  ) throws {
+    let authority = try Authority(text)
+    let other = try authority.forTenant(tenant)
+    #expect(try other == path.map { try Authority(authority.url.origin + $0) })
+    #expect(other.map { $0.environments == authority.environments } ?? true)
+  }
+
+  @Test func `a tenant has to be one`() throws {
+    let authority = try Authority("https://login.microsoftonline.com/common")
+    for tenant in ["", "a/b", "con toso", "a?b"] {
+      #expect(throws: AuthorityError.tenant(tenant)) { try authority.forTenant(tenant) }
+    }
   }
 
   @Test func `aliases of a cloud come after the authority's own host`() throws {

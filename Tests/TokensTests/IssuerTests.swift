@@ -8,6 +8,9 @@ import Tokens
   private static let custom = "https://login.contoso.example/contoso/b2c_1_x"
   private static let external = "https://contoso.ciamlogin.com/contoso"
 
+  private static let guid = "11111111-aaaa-4aaa-8aaa-111111111111"
+  private static let domain = "https://login.contoso.example/\(guid)/v2.0"
+
   // The cases of msal-python's table, by kind of authority. Rows marked so are refused here and accepted there: a
   // stranger has one issuer.
   static let cases: [(authority: String, issuer: String, accepted: Bool)] = [
@@ -51,6 +54,16 @@ import Tokens
       true
     ),
     (external, "https://ciamlogin.com.evil.example/x", false),
+    // External ID behind a domain of one's own: its metadata name the tenant's host (MSAL for .NET's rule).
+    (domain, domain, true), (domain, "https://\(guid).ciamlogin.com/\(guid)/v2.0", true),
+    (domain, "https://\(guid).ciamlogin.com/\(guid)/v2.0/", true),
+    (domain, "https://\(guid).ciamlogin.com/\(guid)", true),
+    (domain, "https://\(guid).ciamlogin.com", true), (domain, "https://contoso.ciamlogin.com/\(guid)/v2.0", false),
+    (domain, "http://\(guid).ciamlogin.com/\(guid)/v2.0", false),
+    (domain, "https://\(guid).ciamlogin.com:8443/\(guid)/v2.0", false),
+    (domain, "https://\(guid).ciamlogin.com/other/v2.0", false),
+    (domain, "https://\(guid).ciamlogin.com.evil.example/\(guid)/v2.0", false),
+    ("https://login.contoso.example/contoso/v2.0", "https://contoso.ciamlogin.com/contoso/v2.0", false),
     // Neither.
     (entra, "https://malicious-site.com/tenant", false),
     (entra, "", false),

@@ -5,8 +5,10 @@ access tokens, and, at /api/whoami, verifies them against the published keys. Wi
 authorization code with PKCE and nonce, ID tokens, and refresh tokens that are good for one use; the second use of one
 revokes every token that came of the same sign-in (RFC 9700 section 4.14.2). A --proven-client is known by its
 certificate alone and proves itself with a JWT (RFC 7523): Authlib verifies signature, claims and single use; this file,
-that the header names the certificate. This file also holds what Authlib leaves to its user: the clients, the people,
-the codes, the metadata document, and switches by which a test makes the provider slow or broken.
+that the header names the certificate. A --handshake-client shows its certificate in the TLS handshake (RFC 8705) at
+--mutual-port, where every caller has to show one of --mutual-ca; its tokens are bound to the certificate. This file
+also holds what Authlib leaves to its user: the clients, the people, the codes, what was pushed (RFC 9126), the metadata
+document, and switches by which a test makes the provider slow or broken.
 
 Prints `listening PORT` when it is ready. With --realm, each realm is an issuer of its own at /realms/NAME, with keys,
 codes and controls of its own. Control, for tests only:
@@ -37,6 +39,7 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, grants
 from authlib.oauth2.rfc6749 import InvalidClientError
 from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
+from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import UserInfo
 from authlib.oidc.core.grants import OpenIDCode
@@ -142,7 +145,7 @@ class Refresh(TokenMixin):
 
 class ClientCredentials(grants.ClientCredentialsGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = [
-        "client_secret_basic", "client_secret_post", JWTBearerClientAssertion.CLIENT_AUTH_METHOD]
+        "client_secret_basic", "client_secret_post", JWTBearerClientAssertion.CLIENT_AUTH_METHOD, "tls_client_auth"]
 
 
 # Certificates in a header (x5c) are longer than joserfc's default of 512 bytes.
@@ -192,7 +195,17 @@ class Proof(JWTBearerClientAssertion):
         return token.claims
 
 
-def provider(issuer, arguments, ca_file):
+def shown_certificate():
+    """The DER of the certificate that a request's connection was made with."""
+    text = request.environ.get("SSL_CLIENT_CERT")
+    return ssl.PEM_cert_to_DER_cert(text) if text else None
+
+
+def thumbprint(certificate):
+    return base64.urlsafe_b64encode(hashlib.sha256(certificate).digest()).rstrip(b"=").decode()
+
+
+def provider(issuer, arguments, ca_file, mutual=None):
     app = Flask("openid_provider")
     # An RSA key with a key id, new at every start: a restarted provider has rotated its keys.
     signing = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)
@@ -209,6 +222,19 @@ def provider(issuer, arguments, ca_file):
     for identifier in certificates:
         clients[identifier] = Client(
             identifier, "", [Proof.CLIENT_AUTH_METHOD], arguments.scope, ["client_credentials"])
+    handshakes = dict(entry.split(":", 1) for entry in arguments.handshake_client)
+    for identifier in handshakes:
+        clients[identifier] = Client(identifier, "", ["tls_client_auth"], arguments.scope, ["client_credentials"])
+
+    def by_handshake(query_client, _asked):
+        """RFC 8705 section 2: the id in the form, and nothing else but the certificate."""
+        identifier = request.form.get("client_id")
+        if identifier not in handshakes or "client_secret" in request.form or "client_assertion" in request.form:
+            return None
+        with open(handshakes[identifier], "rb") as file:
+            known = x509.load_pem_x509_certificate(file.read()).public_bytes(serialization.Encoding.DER)
+        return query_client(identifier) if shown_certificate() == known else None
+
     proof = Proof(issuer, certificates)
     proof.query = clients.get
     people = {user.name: user for user in (User(issuer, entry) for entry in arguments.person)}
@@ -229,7 +255,10 @@ def provider(issuer, arguments, ca_file):
 
         def get_extra_claims(self, client, grant_type, user, scope):
             # Real providers' tokens are about 1.2 KB and more; so is this one.
-            return {"padding": "x" * arguments.padding} if arguments.padding else {}
+            claims = {"padding": "x" * arguments.padding} if arguments.padding else {}
+            if client.get_client_id() in handshakes:
+                claims["cnf"] = {"x5t#S256": thumbprint(shown_certificate())}
+            return claims
 
     class AuthorizationCode(grants.AuthorizationCodeGrant):
         TOKEN_ENDPOINT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
@@ -314,14 +343,28 @@ def provider(issuer, arguments, ca_file):
 
         server.register_extension(Named())
     server.register_client_auth_method(Proof.CLIENT_AUTH_METHOD, proof)
+    server.register_client_auth_method("tls_client_auth", by_handshake)
     server.register_grant(ClientCredentials)
     server.register_grant(AuthorizationCode, [CodeChallenge(required=True), Identity(require_nonce=True)])
     server.register_grant(RefreshToken)
 
+    class Revocation(RevocationEndpoint):
+        CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
+
+        def query_token(self, token_string, token_type_hint):
+            return refresh_tokens.get(token_string) if token_type_hint == "refresh_token" else None
+
+        def revoke_token(self, token, request):
+            token.family["revoked"] = True
+            count("revoked")
+
+    server.register_endpoint(Revocation)
+
     @app.before_request
     def misbehave():
-        endpoint = {"/token": "token", "/jwks": "jwks", "/.well-known/openid-configuration": "discovery",
-                    "/authorize": "authorize"}.get(request.path)
+        endpoint = {
+            "/token": "token", "/jwks": "jwks", "/revoke": "revoke", "/par": "par", "/authorize": "authorize",
+            "/.well-known/openid-configuration": "discovery"}.get(request.path)
         if endpoint is None:
             return None
         count(endpoint)
@@ -350,11 +393,20 @@ def provider(issuer, arguments, ca_file):
             return Response(active.get("body", ""), status=active["status"], headers=active.get("headers", {}))
         return None
 
-    @app.get("/.well-known/openid-configuration")
     def metadata():
         listed = arguments.listed_auth_method
         methods = {} if listed == ["nothing"] else {
             "token_endpoint_auth_methods_supported": listed or arguments.auth_method}
+        if arguments.revokes:
+            methods["revocation_endpoint"] = issuer + "/revoke"
+        if arguments.requires_pushed:
+            methods["pushed_authorization_request_endpoint"] = issuer + "/par"
+            methods["require_pushed_authorization_requests"] = True
+        if arguments.ends_sessions:
+            methods["end_session_endpoint"] = issuer + "/end-session"
+        if mutual:
+            methods["mtls_endpoint_aliases"] = {"token_endpoint": mutual + "/token"}
+            methods["tls_client_certificate_bound_access_tokens"] = True
         return jsonify(
             issuer=issuer,
             authorization_endpoint=issuer + "/authorize",
@@ -369,6 +421,56 @@ def provider(issuer, arguments, ca_file):
             id_token_signing_alg_values_supported=["RS256"],
             **methods,
         )
+
+    # RFC 8414 section 3: the well-known part comes before the issuer's path, which needs a server at the host's root.
+    place = "oauth-authorization-server" if arguments.oauth_metadata else "openid-configuration"
+    app.add_url_rule("/.well-known/" + place, "metadata", metadata)
+
+    pushed = {}
+
+    @app.post("/par")
+    def push():
+        """What Authlib has no part for: it authenticates the client, and this keeps the form."""
+        try:
+            server.authenticate_client(
+                server.create_oauth2_request(None), ["none", "client_secret_basic", "client_secret_post"], "par")
+        except OAuth2Error as error:
+            return jsonify(error=error.error, error_description=error.description), error.status_code
+        name = "urn:ietf:params:oauth:request_uri:" + secrets.token_urlsafe(16)
+        pushed[name] = request.form.to_dict()
+        return jsonify(request_uri=name, expires_in=60), 201
+
+    @app.before_request
+    def pull():
+        """A request to the authorization endpoint becomes the one that was pushed."""
+        if request.path != "/authorize" or not arguments.requires_pushed:
+            return None
+        kept = pushed.get(request.args.get("request_uri"))
+        if kept is None or set(request.args) != {"client_id", "request_uri"}:
+            return "invalid_request: push it first", 400
+        if kept.get("client_id", request.args["client_id"]) != request.args["client_id"]:
+            return "invalid_request: another client's", 400
+        kept = {"client_id": request.args["client_id"]} | kept
+        kept.pop("client_secret", None)
+        request.environ["QUERY_STRING"] = urllib.parse.urlencode(kept)
+        request.__dict__.pop("args", None)
+        request.query_string = request.environ["QUERY_STRING"].encode()
+        return None
+
+    @app.get("/end-session")
+    def end_session():
+        """RP-initiated logout: back where the client says, after a question that this page leaves out."""
+        count("end-session")
+        if request.args.get("client_id") not in clients:
+            return "unknown client", 400
+        target = request.args.get("post_logout_redirect_uri")
+        if target is None:
+            return "signed out"
+        return Response(status=302, headers={"Location": target + "?state=" + request.args.get("state", "")})
+
+    @app.post("/revoke")
+    def revoke():
+        return server.create_endpoint_response(Revocation.ENDPOINT_NAME)
 
     @app.route("/authorize", methods=["GET", "POST"])
     def authorize():
@@ -405,6 +507,10 @@ def provider(issuer, arguments, ca_file):
     @app.get("/api/whoami")
     @protected()
     def whoami():
+        bound = current_token.get("cnf", {}).get("x5t#S256")
+        # RFC 8705 section 3.
+        if bound and (shown_certificate() is None or thumbprint(shown_certificate()) != bound):
+            return Response(status=401, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
         return jsonify({name: current_token[name] for name in ("iss", "sub", "aud", "client_id", "scope")})
 
     @app.get("/testing/requests")
@@ -444,6 +550,15 @@ def main():
     )
     parser.add_argument("--client", action="append", default=[], metavar="ID:SECRET", help="without a secret: public")
     parser.add_argument("--proven-client", action="append", default=[], metavar="ID:FILE", help="with its certificate")
+    parser.add_argument(
+        "--handshake-client", action="append", default=[], metavar="ID:FILE", help="with its certificate (RFC 8705)"
+    )
+    parser.add_argument("--mutual-port", type=int, metavar="PORT", help="where callers show certificates")
+    parser.add_argument("--mutual-ca", metavar="FILE", help="whose certificates they show")
+    parser.add_argument("--revokes", action="store_true", help="has a revocation endpoint (RFC 7009)")
+    parser.add_argument("--requires-pushed", action="store_true", help="wants sign-ins pushed (RFC 9126)")
+    parser.add_argument("--ends-sessions", action="store_true", help="has an end_session_endpoint")
+    parser.add_argument("--oauth-metadata", action="store_true", help="has RFC 8414's metadata instead of OpenID's")
     parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
     parser.add_argument(
         "--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME"
@@ -483,13 +598,23 @@ def main():
         "127.0.0.1", arguments.port, None, threaded=True, request_handler=KeepAlive, ssl_context=context
     )
     origin = arguments.origin or f"http{'s' if context else ''}://{arguments.name}:{server.port}"
+    mutual = f"https://{arguments.name}:{arguments.mutual_port}" if arguments.mutual_port else None
     server.app = DispatcherMiddleware(
-        provider(origin, arguments, arguments.ca_file),
+        provider(origin, arguments, arguments.ca_file, mutual),
         {
             "/realms/" + name: provider(origin + "/realms/" + name, arguments, arguments.ca_file)
             for name in arguments.realm
         },
     )
+    if mutual:
+        strict = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        strict.load_cert_chain(arguments.certificate, arguments.key)
+        strict.load_verify_locations(arguments.mutual_ca)
+        strict.verify_mode = ssl.CERT_REQUIRED
+        door = make_server(
+            "127.0.0.1", arguments.mutual_port, server.app, threaded=True, request_handler=KeepAlive, ssl_context=strict
+        )
+        threading.Thread(target=door.serve_forever, daemon=True).start()
     print("listening", server.port, flush=True)
     server.serve_forever()
 

@@ -21,6 +21,7 @@ enum Key: String, CaseIterable {
   case authority
   case bearer
   case bodyBytes = "body_bytes"
+  case boundTokens = "bound_tokens"
   case callerRate = "caller_rate"
   case caFile = "ca_file"
   case cache
@@ -64,11 +65,13 @@ enum Key: String, CaseIterable {
   case limits
   case listeners
   case log
+  case logout
   case loops
   case managedIdentity = "managed_identity"
   case maxIdle = "max_idle"
   case memory
   case methods
+  case mutualTLS = "mutual_tls"
   case name
   case objectID = "object_id"
   case onInteractionRequired = "on_interaction_required"
@@ -101,6 +104,7 @@ enum Key: String, CaseIterable {
   case signIn = "sign_in"
   case subjects
   case targetBytes = "target_bytes"
+  case tenant
   case timeouts
   case tls
   case token
@@ -167,7 +171,7 @@ extension SectionShape {
   static let listener = SectionShape([
     (.address, .value), (.hosts, .value), (.callers, .section(callers)),
     (.tls, .section(SectionShape([(.certificateFile, .value), (.keyFile, .value)]))),
-    (.signIn, .section(SectionShape([(.publicURL, .value), (.limit, .value)]))),
+    (.signIn, .section(SectionShape([(.publicURL, .value), (.limit, .value), (.logout, .value)]))),
   ])
 
   static let callers = SectionShape(
@@ -217,6 +221,14 @@ extension SectionShape {
           (.passphraseFile, .value), (.algorithm, .value), (.keyID, .value), (.sendChain, .value), (.audience, .value),
         ]))
     ),
+    (
+      .mutualTLS,
+      .section(
+        SectionShape([
+          (.certificateFile, .value), (.keyFile, .value), (.pfxFile, .value), (.passphrase, .value),
+          (.passphraseFile, .value), (.boundTokens, .value),
+        ]))
+    ),
     (.managedIdentity, .section(managedIdentity)),
     (.federated, .section(SectionShape([(.managedIdentity, .section(managedIdentity)), (.audience, .value)]))),
   ])
@@ -255,7 +267,8 @@ extension SectionShape {
   ])
 
   static let token = SectionShape([
-    (.as, .value), (.account, .value), (.scopes, .value), (.scopesOnChallenge, .value), (.replayLimit, .value),
+    (.as, .value), (.account, .value), (.tenant, .value), (.scopes, .value), (.scopesOnChallenge, .value),
+    (.replayLimit, .value),
     (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value),
   ])
 

@@ -99,13 +99,14 @@ extension SettingsDecoder {
     }
   }
 
-  private func reason(_ error: AuthorityError, written: String) -> String {
+  func reason(_ error: AuthorityError, written: String) -> String {
     switch error {
     case .url(let error): urlReason(error, written: written)
     case .plaintext: "the client secret would travel in clear to '\(written)'; http: is for a loopback address only"
     case .query: "'\(written)' has a query; an issuer has none: remove it"
     case .tenantMissing: "'\(written)' names no tenant: add its id or domain to the path"
     case .tenant(let tenant): "'\(tenant)' is not a tenant: neither an id, nor a domain"
+    case .retired(let host): "\(host) was Microsoft's cloud in Germany, which was closed in 2021: its tenants are gone"
     }
   }
 

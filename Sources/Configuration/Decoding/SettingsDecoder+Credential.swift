@@ -1,6 +1,7 @@
 // What `credential` means, and the keys that are short for it.
 
 import Bytes
+import HTTP
 import Tokens
 
 extension Key {
@@ -37,6 +38,7 @@ extension SettingsDecoder {
       return assertionFile(inner, .file)
     }
     let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
+    let mutual = self.section(section, .mutualTLS).flatMap { mutualTLS($0, at: authority) }
     let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
     let federated = self.section(section, .federated).flatMap { self.federated($0, at: authority) }
     guard let kind = kinds.first else {
@@ -49,7 +51,7 @@ extension SettingsDecoder {
       return nil
     }
     return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? certificate.map { .certificate($0) }
-      ?? identity.map { .managedIdentity($0) } ?? federated
+      ?? mutual ?? identity.map { .managedIdentity($0) } ?? federated
   }
 
   /// A token of the machine's identity as the application's proof.
@@ -125,18 +127,41 @@ extension SettingsDecoder {
   }
 
   private mutating func certificate(_ section: Section) -> CertificateSettings? {
-    let files = certificateOrArchive(section)
-    let passphrase = secret(section, .passphrase, file: .passphraseFile)
-    let key: Key = section.members[.passphrase] == nil ? .passphraseFile : .passphrase
-    let isGiven = section.members[key] != nil
+    let files = credentialFiles(section)
     let algorithm = choice(section, .algorithm, of: ClientAssertionAlgorithm.self)
     let keyID = scalar(section, .keyID)?.text
     let sendsChain = boolean(section, .sendChain) ?? false
     let audience = choice(section, .audience, of: ClientAssertionAudience.self) ?? .tokenEndpoint
-    guard let files, passphrase != nil || !isGiven else { return nil }
+    guard let (files, passphrase) = files else { return nil }
     return CertificateSettings(
-      files: files, passphrase: located(passphrase, section, key), algorithm: located(algorithm, section, .algorithm),
-      keyID: keyID, sendsChain: sendsChain, audience: audience)
+      files: files, passphrase: passphrase, algorithm: located(algorithm, section, .algorithm), keyID: keyID,
+      sendsChain: sendsChain, audience: audience)
+  }
+
+  /// A certificate that is shown in the TLS handshake.
+  private mutating func mutualTLS(_ section: Section, at authority: Authority?) -> CredentialSettings? {
+    let files = credentialFiles(section)
+    let hasBoundTokens = boolean(section, .boundTokens) ?? false
+    if let authority, authority.url.scheme == .http {
+      report(section.place, "\(section.path) needs an authority with https:, whose handshake shows the certificate")
+      return nil
+    }
+    guard let (files, passphrase) = files else { return nil }
+    return .mutualTLS(
+      CertificateSettings(
+        files: files, passphrase: passphrase, algorithm: nil, keyID: nil, sendsChain: false,
+        audience: .tokenEndpoint), hasBoundTokens: hasBoundTokens)
+  }
+
+  /// The files with certificate and key, and what they are encrypted with.
+  private mutating func credentialFiles(
+    _ section: Section
+  ) -> (files: CertificateSettings.Files, passphrase: Located<Secret>?)? {
+    let files = certificateOrArchive(section)
+    let passphrase = secret(section, .passphrase, file: .passphraseFile)
+    let key: Key = section.members[.passphrase] == nil ? .passphraseFile : .passphrase
+    guard let files, passphrase != nil || section.members[key] == nil else { return nil }
+    return (files, located(passphrase, section, key))
   }
 
   private func located<Value>(_ value: Value?, _ section: Section, _ key: Key) -> Located<Value>? {

@@ -76,16 +76,21 @@ extension SettingsDecoder {
     let methods = self.methods(section)
     let upstream = self.upstream(section)
     let tokenSection = tokenSection(section)
-    let token = self.token(section, tokenSection, applications: applications)
+    var authority: Authority?
+    let token = self.token(section, tokenSection, applications: applications, authority: &authority)
     let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let upgrades = self.upgrades(section)
     let encodedPath = self.encodedPath(section)
     let probe = self.probe(section)
-    let settings = self.upstream(section, over: defaults)
+    var settings = self.upstream(section, over: defaults)
     let proxy = proxyChoice(section)
     guard let name, let path, let upstream, let token else { return nil }
+    if let application = token.application.flatMap({ applications[$0]?.settings }), application.hasBoundTokens {
+      checkBoundTokens(section, upstream, application)
+      settings.tls.clientCertificate = nil
+    }
     if token != .none, upstream.value.scheme == .http, !upstream.value.isLoopback, !allowPlaintext {
       issues.append(
         upstream.issue(
@@ -94,13 +99,29 @@ extension SettingsDecoder {
     }
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
-      upstream: upstream, token: token,
-      tokenRules: tokenRules,
+      upstream: upstream, token: token, authority: authority, tokenRules: tokenRules,
       preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
       probe: probe,
       tls: settings.tls,
       timeouts: settings.timeouts,
       pool: settings.pool, proxy: proxy.proxy(for: upstream.value))
+  }
+
+  /// Bound tokens are for upstreams that are shown the same certificate (RFC 8705 §3).
+  private mutating func checkBoundTokens(
+    _ section: Section, _ upstream: Located<HTTPURL>, _ application: ApplicationSettings
+  ) {
+    if upstream.value.scheme == .http {
+      issues.append(
+        upstream.issue(
+          "the tokens of application '\(application.name)' are bound to its certificate (bound_tokens), which only "
+            + "https: can show"))
+    }
+    guard let tls = self.section(section, .tls), let certificate = tls[.certificateFile] else { return }
+    report(
+      certificate.place,
+      "\(tls.path(.certificateFile)): application '\(application.name)' has bound_tokens, so the upstream is shown its "
+        + "certificate; remove this one")
   }
 
   private mutating func upgrades(_ section: Section) -> Set<UpgradeProtocol> {

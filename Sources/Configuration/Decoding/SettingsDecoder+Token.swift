@@ -13,9 +13,11 @@ extension SettingsDecoder {
   private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
 
   /// `nil` only together with an issue.
-  /// - Parameter section: the section under `token`, where it is one.
+  /// - Parameters:
+  ///   - section: the section under `token`, where it is one.
+  ///   - authority: becomes the application's for another tenant, where the route names one.
   mutating func token(
-    _ route: Section, _ section: Section?, applications: [String: DecodedApplication]
+    _ route: Section, _ section: Section?, applications: [String: DecodedApplication], authority: inout Authority?
   ) -> RouteToken? {
     let reference = self.application(route, among: applications)
     guard let node = route[.token] else {
@@ -45,12 +47,17 @@ extension SettingsDecoder {
     guard let subject, let scopes, let reference else { return nil }
     // An application with mistakes of its own has been reported; the route is judged without it.
     let application = applications[reference.value]?.settings
+    authority = application.flatMap { tenantAuthority($0, section) }
+    if section.members[.tenant] != nil, application != nil, authority == nil { return nil }
+    let provider = authority ?? application?.authority.value
     switch subject {
     case .application:
-      if let application, !checkApplication(application, reference, scopes, section) { return nil }
+      if let application, let provider, !checkApplication(application, provider, reference, scopes, section) {
+        return nil
+      }
       return .application(name: reference.value, scopes: scopes)
     case .account(let name):
-      if let application, !checkAccount(application, scopes, section) { return nil }
+      if let application, let provider, !checkAccount(application, provider, scopes, section) { return nil }
       return .account(application: reference.value, account: name?.value, scopes: scopes)
     }
   }
@@ -85,6 +92,21 @@ extension SettingsDecoder {
     return nil
   }
 
+  /// The application's authority for the tenant that the route names; nil where it names none, or a wrong one.
+  private mutating func tenantAuthority(_ application: ApplicationSettings, _ section: Section) -> Authority? {
+    guard let tenant = scalar(section, .tenant) else { return nil }
+    do throws(AuthorityError) {
+      if let authority = try application.authority.value.forTenant(tenant.text) { return authority }
+      report(
+        tenant.place,
+        "\(tenant.key) is for Entra's tenants; the authority \(application.authority.value) of application "
+          + "'\(application.name)' has none")
+    } catch {
+      report(tenant.place, "\(tenant.key): \(reason(error, written: tenant.written))")
+    }
+    return nil
+  }
+
   private mutating func scopes(_ section: Section) -> ScopeSet? {
     guard let scalars = list(section, .scopes) else { return ScopeSet.none }
     var words: [String] = []
@@ -109,7 +131,8 @@ extension SettingsDecoder {
   }
 
   private mutating func checkApplication(
-    _ application: ApplicationSettings, _ reference: Located<String>, _ scopes: ScopeSet, _ section: Section
+    _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ scopes: ScopeSet,
+    _ section: Section
   ) -> Bool {
     var isRight = true
     if application.managedIdentity != nil, scopes.resource == nil {
@@ -118,11 +141,11 @@ extension SettingsDecoder {
       report(place, "\(section.path(.scopes)): a managed identity's token is for one resource: name one scope")
     }
     do throws(ScopeRuleError) {
-      try application.authority.value.checkForApplication(scopes)
+      try authority.checkForApplication(scopes)
     } catch {
       isRight = false
       let place = section[.scopes]?.place ?? section.place
-      report(place, "\(section.path(.scopes)): \(reason(error, application: application))")
+      report(place, "\(section.path(.scopes)): \(reason(error, at: authority))")
     }
     if !application.isConfidential {
       isRight = false
@@ -134,24 +157,25 @@ extension SettingsDecoder {
     return isRight
   }
 
-  private mutating func checkAccount(_ application: ApplicationSettings, _ scopes: ScopeSet, _ section: Section) -> Bool
-  {
+  private mutating func checkAccount(
+    _ application: ApplicationSettings, _ authority: Authority, _ scopes: ScopeSet, _ section: Section
+  ) -> Bool {
     if application.managedIdentity != nil {
       report(section.place, "\(section.path): a managed identity has tokens of its own alone: write as: application")
       return false
     }
     do throws(AccountScopeError) {
-      try application.authority.value.checkForAccount(scopes)
+      try authority.checkForAccount(scopes)
       return true
     } catch {
       let place = section[.scopes]?.place ?? section.place
-      report(place, "\(section.path(.scopes)): \(reason(error, application: application))")
+      report(place, "\(section.path(.scopes)): \(reason(error, at: authority))")
       return false
     }
   }
 
-  private func reason(_ error: AccountScopeError, application: ApplicationSettings) -> String {
-    let host = application.authority.value.url.host
+  private func reason(_ error: AccountScopeError, at authority: Authority) -> String {
+    let host = authority.url.host
     return switch error {
     case .reserved(let scope): "'\(scope)' is asked for with every sign-in and is no API's scope; leave it out"
     case .defaultNotAlone(let scope): "\(host) takes '\(scope)' alone, without other scopes"
@@ -161,15 +185,15 @@ extension SettingsDecoder {
     }
   }
 
-  private func reason(_ error: ScopeRuleError, application: ApplicationSettings) -> String {
-    let host = application.authority.value.url.host
+  private func reason(_ error: ScopeRuleError, at authority: Authority) -> String {
+    let host = authority.url.host
     return switch error {
     case .notOneScope(let count):
       "\(host) gives an application a token for exactly one '<resource>/.default', not for \(count) scopes"
     case .notDefault(let scope):
       "\(host) gives an application a token for '<resource>/.default' only, not for '\(scope)'"
     case .tenantNotSpecific:
-      "the authority \(application.authority.value) names no tenant, so it has no tokens for an application itself"
+      "the authority \(authority) names no tenant, so it has no tokens for an application itself: name one in 'tenant'"
     }
   }
 }

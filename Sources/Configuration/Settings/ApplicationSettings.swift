@@ -46,9 +46,20 @@ package struct ApplicationSettings: Sendable, Hashable {
     if case .federated(let identity, _)? = credential { identity } else { managedIdentity }
   }
 
-  /// Its certificate, where that is its credential.
+  /// Its certificate, where that is its credential in one way or the other.
   package var certificate: CertificateSettings? {
-    if case .certificate(let certificate)? = credential { certificate } else { nil }
+    switch credential {
+    case .certificate(let certificate)?, .mutualTLS(let certificate, _)?: certificate
+    default: nil
+    }
+  }
+
+  /// Whether the TLS handshake with the provider proves it.
+  package var isKnownByHandshake: Bool { if case .mutualTLS? = credential { true } else { false } }
+
+  /// Whether it shows its certificate to upstreams too, because its tokens are bound to it.
+  package var hasBoundTokens: Bool {
+    if case .mutualTLS(_, let hasBoundTokens)? = credential { hasBoundTokens } else { false }
   }
 
   /// Hashes what identifies an application; secrets are compared, never hashed.
@@ -67,6 +78,9 @@ package enum CredentialSettings: Sendable, Equatable {
   case assertionFile(Located<String>)
   /// A certificate with its key, which signs such a JWT for each request.
   case certificate(CertificateSettings)
+  /// A certificate with its key, which is shown to the provider in the TLS handshake (RFC 8705 §2). Tokens that are
+  /// bound to it are for upstreams that are shown it, too.
+  case mutualTLS(CertificateSettings, hasBoundTokens: Bool)
   /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
   /// A token of such an identity for this audience, which the provider takes as the application's proof.

@@ -13,6 +13,14 @@ package enum RouteToken: Sendable, Hashable {
   /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
   /// the only one who is signed in.
   case account(application: String, account: String?, scopes: ScopeSet)
+
+  /// The application whose token it is.
+  package var application: String? {
+    switch self {
+    case .none: nil
+    case .application(let name, _), .account(let name, _, _): name
+    }
+  }
 }
 
 /// A protocol to which an exchange may switch, by its name in `Upgrade`.
@@ -40,6 +48,8 @@ package struct RouteSettings: Sendable, Hashable {
   package let upstream: Located<HTTPURL>
   /// The token that is added.
   package let token: RouteToken
+  /// The application's authority for another tenant, where the route names one.
+  package let authority: Authority?
   /// What it does about challenges, and where there is no token.
   package let tokenRules: RouteTokenRules
   /// Whether the caller's `Host` is passed on instead of the upstream's.

@@ -66,9 +66,10 @@ extension TokenBroker {
     var handovers: [CredentialHandover] = []
     let subscriptions = Dictionary(next.map { ($0.key, $0) }) { first, _ in first }
     for (key, formerKey) in CredentialHandover.predecessors(of: next, among: former) {
-      guard let subscription = subscriptions[key], let held = states[formerKey]?.value, held.isUsable(at: now) else {
-        continue
-      }
+      // A token that is bound to the former certificate is of no use with the new one.
+      guard let subscription = subscriptions[key], let held = states[formerKey]?.value, held.isUsable(at: now),
+        subscription.canUse(held.token)
+      else { continue }
       states[key, default: TokenState(subscription: subscription)].inherit(held.dueNow)
       handovers.append(
         CredentialHandover(

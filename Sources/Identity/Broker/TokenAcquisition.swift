@@ -51,11 +51,25 @@ struct TokenAcquisition: Sendable {
   private func attempt() async -> Report {
     var report = Report(result: .failure(.interaction(.noTokens)))
     do throws(AcquisitionFailure) {
-      report.result = .success(try await token(&report))
+      report.result = usable(try await token(&report))
     } catch {
       report.result = .failure(error)
     }
     return report
+  }
+
+  /// A token, where it is of use: whoever wants it may not show the certificate that it is bound to.
+  private func usable(_ value: BearerValue) -> Result<BearerValue, AcquisitionFailure> {
+    if subscription.canUse(value.token) { return .success(value) }
+    let bound = TokenBinding.certificate(of: value.token) ?? ""
+    return .failure(
+      .token(
+        TokenFailure(
+          .refused(
+            TokenErrorReply(
+              error: TokenErrorReply.boundElsewhere,
+              description: "the token is bound to the certificate with x5t#S256 \(bound.printable(limit: 80))")),
+          status: 200)))
   }
 
   private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
@@ -110,7 +124,9 @@ struct TokenAcquisition: Sendable {
 
   /// The cache's token, where it is newer than the one in hand.
   private func adopted(_ cached: CacheLookup) -> BearerValue? {
-    guard subscription.readsCache, let token = cached.accessToken else { return nil }
+    guard subscription.readsCache, let token = cached.accessToken, subscription.canUse(token.secret) else {
+      return nil
+    }
     let lifetime = token.lifetime(jitter: jitter())
     if let held, held.freshness(at: now()) != .expired, !lifetime.isNewer(than: held) { return nil }
     return BearerValue(token, lifetime: lifetime, key: key, account: cached.account)
@@ -176,9 +192,10 @@ extension TokenAcquisition {
   /// Files an application's own token.
   private func filed(_ reply: TokenReply, _ metadata: ProviderMetadata) async -> BearerValue {
     let arrival = now()
-    let issued = issued(reply, environment: key.authority.environments[0], metadata)
+    var issued = issued(reply, environment: key.authority.environments[0], metadata)
+    issued.isolation = key.authority.applicationIsolation
     let value = value(reply, arrival, metadata, account: nil)
-    await served(value, issued, arrival) { await change { $0.add(issued, now: arrival) } }
+    await served(value, issued, arrival) { [issued] in await change { $0.add(issued, now: arrival) } }
     return value
   }
 
@@ -223,7 +240,7 @@ extension TokenAcquisition {
       do { try await Task.sleep(for: patience) } catch { return }
       var document = await store.snapshot()
       guard document.add(issued, now: arrival), !Task.isCancelled else { return }
-      serve(Report(result: .success(value), wasSent: true))
+      serve(Report(result: usable(value), wasSent: true))
     }
     defer { early.cancel() }
     return await filing()

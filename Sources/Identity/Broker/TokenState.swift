@@ -75,7 +75,7 @@ struct TokenState {
     if subscription.key.subject != .application { replacements.withdraw(notOf: cached.account?.homeAccountID) }
     if subscription.readsCache, let found = cached.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
-      if isNews(found, lifetime, now: now) {
+      if isNews(found, lifetime, now: now), subscription.canUse(found.secret) {
         let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: cached.account)
         take(new)
         change = .adopted(new)

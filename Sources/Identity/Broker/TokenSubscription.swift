@@ -1,3 +1,4 @@
+internal import Bytes
 package import Tokens
 
 /// What routes or a program request from an application: whose token, and for what.
@@ -57,6 +58,9 @@ package struct TokenSubscription: Sendable {
     case .account: "refresh_token"
     }
   }
+
+  /// Whether a token is of use to those who want it: one that is bound to a certificate only where they show that.
+  func canUse(_ token: Secret) -> Bool { TokenBinding.allows(token, showing: application.boundCertificate) }
 
   /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's
   /// that were obtained with a credential which was replaced while this process ran are not served under the new one.

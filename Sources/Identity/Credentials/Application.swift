@@ -29,6 +29,8 @@ package struct Application: Sendable {
   package var family: String?
   /// Where its sign-ins come back to.
   package var callback = CallbackPath.shared
+  /// SHA-256 of the certificate that its routes show to upstreams; nil where they show none of the application's.
+  package var boundCertificate: [UInt8]?
   /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under
   /// another.
   package var trust: String
@@ -36,6 +38,11 @@ package struct Application: Sendable {
   /// The machine's identity whose tokens these are; nil for an application that asks its provider.
   var managedIdentity: ManagedIdentity? {
     if case .managedIdentity(let identity)? = credential { identity } else { nil }
+  }
+
+  /// Whether it proves itself in the TLS handshake.
+  var showsCertificate: Bool {
+    if case .mutualTLS? = credential { true } else { false }
   }
 
   /// An application of these parts.

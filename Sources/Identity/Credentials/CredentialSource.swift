@@ -15,6 +15,9 @@ package enum CredentialSource: Sendable, Equatable {
   case assertionFile(path: String)
   /// A certificate with its key, which signs a JWT for each request.
   case certificate(SigningCertificate, ClientAssertionForm)
+  /// A certificate with its key, which is shown in the TLS handshake with the provider (RFC 8705 §2).
+  /// `Application.fetch` shows it.
+  case mutualTLS(SigningCertificate)
   /// The machine itself: its service hands out tokens, and no provider is asked.
   case managedIdentity(ManagedIdentity)
   /// A token of the machine's identity for this audience, which the provider takes as the application's proof.
@@ -35,7 +38,7 @@ extension Application {
     to metadata: ProviderMetadata, now: UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
   ) async throws(AcquisitionFailure) -> ClientCredential? {
     switch credential {
-    case nil, .managedIdentity: return nil
+    case nil, .managedIdentity, .mutualTLS: return nil
     case .secret(let secret): return .secret(secret)
     case .assertion(let assertion): return .assertion(assertion)
     case .federated(let identity, let audience):

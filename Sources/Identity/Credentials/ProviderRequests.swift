@@ -22,9 +22,10 @@ struct ProviderRequests: Sendable {
     for grant: TokenGrant, scopes: ScopeSet, claims: Claims?
   ) async throws(AcquisitionFailure) -> TokenReply {
     try await proven { credential, placement throws(AcquisitionFailure) in
-      let request = TokenRequest(
+      var request = TokenRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
         scopes: scopes, claims: claims)
+      request.showsCertificate = application.showsCertificate
       guard grant.isRepeatable else { return try await send(request) }
       return try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in try await send(request) }
     }
@@ -35,8 +36,8 @@ struct ProviderRequests: Sendable {
     try await proven { credential, placement throws(AcquisitionFailure) in
       let request = DeviceAuthorizationRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
-        scopes: scopes, claims: claims)
-      guard let request else { throw .document(.missing(member: "device_authorization_endpoint")) }
+        showsCertificate: application.showsCertificate, scopes: scopes, claims: claims)
+      guard let request else { throw Self.missing(.deviceAuthorization) }
       let response = try await post(request.body, to: request.endpoint, request.fields)
       do throws(TokenFailure) {
         return try DeviceAuthorizationReply(
@@ -46,6 +47,48 @@ struct ProviderRequests: Sendable {
         throw .token(error)
       }
     }
+  }
+
+  /// Has the provider keep what a sign-in asks for; the name under which it does.
+  func push(_ authorization: AuthorizationRequest) async throws(AcquisitionFailure) -> String {
+    try await proven { credential, placement throws(AcquisitionFailure) in
+      let request = PushedAuthorizationRequest(
+        authorization, metadata: metadata, placement: placement, credential: credential,
+        showsCertificate: application.showsCertificate)
+      guard let request else { throw Self.missing(.pushedAuthorization) }
+      let response = try await post(request.body, to: request.endpoint, request.fields)
+      do throws(TokenFailure) {
+        return try PushedAuthorizationReply(
+          status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+          sent: request.sentSecrets, now: now()
+        ).requestURI
+      } catch {
+        throw .token(error)
+      }
+    }
+  }
+
+  /// Has the provider end a token.
+  func revoke(_ token: Secret, _ hint: RevocationRequest.Hint) async throws(AcquisitionFailure) {
+    try await proven { credential, placement throws(AcquisitionFailure) in
+      let request = RevocationRequest(
+        token, hint, metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
+        showsCertificate: application.showsCertificate)
+      guard let request else { throw Self.missing(.revocation) }
+      try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+        let response = try await post(request.body, to: request.endpoint, request.fields)
+        do throws(TokenFailure) {
+          try request.check(
+            status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
+        } catch {
+          throw .token(error)
+        }
+      }
+    }
+  }
+
+  private static func missing(_ endpoint: ProviderEndpoint) -> AcquisitionFailure {
+    .document(.missing(member: endpoint.rawValue))
   }
 
   private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import HTTP
 internal import HTTPClient
 internal import Tokens
 
@@ -79,11 +80,12 @@ actor ProviderDirectory {
   private static func document(
     for application: Application, now: UnixTime
   ) async throws(AcquisitionFailure) -> ProviderMetadata {
-    let response: FetchResponse
-    do throws(FetchError) {
-      response = try await application.fetch(FetchRequest(.get, application.authority.metadataURL))
-    } catch {
-      throw .unreached(error)
+    var response = try await Self.response(application.authority.metadataURL, application)
+    // Not every authorization server has OpenID's metadata.
+    if response.status == 404, let url = application.authority.oauthMetadataURL {
+      let other: FetchResponse?
+      do throws(AcquisitionFailure) { other = try await Self.response(url, application) } catch { other = nil }
+      if let other, other.status == 200 { response = other }
     }
     guard response.status == 200 else {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
@@ -94,6 +96,16 @@ actor ProviderDirectory {
       return try ProviderMetadata(json: response.body, authority: application.authority)
     } catch {
       throw .document(error)
+    }
+  }
+
+  private static func response(
+    _ url: HTTPURL, _ application: Application
+  ) async throws(AcquisitionFailure) -> FetchResponse {
+    do throws(FetchError) {
+      return try await application.fetch(FetchRequest(.get, url))
+    } catch {
+      throw .unreached(error)
     }
   }
 }

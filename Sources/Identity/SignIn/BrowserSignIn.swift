@@ -8,11 +8,10 @@ internal import Tokens
 package struct BrowserSignIn: Sendable {
   /// Where the answer goes.
   package let redirectURI: String
-  /// Where the browser is sent.
-  package let address: String
   /// Comes back with the answer, and tells which sign-in it belongs to.
   package var state: String { session.state }
   private let session: AuthorizationSession
+  private let authorization: AuthorizationRequest
   private let metadata: ProviderMetadata
   private let exchange: SignInExchange
 
@@ -48,7 +47,19 @@ package struct BrowserSignIn: Sendable {
     if takesForms, metadata.responseModes.contains(AuthorizationRequest.ResponseMode.formPost.rawValue) {
       address.responseMode = .formPost
     }
-    self.address = address.url
+    address.offlineAccess = metadata.offlineAccess
+    authorization = address
+  }
+
+  /// Where the browser is sent now. A provider that wants to know first what is asked for is told, and keeps that for a
+  /// minute or so.
+  package func address() async throws(SignInError) -> String {
+    guard metadata.requiresPushedAuthorization else { return authorization.url }
+    do throws(AcquisitionFailure) {
+      return authorization.url(pushedAs: try await exchange.requests(metadata).push(authorization))
+    } catch {
+      throw exchange.failure(error)
+    }
   }
 
   /// Reads what the browser brought.

@@ -40,7 +40,7 @@ package struct DeviceCodeSignIn: Sendable {
   }
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
-    guard metadata.deviceAuthorizationEndpoint != nil else { throw .unsupported(.deviceCode) }
+    guard metadata.url(of: .deviceAuthorization) != nil else { throw .unsupported(.deviceCode) }
     do throws(AcquisitionFailure) {
       return try await exchange.requests(metadata).deviceCode(
         scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)

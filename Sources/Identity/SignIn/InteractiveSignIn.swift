@@ -159,7 +159,12 @@ package struct InteractiveSignIn: Sendable {
     func verdict(_ request: LoopbackRequest) async -> LoopbackHandler.Verdict {
       switch state.withLock({ $0.rule.action(for: request) }) {
       case .show(let page): return .show(page)
-      case .begin: return .show(.begin(address: signIn.address))
+      case .begin:
+        do throws(SignInError) {
+          return .show(.begin(address: try await signIn.address()))
+        } catch {
+          return end(.failure(error), .failed)
+        }
       case .answer(let form): return await answer(form)
       case .decision(let keeps): return await decide(keeps)
       }

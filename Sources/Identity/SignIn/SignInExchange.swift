@@ -101,9 +101,10 @@ struct SignInExchange {
     } catch {
       throw failure(error)
     }
-    let rule = IDTokenValidation(
+    var rule = IDTokenValidation(
       issuer: metadata.issuer, authority: application.authority, clientID: application.clientID, nonce: nonce,
       maxAge: nonce == nil ? nil : request.maxAge)
+    rule.mayLackNonce = metadata.supportsPKCE
     do throws(IDTokenRejection) {
       return try rule.accept(token, now: now()) { keys.verdict($0, $1) }
     } catch {

@@ -121,6 +121,25 @@ package struct SigningCertificate: Sendable {
     try Self.signature(of: message, scheme, key)
   }
 
+  /// Has connections of a TLS context show these certificates and prove the key; false, with OpenSSL's reasons in its
+  /// queue, where that fails.
+  func isUsed(by context: OpaquePointer) -> Bool {
+    ERR_clear_error()
+    for (index, der) in chain.enumerated() {
+      let certificate = der.span.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+        var start = bytes.baseAddress
+        return d2i_X509(nil, &start, bytes.count)
+      }
+      guard let certificate else { return false }
+      defer { X509_free(certificate) }
+      let isAdded =
+        index == 0
+        ? SSL_CTX_use_certificate(context, certificate) == 1 : copenssl_add_chain_certificate(context, certificate) == 1
+      guard isAdded else { return false }
+    }
+    return SSL_CTX_use_PrivateKey(context, key.pointer) == 1
+  }
+
   /// Certificates that are read of one file.
   private static let chainLimit = 16
 

@@ -82,6 +82,23 @@ public final class TLSContext: @unchecked Sendable {
   public static func client(
     trustPath: String? = nil, identity: TLSIdentity? = nil
   ) throws(TLSConfigurationError) -> TLSContext {
+    try client(trustPath: trustPath) { context throws(TLSConfigurationError) in
+      if let identity { try context.use(identity) }
+    }
+  }
+
+  /// The same with a certificate and key that were loaded before.
+  package static func client(
+    trustPath: String?, showing certificate: SigningCertificate
+  ) throws(TLSConfigurationError) -> TLSContext {
+    try client(trustPath: trustPath) { context throws(TLSConfigurationError) in
+      guard certificate.isUsed(by: context.handle) else { throw .unavailable(TLSFailure()) }
+    }
+  }
+
+  private static func client(
+    trustPath: String?, identify: (TLSContext) throws(TLSConfigurationError) -> Void
+  ) throws(TLSConfigurationError) -> TLSContext {
     let context = try TLSContext(.client)
     ERR_clear_error()
     if let trustPath {
@@ -94,7 +111,7 @@ public final class TLSContext: @unchecked Sendable {
       guard SSL_CTX_set_default_verify_paths(context.handle) == 1 else { throw .trust(path: nil, TLSFailure()) }
     }
     SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
-    if let identity { try context.use(identity) }
+    try identify(context)
     // One protocol, in the wire form of RFC 7301: a length and the name.
     let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
     SSL_CTX_set_alpn_protos(context.handle, protocols, UInt32(protocols.count))

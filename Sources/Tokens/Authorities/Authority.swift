@@ -15,6 +15,8 @@ public enum AuthorityError: Error, Sendable, Hashable {
   case tenantMissing
   /// The tenant is neither a GUID nor a domain name nor one of `common`, `organizations`, `consumers`.
   case tenant(String)
+  /// The cloud of this host was closed.
+  case retired(host: String)
 }
 
 /// The identity provider that an application belongs to.
@@ -55,6 +57,8 @@ public struct Authority: Sendable, Hashable {
   private static func classified(_ url: HTTPURL, _ segments: [String]) throws(AuthorityError) -> (Kind, HTTPURL) {
     let host = url.host
     if segments.first == "adfs" { return (.adfs, url.cut(to: ["adfs"])) }
+    // MSAL's older form of a policy's address.
+    if segments.first == "tfp" { return try classified(url, Array(segments.dropFirst())) }
     if segments.count >= 2, host.isB2CHost || segments[1].hasPrefix("b2c_") {
       return (.b2c(tenant: segments[0], policy: segments[1]), url.cut(to: Array(segments.prefix(2))))
     }
@@ -66,6 +70,7 @@ public struct Authority: Sendable, Hashable {
     if let cloud = EntraCloud(host: host) ?? EntraCloud(regionalHost: host), segments.first != "dstsv2" {
       guard let first = segments.first else { throw .tenantMissing }
       guard let tenant = EntraTenant(first) else { throw .tenant(first) }
+      if cloud == .germanyLegacy { throw .retired(host: host) }
       return (.entra(tenant: tenant, cloud: cloud), url.cut(to: [first]))
     }
     return (.issuer, url.withoutTrailingSlash)
@@ -79,6 +84,15 @@ public struct Authority: Sendable, Hashable {
     case .entra, .b2c, .ciam: result.target += "/v2.0/.well-known/openid-configuration"
     case .adfs, .issuer: result.target += "/.well-known/openid-configuration"
     }
+    return result
+  }
+
+  /// Where the same stands at a provider that knows OAuth's metadata alone (RFC 8414 §3: the well-known part comes
+  /// before the issuer's path); nil for Microsoft's kinds.
+  package var oauthMetadataURL: HTTPURL? {
+    guard kind == .issuer else { return nil }
+    var result = url
+    result.target = "/.well-known/oauth-authorization-server" + (url.target == "/" ? "" : url.target)
     return result
   }
 
@@ -152,7 +166,9 @@ extension Authority {
     } catch {
       return false
     }
-    if kind == .issuer { return issuer.origin == url.origin && issuer.path == url.path }
+    if kind == .issuer {
+      return issuer.origin == url.origin && issuer.path == url.path || isExternalTenant(issuer)
+    }
     if issuer.origin == url.origin { return true }
     guard issuer.scheme == .https, issuer.port == 443 else { return false }
     if EntraCloud(host: issuer.host) != nil || issuer.host.isB2CHost { return true }
@@ -160,6 +176,44 @@ extension Authority {
     guard let dot = issuer.host.firstIndex(of: "."), dot != issuer.host.startIndex else { return false }
     let central = String(issuer.host[issuer.host.index(after: dot)...])
     return EntraCloud(host: central) != nil || central == url.host
+  }
+}
+
+extension Authority {
+  /// Whether an issuer is the External ID tenant that this authority names: a custom domain's metadata name the host
+  /// of the tenant's id (MSAL for .NET's rule).
+  private func isExternalTenant(_ issuer: HTTPURL) -> Bool {
+    guard let tenant = url.target.split(separator: "/").first.map({ $0.lowercased() }), tenant.isGUID else {
+      return false
+    }
+    return issuer.scheme == .https && issuer.port == 443 && issuer.host == "\(tenant).ciamlogin.com"
+      && ["", "/\(tenant)", "/\(tenant)/v2.0"].contains(issuer.path.lowercased())
+  }
+
+  /// The same provider for another tenant; nil for a provider that is not of Entra's tenants.
+  package func forTenant(_ name: String) throws(AuthorityError) -> Authority? {
+    guard case .entra(_, let cloud) = kind else { return nil }
+    guard let tenant = EntraTenant(name) else { throw .tenant(name) }
+    return Authority(kind: .entra(tenant: tenant, cloud: cloud), url: url.cut(to: [name.lowercased()]))
+  }
+
+  private init(kind: Kind, url: HTTPURL) {
+    self.kind = kind
+    self.url = url
+  }
+
+  /// Whether an account may be one of this authority's policy: B2C marks the ids of people with the policy that they
+  /// signed in by. An id without a mark may be any policy's.
+  func hasPolicy(of homeAccountID: String) -> Bool {
+    guard case .b2c(_, let policy) = kind else { return true }
+    let user = homeAccountID.prefix { $0 != "." }.lowercased()
+    return user.hasSuffix("-\(policy)") || !user.contains("-b2c_")
+  }
+
+  /// What keeps an application's own tokens of one policy apart from those of another, which have the same tenant
+  /// (`ext_cache_key`); of an issuer what keeps all of its tokens apart.
+  package var applicationIsolation: String? {
+    if case .b2c = kind { description } else { isolation }
   }
 }
 

@@ -15,6 +15,18 @@ public enum ProviderMetadataError: Error, Sendable, Hashable {
   case endpoint(member: String)
 }
 
+/// An endpoint for requests in which an application proves itself, by its name in metadata.
+package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
+  /// Where tokens are asked for.
+  case token = "token_endpoint"
+  /// Where device codes are asked for (RFC 8628 §4).
+  case deviceAuthorization = "device_authorization_endpoint"
+  /// Where tokens are ended (RFC 7009).
+  case revocation = "revocation_endpoint"
+  /// Where what a sign-in asks for is sent ahead of the browser (RFC 9126).
+  case pushedAuthorization = "pushed_authorization_request_endpoint"
+}
+
 /// The part of a provider's metadata that sign-ins and token requests need (OpenID Connect Discovery 1.0 §3).
 package struct ProviderMetadata: Sendable, Hashable {
   /// Who issues, as the provider spells it.
@@ -25,14 +37,23 @@ package struct ProviderMetadata: Sendable, Hashable {
   package let secretPlacements: [ClientSecretPlacement]
   /// Where a person's browser is sent to; nil for a provider without sign-ins.
   package let authorizationEndpoint: HTTPURL?
-  /// Where device codes are asked for (RFC 8628 §4); nil where there are none.
-  package let deviceAuthorizationEndpoint: HTTPURL?
+  /// Where a person's browser is sent to after signing out here (OpenID Connect RP-Initiated Logout 1.0 §2.1).
+  package let endSessionEndpoint: HTTPURL?
   /// Where the keys stand that ID tokens are signed with.
   package let keysURL: HTTPURL?
   /// How codes come back, by the provider's own account; nothing said is `query` alone for us.
   package let responseModes: Set<String>
   /// Whether answers of the authorization endpoint always name the issuer (RFC 9207 §3).
   package let namesIssuerInReplies: Bool
+  /// Whether browsers may come only with what was pushed (RFC 9126 §5).
+  package let requiresPushedAuthorization: Bool
+  /// Whether a code is of use only to who began the sign-in (PKCE with S256, RFC 7636).
+  package let supportsPKCE: Bool
+  /// How a sign-in asks for a refresh token.
+  package let offlineAccess: OfflineAccess
+  private let endpoints: [ProviderEndpoint: HTTPURL]
+  /// The same for applications that show a certificate (RFC 8705 §5).
+  private let mutualTLSAliases: [ProviderEndpoint: HTTPURL]
 
   /// Reads and judges a metadata document found at `authority`.
   package init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
@@ -42,17 +63,32 @@ package struct ProviderMetadata: Sendable, Hashable {
     self.issuer = issuer
     tokenEndpoint = try Self.endpoint("token_endpoint", of: members, authority: authority)
     authorizationEndpoint = Self.optionalEndpoint("authorization_endpoint", of: members, authority: authority)
-    deviceAuthorizationEndpoint = Self.optionalEndpoint(
-      "device_authorization_endpoint", of: members, authority: authority)
+    endSessionEndpoint = Self.optionalEndpoint("end_session_endpoint", of: members, authority: authority)
     keysURL = Self.optionalEndpoint("jwks_uri", of: members, authority: authority)
-    if case .array(let modes) = members["response_modes_supported"] {
-      responseModes = Set(modes.compactMap(\.text))
-    } else {
-      responseModes = []
-    }
+    endpoints = Self.endpoints(of: members, authority: authority)
+    mutualTLSAliases = Self.endpoints(of: members["mtls_endpoint_aliases"]?.members ?? [:], authority: authority)
+    responseModes = Set(members.texts("response_modes_supported"))
     namesIssuerInReplies = members["authorization_response_iss_parameter_supported"] == .bool(true)
+    requiresPushedAuthorization = members["require_pushed_authorization_requests"] == .bool(true)
+    supportsPKCE = members.texts("code_challenge_methods_supported").contains("S256")
+    offlineAccess = OfflineAccess(issuer: issuer)
     let methods = members["token_endpoint_auth_methods_supported"]
     secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
+  }
+
+  /// Where a request goes; nil where the provider has no such endpoint. An application that shows a certificate has to
+  /// use the alias where there is one (RFC 8705 §5): only that asks for the certificate.
+  package func url(of endpoint: ProviderEndpoint, showingCertificate: Bool = false) -> HTTPURL? {
+    (showingCertificate ? mutualTLSAliases[endpoint] : nil) ?? endpoints[endpoint]
+  }
+
+  private static func endpoints(
+    of members: [String: JSONValue], authority: Authority
+  ) -> [ProviderEndpoint: HTTPURL] {
+    let found = ProviderEndpoint.allCases.compactMap { endpoint in
+      optionalEndpoint(endpoint.rawValue, of: members, authority: authority).map { (endpoint, $0) }
+    }
+    return Dictionary(uniqueKeysWithValues: found)
   }
 
   /// An endpoint that only sign-ins need: one that cannot be trusted is ignored, because token requests work without
@@ -82,8 +118,43 @@ package struct ProviderMetadata: Sendable, Hashable {
     return url
   }
 
+  /// Google's issuer. Its ID tokens may name it without the scheme.
+  static let google = "https://accounts.google.com"
+
   /// The tenant as the unified cache files it: the first segment of the token endpoint's path (msal-python's rule).
   package var realm: String {
     tokenEndpoint.target.prefix { $0 != "?" }.split(separator: "/").first.map(String.init) ?? ""
+  }
+}
+
+/// How a sign-in asks for a refresh token.
+package enum OfflineAccess: Sendable, Hashable {
+  /// By the scope `offline_access` (OpenID Connect Core 1.0 §11).
+  case scope
+  /// By `access_type=offline`, and a consent each time: Google refuses the scope, and gives a refresh token with the
+  /// consent alone.
+  case parameter
+
+  /// What the provider of this name expects.
+  init(issuer: String) {
+    self = issuer == ProviderMetadata.google ? .parameter : .scope
+  }
+}
+
+extension ScopeSet {
+  /// These scopes and those that a sign-in asks for beside them.
+  package func decorated(_ offlineAccess: OfflineAccess) -> ScopeSet {
+    switch offlineAccess {
+    case .scope: decorated
+    case .parameter: decorated.filtered { $0 != "offline_access" }
+    }
+  }
+}
+
+extension [String: JSONValue] {
+  /// The texts of an array; none where there is no array.
+  fileprivate func texts(_ member: String) -> [String] {
+    guard case .array(let values) = self[member] else { return [] }
+    return values.compactMap(\.text)
   }
 }

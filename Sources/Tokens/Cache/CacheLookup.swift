@@ -47,6 +47,7 @@ extension CacheDocument {
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,
       isolation: authority.isolation)
     guard case .account(let name) = key.subject else {
+      query.isolation = authority.applicationIsolation
       return CacheLookup(
         account: nil, accessToken: accessToken(query, scopes: key.scopes, now: now), grant: .clientCredentials)
     }
@@ -93,8 +94,10 @@ extension CacheDocument {
       if let issuer = authority.isolation { return account(query, issuer: issuer) }
       return account(home: home, hosts: hosts).map { named($0, query) }
     }
-    return found.filter { account in name.map(account.isCalled) ?? true }
-      .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
+    return found.filter { account in
+      (name.map(account.isCalled) ?? true) && authority.hasPolicy(of: account.homeAccountID)
+    }
+    .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
   }
 
   /// A person who is signed in at an issuer, as its own sign-in filed them, or as its ID token and another library do.

@@ -33,6 +33,9 @@ public struct TokenErrorReply: Sendable, Hashable {
     self.correlationID = correlationID
   }
 
+  /// What is said in the place of a provider's error where a token is bound to a certificate that upstreams are not
+  /// shown.
+  package static let boundElsewhere = "certificate_bound_token"
   /// What stands in the place of an `error` that repeats a secret of the request.
   static let withheldError = "withheld"
   /// What stands in the place of a description that does.

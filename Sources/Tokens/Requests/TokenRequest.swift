@@ -10,8 +10,10 @@ package struct TokenRequest: Sendable {
   package var placement: ClientSecretPlacement
   /// The application.
   package var clientID: String
-  /// Its proof; a public application has none.
+  /// Its proof; a public application has none, nor one that shows a certificate in the TLS handshake.
   package var credential: ClientCredential?
+  /// Whether it shows one.
+  package var showsCertificate = false
   /// What is offered.
   package var grant: TokenGrant
   /// What is asked for; nothing leaves the choice to the provider.
@@ -38,7 +40,11 @@ package struct TokenRequest: Sendable {
   package static let contentType = "application/x-www-form-urlencoded"
 
   /// Where the request is posted to.
-  package var endpoint: HTTPURL { metadata.tokenEndpoint }
+  package var endpoint: HTTPURL {
+    metadata.url(of: .token, showingCertificate: showsCertificate) ?? metadata.tokenEndpoint
+  }
+
+  private var decorated: ScopeSet { scopes.decorated(metadata.offlineAccess) }
 
   private var authentication: ClientAuthentication {
     ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
@@ -62,10 +68,10 @@ package struct TokenRequest: Sendable {
       form.append("code", code)
       form.append("redirect_uri", redirectURI)
       form.append("code_verifier", verifier)
-      form.append("scope", scopes.decorated.description)
+      form.append("scope", decorated.description)
     case .deviceCode(let code):
       form.append("device_code", code)
-      if !scopes.isEmpty { form.append("scope", scopes.decorated.description) }
+      if !scopes.isEmpty { form.append("scope", decorated.description) }
     case .refreshToken(let token):
       form.append("refresh_token", token)
       if !scopes.isEmpty { form.append("scope", scopes.description) }

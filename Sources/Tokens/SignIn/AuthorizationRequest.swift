@@ -38,6 +38,9 @@ package struct AuthorizationRequest: Sendable {
   /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1).
   package var authenticationContexts: [String] = []
 
+  /// How a refresh token is asked for.
+  package var offlineAccess = OfflineAccess.scope
+
   /// A request of these parts; the others are options.
   package init(
     endpoint: HTTPURL, clientID: String, redirectURI: String, scopes: ScopeSet, session: AuthorizationSession
@@ -53,9 +56,28 @@ package struct AuthorizationRequest: Sendable {
   package var url: String {
     var query = FormBody()
     query.append("client_id", clientID)
+    appendParameters(to: &query)
+    return address(query)
+  }
+
+  /// The address for a request that was pushed (RFC 9126 §4).
+  package func url(pushedAs uri: String) -> String {
+    var query = FormBody()
+    query.append("client_id", clientID)
+    query.append("request_uri", uri)
+    return address(query)
+  }
+
+  private func address(_ query: FormBody) -> String {
+    let separator = endpoint.target.contains("?") ? "&" : "?"
+    return endpoint.description + separator + String(decoding: query.bytes, as: UTF8.self)
+  }
+
+  /// Everything but the application's id.
+  func appendParameters(to query: inout FormBody) {
     query.append("response_type", "code")
     query.append("redirect_uri", redirectURI)
-    query.append("scope", scopes.union(extraScopes).decorated.description)
+    query.append("scope", scopes.union(extraScopes).decorated(offlineAccess).description)
     query.append("state", session.state)
     if responseMode != .query { query.append("response_mode", responseMode.rawValue) }
     query.append("code_challenge", session.proof.challenge)
@@ -63,13 +85,18 @@ package struct AuthorizationRequest: Sendable {
     query.append("nonce", session.nonce)
     query.append("client_info", "1")
     if let loginHint { query.append("login_hint", loginHint) }
-    if let prompt { query.append("prompt", prompt.rawValue) }
+    if let prompts { query.append("prompt", prompts) }
+    if offlineAccess == .parameter { query.append("access_type", "offline") }
     if let maxAge { query.append("max_age", "\(maxAge)") }
     if !authenticationContexts.isEmpty {
       query.append("acr_values", authenticationContexts.joined(separator: " "))
     }
     if let claims { query.append("claims", claims.text) }
-    let separator = endpoint.target.contains("?") ? "&" : "?"
-    return endpoint.description + separator + String(decoding: query.bytes, as: UTF8.self)
+  }
+
+  /// What the person is shown, with the consent that a refresh token takes.
+  private var prompts: String? {
+    guard offlineAccess == .parameter, prompt != Prompt.none, prompt != .consent else { return prompt?.rawValue }
+    return [prompt?.rawValue, Prompt.consent.rawValue].compactMap(\.self).joined(separator: " ")
   }
 }

@@ -69,8 +69,8 @@ package struct DeviceAuthorizationRequest: Sendable {
   package var endpoint: HTTPURL
   /// The application.
   package var clientID: String
-  /// What is asked for, extra scopes included.
-  package var scopes: ScopeSet
+  /// What is asked for, extra scopes included, decorated.
+  package let scopes: ScopeSet
   /// Claims and capabilities, merged.
   package var claims: Claims?
   /// What the provider could repeat of it.
@@ -78,26 +78,30 @@ package struct DeviceAuthorizationRequest: Sendable {
   private let authentication: ClientAuthentication
 
   /// A request of these parts; nil where the provider knows no device codes.
-  /// - Parameter placement: where the secret is written; nil is the provider's first.
+  /// - Parameters:
+  ///   - placement: where the secret is written; nil is the provider's first.
+  ///   - showsCertificate: whether the application proves itself in the TLS handshake.
   package init?(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
-    credential: ClientCredential?, scopes: ScopeSet, claims: Claims?
+    credential: ClientCredential?, showsCertificate: Bool = false, scopes: ScopeSet, claims: Claims?
   ) {
-    guard let endpoint = metadata.deviceAuthorizationEndpoint else { return nil }
+    guard let endpoint = metadata.url(of: .deviceAuthorization, showingCertificate: showsCertificate) else {
+      return nil
+    }
     self.endpoint = endpoint
     self.clientID = clientID
-    self.scopes = scopes
+    self.scopes = scopes.decorated(metadata.offlineAccess)
     self.claims = claims
     sentSecrets = SentSecrets(credential.map { [$0.secret] } ?? [])
     authentication = ClientAuthentication(
       clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
   }
 
-  /// The form, its scopes decorated.
+  /// The form.
   package var body: [UInt8] {
     var form = FormBody()
     authentication.begin(&form)
-    form.append("scope", scopes.decorated.description)
+    form.append("scope", scopes.description)
     if let claims { form.append("claims", claims.text) }
     authentication.end(&form)
     return form.bytes

@@ -27,6 +27,9 @@ package struct IDTokenValidation: Sendable {
   package var clientID: String
   /// The sign-in's nonce; nil for device codes, which have none.
   package var nonce: String?
+  /// Whether a token may be without the nonce. A code that only its own sign-in can redeem (PKCE) needs none (RFC 9700
+  /// §4.5.3), and some providers leave it out.
+  package var mayLackNonce = false
   /// The maximum age that was asked for, in seconds.
   package var maxAge: Int64?
 
@@ -51,7 +54,7 @@ package struct IDTokenValidation: Sendable {
     } catch {
       throw .token(error)
     }
-    if let nonce, claims.nonce != nonce { throw .nonce }
+    if let nonce, claims.nonce != nonce, !(mayLackNonce && claims.nonce == nil) { throw .nonce }
     if claims.audiences.count > 1, claims.application != clientID { throw .authorizedParty(claims.application) }
     if let maxAge {
       guard let at = claims.authenticatedAt, now <= at + maxAge + Self.leeway else {
@@ -64,6 +67,7 @@ package struct IDTokenValidation: Sendable {
   /// The issuer, its tenant filled in where Entra's metadata leaves that to the token. What the token says of its
   /// tenant is believed only as far as the signature covers issuer and tenant together.
   private func expectedIssuer(of token: SignedJWT) -> String {
+    if issuer == ProviderMetadata.google, let named = token.claims.issuer, issuer == "https://\(named)" { return named }
     guard case .entra = authority.kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {
       return issuer
     }

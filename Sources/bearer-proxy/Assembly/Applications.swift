@@ -59,6 +59,8 @@ extension LoadedConfiguration {
         var application = Application(
           $0, credential: certificates.credential(of: $0), version: credentials[$0], fetch: fetch($0))
         application.authentication = authentication
+        if let authority = route.authority { application.authority = authority }
+        application.boundCertificate = certificates.shownToUpstreams(by: $0)?.sha256
         return application
       }
     }
@@ -73,7 +75,7 @@ extension LoadedConfiguration {
 }
 
 /// Which credential of each application this is.
-struct CredentialVersions {
+struct CredentialVersions: Sendable {
   private struct Identity: Hashable {
     var authority: Authority
     var clientID: String

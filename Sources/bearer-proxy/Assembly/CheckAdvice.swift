@@ -66,7 +66,14 @@ struct CheckAdvice {
 
   private func advice(_ reply: TokenErrorReply) -> String {
     switch reply.error {
+    case TokenErrorReply.boundElsewhere:
+      "Set 'bound_tokens: true' under 'mutual_tls' of \(section), so that upstreams are shown the certificate; or have "
+        + "the provider give tokens that are not bound."
     case "invalid_client" where reply.clockSkew != nil: Self.clockAdvice
+    case "invalid_client" where application?.isKnownByHandshake == true:
+      "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, with "
+        + "tls_client_auth or self_signed_tls_client_auth, and check 'client_id'. Does the token endpoint, or its "
+        + "alias in mtls_endpoint_aliases, ask for certificates?"
     case "invalid_client" where thumbprint != nil:
       "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, and check "
         + "'client_id' and 'authority'. If it is registered, does the provider want another 'algorithm', 'key_id', "
@@ -245,10 +252,5 @@ extension CheckAdvice {
 
 extension RouteSettings {
   /// The application whose token it adds.
-  var application: String? {
-    switch token {
-    case .none: nil
-    case .application(let name, _), .account(let name, _, _): name
-    }
-  }
+  var application: String? { token.application }
 }

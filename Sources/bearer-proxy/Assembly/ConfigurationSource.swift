@@ -29,6 +29,21 @@ struct LoadedConfiguration: Sendable {
 }
 
 extension LoadedConfiguration {
+  /// The same with certificates of some applications as they were in `former`.
+  func keepingCertificates(
+    of names: Set<String>, from former: LoadedConfiguration
+  ) throws(ConfigurationError) -> LoadedConfiguration {
+    let certificates = certificates.keeping(names, from: former.certificates)
+    return LoadedConfiguration(
+      settings, try TLSContexts(settings, certificates, reusing: former.contexts), certificates, cache)
+  }
+
+  private init(
+    _ settings: Settings, _ contexts: TLSContexts, _ certificates: SigningCertificates, _ cache: CacheLocation
+  ) {
+    (self.settings, self.contexts, self.certificates, self.cache) = (settings, contexts, certificates, cache)
+  }
+
   /// Loads both kinds of certificates, so that what is wrong with either is said at once.
   private static func certificates(
     _ settings: Settings, _ former: LoadedConfiguration?
@@ -38,13 +53,13 @@ extension LoadedConfiguration {
       certificates = try SigningCertificates(settings)
     } catch let signing {
       do throws(ConfigurationError) {
-        _ = try TLSContexts(settings, reusing: former?.contexts)
+        _ = try TLSContexts(settings, .none, reusing: former?.contexts)
       } catch {
         throw ConfigurationError(error.issues + signing.issues)
       }
       throw signing
     }
-    return (try TLSContexts(settings, reusing: former?.contexts), certificates)
+    return (try TLSContexts(settings, certificates, reusing: former?.contexts), certificates)
   }
 }
 

@@ -16,7 +16,8 @@ struct SigningCertificates: Sendable {
   struct Loaded: Sendable {
     let file: Located<String>
     let certificate: SigningCertificate
-    let form: ClientAssertionForm
+    /// How the application proves itself with it.
+    let credential: CredentialSource
 
     var validity: CertificateValidity {
       CertificateValidity(notBefore: UnixTime(certificate.notBefore), notAfter: UnixTime(certificate.notAfter))
@@ -31,13 +32,21 @@ struct SigningCertificates: Sendable {
     var loader = SigningCertificateLoader()
     loaded = settings.applications.compactMap { application in
       guard let certificate = application.certificate else { return nil }
-      return loader.load(certificate, at: application.authority.value).map { (application.name, $0) }
+      return loader.load(certificate, of: application).map { (application.name, $0) }
     }
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
   }
 
-  private init() {
-    loaded = []
+  private init(_ loaded: [(application: String, Loaded)] = []) {
+    self.loaded = loaded
+  }
+
+  /// The same with those of some applications as they were in `former`.
+  func keeping(_ names: Set<String>, from former: SigningCertificates) -> SigningCertificates {
+    SigningCertificates(
+      loaded.map { own in
+        names.contains(own.application) ? former.loaded.first { $0.application == own.application } ?? own : own
+      })
   }
 
   /// For configurations without any.
@@ -51,10 +60,18 @@ struct SigningCertificates: Sendable {
     case .assertionFile(let file): return .assertionFile(path: file.value)
     case .managedIdentity(let settings): return .managedIdentity(settings.identity)
     case .federated(let settings, let audience): return .federated(settings.identity, audience: audience)
-    case .certificate:
-      let own = loaded.first { $0.application == application.name }
-      return own.map { .certificate($0.1.certificate, $0.1.form) }
+    case .certificate, .mutualTLS: return loaded.first { $0.application == application.name }?.1.credential
     }
+  }
+
+  /// The certificate that an application shows in TLS handshakes with its provider; nil where it shows none.
+  func shownToProvider(by application: ApplicationSettings) -> SigningCertificate? {
+    if case .mutualTLS(let certificate)? = credential(of: application) { certificate } else { nil }
+  }
+
+  /// The certificate that upstreams are shown with an application's tokens; nil where they are shown none of its own.
+  func shownToUpstreams(by application: ApplicationSettings) -> SigningCertificate? {
+    application.hasBoundTokens ? shownToProvider(by: application) : nil
   }
 
   /// The thumbprint of an application's certificate as portals show it; nil where it has none.
@@ -107,8 +124,15 @@ private struct SigningCertificateLoader {
   /// More than any key and chain.
   private static let limit = 1 << 20
 
-  mutating func load(_ settings: CertificateSettings, at authority: Authority) -> SigningCertificates.Loaded? {
+  mutating func load(
+    _ settings: CertificateSettings, of application: ApplicationSettings
+  ) -> SigningCertificates.Loaded? {
     guard let certificate = certificate(settings) else { return nil }
+    if case .mutualTLS? = application.credential {
+      return SigningCertificates.Loaded(
+        file: settings.file, certificate: certificate, credential: .mutualTLS(certificate))
+    }
+    let authority = application.authority.value
     let possible = certificate.algorithms
     if let chosen = settings.algorithm, !possible.contains(chosen.value) {
       let words = possible.map(\.rawValue).joined(separator: ", ")
@@ -119,8 +143,10 @@ private struct SigningCertificateLoader {
     guard let algorithm = settings.algorithm?.value ?? authority.assertionAlgorithm(among: possible) else { return nil }
     return SigningCertificates.Loaded(
       file: settings.file, certificate: certificate,
-      form: ClientAssertionForm(
-        algorithm, keyID: settings.keyID, sendsChain: settings.sendsChain, audience: settings.audience))
+      credential: .certificate(
+        certificate,
+        ClientAssertionForm(
+          algorithm, keyID: settings.keyID, sendsChain: settings.sendsChain, audience: settings.audience)))
   }
 
   private mutating func certificate(_ settings: CertificateSettings) -> SigningCertificate? {

@@ -23,26 +23,32 @@ struct TLSContexts {
 
   /// Loads every file once. Routes and applications with the same settings share a context, also with those of `former`
   /// where the files still hold the same: connections made with them are as good as new ones.
-  init(_ settings: Settings, reusing former: TLSContexts? = nil) throws(ConfigurationError) {
+  init(
+    _ settings: Settings, _ certificates: SigningCertificates, reusing former: TLSContexts? = nil
+  ) throws(ConfigurationError) {
     var loader = TLSContextLoader(former: former?.made ?? [:])
     listeners = settings.listeners.map { listener in
       listener.tls.flatMap { loader.server($0, callers: listener.callers.certificateTrust) }
     }
     routes = settings.routes.map { route in
-      route.upstream.value.scheme == .https
-        ? loader.client(caFile: route.tls.caFile, certificate: route.tls.clientCertificate, user: route.upstream) : nil
+      guard route.upstream.value.scheme == .https else { return nil }
+      let application = route.application.flatMap { settings.application(named: $0) }
+      let shown = application.flatMap { certificates.shownToUpstreams(by: $0) }
+      return loader.client(
+        caFile: route.tls.caFile, shown.map { .loaded($0) } ?? .init(route.tls.clientCertificate), user: route.upstream)
     }
     applications = settings.applications.map { application in
-      application.managedIdentity == nil && application.authority.value.url.scheme == .https
-        ? loader.client(caFile: application.caFile, certificate: nil, user: application.authority) : nil
+      guard application.managedIdentity == nil, application.authority.value.url.scheme == .https else { return nil }
+      let shown = certificates.shownToProvider(by: application)
+      return loader.client(
+        caFile: application.caFile, shown.map { .loaded($0) } ?? .none, user: application.authority)
     }
     machines = settings.applications.map { application in
       application.machineIdentity.flatMap { loader.pinned($0.identity.host, user: application.authority) }
     }
     var callerIssuers: [String?: TLSContext] = [:]
     for rule in settings.callerIssuers where rule.authority.value.url.scheme == .https {
-      callerIssuers[rule.caFile?.value] = loader.client(
-        caFile: rule.caFile, certificate: nil, user: rule.authority)
+      callerIssuers[rule.caFile?.value] = loader.client(caFile: rule.caFile, .none, user: rule.authority)
     }
     self.callerIssuers = callerIssuers
     made = loader.made
@@ -54,10 +60,25 @@ struct TLSContexts {
     caFile: Located<String>?, certificate: CertificateFiles?, user: Located<User>
   ) throws(ConfigurationError) -> TLSContext? {
     var loader = TLSContextLoader(former: [:])
-    let context = loader.client(caFile: caFile, certificate: certificate, user: user)
+    let context = loader.client(caFile: caFile, .init(certificate), user: user)
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
     return context
   }
+}
+
+/// What is shown to a server that asks for a certificate.
+private enum ShownCertificate {
+  case none
+  /// What the files hold.
+  case files(CertificateFiles)
+  /// An application's, which was loaded before.
+  case loaded(SigningCertificate)
+
+  init(_ files: CertificateFiles?) {
+    self = files.map { .files($0) } ?? .none
+  }
+
+  var files: CertificateFiles? { if case .files(let files) = self { files } else { nil } }
 }
 
 /// The files that a context is made of, and what they hold.
@@ -66,6 +87,8 @@ private struct MadeOf: Hashable {
   /// Of the authorities; nil: the system's.
   var caFile: String?
   var certificate: TLSIdentity?
+  /// SHA-256 of a certificate that was loaded before.
+  var loaded: [UInt8]?
   private var contents: [[UInt8]?]
 
   init(server certificate: TLSIdentity, callers: String?) {
@@ -73,8 +96,10 @@ private struct MadeOf: Hashable {
     contents = [callers, certificate.certificatePath, certificate.keyPath].map { $0.flatMap { contentDigest(of: $0) } }
   }
 
-  init(client certificate: TLSIdentity?, caFile: String?) {
+  init(client shown: ShownCertificate, caFile: String?) {
+    let certificate = shown.files.map { TLSIdentity($0) }
     (isServer, self.caFile, self.certificate) = (false, caFile, certificate)
+    if case .loaded(let certificate) = shown { loaded = certificate.sha256 }
     contents = [caFile ?? TLSContext.systemTrustPath, certificate?.certificatePath, certificate?.keyPath].map {
       $0.flatMap { contentDigest(of: $0) }
     }
@@ -105,17 +130,20 @@ private struct TLSContextLoader {
   }
 
   mutating func client<User>(
-    caFile: Located<String>?, certificate: CertificateFiles?, user: Located<User>
+    caFile: Located<String>?, _ shown: ShownCertificate, user: Located<User>
   ) -> TLSContext? {
-    let parts = MadeOf(client: certificate.map { TLSIdentity($0) }, caFile: caFile?.value)
+    let parts = MadeOf(client: shown, caFile: caFile?.value)
     // Files that could not be used are reported once, where they are met first.
     if failed.contains(parts) { return nil }
     do throws(TLSConfigurationError) {
       return try context(parts) { () throws(TLSConfigurationError) in
-        try TLSContext.client(trustPath: parts.caFile, identity: parts.certificate)
+        switch shown {
+        case .none, .files: try TLSContext.client(trustPath: parts.caFile, identity: parts.certificate)
+        case .loaded(let certificate): try TLSContext.client(trustPath: parts.caFile, showing: certificate)
+        }
       }
     } catch {
-      report(error, certificate: certificate, caFile: caFile, elsewhere: user)
+      report(error, certificate: shown.files, caFile: caFile, elsewhere: user)
       failed.insert(parts)
       return nil
     }

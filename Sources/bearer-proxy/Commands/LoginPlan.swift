@@ -25,6 +25,8 @@ struct LoginPlan: Equatable {
 
   /// The application's name.
   var application: String
+  /// Its authority, where the routes name another tenant than the application's.
+  var authority: Authority?
   /// What the first token is for.
   var scopes: ScopeSet
   /// What is consented to beside that.
@@ -47,31 +49,37 @@ struct LoginPlan: Equatable {
         throw .routeWithoutAccount(name)
       }
       self.init(
-        application: application, scopes: scopes, extraScopes: options.extraScopes, account: account,
-        routes: [ShownName(name, route.displayName)])
+        application: application, authority: route.authority, scopes: scopes, extraScopes: options.extraScopes,
+        account: account, routes: [ShownName(name, route.displayName)])
     case .application(let name):
       guard applications.contains(name) else {
         throw .unknownApplication(name, among: applications)
       }
-      let wishes = routes.compactMap { route -> (route: ShownName, account: String?, scopes: ScopeSet)? in
+      let wishes = routes.compactMap {
+        route -> (route: ShownName, authority: Authority?, account: String?, scopes: ScopeSet)? in
         guard case .account(name, let account, let scopes) = route.token else { return nil }
-        return (ShownName(route.name, route.displayName), account, scopes)
+        return (ShownName(route.name, route.displayName), route.authority, account, scopes)
       }
       let first = wishes.first
-      let served = wishes.filter { $0.account == first?.account }
+      // Consent in one tenant is none in another.
+      let served = wishes.filter { $0.account == first?.account && $0.authority == first?.authority }
       let others = served.dropFirst().map(\.scopes)
       let joined = others.reduce(ScopeSet.none) { $0.union($1) }
       let all = joined.union(first?.scopes ?? .none)
       let hasDefault = all.words.contains { $0.hasSuffix("/.default") }
       self.init(
-        application: name, scopes: first?.scopes ?? .none,
+        application: name, authority: first?.authority, scopes: first?.scopes ?? .none,
         extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined), account: first?.account,
         routes: served.map(\.route))
     }
   }
 
-  private init(application: String, scopes: ScopeSet, extraScopes: ScopeSet, account: String?, routes: [ShownName]) {
+  private init(
+    application: String, authority: Authority?, scopes: ScopeSet, extraScopes: ScopeSet, account: String?,
+    routes: [ShownName]
+  ) {
     self.application = application
+    self.authority = authority
     self.scopes = scopes
     self.extraScopes = extraScopes
     self.account = account

@@ -28,9 +28,14 @@ extension RunningProxy {
     reading = .running(isAnnounced: reason == .always, again: nil)
     if reason == .always { notifier?.reloading() }
     let (source, known, former, tell) = (source, state, generation.configuration, tell)
+    let proof = BoundCertificateProof(composition, generation)
     Task { () async -> Void in
       let read = await source.read(reason, since: known, succeeding: former)
-      tell.yield(.read(read))
+      let (proven, keepsFormer) = await proof.proven(read)
+      tell.yield(.read(proven))
+      guard keepsFormer else { return }
+      await TokenBroker.sleep(BoundCertificateProof.pause)
+      tell.yield(.reload)
     }
   }
 

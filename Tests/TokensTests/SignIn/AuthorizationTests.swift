@@ -58,6 +58,50 @@ import Tokens
     #expect(!request.url.contains("v~1") && !request.url.contains("v%7E1"))
   }
 
+  @Test(
+    arguments: [
+      (nil, "prompt=consent&access_type=offline"),
+      (.selectAccount, "prompt=select_account%20consent&access_type=offline"),
+      (.consent, "prompt=consent&access_type=offline"), (Prompt.none, "prompt=none&access_type=offline"),
+    ] as [(Prompt?, String)])
+  func `where no scope does it, parameters ask for a refresh token`(prompt: Prompt?, expected: String) throws {
+    var request = AuthorizationRequest(
+      endpoint: try HTTPURL("https://accounts.google.com/a"), clientID: "c", redirectURI: "http://localhost",
+      scopes: try ScopeSet(["x"]), session: Self.session())
+    request.offlineAccess = .parameter
+    request.prompt = prompt
+    #expect(request.url.contains("&scope=openid%20profile%20x&") && request.url.hasSuffix("&" + expected))
+  }
+
+  @Test func `what is pushed is what the browser would have brought, with the application's proof`() throws {
+    let request = AuthorizationRequest(
+      endpoint: try HTTPURL("https://i/a"), clientID: "c", redirectURI: "http://localhost",
+      scopes: try ScopeSet(["x"]), session: Self.session())
+    let json = """
+      {"issuer": "https://i", "token_endpoint": "https://i/t", "pushed_authorization_request_endpoint": "https://i/p"}
+      """
+    let metadata = try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://i"))
+    let pushed = try #require(
+      PushedAuthorizationRequest(
+        request, metadata: metadata, placement: .body, credential: .secret(Secret("s3")), showsCertificate: false))
+    let query = try #require(request.url.split(separator: "?").last)
+    #expect(String(decoding: pushed.body, as: UTF8.self) == "\(query)&client_secret=s3")
+    #expect(pushed.endpoint.description == "https://i/p")
+    #expect(request.url(pushedAs: "urn:x:1") == "https://i/a?client_id=c&request_uri=urn%3Ax%3A1")
+    func reply(_ status: Int, _ json: String) throws -> String {
+      try PushedAuthorizationReply(
+        status: status, retryAfter: nil, body: Array(json.utf8), sent: pushed.sentSecrets, now: UnixTime(0)
+      ).requestURI
+    }
+    #expect(try reply(201, #"{"request_uri": "urn:x:1", "expires_in": 60}"#) == "urn:x:1")
+    for json in ["{}", #"{"request_uri": ""}"#, #"{"request_uri": "a b"}"#, "<html>"] {
+      #expect(throws: TokenFailure(.unintelligible, status: 201)) { try reply(201, json) }
+    }
+    #expect(throws: TokenFailure(.refused(TokenErrorReply(error: "invalid_request")), status: 400)) {
+      try reply(400, #"{"error": "invalid_request"}"#)
+    }
+  }
+
   static let refused: [(String, AuthorizationReplyError)] = [
     ("", .state), ("code=C", .state), ("state=&code=C", .state), ("state=other&code=C", .state),
     ("state=S&code=C", .state), ("state=other&error=access_denied", .state), ("state=s", .withoutCode),

@@ -14,6 +14,7 @@ import Tokens
     var authority = "https://i"
     var issuer = "https://i"
     var nonce: String? = "n"
+    var mayLackNonce = false
     var maxAge: Int64?
     var now: Int64 = 1500
     var verdict = SignatureVerdict.valid
@@ -35,6 +36,17 @@ import Tokens
     // 81 nonce
     Row(testDescription: "another nonce", claims: good.replacing(#""n""#, with: #""N""#), rejection: .nonce),
     Row(testDescription: "no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), rejection: .nonce),
+    Row(
+      testDescription: "no nonce, with PKCE", claims: good.replacing(#","nonce":"n""#, with: ""), mayLackNonce: true),
+    Row(
+      testDescription: "another nonce, with PKCE", claims: good.replacing(#""n""#, with: #""N""#), mayLackNonce: true,
+      rejection: .nonce),
+    Row(
+      testDescription: "Google without its scheme", claims: good.replacing("https://i", with: "accounts.google.com"),
+      authority: "https://accounts.google.com", issuer: "https://accounts.google.com"),
+    Row(
+      testDescription: "another without its scheme", claims: good.replacing("https://i", with: "i"),
+      rejection: .token(.issuer("i"))),
     Row(
       testDescription: "another issuer", claims: good.replacing("https://i", with: "https://j"),
       rejection: .token(.issuer("https://j"))),
@@ -77,8 +89,9 @@ import Tokens
   {
     let header = #"{"alg":"\#(row.alg)","kid":"k"}"#
     let token = try SignedJWT("\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(row.claims.utf8))).AA")
-    let rule = IDTokenValidation(
+    var rule = IDTokenValidation(
       issuer: row.issuer, authority: try Authority(row.authority), clientID: "c", nonce: row.nonce, maxAge: row.maxAge)
+    rule.mayLackNonce = row.mayLackNonce
     func accept() throws(IDTokenRejection) -> JWTClaims {
       try rule.accept(token, now: UnixTime(row.now)) { _, _ in row.verdict }
     }

@@ -1,0 +1,27 @@
+// Whether an access token is of use only to who shows a certificate. What the token says of it is read without proof:
+// it is the upstream that insists on it.
+
+package import Bytes
+
+/// Certificate-bound access tokens (RFC 8705 §3).
+package enum TokenBinding {
+  /// The certificate that the sender of a token has to show: the SHA-256 of its DER in base64url (`cnf.x5t#S256`). Nil
+  /// for a token without such a condition, and for one that cannot be read.
+  package static func certificate(of token: Secret) -> String? {
+    let parts = token.revealed().split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    let claims: [UInt8]
+    do throws(Base64URLError) {
+      claims = try Base64URL.decode(parts[1])
+    } catch {
+      return nil
+    }
+    return JSONValue(json: claims)?.members?["cnf"]?.members?["x5t#S256"]?.text
+  }
+
+  /// Whether a token may be sent by who shows this certificate; nil: none.
+  package static func allows(_ token: Secret, showing certificate: [UInt8]?) -> Bool {
+    guard let bound = self.certificate(of: token) else { return true }
+    return certificate.map { Base64URL.encode($0) == bound } ?? false
+  }
+}

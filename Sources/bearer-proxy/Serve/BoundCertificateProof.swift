@@ -1,0 +1,90 @@
+// The trial of a changed certificate that tokens are bound to, before it is in force. A held token of the former
+// certificate is of no use with the new one, so it cannot serve until the new one has obtained its own: the former
+// certificate itself stays until then.
+
+import Bytes
+import Configuration
+import HTTPClient
+import Identity
+import Platform
+import Proxy
+import Telemetry
+import Tokens
+
+/// Tries the certificates of a configuration that has been read.
+struct BoundCertificateProof: Sendable {
+  private let log: Log
+  private let broker: TokenBroker
+  private let fetcher: Fetcher
+  private let tracer: Tracer?
+  private let former: LoadedConfiguration
+  private let credentials: CredentialVersions
+
+  /// Seconds until a certificate that obtained no token is tried again.
+  static let pause: Int64 = 60
+
+  init(_ composition: Composition, _ generation: Generation) {
+    (log, broker) = (composition.log, composition.broker)
+    (fetcher, tracer) = (composition.machinery.fetcher, composition.process.tracer)
+    former = generation.configuration
+    credentials = generation.credentials
+  }
+
+  /// The reading with the former certificates in the place of those that obtain no token, and whether there are any.
+  func proven(_ reading: ConfigurationSource.Reading) async -> (ConfigurationSource.Reading, keepsFormer: Bool) {
+    guard case .success(let next)? = reading.result else { return (reading, false) }
+    var kept: Set<String> = []
+    for application in changed(in: next) {
+      guard let failure = await failure(of: application, in: next) else { continue }
+      kept.insert(application.name)
+      log.warning(
+        "changed certificate obtained no token, the former one stays in use",
+        [
+          "application": .string(application.name),
+          "thumbprint": .string(next.certificates.thumbprint(of: application.name) ?? ""),
+          "reason": .string(failure.reason), "detail": .string(failure.detail),
+          "next": .string("register the certificate at the provider; it is tried again in a minute"),
+        ])
+    }
+    if kept.isEmpty { return (reading, false) }
+    let result: Result<LoadedConfiguration, ConfigurationError>
+    do throws(ConfigurationError) {
+      result = .success(try next.keepingCertificates(of: kept, from: former))
+    } catch {
+      result = .failure(error)
+    }
+    return (ConfigurationSource.Reading(result: result, state: reading.state), true)
+  }
+
+  /// The applications whose tokens are bound, and whose certificate is another than before.
+  private func changed(in next: LoadedConfiguration) -> [ApplicationSettings] {
+    next.settings.applications.filter { application in
+      guard let new = next.certificates.shownToUpstreams(by: application),
+        let same = former.settings.application(named: application.name),
+        same.authority.value == application.authority.value, same.clientID == application.clientID,
+        let old = former.certificates.shownToUpstreams(by: same)
+      else { return false }
+      return new != old
+    }
+  }
+
+  /// Why an application's certificate obtains no token for its routes; nil where it does, or is not tried: a person's
+  /// refresh token is not spent on it.
+  private func failure(of application: ApplicationSettings, in next: LoadedConfiguration) async -> AcquisitionError? {
+    var credentials = credentials
+    credentials.follow(next.settings.applications, next.certificates)
+    let providers = Providers(next, fetcher: fetcher, tracer: tracer)
+    let route = next.settings.routes.first {
+      if case .application(application.name, _) = $0.token { true } else { false }
+    }
+    guard let route,
+      let subscription = next.subscription(of: route, credentials: credentials, fetch: providers.fetch)
+    else { return nil }
+    do throws(AcquisitionError) {
+      _ = try await broker.bearer(for: subscription)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// An application that its certificate proves in the TLS handshake (RFC 8705), at a provider of Authlib's behind
+// OpenSSL, with tokens that are of use only to who shows the same certificate; nginx and the provider's own API want to
+// see it.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Mutual TLS with the provider", .keepsSecrets, .timeLimit(.minutes(5)))
+struct MutualTLSTests {
+  private let directory: TemporaryDirectory
+  private let authority: CertificateAuthority
+  private let provider: OpenIDProvider
+  private let mutualPort: Int
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    authority = try await CertificateAuthority(in: directory)
+    mutualPort = try freePort()
+    for name in ["first", "second", "third"] { _ = try await authority.issue(name, for: []) }
+    let server = try await authority.issue("provider")
+    for name in ["app", "known"] { try Self.copy("first.pem", to: "\(name).pem", in: directory) }
+    try Self.copy("first.key", to: "app.key", in: directory)
+    provider = try await OpenIDProvider(
+      in: directory, https: server,
+      [
+        "--handshake-client", "handshake-app:\(directory.file("known.pem"))", "--mutual-port", "\(mutualPort)",
+        "--mutual-ca", authority.file, "--ca-file", authority.file,
+      ])
+  }
+
+  private static func copy(_ source: String, to name: String, in directory: TemporaryDirectory) throws {
+    try directory.write(directory.read(source), to: "\(name).new")
+    chmod(directory.file("\(name).new"), 0o600)
+    guard rename(directory.file("\(name).new"), directory.file(name)) == 0 else {
+      throw TestSupportError("cannot replace \(name)")
+    }
+  }
+
+  private func configuration(_ upstream: String, options: String = ", bound_tokens: true") -> String {
+    """
+    applications:
+      contoso:
+        authority: "\(provider.issuer)"
+        client_id: handshake-app
+        credential: {mutual_tls: {certificate_file: app.pem, key_file: app.key\(options)}}
+        tls: {ca_file: "\(authority.file)"}
+    routes:
+      - {name: orders, path: /orders/, upstream: "\(upstream)", application: contoso,
+         token: {as: application, scopes: [orders.read]}, tls: {ca_file: "\(authority.file)"}}
+
+    """
+  }
+
+  private var api: String { "https://127.0.0.1:\(mutualPort)/api/" }
+
+  private static func records(_ proxy: ProxyUnderTest, _ message: String) -> Int {
+    proxy.process.errors.split(separator: "\n").count { $0.contains("\"message\":\"\(message)\"") }
+  }
+
+  @Test func `the certificate alone proves the application, and goes with its bound tokens to the upstream`()
+    async throws
+  {
+    let proxy = try await ProxyUnderTest(in: directory, configuration(api))
+    let answer = try await proxy.get("/orders/whoami")
+    #expect(answer.status == 200 && answer.body.contains(#""client_id":"handshake-app""#), "\(answer.body)")
+    #expect(try await provider.requests(to: "token") == 1)
+    let status = try await proxy.admin("/status").body
+    #expect(status.contains("(certificate of contoso)") && status.contains("ends soon: valid for "), "\(status)")
+    #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
+    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(live.status == 0, "\(live.output)\(live.errors)")
+  }
+
+  @Test func `nginx is shown the certificate, too`() async throws {
+    let nginx = try await NginxUpstream(
+      in: directory, certificate: authority.issue("upstream"), clientAuthority: authority.file)
+    let proxy = try await ProxyUnderTest(in: directory, configuration("https://127.0.0.1:\(nginx.tlsPort)/echo/"))
+    let answer = try await proxy.get("/orders/x")
+    #expect(answer.status == 200 && answer.body.contains("authorization=Bearer eyJ"), "\(answer.status) \(answer.body)")
+  }
+
+  @Test func `a bound token goes to no upstream that is not shown the certificate`() async throws {
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    let proxy = try await ProxyUnderTest(
+      in: directory, configuration("https://127.0.0.1:\(nginx.tlsPort)/echo/", options: ""))
+    let answer = try await proxy.get("/orders/x")
+    #expect(answer.status == 502 && answer.body.contains("certificate_bound_token"), "\(answer.status) \(answer.body)")
+    #expect(nginx.accessLog.isEmpty)
+    #expect(proxy.process.errors.contains("Set 'bound_tokens: true' under 'mutual_tls'"))
+    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(live.status != 0 && live.output.contains("bound to the certificate with x5t#S256"), "\(live.output)")
+  }
+
+  @Test func `a certificate that the provider does not know is named by its thumbprint`() async throws {
+    try Self.copy("second.pem", to: "known.pem", in: directory)
+    let proxy = try await ProxyUnderTest(in: directory, configuration(api))
+    #expect(try await proxy.get("/orders/whoami").status == 502)
+    #expect(proxy.process.errors.contains("tls_client_auth or self_signed_tls_client_auth"))
+    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(live.output.contains("Register the certificate with the thumbprint "), "\(live.output)")
+  }
+
+  @Test func `a changed certificate takes over when it has obtained a token, and the former one serves until then`()
+    async throws
+  {
+    let proxy = try await ProxyUnderTest(in: directory, configuration(api))
+    #expect(try await proxy.get("/orders/whoami").status == 200)
+    try Self.copy("second.pem", to: "app.pem", in: directory)
+    #expect(
+      try await eventually { Self.records(proxy, "configuration not reloaded, the one before stays in force") >= 1 })
+    // The pair is whole, and the provider does not know it yet.
+    try Self.copy("second.key", to: "app.key", in: directory)
+    #expect(
+      try await eventually(within: .seconds(30)) {
+        Self.records(proxy, "changed certificate obtained no token, the former one stays in use") >= 1
+      }, "\(proxy.process.errors)")
+    #expect(try await proxy.get("/orders/whoami").status == 200)
+    // The provider knows another pair, which is tried at once.
+    try Self.copy("third.pem", to: "known.pem", in: directory)
+    try Self.copy("third.key", to: "app.key", in: directory)
+    try Self.copy("third.pem", to: "app.pem", in: directory)
+    #expect(
+      try await eventually(within: .seconds(30)) {
+        let answer = try await proxy.get("/orders/whoami")
+        return answer.status == 200 && Self.records(proxy, "configuration reloaded") >= 2
+      }, "\(proxy.process.errors)")
+    let thumbprint = try await succeed([
+      "openssl", "x509", "-in", directory.file("third.pem"), "-noout", "-fingerprint", "-sha1",
+    ])
+    let digits = thumbprint.split(separator: "=").last.map { $0.filter(\.isHexDigit) } ?? ""
+    #expect(try await proxy.admin("/status").body.contains(digits))
+  }
+}

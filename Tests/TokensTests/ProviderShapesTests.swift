@@ -1,0 +1,218 @@
+// Metadata as providers write them, by their documentation: what each has, spells and leaves out.
+
+import Bytes
+import HTTP
+import Testing
+import Tokens
+
+@Suite struct ProviderShapesTests {
+  struct Shape: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    /// As people copy it.
+    var authority: String
+    /// As the metadata spell it; nil: the same.
+    var issuer: String?
+    /// Endpoints by their members, from the issuer's origin or anywhere.
+    var endpoints: [String: String]
+    /// Further members.
+    var members = ""
+    var placements: [ClientSecretPlacement] = [.basic, .body]
+    var offlineAccess = OfflineAccess.scope
+    var supportsPKCE = true
+    var requiresPushed = false
+    var namesIssuer = false
+    /// The members that there are none of.
+    var missing: [ProviderEndpoint] = []
+  }
+
+  private static let methods = #""token_endpoint_auth_methods_supported": "#
+  private static let both = methods + #"["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]"#
+  private static let pkce = #", "code_challenge_methods_supported": ["plain", "S256"]"#
+
+  static let shapes: [Shape] = [
+    Shape(
+      testDescription: "Keycloak", authority: "https://id.example/realms/main/",
+      issuer: "https://id.example/realms/main",
+      endpoints: [
+        "token_endpoint": "https://id.example/realms/main/protocol/openid-connect/token",
+        "device_authorization_endpoint": "https://id.example/realms/main/protocol/openid-connect/auth/device",
+        "revocation_endpoint": "https://id.example/realms/main/protocol/openid-connect/revoke",
+        "pushed_authorization_request_endpoint":
+          "https://id.example/realms/main/protocol/openid-connect/ext/par/request",
+        "end_session_endpoint": "https://id.example/realms/main/protocol/openid-connect/logout",
+      ],
+      members: both + pkce
+        + #", "require_pushed_authorization_requests": false, "tls_client_certificate_bound_access_tokens": true"#
+        + #", "authorization_response_iss_parameter_supported": true, "mtls_endpoint_aliases": {"token_endpoint": "#
+        + #""https://id.example/realms/main/protocol/openid-connect/token"}"#,
+      namesIssuer: true),
+    Shape(
+      testDescription: "Okta", authority: "https://dev-1.okta.example/oauth2/default",
+      endpoints: [
+        "token_endpoint": "https://dev-1.okta.example/oauth2/default/v1/token",
+        "device_authorization_endpoint": "https://dev-1.okta.example/oauth2/default/v1/device/authorize",
+        "revocation_endpoint": "https://dev-1.okta.example/oauth2/default/v1/revoke",
+        "pushed_authorization_request_endpoint": "https://dev-1.okta.example/oauth2/default/v1/par",
+        "end_session_endpoint": "https://dev-1.okta.example/oauth2/default/v1/logout",
+      ], members: both + #", "code_challenge_methods_supported": ["S256"]"#),
+    Shape(
+      testDescription: "Auth0, whose issuer ends with a slash", authority: "https://contoso.auth0.example",
+      issuer: "https://contoso.auth0.example/",
+      endpoints: [
+        "token_endpoint": "https://contoso.auth0.example/oauth/token",
+        "device_authorization_endpoint": "https://contoso.auth0.example/oauth/device/code",
+        "revocation_endpoint": "https://contoso.auth0.example/oauth/revoke",
+        "end_session_endpoint": "https://contoso.auth0.example/oidc/logout",
+      ], members: both + pkce, missing: [.pushedAuthorization]),
+    Shape(
+      testDescription: "Google, whose endpoints are on other hosts and which has no offline_access",
+      authority: "https://accounts.google.com",
+      endpoints: [
+        "token_endpoint": "https://oauth2.googleapis.com/token",
+        "device_authorization_endpoint": "https://oauth2.googleapis.com/device/code",
+        "revocation_endpoint": "https://oauth2.googleapis.com/revoke",
+      ],
+      members: methods + #"["client_secret_post", "client_secret_basic"], "scopes_supported": ["openid", "email", "#
+        + #""profile"]"# + pkce,
+      offlineAccess: .parameter, missing: [.pushedAuthorization]),
+    Shape(
+      testDescription: "PingOne", authority: "https://auth.pingone.example/11111111-aaaa-4aaa-8aaa-111111111111/as",
+      endpoints: [
+        "token_endpoint": "https://auth.pingone.example/11111111-aaaa-4aaa-8aaa-111111111111/as/token",
+        "device_authorization_endpoint":
+          "https://auth.pingone.example/11111111-aaaa-4aaa-8aaa-111111111111/as/device_authorization",
+        "revocation_endpoint": "https://auth.pingone.example/11111111-aaaa-4aaa-8aaa-111111111111/as/revoke",
+        "pushed_authorization_request_endpoint":
+          "https://auth.pingone.example/11111111-aaaa-4aaa-8aaa-111111111111/as/par",
+        "end_session_endpoint": "https://auth.pingone.example/11111111-aaaa-4aaa-8aaa-111111111111/as/signoff",
+      ], members: both + pkce),
+    Shape(
+      testDescription: "Dex, without revocation and sign-out", authority: "https://dex.example/dex",
+      endpoints: [
+        "token_endpoint": "https://dex.example/dex/token",
+        "device_authorization_endpoint": "https://dex.example/dex/device/code",
+      ], members: methods + #"["client_secret_basic", "client_secret_post"]"# + pkce,
+      missing: [.revocation, .pushedAuthorization]),
+    Shape(
+      testDescription: "Authelia that wants sign-ins pushed", authority: "https://auth.example",
+      endpoints: [
+        "token_endpoint": "https://auth.example/api/oidc/token",
+        "device_authorization_endpoint": "https://auth.example/api/oidc/device-authorization",
+        "revocation_endpoint": "https://auth.example/api/oidc/revocation",
+        "pushed_authorization_request_endpoint": "https://auth.example/api/oidc/pushed-authorization-request",
+      ],
+      members: both + #", "code_challenge_methods_supported": ["S256"], "require_pushed_authorization_requests": true"#
+        + #", "authorization_response_iss_parameter_supported": true"#,
+      requiresPushed: true, namesIssuer: true),
+    Shape(
+      testDescription: "ZITADEL", authority: "https://contoso.zitadel.example",
+      endpoints: [
+        "token_endpoint": "https://contoso.zitadel.example/oauth/v2/token",
+        "device_authorization_endpoint": "https://contoso.zitadel.example/oauth/v2/device_authorization",
+        "revocation_endpoint": "https://contoso.zitadel.example/oauth/v2/revoke",
+        "end_session_endpoint": "https://contoso.zitadel.example/oidc/v1/end_session",
+      ], members: both + #", "code_challenge_methods_supported": ["S256"]"#, missing: [.pushedAuthorization]),
+    Shape(
+      testDescription: "AD FS", authority: "https://fs.example/adfs",
+      endpoints: [
+        "token_endpoint": "https://fs.example/adfs/oauth2/token/",
+        "device_authorization_endpoint": "https://fs.example/adfs/oauth2/devicecode",
+        "end_session_endpoint": "https://fs.example/adfs/oauth2/logout",
+      ],
+      members: methods + #"["client_secret_post", "client_secret_basic", "private_key_jwt"]"#
+        + #", "access_token_issuer": "http://fs.example/adfs/services/trust""#,
+      placements: [.body], supportsPKCE: false, missing: [.revocation, .pushedAuthorization]),
+    Shape(
+      testDescription: "a server of OAuth alone", authority: "https://as.example/tenant",
+      endpoints: ["token_endpoint": "https://as.example/tenant/token"], members: methods + #"["private_key_jwt"]"#,
+      supportsPKCE: false, missing: [.deviceAuthorization, .revocation, .pushedAuthorization]),
+  ]
+
+  @Test(arguments: shapes) func `the metadata of a provider are read as it writes them`(shape: Shape) throws {
+    let endpoints = shape.endpoints.map { #""\#($0)": "\#($1)""# }.joined(separator: ", ")
+    let json = #"{"issuer": "\#(shape.issuer ?? shape.authority)", \#(endpoints), \#(shape.members)}"#
+    let metadata = try ProviderMetadata(json: Array(json.utf8), authority: Authority(shape.authority))
+    #expect(metadata.issuer == shape.issuer ?? shape.authority)
+    for endpoint in ProviderEndpoint.allCases {
+      #expect(metadata.url(of: endpoint)?.description == shape.endpoints[endpoint.rawValue])
+      #expect((metadata.url(of: endpoint) == nil) == shape.missing.contains(endpoint))
+    }
+    #expect(metadata.endSessionEndpoint?.description == shape.endpoints["end_session_endpoint"])
+    #expect(metadata.secretPlacements == shape.placements)
+    #expect(metadata.offlineAccess == shape.offlineAccess)
+    #expect(metadata.supportsPKCE == shape.supportsPKCE)
+    #expect(metadata.requiresPushedAuthorization == shape.requiresPushed)
+    #expect(metadata.namesIssuerInReplies == shape.namesIssuer)
+  }
+
+  @Test(
+    arguments: [
+      ("https://as.example", "https://as.example/.well-known/oauth-authorization-server"),
+      ("https://as.example/", "https://as.example/.well-known/oauth-authorization-server"),
+      ("https://as.example/a/b/", "https://as.example/.well-known/oauth-authorization-server/a/b"),
+      ("https://login.microsoftonline.com/t", nil), ("https://fs.example/adfs", nil),
+    ] as [(String, String?)])
+  func `OAuth's metadata stand before the issuer's path`(authority: String, address: String?) throws {
+    #expect(try Authority(authority).oauthMetadataURL?.description == address)
+  }
+
+  private static func metadata(_ members: String) throws -> ProviderMetadata {
+    let json = """
+      {"issuer": "https://i", "token_endpoint": "https://i/t", "revocation_endpoint": "https://i/r"\(members)}
+      """
+    return try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://i"))
+  }
+
+  // RFC 8705 §5: who shows a certificate has to use the alias.
+  @Test func `an alias is for those who show a certificate, and must be https`() throws {
+    let metadata = try Self.metadata(
+      #", "mtls_endpoint_aliases": {"token_endpoint": "https://m.i/t", "revocation_endpoint": "http://m.i/r"}"#)
+    #expect(metadata.url(of: .token)?.description == "https://i/t")
+    #expect(metadata.url(of: .token, showingCertificate: true)?.description == "https://m.i/t")
+    #expect(metadata.url(of: .revocation, showingCertificate: true)?.description == "https://i/r")
+    var request = TokenRequest(
+      metadata: metadata, clientID: "c", credential: nil, grant: .clientCredentials, scopes: .none, claims: nil)
+    #expect(request.endpoint.description == "https://i/t")
+    request.showsCertificate = true
+    #expect(request.endpoint.description == "https://m.i/t")
+    #expect(String(decoding: request.body, as: UTF8.self) == "grant_type=client_credentials&client_id=c")
+  }
+
+  @Test func `a token is revoked with the application's proof, and 200 is enough`() throws {
+    let metadata = try Self.metadata("")
+    let request = try #require(
+      RevocationRequest(
+        Secret("rt&1"), .refreshToken, metadata: metadata, placement: .body, clientID: "c",
+        credential: .secret(Secret("s")), showsCertificate: false))
+    #expect(request.endpoint.description == "https://i/r")
+    #expect(
+      String(decoding: request.body, as: UTF8.self)
+        == "client_id=c&token=rt%261&token_type_hint=refresh_token&client_secret=s")
+    try request.check(status: 200, retryAfter: nil, body: Array("<html>".utf8), now: UnixTime(0))
+    #expect(throws: TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)) {
+      try request.check(
+        status: 401, retryAfter: nil, body: Array(#"{"error": "invalid_client"}"#.utf8), now: UnixTime(0))
+    }
+    #expect(throws: TokenFailure(.unintelligible, status: 503, retryAfter: 7)) {
+      try request.check(status: 503, retryAfter: "7", body: [], now: UnixTime(0))
+    }
+  }
+
+  private static func bound(_ claims: String) -> Secret {
+    Secret("e30.\(Base64URL.encode(Array(claims.utf8))).c2ln")
+  }
+
+  // RFC 8705 §3.1.
+  @Test func `a bound token is of use with its certificate alone`() {
+    let certificate: [UInt8] = [1, 2, 3], name = Base64URL.encode(certificate)
+    for (token, mine, others) in [
+      (Self.bound(#"{"cnf": {"x5t#S256": "\#(name)"}}"#), true, false), (Self.bound("{}"), true, true),
+      (Self.bound(#"{"cnf": {"jkt": "x"}}"#), true, true), (Secret("opaque"), true, true),
+      (Secret("a.!.c"), true, true),
+    ] {
+      #expect(TokenBinding.allows(token, showing: certificate) == mine)
+      #expect(TokenBinding.allows(token, showing: [3, 2, 1]) == others)
+      #expect(TokenBinding.allows(token, showing: nil) == others)
+    }
+  }
+}
