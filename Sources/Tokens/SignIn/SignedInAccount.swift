@@ -51,6 +51,23 @@ extension CacheDocument {
   }
 }
 
+extension CacheDocument {
+  /// What an application holds for a person and could have ended: the refresh tokens, else the access tokens.
+  package func heldTokens(
+    of home: String, at authority: Authority, clientID: String
+  ) -> [(token: Secret, hint: RevocationRequest.Hint)] {
+    let query = CacheQuery(
+      environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: home,
+      isolation: authority.isolation)
+    let refreshTokens = refreshTokens(query).map { ($0.secret, RevocationRequest.Hint.refreshToken) }
+    if !refreshTokens.isEmpty { return refreshTokens }
+    return keys(.accessToken, clientID: clientID, homeAccountID: home).sorted()
+      .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
+      .filter { query.environments.contains($0.environment) && $0.isolation == authority.isolation }
+      .map { ($0.secret, .accessToken) }
+  }
+}
+
 extension Authority {
   /// The name under which new entries are filed: the authority's host, without its port, in lower case (msal-python's
   /// rule). A regional host is for the network only, and files under its cloud's. An issuer files under its whole URL:

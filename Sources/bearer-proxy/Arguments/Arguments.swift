@@ -142,7 +142,8 @@ struct Arguments {
     case .logout:
       return .logout(
         LogoutOptions(
-          configuration: try configuration(), account: try text(.account), application: value(.application)?.text))
+          configuration: try configuration(), account: try text(.account), application: value(.application)?.text,
+          revokes: given.contains(.revoke)))
     case .status:
       return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:

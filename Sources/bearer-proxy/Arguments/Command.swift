@@ -110,6 +110,8 @@ struct LogoutOptions: Equatable {
   var account: String
   /// One of the applications that they are signed in to, where several identity providers know a person of that name.
   var application: String?
+  /// Whether the provider is told to end the tokens, too.
+  var revokes = false
 }
 
 /// What `login` was told.

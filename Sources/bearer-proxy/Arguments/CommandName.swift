@@ -30,7 +30,7 @@ enum CommandName: String, CaseIterable {
         .redirectURI,
       ]
     case .accounts: [.config, .json]
-    case .logout: [.config, .account, .application]
+    case .logout: [.config, .account, .application, .revoke]
     case .token: [.config, .route, .json, .reveal]
     case .status: [.config, .json, .wait]
     case .initialise: [.config]
@@ -71,6 +71,7 @@ enum Option: String, CaseIterable {
   case route
   case json
   case reveal
+  case revoke
   case application
   case deviceCode = "device-code"
   case prompt
@@ -114,7 +115,7 @@ enum Option: String, CaseIterable {
     case .account: "ACCOUNT"
     case .wait: "SECONDS"
     case .probe: "PATH"
-    case .json, .reveal, .deviceCode, .live, .help: nil
+    case .json, .reveal, .revoke, .deviceCode, .live, .help: nil
     }
   }
 
@@ -141,8 +142,8 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .json, .reveal, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout,
-      .port, .redirectURI, .account, .wait, .live, .probe, .help:
+    case .route, .json, .reveal, .revoke, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims,
+      .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .help:
       nil
     }
   }

@@ -9,9 +9,22 @@ struct LogoutCommand {
   let options: LogoutOptions
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let (settings, cache) = try context.settingsAndCache(options.configuration)
-    let store = try await context.openReadable(cache, context.network())
-    var applications = settings.applications.map { Application(offline: $0) }
+    let network = try context.network()
+    var applications: [Application]
+    let cache: CacheLocation
+    if options.revokes {
+      let configuration = try context.configuration(options.configuration)
+      let provider = context.providers(configuration, network)
+      applications = configuration.settings.applications.filter { $0.managedIdentity == nil }.map {
+        Application($0, credential: configuration.certificates.credential(of: $0), fetch: provider($0))
+      }
+      cache = configuration.cache
+    } else {
+      let settings: Settings
+      (settings, cache) = try context.settingsAndCache(options.configuration)
+      applications = settings.applications.map { Application(offline: $0) }
+    }
+    let store = try await context.openReadable(cache, network)
     if let name = options.application {
       guard let chosen = applications.first(where: { $0.name == name }) else {
         throw .usage("\(options.configuration): \(unknownName("application", name, among: applications.map(\.name)))")
@@ -27,14 +40,14 @@ struct LogoutCommand {
     }
     switch matches.count {
     case 0: throw .failed("nobody called '\(options.account)' is signed in; 'bearer-proxy accounts' lists who is")
-    case 1: return try await remove(matches[0], applications, store, path: cache.place)
+    case 1: return try await remove(matches[0], applications, store, path: cache.place, context)
     default:
       guard let match = choice(among: matches, at: context.terminal) else {
         throw .failed(
           "'\(options.account)' is several people; say which with --application, or by the id:\n"
             + matches.map { "  \($0.words)\n" }.joined())
       }
-      return try await remove(match, applications, store, path: cache.place)
+      return try await remove(match, applications, store, path: cache.place, context)
     }
   }
 
@@ -50,9 +63,12 @@ struct LogoutCommand {
 
   /// Every application of the provider is told, for each has refresh tokens of its own.
   private func remove(
-    _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, path: String?
+    _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, path: String?,
+    _ context: CommandContext
   ) async throws(CommandError) -> CommandAnswer {
-    for application in applications where application.authority.authorizationServer == match.server {
+    let applications = applications.filter { $0.authority.authorizationServer == match.server }
+    if options.revokes { try await revoke(match, applications, store, context) }
+    for application in applications {
       do throws(CacheStoreError) {
         try await SignedInAccounts(application, store: store).remove(account: match.account)
       } catch {
@@ -60,7 +76,23 @@ struct LogoutCommand {
       }
     }
     return CommandAnswer(
-      text: "\(match.account.name.printable(limit: 300)) is signed out of \(match.applications)\n", status: .done)
+      text: "\(match.account.name.printable(limit: 300)) is signed out of \(match.applications)"
+        + "\(options.revokes ? ", and the provider has ended the tokens" : "")\n", status: .done)
+  }
+
+  /// Before anything is removed: what the cache has lost cannot be ended any more.
+  private func revoke(
+    _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, _ context: CommandContext
+  ) async throws(CommandError) {
+    for application in applications {
+      do throws(AcquisitionError) {
+        try await SignedInAccounts(application, store: store).revoke(account: match.account, now: context.now)
+      } catch {
+        throw .failed(
+          "the tokens of '\(application.name)' were not revoked, so nothing was removed: \(error.detail)",
+          advice: "Without --revoke, the person is signed out here, and the provider's tokens end by themselves.\n")
+      }
+    }
   }
 }
 

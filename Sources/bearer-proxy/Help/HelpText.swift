@@ -67,7 +67,7 @@ extension CommandName {
     case .check: "bearer-proxy check [-c FILE] [--live [--route NAME] [--probe PATH] [--json]]"
     case .login: "bearer-proxy login [-c FILE] --application NAME | --route NAME [--device-code] [OPTIONS]"
     case .accounts: "bearer-proxy accounts [-c FILE] [--json]"
-    case .logout: "bearer-proxy logout [-c FILE] --account ACCOUNT [--application NAME]"
+    case .logout: "bearer-proxy logout [-c FILE] --account ACCOUNT [--application NAME] [--revoke]"
     case .token: "bearer-proxy token [-c FILE] --route NAME [--json] [--reveal]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
@@ -108,6 +108,7 @@ extension CommandName {
       Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: where several \
       know
       a person of that name, it asks, or takes --application. A running proxy notices within a second.
+      With --revoke, the provider ends the refresh tokens first; where it does not, nothing is removed.
       The sign-in of the person's browser at the provider is another one and stays.
       """
     case .token:
@@ -179,6 +180,7 @@ extension Option {
     case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
+    case .revoke: "Have the provider end the tokens too; where it does not, nothing is removed."
     case .reveal: "Show the token itself. Everyone who sees it can use it."
     case .help: "Show this."
     }

@@ -1,0 +1,106 @@
+// The endpoints of a provider of Authlib's that only some providers have: pushed requests, revocation, and OAuth's
+// metadata.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("Endpoints that some providers have", .keepsSecrets, .timeLimit(.minutes(4)))
+struct OAuthEndpointTests {
+  private static let password = "kettle-harbour-7"
+  private let directory: TemporaryDirectory
+  private let authority: CertificateAuthority
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    authority = try await CertificateAuthority(in: directory)
+  }
+
+  private func provider(_ arguments: [String]) async throws -> OpenIDProvider {
+    try await OpenIDProvider(
+      in: directory, https: authority.issue("provider"),
+      [
+        "--client", "desk:", "--signs-in", OpenIDProvider.client, "--person", "ann@id.example:\(Self.password)",
+        "--ca-file", authority.file,
+      ] + arguments)
+  }
+
+  private func proxy(_ provider: OpenIDProvider, secret: String = "") async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory,
+      """
+      cache: {file: cache.json}
+      applications:
+        desk: {authority: "\(provider.issuer)", client_id: \(secret.isEmpty ? "desk" : OpenIDProvider.client)\(secret),
+          tls: {ca_file: "\(authority.file)"}}
+      routes:
+        - {name: orders, path: /orders/, upstream: "\(provider.issuer)/api/", application: desk,
+           token: {account: ann@id.example, scopes: [orders.read]}, tls: {ca_file: "\(authority.file)"}}
+
+      """)
+  }
+
+  private func signIn(_ proxy: ProxyUnderTest) async throws -> CommandResult {
+    try await Login.run(
+      proxy.configuration, ["--route", "orders"],
+      person: SigningInPerson(user: "ann@id.example", password: Self.password, trust: authority.file), in: directory)
+  }
+
+  @Test(arguments: ["", ", client_secret: \"\(OpenIDProvider.secret)\""])
+  func `a provider that wants to know first what is asked for is told, and the browser brings the name alone`(
+    secret: String
+  ) async throws {
+    let provider = try await provider(["--requires-pushed"])
+    let proxy = try await proxy(provider, secret: secret)
+    let login = try Login(proxy.configuration, ["--route", "orders"], in: directory)
+    let address = try await login.address()
+    #expect(address.contains("request_uri=urn") && !address.contains("code_challenge"), "\(address)")
+    _ = try await SigningInPerson(user: "ann@id.example", password: Self.password, trust: authority.file)
+      .authorize(address)
+    let result = try await login.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try await eventually { try await proxy.get("/orders/whoami").status == 200 })
+    #expect(try await provider.requests(to: "par") == 1)
+  }
+
+  @Test func `what a sign-out revokes is of no use any more, and where that fails nothing is removed`() async throws {
+    let provider = try await provider(["--revokes"])
+    let proxy = try await proxy(provider)
+    #expect(try await signIn(proxy).status == 0)
+    let before = directory.read("cache.json")
+    try await provider.behave(#"{"endpoint": "revoke", "status": 503}"#)
+    let words = [try binary(), "logout", "-c", proxy.configuration, "--account", "ann@id.example", "--revoke"]
+    let failed = try await run(words)
+    #expect(
+      failed.status == 1 && failed.errors.contains("were not revoked, so nothing was removed"), "\(failed.errors)")
+    #expect(directory.read("cache.json") == before)
+    try await provider.behave("{}")
+    let done = try await run(words)
+    #expect(
+      done.status == 0
+        && done.output == "ann@id.example is signed out of desk, and the provider has ended the tokens\n",
+      "\(done.output)\(done.errors)")
+    #expect(try await provider.requests(to: "revoked") == 1)
+    #expect(!directory.read("cache.json").contains("refreshtoken"))
+    #expect(try await eventually { try await proxy.get("/orders/whoami").status == 401 })
+  }
+
+  @Test func `a provider without a revocation endpoint is named, and nothing is removed`() async throws {
+    let provider = try await provider([])
+    let proxy = try await proxy(provider)
+    #expect(try await signIn(proxy).status == 0)
+    let words = [try binary(), "logout", "-c", proxy.configuration, "--account", "ann@id.example"]
+    let refused = try await run(words + ["--revoke"])
+    #expect(refused.status == 1 && refused.errors.contains("metadata has no revocation_endpoint"), "\(refused.errors)")
+    #expect(directory.read("cache.json").contains("refreshtoken"))
+    #expect(try await run(words).status == 0)
+  }
+
+  @Test func `a server that has OAuth's metadata alone gives tokens, too`() async throws {
+    let provider = try await OpenIDProvider(in: directory, ["--oauth-metadata"])
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory, application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port))
+    #expect(try await proxy.get("/orders/seen").body.contains("Authorization: Bearer eyJ"))
+  }
+}
