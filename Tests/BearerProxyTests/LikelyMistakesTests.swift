@@ -348,7 +348,8 @@ import Testing
       "yes for true", "\"127.0.0.1:0\"",
       "\"127.0.0.1:0\", sign_in: yes",
       [
-        "1:47: error: listeners[0].sign_in is true, false or {public_url: URL, limit: DURATION}, not 'yes'"
+        "1:47: error: listeners[0].sign_in is true, false or {public_url: URL, limit: DURATION, logout: true}, not "
+          + "'yes'"
       ]),
     Mistake(
       "pages in clear", "\"127.0.0.1:0\"",

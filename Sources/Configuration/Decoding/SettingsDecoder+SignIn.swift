@@ -5,7 +5,7 @@ import HTTP
 import Routing
 
 extension SettingsDecoder {
-  private static let signInForms = "true, false or {public_url: URL, limit: DURATION}"
+  private static let signInForms = "true, false or {public_url: URL, limit: DURATION, logout: true}"
 
   mutating func signIn(_ listener: Section, address: Located<SocketAddress>?) -> SignInSettings? {
     guard let node = listener[.signIn] else { return nil }
@@ -22,11 +22,12 @@ extension SettingsDecoder {
     }
     guard let section = section(listener, .signIn) else { return nil }
     let limit = limit(section) ?? SignInSettings.usualLimit
+    let hasLogout = boolean(section, .logout) ?? false
     guard section.members[.publicURL] != nil else {
       reportUnknownAddress(listener, address, node.place)
-      return SignInSettings(publicURL: nil, limit: limit)
+      return SignInSettings(publicURL: nil, limit: limit, hasLogout: hasLogout)
     }
-    return publicURL(section).map { SignInSettings(publicURL: $0, limit: limit) }
+    return publicURL(section).map { SignInSettings(publicURL: $0, limit: limit, hasLogout: hasLogout) }
   }
 
   private mutating func limit(_ section: Section) -> TimeSpan? {

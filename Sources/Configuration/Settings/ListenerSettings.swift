@@ -43,6 +43,8 @@ package struct SignInSettings: Sendable, Hashable {
   package let publicURL: HTTPURL?
   /// How long a person may take from the page to the provider, and as long again to come back.
   package let limit: TimeSpan
+  /// Whether there is a page where people sign out.
+  package var hasLogout = false
 
   /// The usual limit.
   static let usualLimit = TimeSpan.seconds(600)

@@ -95,6 +95,7 @@ extension DemoDirectory {
       redirectURIs: [
         "http://localhost", "http://127.0.0.1", "http://localhost/.bearer/callback",
         "https://localhost/.bearer/callback", "http://localhost/.bearer/callback/desk",
+        "http://localhost/.bearer/signed-out",
       ])
   }
 

@@ -75,11 +75,28 @@ extension IdentityProvider {
     return answer
   }
 
-  /// Signs all people out of the browser. Refresh tokens are the applications' own, and stay.
+  /// Signs all people out of the browser, and sends it where the application wants it, as far as that is registered.
+  /// Refresh tokens are the applications' own, and stay.
   func logout(_ request: DemoRequest, _ state: inout ProviderState) -> DemoAnswer {
     if let name = Browser.name(inCookies: request["cookie"]) { state.browsers[name] = nil }
+    if let target = target(afterLogout: request) {
+      var answer = DemoAnswer(status: 303, html: [])
+      answer.fields += [("location", target), ("referrer-policy", "no-referrer")]
+      return answer
+    }
     return pages.message(
       .init(heading: "You are signed out", text: "No account is signed in here any more. You can close this page."),
       status: 200)
+  }
+
+  private func target(afterLogout request: DemoRequest) -> String? {
+    do throws(ReplyForm.Problem) {
+      let query = try ReplyForm(Array(request.query.utf8))
+      guard let client = query["client_id"], let uri = query["post_logout_redirect_uri"] else { return nil }
+      let registered = directory.tenants.compactMap { $0.application(client) }.flatMap(\.redirectURIs)
+      return RedirectURIRule.allows(uri, registered: registered) ? uri : nil
+    } catch {
+      return nil
+    }
   }
 }

@@ -34,7 +34,7 @@ package final class SignInHandler: Sendable {
   }
 
   /// A route that a person can sign in for.
-  private struct SignInRoute {
+  struct SignInRoute {
     var name: String
     /// What people read.
     var displayName: String
@@ -49,11 +49,13 @@ package final class SignInHandler: Sendable {
   /// Whether requests by another name of the listener are sent to this one first; not where a proxy in front may have
   /// changed it.
   private let hasOneName: Bool
-  private let routes: [String: SignInRoute]
-  private let surroundings: Surroundings
-  private let pages: SignInPages
+  let routes: [String: SignInRoute]
+  let surroundings: Surroundings
+  let pages: SignInPages
+  /// Whether people may sign out here.
+  private let hasLogout: Bool
   private let callbackPages: SignInPages
-  private let seal: SignInSeal
+  let seal: SignInSeal
   private let requirements: SignInRequirements
   /// As the operator named it, for the commands in records.
   private let configurationFile: String
@@ -65,11 +67,12 @@ package final class SignInHandler: Sendable {
   /// A handler for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here
   /// too.
   package init(
-    _ origin: SignInOrigin, hasOneName: Bool, service: Service, _ surroundings: Surroundings,
+    _ origin: SignInOrigin, hasOneName: Bool, hasLogout: Bool = false, service: Service, _ surroundings: Surroundings,
     succeeding former: SignInHandler? = nil
   ) throws(CryptoError) {
     self.origin = origin
     self.hasOneName = hasOneName
+    self.hasLogout = hasLogout
     self.surroundings = surroundings
     requirements = service.signInRequirements
     configurationFile = service.description.configurationFile
@@ -119,11 +122,14 @@ package final class SignInHandler: Sendable {
       var answer = pages.failure(.method)
       answer.fields.append(("Allow", allow))
       return answer
-    case .form:
+    case .form, .logoutForm:
+      if endpoint == .logoutForm, !hasLogout { return pages.failure(.nothingHere) }
       if hasOneName, request.authority.lowercased() != origin.authority {
         return .seeOther("\(origin.text)\(request.path)?\(String(decoding: request.query, as: UTF8.self))")
       }
-      return try await form(request)
+      return endpoint == .form ? try await form(request) : try await logoutForm(request)
+    case .logout: return hasLogout ? try await logout(request) : pages.failure(.nothingHere)
+    case .signedOut: return hasLogout ? pages.signedOut(nil, isAtProvider: true) : pages.failure(.nothingHere)
     case .begin: return try await begin(request)
     case .callback: return await callback(request)
     }
@@ -148,12 +154,7 @@ package final class SignInHandler: Sendable {
     let application = route.subscription.application
     let people = await people(for: route)
     let requirement = await requirement(of: route)
-    let browser: String
-    if let known = origin.cookie.browsers(in: request.cookies).first {
-      browser = known
-    } else {
-      browser = try Base64URL.encode(RandomBytes.make(32))
-    }
+    let browser = try browser(request)
     var question = SignInPages.Question(
       words: SignInText(requirement, configured: route.subscription.key.scopes, isSignedIn: !people.isEmpty),
       application: route.applicationName, route: route.displayName, account: route.account,
@@ -170,11 +171,17 @@ package final class SignInHandler: Sendable {
     return answer
   }
 
-  private struct Unreadable: Error {
+  /// The name by which a browser is known from here on.
+  func browser(_ request: SignInPageRequest) throws(CryptoError) -> String {
+    if let known = origin.cookie.browsers(in: request.cookies).first { return known }
+    return try Base64URL.encode(RandomBytes.make(32))
+  }
+
+  struct Unreadable: Error {
     var page: SignInPageFailure
   }
 
-  private func read(_ text: [UInt8]) -> Result<(form: SignInForm, route: SignInRoute, fields: ReplyForm), Unreadable> {
+  func read(_ text: [UInt8]) -> Result<(form: SignInForm, route: SignInRoute, fields: ReplyForm), Unreadable> {
     let fields: ReplyForm
     do throws(ReplyForm.Problem) {
       fields = try ReplyForm(text)
@@ -192,7 +199,7 @@ package final class SignInHandler: Sendable {
   }
 
   /// Who is signed in to the route's application, and may be meant by the route.
-  private func people(for route: SignInRoute) async -> [CachedAccount] {
+  func people(for route: SignInRoute) async -> [CachedAccount] {
     // A person may have signed in elsewhere a moment ago.
     await surroundings.store.look()
     let accounts = await SignedInAccounts(route.subscription.application, store: surroundings.store).accounts()
@@ -225,6 +232,19 @@ package final class SignInHandler: Sendable {
     }
   }
 
+  /// The browser that was shown a form, which it sends now.
+  func owner(
+    of form: SignInForm, _ fields: ReplyForm, _ request: SignInPageRequest, now: UnixTime
+  ) throws(CryptoError) -> Result<String, Unreadable> {
+    let browsers = origin.cookie.browsers(in: request.cookies)
+    if browsers.isEmpty { return .failure(Unreadable(page: .noCookie)) }
+    switch try seal.judge(fields["seal"] ?? "", browsers, form, now: now) {
+    case .good(let owner): return .success(owner)
+    case .expired: return .failure(Unreadable(page: .expiredForm))
+    case .forged: return .failure(Unreadable(page: .forged))
+    }
+  }
+
   // MARK: Its button
 
   private func begin(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
@@ -235,14 +255,11 @@ package final class SignInHandler: Sendable {
     case .failure(let failure): return pages.failure(failure.page)
     }
     let retry = link(form)
-    let browsers = origin.cookie.browsers(in: request.cookies)
-    if browsers.isEmpty { return pages.failure(.noCookie, retry: retry) }
     let now = surroundings.now()
     let browser: String
-    switch try seal.judge(fields["seal"] ?? "", browsers, form, now: now) {
-    case .good(let owner): browser = owner
-    case .expired: return pages.failure(.expiredForm, retry: retry)
-    case .forged: return pages.failure(.forged, retry: retry)
+    switch try owner(of: form, fields, request, now: now) {
+    case .success(let owner): browser = owner
+    case .failure(let failure): return pages.failure(failure.page, retry: retry)
     }
     let requirement = await requirement(of: route)
     let people = await people(for: route)
@@ -260,13 +277,14 @@ package final class SignInHandler: Sendable {
       let signIn = try await BrowserSignIn.begin(
         wanted, redirectURI: origin.redirectURI(wanted.application.callback), store: surroundings.store,
         now: surroundings.now)
+      let address = try await signIn.address()
       pending.withLock {
         $0.begin(
           PendingSignIns.Entry(
             signIn: signIn, browser: Secret(browser), form: form, requirement: requirement,
             wanted: route.subscription.key, begunAt: now))
       }
-      var answer = SignInAnswer.seeOther(signIn.address)
+      var answer = SignInAnswer.seeOther(address)
       answer.fields.append(("Set-Cookie", setCookie(browser)))
       return answer
     } catch {
@@ -357,11 +375,11 @@ package final class SignInHandler: Sendable {
   }
 
   /// The cookie outlives what it binds by ten minutes, in which a page can say that it was too late.
-  private func setCookie(_ browser: String) -> String {
+  func setCookie(_ browser: String) -> String {
     origin.cookie.field(browser, lifetime: surroundings.lifetime + 600)
   }
 
-  private func link(_ form: SignInForm) -> String {
+  func link(_ form: SignInForm) -> String {
     SignInEndpoint.link(form)
   }
 

@@ -64,7 +64,17 @@ struct SignInPages: Sendable {
 
   private func choice(_ accounts: [CachedAccount]) -> Markup {
     guard !accounts.isEmpty else { return "" }
-    let options: [Markup] = accounts.enumerated().map { index, account in
+    return """
+      <fieldset>
+      <legend>Who signs in?</legend>
+      \(options(accounts))<label class="choice"><input type="radio" name="account" value=""> Another account</label>
+      </fieldset>
+
+      """
+  }
+
+  private func options(_ accounts: [CachedAccount]) -> [Markup] {
+    accounts.enumerated().map { index, account in
       let checked: Markup = index == 0 ? " checked" : ""
       return """
         <label class="choice"><input type="radio" name="account" value="\(account.homeAccountID)"\(checked)> \
@@ -72,13 +82,49 @@ struct SignInPages: Sendable {
 
         """
     }
-    return """
-      <fieldset>
-      <legend>Who signs in?</legend>
-      \(options)<label class="choice"><input type="radio" name="account" value=""> Another account</label>
-      </fieldset>
+  }
+
+  /// The page that asks who signs out.
+  func logout(
+    _ people: [CachedAccount], application: String, authority: HTTPURL, form: SignInForm, seal: String
+  ) -> SignInAnswer {
+    let who: Markup =
+      people.count == 1
+      ? """
+      <input type="hidden" name="account" value="\(people[0].homeAccountID)">
+      <p><b>\(people[0].name)</b> is signed in to <b>\(application)</b>.</p>
 
       """
+      : """
+      <fieldset>
+      <legend>Who signs out of \(application)?</legend>
+      \(options(people))</fieldset>
+
+      """
+    let content: Markup = """
+      <form method="post" action="\(SignInEndpoint.logoutPath)">
+      <input type="hidden" name="route" value="\(form.route)">
+      <input type="hidden" name="seal" value="\(seal)">
+      \(who)<p class="quiet">Everything here that uses this account stops until someone signs in again. You may be \
+      sent to <b>\(authority.host)</b> to sign out there, too.</p>
+      <div class="buttons"><button class="main">Sign out</button></div>
+      </form>
+      \(Page.details([("Route", form.route)] + Self.request))
+      """
+    return page(200, "Sign out", content, formAction: Self.formAction(authority))
+  }
+
+  /// How signing out ended. `account`: who was signed out here just now. `isAtProvider`: whether the provider has been
+  /// told.
+  func signedOut(_ account: String?, isAtProvider: Bool) -> SignInAnswer {
+    let who: Markup =
+      account.map { "<b>\($0)</b> is signed out here" }
+      ?? (isAtProvider ? "You are signed out" : "Nobody is signed in here")
+    let more: Markup =
+      account == nil ? "" : "<p>You may still be signed in at your identity provider: sign out there, too.</p>\n"
+    return page(
+      200, account == nil && !isAtProvider ? "Nobody is signed in" : "You are signed out",
+      "<p role=\"status\">\(who).</p>\n\(more)<p>You can close this page.</p>")
   }
 
   /// Every https address, because identity providers send browsers on to others; plain http only to the authority

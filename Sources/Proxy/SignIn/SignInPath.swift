@@ -68,6 +68,12 @@ enum SignInEndpoint: Sendable, Hashable {
   case begin
   /// Where the identity provider sends the browser back to.
   case callback
+  /// The page that asks who signs out.
+  case logoutForm
+  /// The button of that page.
+  case logout
+  /// Where the identity provider sends the browser back to after that.
+  case signedOut
   /// Another method than the place takes.
   case otherMethod(allow: String)
   /// There is nothing of that name.
@@ -76,6 +82,8 @@ enum SignInEndpoint: Sendable, Hashable {
   /// What every path of these pages begins with.
   static let root = "/.bearer/"
   static let signInPath = "/.bearer/sign-in"
+  static let logoutPath = "/.bearer/logout"
+  static let signedOutPath = "/.bearer/signed-out"
 
   init(method: String, path: String) {
     // Of an application, or of all: the sign-in that is answered knows which.
@@ -84,7 +92,11 @@ enum SignInEndpoint: Sendable, Hashable {
     case ("GET", Self.signInPath), ("HEAD", Self.signInPath): self = .form
     case ("POST", Self.signInPath): self = .begin
     case ("GET", _) where isCallback: self = .callback
-    case (_, Self.signInPath): self = .otherMethod(allow: "GET, HEAD, POST")
+    case ("GET", Self.logoutPath), ("HEAD", Self.logoutPath): self = .logoutForm
+    case ("POST", Self.logoutPath): self = .logout
+    case ("GET", Self.signedOutPath), ("HEAD", Self.signedOutPath): self = .signedOut
+    case (_, Self.signInPath), (_, Self.logoutPath): self = .otherMethod(allow: "GET, HEAD, POST")
+    case (_, Self.signedOutPath): self = .otherMethod(allow: "GET, HEAD")
     // No POST: the cookie that an answer is bound to does not come along with another site's form.
     case _ where isCallback: self = .otherMethod(allow: "GET")
     default: self = .nothing
@@ -99,7 +111,7 @@ enum SignInEndpoint: Sendable, Hashable {
       query.append("return", returnTo.text)
       if form.asksBeforeReturn { query.append("ask", "1") }
     }
-    return "\(signInPath)?\(String(decoding: query.bytes, as: UTF8.self))"
+    return "\(form.signsOut ? logoutPath : signInPath)?\(String(decoding: query.bytes, as: UTF8.self))"
   }
 }
 

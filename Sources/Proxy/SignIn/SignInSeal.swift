@@ -48,9 +48,10 @@ struct SignInSeal: Sendable {
 
   private func code(_ browser: String, _ form: SignInForm, _ time: UnixTime) throws(CryptoError) -> String {
     // Lengths in front, so that no two forms have one text.
-    let text = [browser, form.route, form.returnTo?.text ?? "", form.asksBeforeReturn ? "asks" : ""].map {
-      "\($0.utf8.count):\($0)"
-    }.joined()
+    let parts = [
+      browser, form.route, form.returnTo?.text ?? "", form.asksBeforeReturn ? "asks" : "", form.signsOut ? "out" : "",
+    ]
+    let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
     let code = try HMAC.sha256(of: Array("\(time.seconds);\(text)".utf8).span, key: key.span)
     return Base64URL.encode(code)
   }
@@ -65,4 +66,6 @@ struct SignInForm: Sendable, Hashable {
   /// Whether the person is shown that place first, and goes there themselves: the link stood on another site's page,
   /// and a request that such a page chose must not become one of ours.
   var asksBeforeReturn = false
+  /// Whether it is about signing out: a seal for the one is none for the other.
+  var signsOut = false
 }

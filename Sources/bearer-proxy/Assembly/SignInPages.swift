@@ -18,7 +18,7 @@ extension Composition {
     let predecessor = former.compactMap(\.self).first { $0.origin == origin }
     do throws(CryptoError) {
       let signInHandler = try SignInHandler(
-        origin, hasOneName: signIn.publicURL == nil, service: service,
+        origin, hasOneName: signIn.publicURL == nil, hasLogout: signIn.hasLogout, service: service,
         SignInHandler.Surroundings(
           store: store, broker: broker, now: { .now }, log: log,
           lifetime: Int64(signIn.limit.nanoseconds / 1_000_000_000)),

@@ -1,0 +1,84 @@
+// Signing out at the pages: the account leaves the cache, and the browser is sent to the provider's own end of the
+// session (OpenID Connect RP-Initiated Logout 1.0), where there is one. A form counts as the one of a sign-in does.
+
+internal import Bytes
+internal import HTTP
+internal import Identity
+internal import Platform
+internal import Telemetry
+internal import Tokens
+
+extension SignInHandler {
+  /// The page that asks who signs out.
+  func logoutForm(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
+    var form: SignInForm, route: SignInRoute
+    switch read(request.query) {
+    case .success(let read): (form, route) = (read.form, read.route)
+    case .failure(let failure): return pages.failure(failure.page)
+    }
+    (form.returnTo, form.asksBeforeReturn, form.signsOut) = (nil, false, true)
+    let people = await people(for: route)
+    if people.isEmpty { return pages.signedOut(nil, isAtProvider: false) }
+    let browser = try browser(request)
+    var answer = pages.logout(
+      people, application: route.applicationName, authority: route.subscription.application.authority.url, form: form,
+      seal: try seal.seal(browser, form, now: surroundings.now()))
+    answer.fields.append(("Set-Cookie", setCookie(browser)))
+    return answer
+  }
+
+  /// Its button.
+  func logout(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
+    if request.source == .otherPage || request.source == .noPage { return pages.failure(.crossSite) }
+    var form: SignInForm, route: SignInRoute, fields: ReplyForm
+    switch read(request.body) {
+    case .success(let read): (form, route, fields) = read
+    case .failure(let failure): return pages.failure(failure.page)
+    }
+    (form.returnTo, form.asksBeforeReturn, form.signsOut) = (nil, false, true)
+    if case .failure(let failure) = try owner(of: form, fields, request, now: surroundings.now()) {
+      return pages.failure(failure.page, retry: link(form))
+    }
+    let people = await people(for: route)
+    guard let account = people.first(where: { $0.homeAccountID == fields["account"] }) else {
+      return pages.signedOut(nil, isAtProvider: false)
+    }
+    do throws(CacheStoreError) {
+      try await remove(account, of: route.subscription.application)
+    } catch {
+      return pages.failure(SignInPageFailure(.store(error)), retry: link(form))
+    }
+    surroundings.log.info(
+      "signed out", ["route": .string(route.name), "application": .string(route.subscription.application.name)])
+    guard let address = await sessionEnd(of: route) else { return pages.signedOut(account.name, isAtProvider: false) }
+    return .seeOther(address)
+  }
+
+  /// Out of every application of the provider, as `logout` does.
+  private func remove(_ account: CachedAccount, of application: Application) async throws(CacheStoreError) {
+    let server = application.authority.authorizationServer
+    var done: Set<String> = []
+    for other in routes.values.map(\.subscription.application) where other.authority.authorizationServer == server {
+      guard done.insert(other.clientID).inserted else { continue }
+      try await SignedInAccounts(other, store: surroundings.store).remove(account: account)
+    }
+    await surroundings.store.look()
+  }
+
+  /// Where the provider ends the session of its own; nil where it does not. No ID token is sent along: it tells who the
+  /// person is, and the browser may be another's.
+  private func sessionEnd(of route: SignInRoute) async -> String? {
+    let metadata: ProviderMetadata
+    do throws(AcquisitionError) {
+      metadata = try await surroundings.broker.discover(for: route.subscription)
+    } catch {
+      return nil
+    }
+    guard let endpoint = metadata.endSessionEndpoint else { return nil }
+    var query = FormBody()
+    query.append("client_id", route.subscription.application.clientID)
+    query.append("post_logout_redirect_uri", origin.text + SignInEndpoint.signedOutPath)
+    return endpoint.description + (endpoint.target.contains("?") ? "&" : "?")
+      + String(decoding: query.bytes, as: UTF8.self)
+  }
+}
