@@ -14,7 +14,9 @@ import Tokens
 @Suite struct SigningCertificatesTests {
   private static let fixtures = testsDirectory + "/Fixtures/certificates"
 
-  private static func file(_ credential: String, in directory: TemporaryDirectory) throws -> String {
+  private static func file(
+    _ credential: String, kind: String = "certificate", in directory: TemporaryDirectory
+  ) throws -> String {
     try directory.write("orders-passphrase\n", to: "passphrase")
     try directory.write("another\n", to: "wrong")
     return try directory.write(
@@ -22,7 +24,7 @@ import Tokens
       listeners: [{address: "127.0.0.1:0"}]
       allow_readable_secrets: true
       applications:
-        app: {authority: "https://id.example/r", client_id: c, credential: {certificate: {
+        app: {authority: "https://id.example/r", client_id: c, credential: {\(kind): {
           \(credential.replacing("@", with: fixtures + "/"))
           }}}
       routes:
@@ -85,12 +87,21 @@ import Tokens
 
   @Test(arguments: verdicts)
   func `a certificate is judged by check, with the place`(credential: String, expected: String) async throws {
+    try await Self.judge("certificate", credential, expected)
+  }
+
+  @Test(arguments: verdicts.filter { !$0.0.contains("algorithm") })
+  func `so is one that the handshake shows`(credential: String, expected: String) async throws {
+    try await Self.judge("mutual_tls", credential, expected)
+  }
+
+  private static func judge(_ kind: String, _ credential: String, _ expected: String) async throws {
     let directory = try TemporaryDirectory()
-    let file = try Self.file(credential, in: directory)
+    let file = try Self.file(credential, kind: kind, in: directory)
     let answer = await Command.check(configuration: file).answer(in: CommandContext(environment: [:]))
     let said = try #require(answer.text.split(separator: "\n").first).replacing(directory.path + "/", with: "")
       .replacing(Self.fixtures + "/", with: "@").replacing(/5:[0-9]+:/, with: "5:COLUMN:")
-      .replacing("applications.app.credential.certificate.", with: "KEY.").replacing(
+      .replacing("applications.app.credential.\(kind).", with: "KEY.").replacing(
         /ended .* ago/, with: "ended TIME ago")
     #expect(said == (expected.hasPrefix("5:") ? "p.yaml:" + expected : expected))
     #expect(answer.status == (expected.contains("error:") ? .usage : .done))

@@ -312,6 +312,26 @@ import Testing
       ["applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, federated"]
     ),
     (
+      "applications: {a: {authority: 'http://localhost:9', client_id: c, credential: {mutual_tls: {certificate_file: "
+        + "cert.pem, key_file: key.pem}}}}",
+      ["applications.a.credential.mutual_tls needs an authority with https:, whose handshake shows the certificate"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {mutual_tls: {pfx_file: cert.pem, "
+        + "key_file: key.pem, algorithm: RS256}}}}",
+      [
+        "applications.a.credential.mutual_tls has both 'key_file' and 'pfx_file'; keep one",
+        "unknown key 'algorithm' in applications.a.credential.mutual_tls",
+      ]
+    ),
+    (
+      "applications: {a: {authority: 'https://login.microsoftonline.de/t', client_id: c}}",
+      [
+        "applications.a.authority: login.microsoftonline.de was Microsoft's cloud in Germany, which was closed in 2021"
+          + ": its tenants are gone"
+      ]
+    ),
+    (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: "
         + "{file: secret}}}}",
       ["applications.a.credential has both 'secret' and 'assertion'; keep one"]

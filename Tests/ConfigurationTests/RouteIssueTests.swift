@@ -336,6 +336,41 @@ import Tokens
     #expect(routes.map { $0.authority?.description } == ["https://login.microsoftonline.us/t.example", nil])
   }
 
+  static let bound: [(String, [String])] = [
+    ("upstream: 'https://a.x'", []),
+    (
+      "upstream: 'http://127.0.0.1'",
+      [
+        "routes[0].upstream: the tokens of application 'bound' are bound to its certificate (bound_tokens), which only "
+          + "https: can show"
+      ]
+    ),
+    (
+      "upstream: 'https://a.x', tls: {certificate_file: cert.pem, key_file: key.pem}",
+      [
+        "routes[0].tls.certificate_file: application 'bound' has bound_tokens, so the upstream is shown its "
+          + "certificate; remove this one"
+      ]
+    ),
+  ]
+
+  @Test(arguments: bound)
+  func `bound tokens need an upstream that is shown their certificate`(rest: String, expected: [String]) {
+    let found = messages(
+      """
+      listeners: [{address: 127.0.0.1:8080}]
+      applications:
+        bound:
+          authority: https://id.example
+          client_id: c
+          credential: {mutual_tls: {certificate_file: cert.pem, key_file: key.pem, bound_tokens: true}}
+      routes:
+        - {name: a, path: /a/, application: bound, token: {as: application}, \(rest)}
+
+      """)
+    #expect(found == expected)
+  }
+
   @Test func `a token does not travel in clear beyond this machine`() {
     let found = messages(
       """

@@ -66,6 +66,6 @@ package struct TokenSubscription: Sendable {
   /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
   var readsCache: Bool {
     application.managedIdentity == nil && !isChallenged && !isTrial
-      && (key.subject != .application || key.credential == CredentialVersion(0))
+      && (key.subject != .application || key.credential.number == 0)
   }
 }

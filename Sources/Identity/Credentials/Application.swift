@@ -40,6 +40,12 @@ package struct Application: Sendable {
     if case .managedIdentity(let identity)? = credential { identity } else { nil }
   }
 
+  /// Makes it the same application at another tenant.
+  package mutating func move(to authority: Authority) {
+    if authority != self.authority { credentialVersion.home = self.authority }
+    self.authority = authority
+  }
+
   /// Whether it proves itself in the TLS handshake.
   var showsCertificate: Bool {
     if case .mutualTLS? = credential { true } else { false }

@@ -15,9 +15,13 @@ public enum ClientCredential: Sendable, Equatable {
 package struct CredentialVersion: Sendable, Hashable {
   /// The count.
   package var number: UInt64
+  /// The authority of the application, where the tokens are of another tenant's: an application of that tenant with the
+  /// same id has credentials of its own.
+  package var home: Authority?
 
   /// The version with this number.
-  package init(_ number: UInt64) {
+  package init(_ number: UInt64, home: Authority? = nil) {
     self.number = number
+    self.home = home
   }
 }

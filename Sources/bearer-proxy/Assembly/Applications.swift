@@ -59,7 +59,7 @@ extension LoadedConfiguration {
         var application = Application(
           $0, credential: certificates.credential(of: $0), version: credentials[$0], fetch: fetch($0))
         application.authentication = authentication
-        if let authority = route.authority { application.authority = authority }
+        if let authority = route.authority { application.move(to: authority) }
         application.boundCertificate = certificates.shownToUpstreams(by: $0)?.sha256
         return application
       }

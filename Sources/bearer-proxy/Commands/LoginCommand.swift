@@ -50,7 +50,7 @@ struct LoginCommand {
         application, credential: configuration.certificates.credential(of: application),
         fetch: context.providers(configuration, network)(application)),
       scopes: plan.scopes, extraScopes: plan.extraScopes)
-    if let authority = plan.authority { request.application.authority = authority }
+    if let authority = plan.authority { request.application.move(to: authority) }
     request.claims = options.claims
     let shown = ShownName(application.name, application.displayName)
     request.displayName = shown.shown
