@@ -29,9 +29,17 @@ public func fuzzTokenReply(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   } catch {
     if case .refused(let reply) = error.cause { check(reply) }
   }
+  do throws(TokenFailure) {
+    let reply = try PushedAuthorizationReply(status: status, retryAfter: nil, body: body, sent: .none, now: now)
+    precondition(!reply.requestURI.isEmpty && isPrintable(reply.requestURI))
+  } catch {
+    if case .refused(let reply) = error.cause { check(reply) }
+  }
   do throws(ProviderMetadataError) {
     _ = try ProviderMetadata(json: body, authority: authority)
   } catch {}
+  let token = Secret("e30.\(Base64URL.encode(body)).x")
+  precondition(TokenBinding.allows(token, showing: nil) == (TokenBinding.certificate(of: token) == nil))
   return 0
 }
 

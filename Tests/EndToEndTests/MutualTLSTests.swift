@@ -81,6 +81,91 @@ struct MutualTLSTests {
     #expect(answer.status == 200 && answer.body.contains("authorization=Bearer eyJ"), "\(answer.status) \(answer.body)")
   }
 
+  // self_signed_tls_client_auth: nginx compares the certificate itself, and knows no authority of it.
+  @Test func `a self-signed certificate in an archive proves the application to nginx, at the alias alone`()
+    async throws
+  {
+    let files = ["self.key", "self.pem", "self.pfx"].map { directory.file($0) }
+    try await succeed([
+      "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", files[0], "-out", files[1], "-subj",
+      "/CN=self", "-days", "60",
+    ])
+    try await succeed([
+      "openssl", "pkcs12", "-export", "-inkey", files[0], "-in", files[1], "-out", files[2], "-passout",
+      "pass:kettle-harbour",
+    ])
+    chmod(files[2], 0o600)
+    ProxyLedger.current?.add(secret: "kettle-harbour")
+    let fingerprint = try await succeed(["openssl", "x509", "-in", files[1], "-noout", "-fingerprint", "-sha1"])
+    let digits = (fingerprint.split(separator: "=").last ?? "").filter(\.isHexDigit).lowercased()
+    let (port, alias) = (try freePort(), try freePort())
+    let nginx = try await nginx(port, alias, fingerprint: digits)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory, environment: ["PASSPHRASE": "kettle-harbour"],
+      """
+      applications:
+        contoso:
+          authority: "https://127.0.0.1:\(port)"
+          client_id: self-signed
+          credential: {mutual_tls: {pfx_file: self.pfx, passphrase: "${PASSPHRASE}"}}
+          tls: {ca_file: "\(authority.file)"}
+      routes:
+      \(route("orders", to: upstream.port))
+      """)
+    let body = try await proxy.get("/orders/seen").body
+    #expect(body.contains("Authorization: Bearer opaque-1"), "\(body) \(proxy.process.errors) \(nginx.errors)")
+    let live = try await run(
+      [binary(), "check", "-c", proxy.configuration, "--live"], environment: ["PASSPHRASE": "kettle-harbour"])
+    #expect(live.status == 0, "\(live.output)\(live.errors)")
+  }
+
+  /// A provider that is all nginx: metadata at one port, and at another tokens for who shows a certificate.
+  private func nginx(_ port: Int, _ alias: Int, fingerprint: String) async throws -> ChildProcess {
+    let server =
+      "ssl_certificate \(directory.file("provider.pem")); ssl_certificate_key \(directory.file("provider.key"))"
+    let base = "https://127.0.0.1:\(port)"
+    let metadata =
+      #"{"issuer": "\#(base)", "token_endpoint": "\#(base)/token", "mtls_endpoint_aliases": "#
+      + #"{"token_endpoint": "https://127.0.0.1:\#(alias)/token"}}"#
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+      "\($0)_temp_path \(directory.path)/nginx-\($0);"
+    }.joined(separator: " ")
+    let file = try directory.write(
+      """
+      daemon off;
+      master_process off;
+      \(getuid() == 0 ? "user root;" : "")
+      pid \(directory.path)/nginx.pid;
+      events {}
+      http {
+        access_log off;
+        \(temporary)
+        default_type application/json;
+        server {
+          listen 127.0.0.1:\(port) ssl;
+          \(server);
+          location = /.well-known/openid-configuration { return 200 '\(metadata)'; }
+          location = /token { return 401 '{"error": "invalid_client"}'; }
+        }
+        server {
+          listen 127.0.0.1:\(alias) ssl;
+          \(server);
+          ssl_verify_client optional_no_ca;
+          location = /token {
+            if ($ssl_client_fingerprint != "\(fingerprint)") { return 401 '{"error": "invalid_client"}'; }
+            return 200 '{"access_token": "opaque-1", "token_type": "Bearer", "expires_in": 3600}';
+          }
+        }
+      }
+
+      """, to: "provider.conf")
+    let process = try ChildProcess(
+      "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)
+    try await waitForPort(alias, of: process)
+    return process
+  }
+
   @Test func `a bound token goes to no upstream that is not shown the certificate`() async throws {
     let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
     let proxy = try await ProxyUnderTest(
