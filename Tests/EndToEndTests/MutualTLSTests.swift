@@ -122,48 +122,30 @@ struct MutualTLSTests {
 
   /// A provider that is all nginx: metadata at one port, and at another tokens for who shows a certificate.
   private func nginx(_ port: Int, _ alias: Int, fingerprint: String) async throws -> ChildProcess {
-    let server =
-      "ssl_certificate \(directory.file("provider.pem")); ssl_certificate_key \(directory.file("provider.key"))"
+    let pair =
+      "ssl_certificate \(directory.file("provider.pem")); ssl_certificate_key \(directory.file("provider.key"));"
     let base = "https://127.0.0.1:\(port)"
     let metadata =
       #"{"issuer": "\#(base)", "token_endpoint": "\#(base)/token", "mtls_endpoint_aliases": "#
       + #"{"token_endpoint": "https://127.0.0.1:\#(alias)/token"}}"#
-    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
-      "\($0)_temp_path \(directory.path)/nginx-\($0);"
-    }.joined(separator: " ")
-    let file = try directory.write(
-      """
-      daemon off;
-      master_process off;
-      \(getuid() == 0 ? "user root;" : "")
-      pid \(directory.path)/nginx.pid;
-      events {}
-      http {
-        access_log off;
-        \(temporary)
-        default_type application/json;
+    return try await EndToEndTests.nginx(
+      serving: """
         server {
           listen 127.0.0.1:\(port) ssl;
-          \(server);
+          \(pair)
           location = /.well-known/openid-configuration { return 200 '\(metadata)'; }
           location = /token { return 401 '{"error": "invalid_client"}'; }
         }
         server {
           listen 127.0.0.1:\(alias) ssl;
-          \(server);
+          \(pair)
           ssl_verify_client optional_no_ca;
           location = /token {
             if ($ssl_client_fingerprint != "\(fingerprint)") { return 401 '{"error": "invalid_client"}'; }
             return 200 '{"access_token": "opaque-1", "token_type": "Bearer", "expires_in": 3600}';
           }
         }
-      }
-
-      """, to: "provider.conf")
-    let process = try ChildProcess(
-      "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)
-    try await waitForPort(alias, of: process)
-    return process
+        """, at: alias, in: directory)
   }
 
   @Test func `a bound token goes to no upstream that is not shown the certificate`() async throws {
