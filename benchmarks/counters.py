@@ -57,6 +57,47 @@ def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment
     return found
 
 
+def callers(scene):
+    """What a warm caller's request costs more than one with the route's own token: heap allocations, and CPU time
+    beside a listener that demands callers' tokens and one that demands none."""
+    token = scene.start_exchange()
+    library = scene.work / "allocations.so"
+    counts = scene.work / "allocations"
+    counts.write_bytes(bytes(16))
+    found = {}
+    process, port = scene.start_bearer_proxy(
+        {"LD_PRELOAD": str(library), "ALLOCATIONS": str(counts)}, configuration="bearer-proxy-callers.yaml")
+    with open(counts, "r+b") as file, mmap.mmap(file.fileno(), 16) as shared:
+        with Connections(port, 16, "/caller/1k", token) as traffic:
+            traffic.rounds(WARM)
+            before = struct.unpack_from("=Q", shared)[0]
+            requests = traffic.rounds(COUNTED // 16)
+            found["allocations per request, warm caller, 16 connections"] = (
+                struct.unpack_from("=Q", shared)[0] - before) / requests
+    scene.end(process)
+    process, port = scene.start_bearer_proxy(configuration="bearer-proxy-callers.yaml")
+    plain, other = scene.start_bearer_proxy()
+    ways = {"caller": (process, port, "/caller/1k", token), "own, same listener": (process, port, "/own/1k", token),
+            "own": (plain, other, "/plain/1k", None)}
+    times = {name: [] for name in ways}
+    traffics = {name: Connections(number, 16, path, bearer) for name, (_, number, path, bearer) in ways.items()}
+    for turn in range(12):
+        for name, (serving, _, _, _) in ways.items():
+            began = serving.cpu()
+            requests = traffics[name].rounds(5 * COUNTED // 16)
+            if turn > 1:
+                times[name].append((serving.cpu() - began) * 1e6 / requests)
+    for traffic in traffics.values():
+        traffic.__exit__()
+    middle = {name: statistics.median(values) for name, values in times.items()}
+    print("CPU µs per request:", ", ".join(f"{name} {value:.1f}" for name, value in middle.items()))
+    found["CPU µs more per request of a warm caller, same listener"] = middle["caller"] - middle["own, same listener"]
+    found["CPU µs more per request of a warm caller"] = middle["caller"] - middle["own"]
+    scene.end(process)
+    scene.end(plain)
+    return found
+
+
 def system_calls(scene):
     """System calls per warm request on 1 and 16 connections, and by name."""
     found = {}
@@ -127,6 +168,7 @@ def main():
         if not arguments.people:
             found |= allocations(scene, arguments.trace) | system_calls(scene)
             found |= allocations(scene, arguments.trace, ["plain"], ", traced, not sampled", UNSAMPLED)
+            found |= callers(scene)
             found["ms from start to first answer, no token"] = start(scene, "/open/1k")
             found["ms from start to first answer, token requested"] = start(scene, "/plain/1k")
             found |= crash.after_kill(scene)

@@ -91,6 +91,19 @@ class Scene:
         with urllib.request.urlopen(self.values["ISSUER"] + "/token", urllib.parse.urlencode(form).encode()) as answer:
             self.values["TOKEN"] = json.load(answer)["access_token"]
 
+    def start_exchange(self):
+        """A provider that exchanges tokens, and a token of a caller's, about as long as the others."""
+        python = ROOT / ".venv/bin/python"
+        provider = self.spawn("exchange", [
+            python, ROOT / "Tests/peers/exchange_provider.py", "--client", f"benchmark:{SECRET}", "--caller",
+            f"front:{SECRET}", "--padding", "400"])
+        self.values["EXCHANGE"] = f"http://127.0.0.1:{provider.port()}/realms/enterprise"
+        form = {
+            "grant_type": "client_credentials", "client_id": "front", "client_secret": SECRET, "scope": "proxy.call"}
+        with urllib.request.urlopen(
+                self.values["EXCHANGE"] + "/token", urllib.parse.urlencode(form).encode()) as answer:
+            return json.load(answer)["access_token"]
+
     def render(self, template):
         """The configuration file of benchmarks/peers with this run's values in it."""
         text = (HERE / "peers" / template).read_text()

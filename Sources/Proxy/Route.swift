@@ -46,6 +46,8 @@ package final class Route: Sendable {
   package let encodedPath: EncodedPath
   /// Which of a loop's bearer slots holds its token; `nil`: none is added.
   package let bearerSlot: Int?
+  /// Whether those are callers' own tokens, exchanged.
+  package let isForCallers: Bool
   /// What it does about tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.
@@ -56,7 +58,7 @@ package final class Route: Sendable {
     index: Int, name: String, displayName: String? = nil, applicationName: String? = nil, host: String?, path: String,
     methods: [String]?, upstream: HTTPURL, originIndex: Int,
     preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
-    token: RouteTokenRules = RouteTokenRules(),
+    isForCallers: Bool = false, token: RouteTokenRules = RouteTokenRules(),
     timeouts: ExchangeTimeouts
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
@@ -80,6 +82,7 @@ package final class Route: Sendable {
     self.allowsWebSocket = allowsWebSocket
     self.encodedPath = encodedPath
     self.bearerSlot = bearerSlot
+    self.isForCallers = isForCallers
     self.token = token
     self.timeouts = timeouts
   }

@@ -105,13 +105,22 @@ package struct CallerRules: Sendable, Equatable {
     return found == 1 && isRight ? nil : .missingSecret
   }
 
-  /// The token of the one `Authorization` field, where its scheme is `Bearer` (RFC 6750 §2.1).
-  package static func token(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
+  /// Where the token of the one `Authorization` field stands, where its scheme is `Bearer` (RFC 6750 §2.1).
+  package static func tokenRange(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ByteRange? {
     guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
-    let value = bytes.extracting(line.value)
-    let text = String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
-    guard text.prefix(7).lowercased() == "bearer " else { return nil }
-    return String(text.dropFirst(7))
+    let scheme = 7
+    guard line.value.count >= scheme,
+      bytes.extracting(line.value).extracting(first: scheme).equalsIgnoringCase("bearer ")
+    else { return nil }
+    return ByteRange(from: line.value.indices.lowerBound + scheme, to: line.value.indices.upperBound)
+  }
+
+  /// That token.
+  package static func token(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
+    tokenRange(in: head, bytes).map { range in
+      let value = bytes.extracting(range)
+      return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
+    }
   }
 
   /// Whether a line proves who calls, so that it stays here.

@@ -13,6 +13,8 @@ package struct ServiceLimits: Sendable, Hashable {
   package var connections: Int
   /// Those of them, in the whole process, that are in a handshake or have sent a part of a head.
   package var unfinished: Int
+  /// Callers' tokens that each loop believes without another look, and callers whose exchanged tokens are kept.
+  package var callerTokens: Int
   /// Bytes a second that a caller moves at least, on average, while it is waited for; `nil` is no limit.
   package var callerRate: UInt64?
   /// From a request's first byte to the end of its head.
@@ -26,13 +28,15 @@ package struct ServiceLimits: Sendable, Hashable {
   /// The defaults of the configuration, unless said otherwise.
   package init(
     head: HeadLimits = HeadLimits(), bodyBytes: UInt64? = nil, connections: Int = 10_000, unfinished: Int = 1000,
-    callerRate: UInt64? = 100, requestHead: TimeSpan = .seconds(10), idle: TimeSpan = .seconds(60),
+    callerTokens: Int = 8192, callerRate: UInt64? = 100, requestHead: TimeSpan = .seconds(10),
+    idle: TimeSpan = .seconds(60),
     grace: TimeSpan = .seconds(1)
   ) {
     self.head = head
     self.bodyBytes = bodyBytes ?? .max
     self.connections = connections
     self.unfinished = unfinished
+    self.callerTokens = callerTokens
     self.callerRate = callerRate
     self.requestHead = requestHead
     self.idle = idle

@@ -234,13 +234,70 @@ import Tokens
     (
       "application: generic, token: {as: caller}",
       [
-        "routes[0].token.as: 'caller' is not available in this version; use 'account' or 'application'"
+        "route 'a' exchanges its callers' tokens (as: caller), and the listener 127.0.0.1:8080 on line 2 demands none: "
+          + "set 'callers: {bearer: …}' there"
       ]
+    ),
+    (
+      "application: public, token: {as: caller}",
+      [
+        "routes[0].application: application 'public' has no credential (client_secret_file, client_assertion_file, "
+          + "credential), which as: caller needs"
+      ]
+    ),
+    (
+      "application: machine, token: {as: caller, scopes: [a]}",
+      ["routes[0].application: 'machine' is a managed identity, which exchanges no tokens of callers"]
+    ),
+    (
+      "application: generic, token: {as: caller, account: alice, on_interaction_required: redirect}",
+      ["routes[0].token.account has no meaning with as: caller: the token is that of whoever calls"]
+    ),
+    (
+      "application: generic, token: {as: application, grant: token_exchange}",
+      ["routes[0].token.grant has a meaning with as: caller only"]
+    ),
+    (
+      "application: generic, token: {as: caller, grant: jwt_bearer, subject_token_type: 'a:b', actor: {file: x}}",
+      [
+        "routes[0].token.subject_token_type has no meaning with grant: jwt_bearer",
+        "routes[0].token.actor has no meaning with grant: jwt_bearer",
+      ]
+    ),
+    (
+      "application: generic, token: {as: caller, requested_token_type: 'urn:ietf:params:oauth:token-type:id_token'}",
+      [
+        "routes[0].token.requested_token_type: 'urn:ietf:params:oauth:token-type:id_token' is no token for an API: "
+          + "write urn:ietf:params:oauth:token-type:access_token or urn:ietf:params:oauth:token-type:jwt, or leave it "
+          + "out"
+      ]
+    ),
+    (
+      "application: generic, token: {as: caller, subject_token_type: jwt}",
+      [
+        "routes[0].token.subject_token_type is a URI such as urn:ietf:params:oauth:token-type:access_token, not 'jwt'"
+      ]
+    ),
+    ("application: generic, token: {as: caller, grant: id_jag}", ["routes[0].token needs 'resource_application'"]),
+    (
+      "application: generic, token: {as: caller, grant: id_jag, resource_application: entre}",
+      ["routes[0].token.resource_application: there is no application 'entre'; did you mean 'entra'?"]
+    ),
+    (
+      "application: generic, token: {as: caller, grant: id_jag, resource_application: public}",
+      [
+        "routes[0].token.resource_application: 'public' has to be the application at the authorization server of the "
+          + "API, which is another one than https://id.example"
+      ]
+    ),
+    (
+      "application: entra, token: {as: caller}",
+      ["routes[0].token.scopes: name at least one scope: login.microsoftonline.com gives a token for one API"]
     ),
     (
       "application: generic, token: {as: aplication}",
       [
-        "routes[0].token.as is account or application, not 'aplication'; did you mean 'application'?"
+        "routes[0].token.as is account, application or caller, not 'aplication'; did you mean 'application'?"
       ]
     ),
     (

@@ -59,3 +59,56 @@ import Tokens
     #expect(messages(Self.text("{scopes: [a], \(rule)}")) == [expected])
   }
 }
+
+@Suite struct `Callers' tokens` {
+  private func routes(_ token: String, authority: String = "https://id.example") throws -> [RouteToken] {
+    try decoded(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+          callers: {bearer: {authority: "https://id.example", audiences: [proxy]}}
+        - {address: 127.0.0.1:8081, hosts: [other.example]}
+      applications:
+        own: {authority: "\(authority)", client_id: c, client_secret: s}
+        server: {authority: "https://as.example", client_id: d, client_secret: s}
+      routes:
+        - {name: a, path: /, host: proxy.example, upstream: https://a.example, application: own, token: \(token)}
+
+      """
+    ).routes.map(\.token)
+  }
+
+  private func token(_ grant: CallerGrantSettings, scopes: String = "a b") throws -> RouteToken {
+    .caller(application: "own", grant: grant, scopes: try ScopeSet(parameter: scopes))
+  }
+
+  @Test func `the grant is the provider's own, unless one is chosen`() throws {
+    #expect(try routes("{as: caller, scopes: [a, b]}") == [token(.tokenExchange(ExchangeTerms()))])
+    let entra = "https://login.microsoftonline.com/contoso.example"
+    #expect(
+      try routes("{as: caller, scopes: ['api://x/a', 'api://x/b']}", authority: entra)
+        == [token(.onBehalfOf, scopes: "api://x/a api://x/b")])
+    #expect(
+      try routes("{as: caller, scopes: [x/.default]}", authority: "https://fs.example/adfs")
+        == [token(.onBehalfOf, scopes: "x/.default")])
+    #expect(try routes("{as: caller, scopes: [a, b], grant: jwt_bearer}") == [token(.jwtBearer)])
+    #expect(try routes("{as: caller, scopes: [a, b], grant: on_behalf_of}") == [token(.onBehalfOf)])
+  }
+
+  @Test func `an exchange has the terms of the route`() throws {
+    let jwt = TokenTypeURN.jwt
+    var terms = ExchangeTerms(subjectType: "urn:example:session", requestedType: jwt)
+    terms.actor = ExchangeTerms.ActorFile(path: "dir/actor.jwt", type: jwt)
+    #expect(
+      try routes(
+        "{as: caller, scopes: [a, b], subject_token_type: 'urn:example:session', requested_token_type: '\(jwt)', "
+          + "actor: {file: actor.jwt}}") == [token(.tokenExchange(terms))])
+    #expect(
+      try routes("{as: caller, scopes: [a, b], grant: id_jag, resource_application: server}")
+        == [
+          token(
+            .identityAssertion(
+              ExchangeTerms(requestedType: TokenTypeURN.identityAssertion), resourceApplication: "server"))
+        ])
+  }
+}

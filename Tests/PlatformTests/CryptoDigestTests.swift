@@ -1,5 +1,6 @@
 // Digests, random bytes and the comparison of secrets, against FIPS 180-4's own examples.
 
+import Bytes
 import Platform
 import Testing
 
@@ -37,6 +38,8 @@ import Testing
   @Test(arguments: cases) func `whole input has the digest the standard prints`(row: Case) throws {
     #expect(try hexadecimal(SHA256.digest(of: Array(row.input.utf8))) == row.sha256)
     #expect(try hexadecimal(SHA512.digest(of: Array(row.input.utf8))) == row.sha512)
+    let digester = try TokenDigester()
+    for _ in 0..<3 { #expect(try hexadecimal(digester.digest(of: Array(row.input.utf8).span).bytes) == row.sha256) }
   }
 
   @Test(arguments: cases, [1, 7, 64, 4096]) func `pieces have the digest of the whole`(row: Case, size: Int) throws {

@@ -31,7 +31,12 @@ import Tokens
     let interaction = InteractionRequired(
       reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))
     return fixedRows + [
-      Row(failure: .token(.interactionRequired(interaction)), status: 401, kind: "interaction-required")
+      Row(failure: .token(.interactionRequired(interaction)), status: 401, kind: "interaction-required"),
+      Row(
+        failure: .token(.assertionRefused(try refused(.claims(claims)))), status: 401, kind: "caller-claims-required"),
+      Row(failure: .token(.assertionRefused(try refused(.consent))), status: 403, kind: "caller-consent-required"),
+      Row(failure: .token(.assertionRefused(try refused(.invalidToken))), status: 401, kind: "caller-token-refused"),
+      Row(failure: .token(.assertionRefused(try refused(.denied))), status: 403, kind: "caller-denied"),
     ]
   }
 
@@ -100,7 +105,8 @@ import Tokens
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
-    case unusableMetadata, cacheUnavailable, interactionRequired, connect, tls, timedOut, proxyUnreachable, proxy
+    case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
+    case connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
 
     init(_ failure: ExchangeFailure) {
@@ -138,6 +144,13 @@ import Tokens
       case .token(.unusableMetadata): self = .unusableMetadata
       case .token(.cacheUnavailable): self = .cacheUnavailable
       case .token(.interactionRequired): self = .interactionRequired
+      case .token(.assertionRefused(let refused)):
+        switch refused.refusal {
+        case .claims: self = .callerClaims
+        case .consent: self = .callerConsent
+        case .invalidToken: self = .callerToken
+        case .denied: self = .callerDenied
+        }
       case .unreachable(.connect): self = .connect
       case .unreachable(.tls): self = .tls
       case .unreachable(.timedOut): self = .timedOut
@@ -183,6 +196,43 @@ import Tokens
     #expect(!document.title.isEmpty)
     #expect(document.detail.hasSuffix("."))
     #expect(!String(decoding: json, as: UTF8.self).contains(Self.private_))
+  }
+
+  @Test func `what the provider has against a caller's token is a challenge that the caller can act on, or none`()
+    throws
+  {
+    let location =
+      #"Bearer realm="", authorization_uri="https://login.microsoftonline.com/t.example/oauth2/v2.0/authorize""#
+    let rows: [(AssertionRefusal, String?, String)] = [
+      (
+        .claims(try Self.claims),
+        #"\#(location), error="insufficient_claims", claims="eyJhIjoiYlwicSJ9""#, #""claims":"{\"a\":\"b\\\"q\"}""#
+      ),
+      (.invalidToken, #"\#(location), error="invalid_token""#, ""),
+      (
+        .consent, nil,
+        #""scopes":["api://x/a"],"admin_consent":"https://login.microsoftonline.com/t.example/adminconsent?client_id=c""#
+      ),
+      (.denied, nil, ""),
+    ]
+    for (refusal, challenge, member) in rows {
+      let refused = try Self.refused(refusal)
+      #expect(refused.challenge == challenge)
+      let json = ProblemDocument(.token(.assertionRefused(refused))).json(route: "", requestID: "")
+      #expect(String(decoding: json, as: UTF8.self).contains(member))
+    }
+  }
+
+  private static var claims: Claims { get throws { try Claims(json: #"{"a":"b\"q"}"#) } }
+
+  private static func refused(_ refusal: AssertionRefusal) throws -> AssertionRefused {
+    AssertionRefused(
+      refusal,
+      AcquisitionKey(
+        authority: try Authority("https://login.microsoftonline.com/t.example"), clientID: "c",
+        credential: CredentialVersion(0), subject: .caller(nil, .onBehalfOf),
+        scopes: try ScopeSet(parameter: "api://x/a"),
+        claims: nil))
   }
 
   @Test func `texts from configuration and callers cannot break out of the JSON`() throws {

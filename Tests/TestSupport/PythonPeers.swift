@@ -192,3 +192,56 @@ package struct OutboundProxy: Sendable {
     process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
   }
 }
+
+/// Two authorization servers, of which one exchanges tokens; see Tests/peers/exchange_provider.py.
+package struct ExchangeProvider: Sendable {
+  /// The process.
+  package let process: ChildProcess
+  private let port: Int
+  /// The application that may exchange.
+  package static let client = "orders-app"
+  /// Its secret.
+  package static let secret = "s3cret-of-the-exchange"
+  /// The one that calls it.
+  package static let caller = "front"
+  private static let callerSecret = "s3cret-of-the-front"
+
+  /// Starts it.
+  package init(in directory: TemporaryDirectory) async throws {
+    process = try ChildProcess(
+      "exchange-provider",
+      [
+        pinnedPython(), testsDirectory + "/peers/exchange_provider.py", "--client", "\(Self.client):\(Self.secret)",
+        "--caller", "\(Self.caller):\(Self.callerSecret)",
+      ], in: directory)
+    port = try await announcedPort(of: process)
+  }
+
+  /// The issuer of a realm: `enterprise` or `resource`.
+  package func issuer(_ realm: String) -> String { "http://127.0.0.1:\(port)/realms/\(realm)" }
+
+  /// A token with which the caller may call the application.
+  package func callersToken() async throws -> String {
+    struct Reply: Decodable { var access_token: String }
+    let answer = try await curl([
+      "-u", "\(Self.caller):\(Self.callerSecret)", "-d", "grant_type=client_credentials&scope=proxy.call",
+      issuer("enterprise") + "/token",
+    ])
+    return try JSONDecoder().decode(Reply.self, from: Data(answer.body.utf8)).access_token
+  }
+
+  /// The token requests of a realm so far, each as JSON text without its secrets.
+  package func forms(_ realm: String) async throws -> [String] {
+    let answer = try await curl([issuer(realm) + "/testing/forms"])
+    // One object for each, and objects hold no objects.
+    return answer.body.split(separator: "{").dropFirst().map(String.init)
+  }
+
+  /// Makes the enterprise behave as `json` says.
+  package func behave(_ json: String) async throws {
+    let answer = try await curl([
+      "-H", "Content-Type: application/json", "-d", json, issuer("enterprise") + "/testing/behaviour",
+    ])
+    guard answer.status == 204 else { throw TestSupportError("the provider answered \(answer.status)") }
+  }
+}

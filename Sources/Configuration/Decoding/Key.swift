@@ -6,6 +6,7 @@ enum Key: String, CaseIterable {
   case access
   case accessFile = "access_file"
   case account
+  case actor
   case address
   case admin
   case algorithm
@@ -23,6 +24,7 @@ enum Key: String, CaseIterable {
   case bodyBytes = "body_bytes"
   case boundTokens = "bound_tokens"
   case callerRate = "caller_rate"
+  case callerTokens = "caller_tokens"
   case caFile = "ca_file"
   case cache
   case callers
@@ -51,6 +53,7 @@ enum Key: String, CaseIterable {
   case format
   case gids
   case grace
+  case grant
   case headBytes = "head_bytes"
   case header
   case host
@@ -91,6 +94,8 @@ enum Key: String, CaseIterable {
   case redis
   case replayLimit = "replay_limit"
   case requestHead = "request_head"
+  case requestedTokenType = "requested_token_type"
+  case resourceApplication = "resource_application"
   case resourceID = "resource_id"
   case responseHead = "response_head"
   case routes
@@ -102,12 +107,14 @@ enum Key: String, CaseIterable {
   case shutdown
   case source
   case signIn = "sign_in"
+  case subjectTokenType = "subject_token_type"
   case subjects
   case targetBytes = "target_bytes"
   case tenant
   case timeouts
   case tls
   case token
+  case type
   case uids
   case unfinished
   case unix
@@ -199,7 +206,7 @@ extension SectionShape {
 
   static let limits = SectionShape([
     (.headBytes, .value), (.targetBytes, .value), (.fieldCount, .value), (.connections, .value), (.bodyBytes, .value),
-    (.callerRate, .value), (.unfinished, .value),
+    (.callerRate, .value), (.callerTokens, .value), (.unfinished, .value),
   ])
 
   static let application = SectionShape([
@@ -269,7 +276,9 @@ extension SectionShape {
   static let token = SectionShape([
     (.as, .value), (.account, .value), (.tenant, .value), (.scopes, .value), (.scopesOnChallenge, .value),
     (.replayLimit, .value),
-    (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value),
+    (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value), (.grant, .value),
+    (.subjectTokenType, .value), (.requestedTokenType, .value),
+    (.actor, .section(SectionShape([(.file, .value), (.type, .value)]))), (.resourceApplication, .value),
   ])
 
   static let pool = SectionShape([(.maxIdle, .value), (.idleTimeout, .value)])

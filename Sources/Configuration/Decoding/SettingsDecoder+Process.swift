@@ -28,6 +28,7 @@ extension SettingsDecoder {
     limits.head = head
     limits.connections = integer(section, .connections, in: 1...1_000_000) ?? limits.connections
     limits.unfinished = integer(section, .unfinished, in: 1...1_000_000) ?? limits.unfinished
+    limits.callerTokens = integer(section, .callerTokens, in: 16...1_000_000) ?? limits.callerTokens
     if let size = sizeOrNone(section, .bodyBytes, in: 0...(1 << 50)) {
       limits.bodyBytes = size.map { UInt64($0) } ?? .max
     }

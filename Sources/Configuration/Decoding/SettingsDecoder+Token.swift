@@ -8,9 +8,11 @@ extension SettingsDecoder {
   private enum Subject {
     case application
     case account(Located<String>?)
+    case caller
   }
 
   private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
+  private static let subjects = ["account", "application", "caller"]
 
   /// `nil` only together with an issue.
   /// - Parameters:
@@ -59,6 +61,12 @@ extension SettingsDecoder {
     case .account(let name):
       if let application, let provider, !checkAccount(application, provider, scopes, section) { return nil }
       return .account(application: reference.value, account: name?.value, scopes: scopes)
+    case .caller:
+      guard let application, let provider else { return nil }
+      let isRight = checkCaller(application, provider, reference, scopes, section)
+      let grant = callerGrant(section, application, applications)
+      guard isRight, let grant else { return nil }
+      return .caller(application: reference.value, grant: grant, scopes: scopes)
     }
   }
 
@@ -75,19 +83,26 @@ extension SettingsDecoder {
 
   private mutating func subject(_ section: Section) -> Subject? {
     let account = scalar(section, .account).map { $0.located($0.text) }
-    guard section.members[.as] != nil else { return .account(account) }
+    guard section.members[.as] != nil else {
+      reportCallersKeys(section)
+      return .account(account)
+    }
     guard let scalar = scalar(section, .as) else { return nil }
     switch scalar.text {
-    case "account": return .account(account)
+    case "account":
+      reportCallersKeys(section)
+      return .account(account)
     case "application":
+      reportCallersKeys(section)
       guard let account else { return .application }
       report(account.place, "\(account.key) has no meaning with as: application: that token is nobody's")
     case "caller":
-      report(scalar.place, "\(scalar.key): 'caller' is not available in this version; use 'account' or 'application'")
+      guard let account else { return .caller }
+      report(account.place, "\(account.key) has no meaning with as: caller: the token is that of whoever calls")
     default:
       report(
-        scalar.place, "\(scalar.key) is account or application, not '\(scalar.written)'",
-        suggestion: nearestWord(to: scalar.written, among: ["account", "application"]))
+        scalar.place, "\(scalar.key) is account, application or caller, not '\(scalar.written)'",
+        suggestion: nearestWord(to: scalar.written, among: Self.subjects))
     }
     return nil
   }
@@ -172,6 +187,26 @@ extension SettingsDecoder {
       report(place, "\(section.path(.scopes)): \(reason(error, at: authority))")
       return false
     }
+  }
+
+  private mutating func checkCaller(
+    _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ scopes: ScopeSet,
+    _ section: Section
+  ) -> Bool {
+    if application.managedIdentity != nil {
+      report(
+        reference.place,
+        "\(reference.key): '\(application.name)' is a managed identity, which exchanges no tokens of callers")
+      return false
+    }
+    if !application.isConfidential {
+      report(
+        reference.place,
+        "\(reference.key): application '\(application.name)' has no credential (client_secret_file, "
+          + "client_assertion_file, credential), which as: caller needs")
+      return false
+    }
+    return checkAccount(application, authority, scopes, section)
   }
 
   private func reason(_ error: AccountScopeError, at authority: Authority) -> String {

@@ -22,10 +22,15 @@ extension SettingsDecoder {
       onInteractionRequired: choice(
         section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self)
         ?? defaults.onInteractionRequired)
-    if case .application = token, let node = section[.onInteractionRequired] {
-      report(
-        node.place,
-        "\(section.path(.onInteractionRequired)) has no meaning with as: application: nobody signs in for it")
+    if let node = section[.onInteractionRequired] {
+      switch token {
+      case .application, .caller:
+        let subject = token?.isCallers == true ? "caller" : "application"
+        report(
+          node.place,
+          "\(section.path(.onInteractionRequired)) has no meaning with as: \(subject): nobody signs in for it")
+      case .account, nil, .some(.none): break
+      }
     }
     return rules
   }

@@ -64,6 +64,7 @@ struct SettingsDecoder {
     let routes = self.routes(file, applications: applications, defaults: defaults)
     let admin = self.admin(file, besides: listeners)
     reportLoops(routes, listeners)
+    reportCallersWithoutToken(routes, listeners)
     let loops = integer(file, .loops, in: 1...256)
     let log = log(file)
     let cache = cache(file)

@@ -31,8 +31,8 @@ enum RedirectURIRule {
     for route in routes {
       switch route.token {
       case .account(application.name, _, _): return true
-      case .application(application.name, _): asksForItself = true
-      case .none, .account, .application: break
+      case .application(application.name, _), .caller(application.name, _, _): asksForItself = true
+      case .none, .account, .application, .caller: break
       }
     }
     return !asksForItself

@@ -13,13 +13,38 @@ package enum RouteToken: Sendable, Hashable {
   /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
   /// the only one who is signed in.
   case account(application: String, account: String?, scopes: ScopeSet)
+  /// A token for whoever calls, in exchange for the one that the caller has brought.
+  case caller(application: String, grant: CallerGrantSettings, scopes: ScopeSet)
 
   /// The application whose token it is.
   package var application: String? {
     switch self {
     case .none: nil
-    case .application(let name, _), .account(let name, _, _): name
+    case .application(let name, _), .account(let name, _, _), .caller(let name, _, _): name
     }
+  }
+
+  /// Whether it is the caller's.
+  package var isCallers: Bool { if case .caller = self { true } else { false } }
+}
+
+/// How callers' tokens are exchanged.
+package enum CallerGrantSettings: Sendable, Hashable {
+  /// Entra's on-behalf-of.
+  case onBehalfOf
+  /// RFC 7523.
+  case jwtBearer
+  /// RFC 8693.
+  case tokenExchange(ExchangeTerms)
+  /// An identity assertion, and a token for it at the provider of another application.
+  case identityAssertion(ExchangeTerms, resourceApplication: String)
+
+  /// The words of the configuration.
+  package enum Word: String, CaseIterable, Sendable {
+    case onBehalfOf = "on_behalf_of"
+    case tokenExchange = "token_exchange"
+    case jwtBearer = "jwt_bearer"
+    case idJAG = "id_jag"
   }
 }
 

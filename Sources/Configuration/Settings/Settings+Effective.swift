@@ -31,6 +31,7 @@ extension Settings {
       ConfiguredValue("limits.target_bytes", sizeText(limits.head.targetBytes), .standard),
       ConfiguredValue("limits.field_count", "\(limits.head.fieldCount)", .standard),
       ConfiguredValue("limits.connections", "\(limits.connections)", .standard),
+      ConfiguredValue("limits.caller_tokens", "\(limits.callerTokens)", .standard),
       ConfiguredValue("limits.unfinished", "\(limits.unfinished)", .standard),
       ConfiguredValue(
         "limits.body_bytes", limits.bodyBytes == .max ? "none" : sizeText(Int(clamping: limits.bodyBytes)), .standard),

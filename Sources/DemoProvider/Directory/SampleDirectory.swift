@@ -4,7 +4,8 @@ package import Bytes
 internal import Tokens
 
 extension DemoDirectory {
-  /// The sample directory's names: two tenants, three people, two APIs, three applications.
+  /// The sample directory's names: two tenants, three people, four APIs, two of which are applications that ask in the
+  /// names of their callers, and three other applications.
   package enum Sample {
     /// Contoso's GUID: the tenant of everything below that says nothing else.
     package static let tenant = "c0a7050d-0000-4000-8000-000000000001"
@@ -24,6 +25,15 @@ extension DemoDirectory {
     package static let ledgerAPI = "c0a7050d-0000-4000-8000-0000000000b2"
     /// The ledger API's identifier URI. Its scopes: `Ledger.Read`, `Ledger.Post`.
     package static let ledgerURI = "api://ledger"
+    /// The gateway, an API and an application with one `client_id`. It may call the branch and the orders API in the
+    /// name of whoever calls it.
+    package static let gateway = "c0a7050d-0000-4000-8000-0000000000a4"
+    /// The gateway's identifier URI. Its scope: `Gateway.Access`.
+    package static let gatewayURI = "api://gateway"
+    /// The branch, another such API. It may call the orders API.
+    package static let branch = "c0a7050d-0000-4000-8000-0000000000a5"
+    /// The branch's identifier URI. Its scope: `Branch.Access`.
+    package static let branchURI = "api://branch"
     /// A user of Contoso.
     package static let alice = "alice@contoso.example"
     /// Another user of Contoso.
@@ -39,7 +49,15 @@ extension DemoDirectory {
   package static func sample(secret: Secret, federated: [FederatedCredential] = []) -> DemoDirectory {
     let contoso = Tenant(
       identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
-      applications: [portal(secret, federated), visitor(secret), desk("c0a7050d-0000-4000-8000-0000000000c3")],
+      applications: [
+        portal(secret, federated), visitor(secret), desk("c0a7050d-0000-4000-8000-0000000000c3"),
+        middleTier(
+          Sample.gateway, "c0a7050d-0000-4000-8000-0000000000c4", "Gateway", secret,
+          [Sample.branch: ["Branch.Access"], Sample.ordersAPI: ["Orders.Read"]]),
+        middleTier(
+          Sample.branch, "c0a7050d-0000-4000-8000-0000000000c5", "Branch", secret,
+          [Sample.ordersAPI: ["Orders.Read"], Sample.gateway: ["Gateway.Access"]]),
+      ],
       apis: sampleAPIs,
       users: [
         user("c0a7050d-0000-4000-8000-0000000000d1", Sample.alice, "Alice Arden"),
@@ -72,6 +90,12 @@ extension DemoDirectory {
         RegisteredAPI.Scope("Ledger.Read", "See the ledger"),
         RegisteredAPI.Scope("Ledger.Post", "Post entries to the ledger for you"),
       ]),
+    RegisteredAPI(
+      clientIdentifier: Sample.gateway, identifierURI: Sample.gatewayURI, displayName: "Gateway",
+      scopes: [RegisteredAPI.Scope("Gateway.Access", "Call other APIs for you")]),
+    RegisteredAPI(
+      clientIdentifier: Sample.branch, identifierURI: Sample.branchURI, displayName: "Branch",
+      scopes: [RegisteredAPI.Scope("Branch.Access", "Call the branch's APIs for you")]),
   ]
 
   private static func portal(_ secret: Secret, _ federated: [FederatedCredential]) -> RegisteredApplication {
@@ -86,6 +110,13 @@ extension DemoDirectory {
     RegisteredApplication(
       clientIdentifier: Sample.visitor, object: "c0a7050d-0000-4000-8000-0000000000c2", displayName: "Visitor",
       secrets: [secret])
+  }
+
+  private static func middleTier(
+    _ identifier: String, _ object: String, _ name: String, _ secret: Secret, _ scopes: [String: [String]]
+  ) -> RegisteredApplication {
+    RegisteredApplication(
+      clientIdentifier: identifier, object: object, displayName: name, secrets: [secret], delegatedScopes: scopes)
   }
 
   /// One service principal of the application per tenant.

@@ -81,6 +81,8 @@ package struct RegisteredApplication: Sendable {
   package var federatedCredentials: [FederatedCredential]
   /// App roles granted with an administrator's consent, per API's client identifier.
   package var grantedRoles: [String: [String]]
+  /// Scopes that an administrator has consented to for everyone, per API's client identifier.
+  package var delegatedScopes: [String: [String]]
   /// Where sign-ins may return to. `http://localhost` and `http://127.0.0.1` stand for every port.
   package var redirectURIs: [String]
 
@@ -88,7 +90,7 @@ package struct RegisteredApplication: Sendable {
   package init(
     clientIdentifier: String, object: String, displayName: String, secrets: [Secret] = [],
     federatedCredentials: [FederatedCredential] = [], grantedRoles: [String: [String]] = [:],
-    redirectURIs: [String] = []
+    delegatedScopes: [String: [String]] = [:], redirectURIs: [String] = []
   ) {
     self.clientIdentifier = clientIdentifier
     self.object = object
@@ -96,6 +98,7 @@ package struct RegisteredApplication: Sendable {
     self.secrets = secrets
     self.federatedCredentials = federatedCredentials
     self.grantedRoles = grantedRoles
+    self.delegatedScopes = delegatedScopes
     self.redirectURIs = redirectURIs
   }
 

@@ -19,19 +19,22 @@ extension IdentityProvider {
         ClientCredentialsGrant.claims(for: asked, in: tenant, now: now), asked.claims, in: tenant, state.behaviour,
         now: now)
     }
-    let (application, _) = try directory.application(asked.client.clientIdentifier, segment: segment)
+    let (application, tenant) = try directory.application(asked.client.clientIdentifier, segment: segment)
     try asked.client.prove(application, now: now)
-    let authorization = try authorization(asked, application.clientIdentifier, segment: segment, &state, now: now)
+    let authorization = try authorization(asked, application, tenant, segment: segment, &state, now: now)
     let grant = try DelegatedGrant(
       authorization, scopes: asked.scopes, segment: segment, directory, state.consents)
     try SecondFactorRule(state.behaviour).check(grant.person, authorization.authentication, asked.claims)
     let refreshToken = try refreshToken(asked.grant, authorization, grant, &state, now: now)
     // A sign-in is newer than any event before it, be it of the same second.
-    if !asked.isRefresh, let since = state.tokensCountFrom[grant.object] {
+    if !asked.isSilent, let since = state.tokensCountFrom[grant.object] {
       asked.claims.notBefore = max(asked.claims.notBefore ?? since, since)
     }
     var document = try document(grant, asked.claims, state.behaviour, now: now)
     document.refresh_token = refreshToken
+    if case .tokenExchange = asked.grant {
+      document.issued_token_type = "urn:ietf:params:oauth:token-type:access_token"
+    }
     if asked.wantsClientInfo { document.client_info = grant.clientInfo }
     var answer = DemoAnswer(status: 200, json: document)
     answer.note = "token for \(grant.person.user.userName): \(grant.scope)"
@@ -40,9 +43,19 @@ extension IdentityProvider {
 
   /// What the request's code or refresh token stands for.
   private func authorization(
-    _ asked: TokenEndpointRequest, _ client: String, segment: String, _ state: inout ProviderState, now: UnixTime
+    _ asked: TokenEndpointRequest, _ application: RegisteredApplication, _ tenant: Tenant, segment: String,
+    _ state: inout ProviderState, now: UnixTime
   ) throws(ProviderError) -> Authorization {
+    let client = application.clientIdentifier
     switch asked.grant {
+    case .onBehalfOf(let text), .tokenExchange(let text):
+      // A public application cannot prove that it is the one that was called.
+      if application.isPublic { throw .noCredential }
+      let token = try CallersToken(
+        text, for: application, in: tenant, issuer: issuer(tenant: tenant.identifier), signature: signer.verdict,
+        now: now)
+      return try token.authorization(
+        of: application, in: tenant, directory, countFrom: state.tokensCountFrom, now: now)
     case .clientCredentials:
       preconditionFailure("an application's own token needs nobody's authorisation")
     case .authorizationCode(let code, let redirectURI, let verifier):

@@ -51,6 +51,18 @@ struct TokenSigner: Sendable {
       identifier: identifier, algorithm: .rs256, modulus: numbers.modulus, exponent: numbers.exponent)
   }
 
+  /// Whether this signed a token.
+  func verdict(_ token: SignedJWT) -> SignatureVerdict {
+    guard publicKey.fits(token.header) else { return .unknownKey }
+    do throws(CryptoError) {
+      let isValid = try RSAPublicKey(modulus: publicKey.modulus, exponent: publicKey.exponent)
+        .verifies(token.signature.span, of: token.signingInput.span, .rs256)
+      return isValid ? .valid : .invalid
+    } catch {
+      return .invalid
+    }
+  }
+
   func token(_ claims: some Encodable) throws(CryptoError) -> Secret {
     let header = JWTHeader(algorithm: .rs256, keyIdentifier: publicKey.identifier)
     let input = SignedJWT.signingInput(header, claims)

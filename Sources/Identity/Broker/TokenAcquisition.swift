@@ -43,7 +43,7 @@ struct TokenAcquisition: Sendable {
   /// Gets the token. Only one process at a time does so for `lock`.
   func run(lock: String) async -> Report {
     // What is kept in memory only, other processes have no part in.
-    if subscription.application.managedIdentity != nil { return await attempt() }
+    if subscription.application.managedIdentity != nil || key.subject.isCaller { return await attempt() }
     let wait = key.subject == .application ? Self.lockWait : Self.accountLockWait
     return await store.withRefreshLock(lock, within: wait) { await attempt() }
   }
@@ -77,6 +77,7 @@ struct TokenAcquisition: Sendable {
       report.wasSent = true
       return try await token(of: identity)
     }
+    if case .caller(_, let grant) = key.subject { return try await token(by: grant, &report) }
     // Where no account is signed in, or another process was faster, the provider is not needed.
     var cached = await lookUp(realm: await directory.knownRealm(for: subscription.application), &report)
     if let found = adopted(cached) { return found }
@@ -94,6 +95,7 @@ struct TokenAcquisition: Sendable {
     switch cached.grant {
     case .nothing(let reason): throw .interaction(reason)
     case .unknown: throw .cacheUnread
+    case .assertion: throw .assertionUnusable
     case .clientCredentials:
       let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
       return await filed(reply, metadata)
@@ -113,6 +115,56 @@ struct TokenAcquisition: Sendable {
       lifetime: TokenLifetime(
         expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter()),
       scopes: key.scopes, origin: TokenOrigin())
+  }
+
+  /// A caller's token, by the exchange of the one that it has brought. It is not filed, and ends with that one.
+  private func token(by grant: CallerGrant, _ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
+    guard let assertion = subscription.assertion, now() < assertion.expiresAt, !key.authority.isOfManyTenants else {
+      throw .assertionUnusable
+    }
+    report.wasSent = true
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+      try await directory.metadata(for: subscription.application)
+    }
+    let reply: TokenReply
+    switch grant {
+    case .onBehalfOf, .jwtBearer:
+      reply = try await self.reply(
+        to: .jwtBearer(assertion.token, isOnBehalfOf: grant == .onBehalfOf), scopes: key.scopes, metadata)
+    case .tokenExchange(let terms):
+      reply = try await self.reply(
+        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
+    case .identityAssertion(var terms, _):
+      guard let application = subscription.resourceApplication else { throw .assertionUnusable }
+      let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+        try await directory.metadata(for: application)
+      }
+      if terms.audiences.isEmpty { terms.audiences = [other.issuer] }
+      let identity = try await self.reply(
+        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
+      reply = try await ProviderRequests(application: application, metadata: other, now: now, sleep: sleep)
+        .tokens(
+          for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
+    }
+    let lifetime = TokenLifetime(
+      expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter())
+    return BearerValue(
+      reply.accessToken, lifetime: lifetime.ending(by: assertion.expiresAt),
+      scopes: reply.grantedScopes(requested: key.scopes), origin: TokenOrigin(tenant: assertion.tenant))
+  }
+
+  /// What is exchanged, with the actor's token as it stands in its file now.
+  private func exchange(
+    _ assertion: CallerAssertion, _ terms: ExchangeTerms
+  ) async throws(AcquisitionFailure) -> TokenExchange {
+    guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
+    do throws(ClientAssertionError) {
+      let token = try await ClientAssertionFile(path: actor.path).read()
+      return TokenExchange(
+        subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
+    } catch {
+      throw .actor(error)
+    }
   }
 
   private func lookUp(realm: String?, _ report: inout Report) async -> CacheLookup {
@@ -290,6 +342,7 @@ extension CacheStore {
   /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
   func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CacheLookup {
     if key.authority.isManagedIdentity { return .nothingKept }
+    if key.subject.isCaller { return .callers }
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
     var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: family)

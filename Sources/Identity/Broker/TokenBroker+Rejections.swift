@@ -17,8 +17,12 @@ extension TokenBroker {
     if rejection == .invalidToken { states[subscription.key]?.replacements.forget(refused) }
     if let value = replacement(for: refused, rejection, subscription) { return value }
     if let answer = replacementFlights[wanted.key] { return try await result(of: answer, subscription) }
-    // Another process may have been faster.
-    await store.look()
+    if subscription.key.subject.isCaller {
+      reviveCaller(subscription)
+    } else {
+      // Another process may have been faster.
+      await store.look()
+    }
     let state = await look(subscription)
     // No suspension from here on: who comes meanwhile finds the request in flight.
     if let value = replacement(for: refused, rejection, subscription) { return value }

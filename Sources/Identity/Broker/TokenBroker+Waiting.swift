@@ -76,7 +76,7 @@ extension TokenBroker {
   package var mayBringRefreshToken: Bool {
     !replacementFlights.isEmpty
       || states.contains { key, state in
-        key.subject != .application && (state.flight != nil || turns[key.turn(of: state.account)] != nil)
+        key.subject.isAccount && (state.flight != nil || turns[key.turn(of: state.account)] != nil)
       }
   }
 }

@@ -55,6 +55,8 @@ package actor TokenBroker {
   /// The requests in flight for tokens in the place of refused ones.
   var replacementFlights: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
   private(set) var turns: [String: Task<Void, Never>] = [:]
+  /// The callers' keys among `states`, which are bounded.
+  var callers = CallerStates()
   /// The first request that waits for what is in flight: its record names that one.
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
@@ -86,6 +88,7 @@ package actor TokenBroker {
     } else if let state = states[key], let flight = state.flight, state.throttle.pause(at: surroundings.now()) == nil {
       return try await awaited(flight, subscription)
     }
+    if subscription.key.subject.isCaller { try admitCaller(subscription) }
     var state = await look(subscription)
     switch state.plan(at: surroundings.now()) {
     case .interactionRequired, .cacheUnavailable:
@@ -165,11 +168,13 @@ package actor TokenBroker {
   }
 
   private func lookAtAll() async {
-    for subscription in states.values.map(\.subscription) { await look(subscription) }
+    for subscription in states.values.map(\.subscription) where !subscription.key.subject.isCaller {
+      await look(subscription)
+    }
   }
 
-  /// How every key stands that was ever asked for, by application and scopes.
-  package func statuses() -> [TokenStatus] { statuses { _ in true } }
+  /// How every key stands that was ever asked for, by application and scopes. Callers are counted, and not named.
+  package func statuses() -> [TokenStatus] { statuses { !$0.subject.isCaller } }
 
   private func statuses(where isWanted: (AcquisitionKey) -> Bool) -> [TokenStatus] {
     states.values.filter { isWanted($0.subscription.key) }.map(\.status)
@@ -178,16 +183,16 @@ package actor TokenBroker {
 
   /// How one subscription stands. Where no request has asked for it yet, the cache is read; no provider is asked.
   package func status(of subscription: TokenSubscription) async -> TokenStatus {
-    if subscription.key.subject != .application { return await look(subscription).status }
+    if subscription.key.subject.isAccount { return await look(subscription).status }
     return (states[subscription.key] ?? TokenState(subscription: subscription)).status
   }
 
   /// How the keys of these subscriptions stand. Where no request has asked for it yet, the cache is read; no provider
   /// is asked.
   package func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
-    for subscription in subscriptions where subscription.key.subject != .application { await look(subscription) }
+    for subscription in subscriptions where subscription.key.subject.isAccount { await look(subscription) }
     let keys = Set(subscriptions.map(\.key))
-    return statuses { keys.contains($0) }
+    return statuses { keys.contains($0) && !$0.subject.isCaller }
   }
 
   /// Goes over to another configuration: what these subscriptions want is kept, with the application as it is now; the
@@ -197,7 +202,10 @@ package actor TokenBroker {
     for (key, state) in states where state.flight == nil || wanted[key] != nil {
       if let subscription = wanted[key] {
         states[key]?.subscription = subscription
+      } else if state.subscription.key.subject.isCaller, wanted[state.subscription.routeKey] != nil {
+        continue
       } else {
+        callers.forget(key)
         states[key] = nil
       }
     }
@@ -219,6 +227,7 @@ package actor TokenBroker {
   @discardableResult
   func look(_ subscription: TokenSubscription) async -> TokenState {
     let key = subscription.key
+    if key.subject.isCaller { return states[key] ?? TokenState(subscription: subscription) }
     let realm = await directory.knownRealm(for: subscription.application)
     let cached = await store.lookup(
       for: key, realm: realm, now: surroundings.now(), family: subscription.application.family)
@@ -246,6 +255,7 @@ package actor TokenBroker {
     let held = states[key]?.value?.lifetime
     let flight = Task { await self.acquire(subscription, for: .supply(replacing: held)) }
     states[key, default: TokenState(subscription: subscription)].flight = flight
+    if key.subject.isCaller { keepCaller(key) }
     return flight
   }
 
@@ -287,7 +297,8 @@ package actor TokenBroker {
       // A provider that gave the added scopes alone has not given what the subscription's other requests need.
       if rejection == nil || key.scopes.isCovered(by: value.scopes) {
         state?.take(value)
-        surroundings.publish(key, value)
+        // A loop has each caller's tokens from its own requests.
+        if !key.subject.isCaller { surroundings.publish(key, value) }
       }
       outcome = .obtained(value.lifetime, granted: value.scopes)
       result = .success(value)
@@ -312,15 +323,17 @@ package actor TokenBroker {
       replacementFlights[wanted.key] = nil
     }
     states[key] = state
+    if key.subject.isCaller { noteCaller(subscription, report.result, result) }
     if report.wasSent {
       let event = TokenEvent(
-        key: key, application: subscription.application.name, authority: key.authority, scopes: wanted.key.scopes,
+        key: subscription.routeKey, application: subscription.application.name, authority: key.authority,
+        scopes: wanted.key.scopes,
         grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome,
         isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }
     }
     // A sign-out between the filing and here has been told already, when this token was not held yet.
-    if key.subject != .application { await look(subscription) }
+    if key.subject.isAccount { await look(subscription) }
     return result
   }
 
@@ -402,6 +415,8 @@ extension AcquisitionKey {
     return switch subject {
     case .application: "\(start) \(scopes) \(claims?.text ?? "")"
     case .account: "\(start) \(account?.homeAccountID ?? "")"
+    case .caller(let digest, let grant):
+      "\(start) \(grant) \(digest.map { Base64URL.encode($0.bytes) } ?? "") \(scopes) \(claims?.text ?? "")"
     }
   }
 }

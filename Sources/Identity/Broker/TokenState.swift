@@ -15,7 +15,7 @@ struct TokenState {
   /// Whose token it is, as of the last look into the cache.
   private(set) var account: CachedAccount?
   /// When the next request may be sent.
-  private(set) var throttle = Throttle()
+  private(set) var throttle: Throttle
   /// What is wrong since when; nil after a success.
   private(set) var failure: TokenStatus.Failure?
   /// The refresh tokens that the last failure is about.
@@ -29,8 +29,15 @@ struct TokenState {
 
   /// Nothing known yet.
   init(subscription: TokenSubscription) {
-    self.subscription = subscription
-    grant = subscription.key.subject == .application ? .clientCredentials : .nothing(.noAccount)
+    self.subscription = subscription.withoutAssertion
+    throttle = Throttle()
+    switch subscription.key.subject {
+    case .application: grant = .clientCredentials
+    case .account: grant = .nothing(.noAccount)
+    case .caller(let digest, _):
+      grant = .assertion
+      if digest != nil { throttle = Throttle(.caller) }
+    }
   }
 
   /// What is told about it.
@@ -64,7 +71,7 @@ struct TokenState {
     grant = cached.grant
     account = cached.account
     var change = Change.none
-    if let old = value, subscription.key.subject != .application,
+    if let old = value, subscription.key.subject.isAccount,
       old.origin.account?.homeAccountID != cached.account?.homeAccountID
     {
       old.withdraw()
@@ -72,7 +79,7 @@ struct TokenState {
       isOfFormerCredential = false
       change = .withdrawn
     }
-    if subscription.key.subject != .application { replacements.withdraw(notOf: cached.account?.homeAccountID) }
+    if subscription.key.subject.isAccount { replacements.withdraw(notOf: cached.account?.homeAccountID) }
     if subscription.readsCache, let found = cached.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now), subscription.canUse(found.secret) {
@@ -143,6 +150,26 @@ struct TokenState {
     remember(error, now: now, until: until)
     letRefreshBeClaimed()
     return error
+  }
+
+  /// Takes in what one caller met, as far as it says something of the application or its provider: for the status of
+  /// the route. What every caller would meet pauses the requests of all.
+  /// `inTenant`: the caller's tenant was asked, and others have others.
+  mutating func takeFailureOfCaller(
+    _ new: AcquisitionFailure, told: AcquisitionError, inTenant: Bool, now: UnixTime
+  ) {
+    if told.isAssertionRefused { return }
+    if new.isOfEveryCaller(inTenant: inTenant) {
+      _ = take(new, offered: [], now: now)
+    } else {
+      remember(told, now: now, until: now + told.retryAfter)
+    }
+  }
+
+  /// The provider has given some caller a token.
+  mutating func takeSuccessOfCaller() {
+    throttle.succeeded()
+    failure = nil
   }
 
   private mutating func remember(_ error: AcquisitionError, now: UnixTime, until: UnixTime) {

@@ -1,16 +1,23 @@
-internal import Bytes
+package import Bytes
+internal import Platform
 package import Tokens
 
 /// What routes or a program request from an application: whose token, and for what.
 package struct TokenSubscription: Sendable {
   /// Who asks.
-  package let application: Application
+  package private(set) var application: Application
   /// All parts of the request; equal keys share tokens and requests.
-  package let key: AcquisitionKey
+  package private(set) var key: AcquisitionKey
+  /// The key of what the configuration says, where this is that for one caller.
+  package private(set) var routeKey: AcquisitionKey
   /// Whether older tokens do not count: an API or the provider requires more than they prove.
-  package let isChallenged: Bool
+  package private(set) var isChallenged: Bool
   /// Whether cached tokens do not count, because the credential is to be tested.
   package private(set) var isTrial = false
+  /// The caller's token, while a request of it is served.
+  package private(set) var assertion: CallerAssertion?
+  /// Who asks the authorization server of the resource, where that is another one.
+  package private(set) var resourceApplication: Application?
 
   /// For the application's own tokens (client credentials).
   package init(application: Application, scopes: ScopeSet) {
@@ -22,6 +29,14 @@ package struct TokenSubscription: Sendable {
     self.init(application: application, subject: .account(account), scopes: scopes, challenge: challenge)
   }
 
+  /// For tokens of callers, each with its own (`onBehalf`).
+  package init(
+    application: Application, callersBy grant: CallerGrant, scopes: ScopeSet, resourceApplication: Application? = nil
+  ) {
+    self.init(application: application, subject: .caller(nil, grant), scopes: scopes)
+    self.resourceApplication = resourceApplication
+  }
+
   /// For tokens of `subject`.
   /// - Parameter challenge: what a token has to prove; cached ones do not count then.
   package init(application: Application, subject: TokenSubject, scopes: ScopeSet, challenge: Claims? = nil) {
@@ -30,6 +45,36 @@ package struct TokenSubscription: Sendable {
     key = AcquisitionKey(
       authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,
       subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
+    routeKey = key
+  }
+
+  /// The same for the caller who brought a token. An application of many tenants asks in that of the token.
+  package func onBehalf(of assertion: CallerAssertion) -> TokenSubscription {
+    guard case .caller(_, let grant) = key.subject else { return self }
+    var subscription = self
+    subscription.assertion = assertion
+    subscription.key.subject = .caller(assertion.digest, grant)
+    if let authority = assertion.tenant.flatMap(application.authority.ofTenant) {
+      subscription.application.move(to: authority)
+      subscription.key.authority = authority
+      subscription.key.credential = subscription.application.credentialVersion
+    }
+    return subscription
+  }
+
+  /// That of the configuration, of which another is the one for a caller.
+  init(routeOf subscription: TokenSubscription) {
+    self = subscription.withoutAssertion
+    key = subscription.routeKey
+    application.authority = key.authority
+    application.credentialVersion = key.credential
+  }
+
+  /// The same without the caller's token: what is kept between requests.
+  var withoutAssertion: TokenSubscription {
+    var subscription = self
+    subscription.assertion = nil
+    return subscription
   }
 
   /// The same, to test the application's credential: tokens that other processes filed say nothing about it. A person's
@@ -42,13 +87,18 @@ package struct TokenSubscription: Sendable {
 
   /// What a token that meets this rejection is requested with.
   func answering(_ rejection: TokenRejection) -> TokenSubscription {
+    var subscription = self
     switch rejection {
-    case .invalidToken: self
+    case .invalidToken: break
     case .claims(let claims):
-      TokenSubscription(application: application, subject: key.subject, scopes: key.scopes, challenge: claims)
+      subscription.isChallenged = true
+      subscription.key.claims = Claims(challenge: claims, capabilities: application.capabilities)
     case .scopes(let wanted):
-      TokenSubscription(application: application, subject: key.subject, scopes: key.scopes.union(wanted))
+      subscription.isChallenged = false
+      subscription.key.scopes = key.scopes.union(wanted)
+      subscription.key.claims = Claims(challenge: nil, capabilities: application.capabilities)
     }
+    return subscription
   }
 
   /// The `grant_type` of what can be offered: the label under which acquisitions are counted.
@@ -56,6 +106,7 @@ package struct TokenSubscription: Sendable {
     switch key.subject {
     case .application: "client_credentials"
     case .account: "refresh_token"
+    case .caller(_, let grant): grant.label
     }
   }
 
@@ -65,7 +116,37 @@ package struct TokenSubscription: Sendable {
   /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's
   /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
   var readsCache: Bool {
-    application.managedIdentity == nil && !isChallenged && !isTrial
+    application.managedIdentity == nil && !key.subject.isCaller && !isChallenged && !isTrial
       && (key.subject != .application || key.credential.number == 0)
+  }
+}
+
+/// A caller's token that was believed. It is kept no longer than the request that it came with.
+package struct CallerAssertion: Sendable {
+  /// The token.
+  package let token: Secret
+  /// Its SHA-256.
+  package let digest: Digest256
+  /// When it ends.
+  package let expiresAt: UnixTime
+  /// The tenant that issued it, where it names one.
+  package let tenant: String?
+
+  package init(token: Secret, digest: Digest256, expiresAt: UnixTime, tenant: String?) {
+    self.token = token
+    self.digest = digest
+    self.expiresAt = expiresAt
+    self.tenant = tenant
+  }
+
+  /// A token that a program has judged itself. Its end and tenant are those that it names; one that is no JWT names
+  /// none, and then the provider alone knows.
+  init(unverified token: Secret) throws(CryptoError) {
+    var claims = JWTClaims()
+    do throws(JWTFormatError) { claims = try SignedJWT(token.revealed()).claims } catch { claims = JWTClaims() }
+    let digest = try SHA256.digest(of: token.bytes)
+    self.init(
+      token: token, digest: Digest256(digest.span), expiresAt: claims.expiresAt ?? UnixTime(.max), tenant: claims.tenant
+    )
   }
 }

@@ -19,7 +19,7 @@ package struct TokenMetrics: Sendable {
   package init(_ catalog: inout MetricsCatalog, applications: [String]) {
     var requests: [Label: Counter] = [:]
     for application in applications {
-      for grant in ["client_credentials", "refresh_token"] {
+      for grant in ["client_credentials", "refresh_token"] + CallerGrant.labels {
         for result in TokenEvent.Outcome.results {
           requests[Label(application: application, grant: grant, result: result)] = catalog.counter(
             "bearer_proxy_token_requests_total", help: "Acquisitions that went to an identity provider.",
@@ -53,15 +53,21 @@ extension TokenEvent {
     let route = route.map(LogValue.string) ?? .absent
     switch outcome {
     case .obtained(let lifetime, let granted):
-      log.info(
-        isOfChangedCredential ? "changed credential accepted, token obtained" : "token obtained",
-        [
-          "route": route, "application": .string(application), "authority": .string(authority.description),
-          "grant": .string(grantType),
-          "scopes": .string(scopes.description), "granted": .string(granted.description),
-          "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
-          "duration_ms": .milliseconds(duration),
-        ])
+      let fields: KeyValuePairs<StaticString, LogValue> = [
+        "route": route, "application": .string(application), "authority": .string(authority.description),
+        "grant": .string(grantType),
+        "scopes": .string(scopes.description), "granted": .string(granted.description),
+        "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
+        "duration_ms": .milliseconds(duration),
+      ]
+      if key.subject.isCaller {
+        // There are as many as callers, and nothing is to be done about them.
+        log.debug("token obtained", fields)
+      } else if isOfChangedCredential {
+        log.info("changed credential accepted, token obtained", fields)
+      } else {
+        log.info("token obtained", fields)
+      }
     case .failed(let error, _, let servedUntil?):
       // The route still works; how long is what the operator needs to know.
       log.warning(
@@ -75,6 +81,15 @@ extension TokenEvent {
           "retry_after_s": .integer(Int(clamping: error.retryAfter)),
           "served_until": .integer(Int(clamping: servedUntil.seconds)), "duration_ms": .milliseconds(duration),
           "next": next(error).map(LogValue.string) ?? .absent,
+        ])
+    case .failed(.assertionRefused(let refused), _, nil):
+      log.info(
+        "caller's token not exchanged",
+        [
+          "route": route, "application": .string(application), "authority": .string(authority.description),
+          "grant": .string(grantType), "scopes": .string(scopes.description),
+          "reason": .string(refused.refusal.word),
+          "detail": .string(AcquisitionError.assertionRefused(refused).detail), "duration_ms": .milliseconds(duration),
         ])
     case .failed(let error, _, nil):
       log.error(

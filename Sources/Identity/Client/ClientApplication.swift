@@ -178,4 +178,42 @@ public struct ConfidentialClientApplication: ClientApplication {
     try await base.acquire(
       .application, base.applicationScopes(scopes), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
   }
+
+  /// A token in the name of whoever called this program with `assertion` (MSAL's `acquire_token_on_behalf_of`).
+  ///
+  /// It is kept in memory until it, or the assertion, ends: the same assertion and scopes bring it again without a
+  /// request. No refresh token is asked for, and nothing is filed in the cache.
+  /// - Parameters:
+  ///   - assertion: the access token that this program was called with, which it has validated. An application of many
+  ///     tenants asks in that of the token.
+  ///   - scopes: what the token is for; one API's.
+  ///   - claims: what an API's challenge wants proved.
+  /// - Throws: `acquisition(.assertionRefused)` where the caller can do something about it: the program passes the
+  ///   claims on to its caller, or that its token is not good; `accountScopes` or `scope` where the scopes cannot be
+  ///   requested.
+  public func acquireTokenOnBehalfOf(
+    assertion: Secret, scopes: [String], claims: Claims? = nil
+  ) async throws(ClientApplicationError) -> AuthenticationResult {
+    try await base.acquire(.onBehalfOf, assertion, base.accountScopes(scopes), claims)
+  }
+
+  /// A token in exchange for another one (RFC 8693), kept as those of `acquireTokenOnBehalfOf` are.
+  /// - Parameters:
+  ///   - subjectToken: the token that is exchanged.
+  ///   - subjectTokenType: what it is, by the URIs of RFC 8693, section 3.
+  ///   - requestedTokenType: what is asked for; nil leaves that to the provider. Only bearer tokens are accepted.
+  ///   - audiences: the logical names of those whom the token is for.
+  ///   - resources: their addresses.
+  ///   - scopes: what the token is for.
+  ///   - claims: what an API's challenge wants proved.
+  /// - Throws: as `acquireTokenOnBehalfOf`.
+  public func acquireTokenByTokenExchange(
+    subjectToken: Secret, subjectTokenType: String = "urn:ietf:params:oauth:token-type:access_token",
+    requestedTokenType: String? = nil, audiences: [String] = [], resources: [String] = [], scopes: [String] = [],
+    claims: Claims? = nil
+  ) async throws(ClientApplicationError) -> AuthenticationResult {
+    let terms = ExchangeTerms(
+      audiences: audiences, resources: resources, subjectType: subjectTokenType, requestedType: requestedTokenType)
+    return try await base.acquire(.tokenExchange(terms), subjectToken, base.accountScopes(scopes), claims)
+  }
 }

@@ -59,6 +59,26 @@ public struct ClientApplicationBase: Sendable {
     }
   }
 
+  /// A token in exchange for a caller's.
+  func acquire(
+    _ grant: CallerGrant, _ token: Secret, _ scopes: ScopeSet, _ claims: Claims?
+  ) async throws(ClientApplicationError) -> AuthenticationResult {
+    let assertion: CallerAssertion
+    do throws(CryptoError) {
+      assertion = try CallerAssertion(unverified: token)
+    } catch {
+      throw .signIn(.crypto(error))
+    }
+    var subscription = TokenSubscription(application: application, callersBy: grant, scopes: scopes)
+      .onBehalf(of: assertion)
+    if let claims { subscription = subscription.answering(.claims(claims)) }
+    do throws(AcquisitionError) {
+      return AuthenticationResult(try await broker.bearer(for: subscription))
+    } catch {
+      throw .acquisition(error)
+    }
+  }
+
   func signIn(
     _ scopes: [String], _ extraScopes: [String], _ claims: Claims?
   ) throws(ClientApplicationError) -> SignInRequest {

@@ -98,7 +98,7 @@ struct ProviderRequests: Sendable {
     do throws(TokenFailure) {
       return try TokenReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        sent: request.sentSecrets, now: now())
+        sent: request.sentSecrets, expected: request.grant.expected, now: now())
     } catch {
       let failure = isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error
       guard case .assertion = request.credential else { throw .token(failure) }
@@ -209,7 +209,7 @@ extension AcquisitionFailure {
     case .refused(let reply):
       failure.status == 401 || reply.error == "invalid_client" || reply.error == "unauthorized_client"
     case .unintelligible: [400, 401, 403].contains(failure.status)
-    case .noAccessToken, .tokenType, .unusableToken, .lifetime: false
+    case .noAccessToken, .tokenType, .issuedTokenType, .unusableToken, .lifetime: false
     }
   }
 

@@ -13,6 +13,16 @@ package enum CallerTokenRefusal: Error, Sendable, Hashable {
   case issuerUnavailable
 }
 
+/// What is known of a caller's token that was believed.
+package struct BelievedClaims: Sendable, Hashable {
+  /// Until when it is believed without another look.
+  package var until: UnixTime
+  /// When it ends.
+  package var expiresAt: UnixTime
+  /// The tenant that issued it, where it names one.
+  package var tenant: String?
+}
+
 /// Judges callers' tokens by issuer, audience, keys and times.
 package actor CallerTokenCheck {
   private let issuer: Application
@@ -31,9 +41,9 @@ package actor CallerTokenCheck {
     directory = ProviderDirectory(now: now)
   }
 
-  /// Believes a token until the returned instant. `certificate` is the SHA-256 of the certificate that the caller has
+  /// Believes a token. `certificate` is the SHA-256 of the certificate that the caller has
   /// shown; empty where it has shown none.
-  package func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> UnixTime {
+  package func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> BelievedClaims {
     let token: SignedJWT
     do throws(JWTFormatError) {
       token = try SignedJWT(text)
@@ -62,12 +72,13 @@ package actor CallerTokenCheck {
     case kind(AccessTokenRejection)
   }
 
-  private func judge(_ token: SignedJWT, _ certificate: [UInt8]) async throws(Rejection) -> UnixTime {
+  private func judge(_ token: SignedJWT, _ certificate: [UInt8]) async throws(Rejection) -> BelievedClaims {
     guard let keys, let metadata = await directory.knownMetadata(for: issuer) else {
       throw .token(.unknownKey(identifier: nil))
     }
     let rule = JWTValidation(
-      issuer: metadata.issuer, audiences: audiences, algorithms: [.rs256, .ps256], leeway: 60)
+      issuer: issuer.authority.issuer(of: token, named: metadata.issuer), audiences: audiences,
+      algorithms: [.rs256, .ps256], leeway: 60)
     let claims: JWTClaims
     do throws(JWTRejection) {
       claims = try rule.accept(token, now: now()) { keys.verdict($0, $1) }
@@ -80,7 +91,8 @@ package actor CallerTokenCheck {
       throw .kind(error)
     }
     guard let expiresAt = claims.expiresAt else { throw .token(.withoutExpiry) }
-    return min(expiresAt, age.believedUntil)
+    return BelievedClaims(
+      until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant)
   }
 
   /// Whether the keys are the issuer's of this moment. Keys that are known stay where fetching fails, for a while.

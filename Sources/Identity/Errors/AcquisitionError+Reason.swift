@@ -14,6 +14,13 @@ extension AcquisitionError {
     case .unusableMetadata: "authority-unusable"
     case .cacheUnavailable: "token-cache-unavailable"
     case .interactionRequired: "interaction-required"
+    case .assertionRefused(let refused):
+      switch refused.refusal {
+      case .claims: "caller-claims-required"
+      case .consent: "caller-consent-required"
+      case .invalidToken: "caller-token-refused"
+      case .denied: "caller-denied"
+      }
     }
   }
 
@@ -24,6 +31,7 @@ extension AcquisitionError {
     case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
     case .providerUnavailable(.assertion(let error), _): error.detail
     case .providerUnavailable(.managedIdentity(let error), _): error.detail
+    case .providerUnavailable(.actor(let error), _): "the actor's token: \(error.detail)"
     case .rejected(let reply, _): reply.detail
     case .unusableMetadata(.status(let status, let reply), _):
       "metadata answered with status \(status)" + (reply.map { ": \($0.detail)" } ?? "")
@@ -31,6 +39,7 @@ extension AcquisitionError {
     case .cacheUnavailable: "the token cache cannot be read, so who is signed in is not known"
     case .interactionRequired(let required):
       required.reply.map { "\(required.reason.rawValue): \($0.detail)" } ?? required.reason.rawValue
+    case .assertionRefused(let refused): refused.reply?.detail ?? "the caller's token has ended, or names no tenant"
     }
   }
 }

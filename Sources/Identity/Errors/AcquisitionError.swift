@@ -16,6 +16,8 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   case cacheUnavailable(retryAfter: Int64)
   /// A person has to sign in, choose, consent or prove more: `401`.
   case interactionRequired(InteractionRequired)
+  /// The provider gives no token for the caller's own: `401` or `403`, and the caller can do something about it.
+  case assertionRefused(AssertionRefused)
 
   /// Seconds after which a caller that was told so may ask again: the cache is looked for at least that often.
   static let cachePause: Int64 = 2
@@ -23,6 +25,11 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   /// Whether a person can help, by signing in (MSAL's "UI required").
   public var isInteractionRequired: Bool {
     if case .interactionRequired = self { true } else { false }
+  }
+
+  /// Whether the token that the caller brought is what is not enough.
+  public var isAssertionRefused: Bool {
+    if case .assertionRefused = self { true } else { false }
   }
 
   /// Whether the cache alone is in the way.
@@ -37,6 +44,7 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
       .cacheUnavailable(let seconds):
       seconds
     case .interactionRequired(let required): required.retryAfter
+    case .assertionRefused(let refused): refused.retryAfter
     }
   }
 
@@ -50,6 +58,9 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
     case .interactionRequired(var required):
       required.retryAfter = seconds
       return .interactionRequired(required)
+    case .assertionRefused(var refused):
+      refused.retryAfter = seconds
+      return .assertionRefused(refused)
     }
   }
 }
@@ -64,6 +75,8 @@ public enum ProviderTrouble: Sendable, Hashable {
   case assertion(ClientAssertionError)
   /// The service of a managed identity was asked in vain, for a reason on this machine.
   case managedIdentity(ManagedIdentityError)
+  /// It was not asked: the token of who acts for the caller cannot be read.
+  case actor(ClientAssertionError)
 }
 
 /// What was wrong with metadata that did arrive.
@@ -137,5 +150,31 @@ extension InteractionRequired {
     self.init(
       reason: reason, scopes: key.scopes, claims: reply?.claims, accountName: name, authority: key.authority,
       reply: reply, retryAfter: retryAfter)
+  }
+}
+
+/// Why a provider gave no token for a caller's. Nothing in it is secret.
+public struct AssertionRefused: Sendable, Hashable {
+  /// The kind.
+  public var refusal: AssertionRefusal
+  /// What was asked for.
+  public var scopes: ScopeSet
+  /// Whom.
+  public var authority: Authority
+  /// The application that asked.
+  public var clientID: String
+  /// What the provider said; nil where it was not asked. For the log, not for callers.
+  package var reply: TokenErrorReply?
+  /// Seconds until the provider is asked again for the same token, at least 1.
+  package var retryAfter: Int64
+
+  package init(_ refusal: AssertionRefusal, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64 = 1)
+  {
+    self.refusal = refusal
+    scopes = key.scopes
+    authority = key.authority
+    clientID = key.clientID
+    self.reply = reply
+    self.retryAfter = retryAfter
   }
 }

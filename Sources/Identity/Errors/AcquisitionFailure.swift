@@ -22,24 +22,29 @@ enum AcquisitionFailure: Error, Hashable {
   case managedIdentity(ManagedIdentityError)
   /// Nothing was found, in a cache that cannot be read.
   case cacheUnread
+  /// The token of who acts for the caller cannot be read.
+  case actor(ClientAssertionError)
+  /// The caller's token has ended, or names no tenant where one is needed: no provider was asked.
+  case assertionUnusable
   /// Nothing was asked, or the answer is of no use: a person has to come in.
   case interaction(InteractionReason)
 
   /// How the key's pause is chosen.
   var errorClass: TokenErrorClass {
     switch self {
-    case .unreached, .assertion, .managedIdentity, .cacheUnread: .transient
+    case .unreached, .assertion, .managedIdentity, .cacheUnread, .actor: .transient
     case .metadata(let status, _, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
     case .token(let failure): failure.errorClass
-    case .interaction, .scopesNotGranted: .signInNeeded
+    case .interaction, .scopesNotGranted, .assertionUnusable: .signInNeeded
     }
   }
 
   /// Seconds that the provider asked to be left alone.
   var retryAfter: Int64? {
     switch self {
-    case .unreached, .document, .assertion, .managedIdentity, .cacheUnread, .interaction: nil
+    case .unreached, .document, .assertion, .managedIdentity, .cacheUnread, .interaction, .actor, .assertionUnusable:
+      nil
     case .metadata(_, let seconds, _): seconds
     case .token(let failure), .scopesNotGranted(let failure): failure.retryAfter
     }
@@ -56,9 +61,13 @@ enum AcquisitionFailure: Error, Hashable {
     case .assertion(let error): .providerUnavailable(.assertion(error), retryAfter: seconds)
     case .managedIdentity(let error): .providerUnavailable(.managedIdentity(error), retryAfter: seconds)
     case .cacheUnread: .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
+    case .actor(let error): .providerUnavailable(.actor(error), retryAfter: seconds)
+    case .assertionUnusable: .assertionRefused(AssertionRefused(.invalidToken, key, retryAfter: seconds))
     case .token(let failure):
-      if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
-        key.subject != .application && isAboutRefreshToken
+      if let refused = Self.refused(failure, key, seconds) {
+        .assertionRefused(refused)
+      } else if case .refused(let reply) = failure.cause, failure.errorClass != .transient {
+        key.subject.isAccount && isAboutRefreshToken
           ? .interactionRequired(
             InteractionRequired(InteractionReason(reply), key, reply: reply, retryAfter: seconds))
           : .rejected(reply, retryAfter: seconds)
@@ -70,6 +79,30 @@ enum AcquisitionFailure: Error, Hashable {
         InteractionRequired(.consentRequired, key, reply: failure.reply, retryAfter: seconds))
     case .interaction(let reason):
       .interactionRequired(InteractionRequired(reason, key, retryAfter: seconds))
+    }
+  }
+
+  /// What a provider has against a caller's token, if that is what it says.
+  private static func refused(_ failure: TokenFailure, _ key: AcquisitionKey, _ seconds: Int64) -> AssertionRefused? {
+    guard case .caller(_, let grant) = key.subject, case .refused(let reply) = failure.cause,
+      failure.errorClass != .transient, let refusal = AssertionRefusal(reply, grant: grant)
+    else { return nil }
+    return AssertionRefused(refusal, key, reply: reply, retryAfter: seconds)
+  }
+
+  /// Whether a failure with one caller's token would meet every other caller: the application is refused itself, told
+  /// to wait, or has nothing to prove itself with. `inTenant`: every other caller of the same tenant only.
+  func isOfEveryCaller(inTenant: Bool) -> Bool {
+    switch self {
+    case .assertion, .managedIdentity, .actor: true
+    case .metadata, .document: !inTenant
+    case .token(let failure):
+      switch failure.reply?.error {
+      case "invalid_client": true
+      case "unauthorized_client", "unsupported_grant_type": !inTenant
+      default: failure.status == 429
+      }
+    case .unreached, .scopesNotGranted, .cacheUnread, .assertionUnusable, .interaction: false
     }
   }
 
@@ -86,8 +119,8 @@ enum AcquisitionFailure: Error, Hashable {
   var isLocal: Bool {
     switch self {
     case .interaction(.userMismatch): false
-    case .interaction, .cacheUnread: true
-    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion, .managedIdentity: false
+    case .interaction, .cacheUnread, .assertionUnusable: true
+    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion, .managedIdentity, .actor: false
     }
   }
 

@@ -70,7 +70,7 @@ package struct DeviceCodeSignIn: Sendable {
         switch error {
         case .token(let failure): action = polling.next(after: failure, now: exchange.now())
         case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .managedIdentity, .cacheUnread,
-          .interaction:
+          .actor, .assertionUnusable, .interaction:
           action = polling.nextWithoutAnswer(now: exchange.now())
         }
       }

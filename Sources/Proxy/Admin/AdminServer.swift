@@ -185,7 +185,7 @@ package final class AdminServer: Sendable {
     let service = service
     let report = ReadinessReport(
       await service.broker.statuses(of: service.subscriptions), needs: await service.signInRequirements.all(),
-      expected: Set(service.subscriptions.map(\.key)).count, now: now,
+      expected: Set(service.subscriptions.map(\.key).filter { !$0.subject.isCaller }).count, now: now,
       rule: hasBeenReady.load(ordering: .relaxed) ? .started : service.readiness)
     if report.isReady { hasBeenReady.store(true, ordering: .relaxed) }
     return report

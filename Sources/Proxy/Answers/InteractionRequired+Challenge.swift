@@ -51,6 +51,28 @@ extension InteractionRequired {
   }
 }
 
+extension AssertionRefused {
+  /// The value of `WWW-Authenticate`; nil where another token would not help. Claims are in standard base64, as
+  /// Microsoft's own APIs send them. They are what a new token for this proxy has to prove: nothing is said of scopes.
+  var challenge: String? {
+    let location = #"Bearer realm="", authorization_uri="\#(authority.authorizationURI)""#
+    return switch refusal {
+    case .claims(let claims):
+      #"\#(location), error="insufficient_claims", claims="\#(Base64.encode(Array(claims.text.utf8)))""#
+    case .invalidToken: #"\#(location), error="invalid_token""#
+    case .consent, .denied: nil
+    }
+  }
+
+  /// Where an administrator consents for a tenant; nil where the provider has no such page that is known here.
+  var consentAddress: String? {
+    switch authority.kind {
+    case .entra: "\(authority)/adminconsent?client_id=\(clientID)"
+    case .adfs, .b2c, .ciam, .issuer: nil
+    }
+  }
+}
+
 extension Authority {
   fileprivate var tenantName: String? {
     switch kind {

@@ -23,6 +23,8 @@ struct ProblemDocument {
   var retryAfter: Int64?
   /// What a person has to bring, where that is what is missing.
   var interaction: InteractionRequired?
+  /// What the provider has against the caller's own token.
+  var assertion: AssertionRefused?
 
   init(_ status: Int, _ type: ProblemType, _ title: String, _ detail: String, retryAfter: Int64? = nil) {
     self.status = status
@@ -173,7 +175,35 @@ struct ProblemDocument {
           + "why.",
         retryAfter: seconds)
     case .interactionRequired(let required): Self.document(required)
+    case .assertionRefused(let refused): Self.document(refused)
     }
+  }
+
+  private static func document(_ refused: AssertionRefused) -> ProblemDocument {
+    var document =
+      switch refused.refusal {
+      case .claims:
+        ProblemDocument(
+          401, .callerClaimsRequired, "More proof needed",
+          "The identity provider wants the person behind the caller's token to prove more. Request a token for this "
+            + "proxy with the claims of the challenge, and send the request again with it.")
+      case .consent:
+        ProblemDocument(
+          403, .callerConsentRequired, "Consent needed",
+          "The application of this route may not ask for these scopes in the caller's name: the person, or an "
+            + "administrator, has to consent first.")
+      case .invalidToken:
+        ProblemDocument(
+          401, .callerTokenRefused, "Caller's token refused",
+          "The identity provider does not take the caller's token in exchange, or the token has ended. Request another "
+            + "one for this proxy.")
+      case .denied:
+        ProblemDocument(
+          403, .callerDenied, "Caller denied",
+          "The rules of the identity provider do not allow this caller a token for this route.")
+      }
+    document.assertion = refused
+    return document
   }
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {
@@ -191,6 +221,7 @@ struct ProblemDocument {
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }
     if let interaction { text += Self.members(interaction) }
+    if let assertion { text += Self.members(assertion) }
     if let signIn { text += #","sign_in":\#(Self.quoted(signIn))"# }
     if !requestID.isEmpty { text += #","request_id":\#(Self.quoted(requestID))"# }
     return Array((text + "}\n").utf8)
@@ -201,6 +232,17 @@ struct ProblemDocument {
     var text = #","reason":"\#(required.reason.rawValue)","scopes":[\#(scopes)]"#
     if let claims = required.claims { text += #","claims":\#(quoted(claims.text))"# }
     return text
+  }
+
+  private static func members(_ refused: AssertionRefused) -> String {
+    switch refused.refusal {
+    case .claims(let claims): return #","claims":\#(quoted(claims.text))"#
+    case .consent:
+      var text = #","scopes":[\#(refused.scopes.words.map(quoted).joined(separator: ","))]"#
+      if let address = refused.consentAddress { text += #","admin_consent":\#(quoted(address))"# }
+      return text
+    case .invalidToken, .denied: return ""
+    }
   }
 
   private static func quoted(_ text: String) -> String { JSONValue.string(text).canonicalText() }

@@ -6,6 +6,7 @@ internal import HTTP
 internal import HTTPClient
 internal import Identity
 internal import Platform
+internal import Routing
 internal import Telemetry
 internal import Tokens
 
@@ -21,8 +22,8 @@ final class LoopState {
   let pools: [OriginPool]
   let metrics: MetricsWriter
   @exclusivity(unchecked) var accessRecords: AccessRecordWriter
-  /// Callers' tokens that were believed, by their digests, and until when.
-  @exclusivity(unchecked) var believedTokens: [[UInt8]: UnixTime] = [:]
+  /// Callers' own tokens.
+  @exclusivity(unchecked) var callerTokens: CallerTokens
   @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
   @exclusivity(unchecked) private var isSucceeded = false
 
@@ -39,6 +40,7 @@ final class LoopState {
     self.contexts = contexts
     self.loop = loop
     self.clock = clock
+    callerTokens = CallerTokens(limit: service.limits.callerTokens)
     bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
     let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]
     pools = service.origins.map { entry in

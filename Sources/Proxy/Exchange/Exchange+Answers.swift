@@ -103,6 +103,9 @@ extension Exchange {
     if let interaction = problem.interaction, response.status == 401 {
       HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.output)
     }
+    if let challenge = problem.assertion?.challenge {
+      HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &caller.output)
+    }
     writeCORSGrant()
     if case .caller(.untrustedToken) = failure {
       HeadWriter.field("WWW-Authenticate", #"Bearer realm="bearer-proxy""#, into: &caller.output)

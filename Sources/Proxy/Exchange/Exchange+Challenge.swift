@@ -24,7 +24,7 @@ extension Exchange {
     let (state, trace) = (state, trace)
     let route = refusal.route
     guard let slot = route.bearerSlot else { return nil }
-    let subscription = state.service.subscriptions[slot]
+    let subscription = subscription(of: slot)
     let now = UnixTime(state.wallClock().seconds)
     let refused = read(refusal, subscription, now, attempt)
     let kind = RecordedChallenge(refused.kind)
@@ -36,6 +36,7 @@ extension Exchange {
       return nil
     case .answerBehind(let rejection):
       note(kind, .renewedBehind)
+      callerToken?.forget(refusal.token)
       let broker = state.service.broker
       Task {
         // The next request is told what is wrong, if something is.
@@ -66,10 +67,15 @@ extension Exchange {
         }
         note(kind, .replayed)
         told(nil)
+        if route.isForCallers, subscription.key.scopes.isCovered(by: value.scopes) {
+          keep(value, for: slot, of: route)
+        }
         return value
       } catch {
         note(kind, .notObtained)
         told(error)
+        // The caller can do something about it; the upstream's answer does not say what.
+        if error.isAssertionRefused { callerRefusal = error }
         if case .interactionRequired(let required) = error { remember(refused, required, route, now) }
         return nil
       }
@@ -123,7 +129,7 @@ extension Exchange {
   private func remember(
     _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime
   ) {
-    guard let bearer = refused.bearer else { return }
+    guard let bearer = refused.bearer, !route.isForCallers else { return }
     var need = SignInRequirement(since: now)
     need.claims = bearer.claims
     if let more = required?.claims { need.claims = need.claims?.merged(with: more) ?? more }

@@ -14,33 +14,40 @@ internal import Tokens
 extension Exchange {
   // MARK: The caller's
 
-  /// How many tokens a loop remembers to have believed.
-  private static var rememberedTokens: Int { 4096 }
+  /// Whether the loop believes the caller's own token already, or the listener demands none.
+  mutating func believesCallerToken() throws(ExchangeFailure) -> Bool {
+    guard let check = connection.context.tokenCheck else { return true }
+    let name = try nameOfCallerToken(check)
+    callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
+    return callerToken != nil
+  }
 
-  /// Judges the caller's own token where the listener demands one. A loop asks about each token once.
-  func judgeCallerToken() async throws(ExchangeFailure) {
+  private func nameOfCallerToken(_ check: CallerTokenCheck) throws(ExchangeFailure) -> CallerTokens.Name {
+    let (request, state) = (request, state)
+    guard let range = request.headBytes.withBytes({ CallerRules.tokenRange(in: request.parser.head, $0) }) else {
+      throw .caller(.untrustedToken)
+    }
+    guard let digest = request.headBytes.withBytes({ state.callerTokens.digest(of: $0.extracting(range)) }) else {
+      throw .callerIssuerUnavailable
+    }
+    return CallerTokens.Name(
+      check: ObjectIdentifier(check), certificate: connection.certificateDigest, digest: digest)
+  }
+
+  /// Judges the caller's own token where the loop does not believe it yet.
+  mutating func judgeCallerToken() async throws(ExchangeFailure) {
     guard let check = connection.context.tokenCheck else { return }
+    let name = try nameOfCallerToken(check)
     guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.parser.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
-    let certificate = connection.certificateDigest
-    let digest: [UInt8]
-    do throws(CryptoError) {
-      // Listeners may trust different issuers, and a token may be bound to a certificate, so the digest is of all
-      // three.
-      digest = try SHA256.digest(
-        of: Array("\(ObjectIdentifier(check).hashValue) ".utf8) + certificate + Array(text.utf8))
-    } catch {
-      throw .callerIssuerUnavailable
-    }
-    let now = UnixTime(state.wallClock().seconds)
-    if let until = state.believedTokens[digest], now < until { return }
     do throws(CallerTokenRefusal) {
-      let until = try await RequestScope.around(request.scope()) { () async throws(CallerTokenRefusal) in
-        try await check.accept(text, certificate: certificate)
+      let claims = try await RequestScope.around(request.scope()) { () async throws(CallerTokenRefusal) in
+        try await check.accept(text, certificate: name.certificate)
       }
-      if state.believedTokens.count >= Self.rememberedTokens { state.believedTokens = [:] }
-      state.believedTokens[digest] = until
+      let token = BelievedToken(name.digest, claims)
+      state.callerTokens.keep(token, for: name)
+      callerToken = token
     } catch {
       throw error == .untrusted ? .caller(.untrustedToken) : .callerIssuerUnavailable
     }
@@ -58,10 +65,45 @@ extension Exchange {
     }
     let state = state
     let now = UnixTime(state.wallClock().seconds)
-    guard let value = state.bearers[slot], value.isUsable(at: now) else { return nil }
+    let held = route.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
+    guard let value = held, value.isUsable(at: now) else { return nil }
     record.tokenSource = .cache
-    if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(state.service.subscriptions[slot]) }
+    if route.isForCallers { state.metrics.add(state.service.metrics.callerTokenHits) }
+    if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
     return .bearer(value)
+  }
+
+  /// What the caller's own token was exchanged for. One that has ended is not exchanged.
+  private func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
+    guard let callerToken else { throw .caller(.untrustedToken) }
+    if now >= callerToken.claims.expiresAt {
+      throw .token(.assertionRefused(AssertionRefused(.invalidToken, state.service.subscriptions[slot].key)))
+    }
+    return callerToken.bearer(slot)
+  }
+
+  /// What a slot's tokens are requested with: on behalf of the caller, where they are callers'.
+  func subscription(of slot: Int) -> TokenSubscription {
+    let subscription = state.service.subscriptions[slot]
+    guard subscription.key.subject.isCaller, let callerToken else { return subscription }
+    let request = request
+    let token = request.headBytes.withBytes { bytes -> Secret? in
+      CallerRules.tokenRange(in: request.parser.head, bytes).map { Secret(copying: bytes.extracting($0)) }
+    }
+    guard let token else { return subscription }
+    return subscription.onBehalf(
+      of: CallerAssertion(
+        token: token, digest: callerToken.digest, expiresAt: callerToken.claims.expiresAt,
+        tenant: callerToken.claims.tenant))
+  }
+
+  /// Keeps a token for the next requests: of everyone, or of this caller.
+  func keep(_ value: BearerValue, for slot: Int, of route: Route) {
+    if route.isForCallers {
+      callerToken?.keep(value, for: slot)
+    } else {
+      state.bearers[slot] = value
+    }
   }
 
   /// Whether there is an `Authorization` that is not meant for the proxy itself.
@@ -74,21 +116,21 @@ extension Exchange {
   mutating func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
     guard let slot = route.bearerSlot else { return .callers }
     do throws(ExchangeFailure) {
-      return .bearer(try await bearer(slot))
+      return .bearer(try await bearer(slot, of: route))
     } catch {
       noteInteraction(error, route)
       // A connection that makes room for another one has no time left for an upstream.
       guard route.token.whenUnavailable == .forwardWithout, !connection.mustEnd, case .token(let reason) = error,
-        !reason.isInteractionRequired
+        !reason.isInteractionRequired, !reason.isAssertionRefused
       else { throw error }
       return .none
     }
   }
 
-  private mutating func bearer(_ slot: Int) async throws(ExchangeFailure) -> BearerValue {
+  private mutating func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
     let state = state
     let asked = state.loop.now
-    let subscription = state.service.subscriptions[slot]
+    let subscription = subscription(of: slot)
     let spans = trace?.beginToken()
     record.tokenSource = .identityProvider
     defer { record.token = (state.loop.now - asked).nanoseconds }
@@ -98,7 +140,7 @@ extension Exchange {
         () async throws(AcquisitionError) in try await broker.bearer(for: subscription)
       }
       let value = try await connection.outcome(of: wait, key: subscription.key)
-      state.bearers[slot] = value
+      keep(value, for: slot, of: route)
       if value.origin.source == .cache { record.tokenSource = .sharedCache }
       trace?.endToken(
         spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: nil)

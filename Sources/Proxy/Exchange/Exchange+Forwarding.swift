@@ -47,6 +47,12 @@ extension Exchange {
           next = life.refusalAnswered()
           continue
         }
+        if let callerRefusal {
+          trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+          pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
+          state.service.upstreams.answered(route.index)
+          throw .token(callerRefusal)
+        }
         if let page = await signInPage(insteadOfRefusal: admitted) {
           trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
           let keepsConnection = mayGoOn

@@ -33,7 +33,7 @@ extension Exchange {
       if let refusal = connection.refusal { throw .caller(refusal) }
       (visit, count) = try Self.visit(
         request.parser.head, request.headBytes, callers: connection.context.callers, origin: handler.origin)
-      try await judgeCallerToken()
+      if try !believesCallerToken() { try await judgeCallerToken() }
       guard count <= UInt64(SignInHandler.formLimit) else {
         return await answer(handler.tooLarge(), keepsConnection: false)
       }

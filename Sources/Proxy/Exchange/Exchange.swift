@@ -28,6 +28,10 @@ struct Exchange {
   var audience = ResponseAudience.program
   /// Where a person was going, to come back to after a sign-in.
   var returnTo: String?
+  /// The caller's own token, where the listener demands one and it was believed.
+  var callerToken: BelievedToken?
+  /// What the provider has against that token, when it was to be exchanged for another one than the upstream refused.
+  var callerRefusal: AcquisitionError?
   /// The spans of the request; nil where it is not traced.
   var trace: ExchangeTrace?
 
@@ -56,14 +60,14 @@ struct Exchange {
     case .refused(let failure): return await refuse(failure)
     case .options:
       do throws(ExchangeFailure) {
-        try await judgeCallerToken()
+        if try !believesCallerToken() { try await judgeCallerToken() }
       } catch {
         return await refuse(error)
       }
       return await answerOptions(keepsConnection: mayGoOn)
     }
     do throws(ExchangeFailure) {
-      try await judgeCallerToken()
+      if try !believesCallerToken() { try await judgeCallerToken() }
       let credential: RequestCredential
       if let held = try heldCredential(for: admitted.route) {
         credential = held

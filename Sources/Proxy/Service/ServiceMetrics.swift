@@ -31,6 +31,9 @@ package struct ServiceMetrics: Sendable {
   let challenges: CounterTable
   let signInNeeds: Gauge
   let limits: CounterTable
+  let callerTokens: Gauge
+  let callerTokenHits: Counter
+  let callerTokenEvictions: Counter
   let expiry: GaugeTable
   let formerCredentials: GaugeTable
   let certificates: GaugeTable
@@ -91,6 +94,13 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_limits_hit_total",
       help: "Requests that met a limit or a time limit, and connections that had to wait.",
       by: MetricLabel("limit", Limit.allCases.map(\.rawValue)))
+    callerTokens = catalog.gauge(
+      "bearer_proxy_caller_tokens",
+      help: "Callers whose exchanged tokens, or failures to get one, are kept; one for each of its routes.")
+    callerTokenHits = catalog.counter(
+      "bearer_proxy_caller_token_hits_total", help: "Requests that a held token of their caller served.")
+    callerTokenEvictions = catalog.counter(
+      "bearer_proxy_caller_token_evictions_total", help: "Callers' tokens that had to go for others.")
     let named = MetricLabel("route", routes)
     expiry = catalog.gauges(
       "bearer_proxy_token_expiry_seconds",

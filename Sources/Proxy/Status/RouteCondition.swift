@@ -36,7 +36,8 @@ enum RouteCondition: Hashable {
       switch failure.error {
       case .cacheUnavailable: self = .cacheUnavailable(since: failure.since)
       case .providerUnavailable: self = .providerDown(since: failure.since)
-      case .rejected, .unusableMetadata, .interactionRequired: self = .providerRefuses(since: failure.since)
+      case .rejected, .unusableMetadata, .interactionRequired, .assertionRefused:
+        self = .providerRefuses(since: failure.since)
       }
     } else if let upstream {
       self = .upstreamFailing(since: UnixTime(upstream.since))

@@ -41,6 +41,7 @@ struct RouteStatus {
 
   private var ready: String {
     guard let token else { return "adds no token" }
+    if token.subject.isCaller { return "each caller's own token is exchanged" }
     let owner = accountName.map { " of \($0)" } ?? ""
     guard let end = token.expiresAt, isServing else { return "a token\(owner) is obtained when one is asked for" }
     return "token\(owner)\(former) for \(words(seconds: end - now))"
@@ -83,7 +84,8 @@ struct RouteStatus {
     ]
     if let token {
       members["application"] = .string(token.application)
-      members["as"] = .string(token.subject == .application ? "application" : "account")
+      members["as"] = .string(
+        token.subject.isCaller ? "caller" : token.subject == .application ? "application" : "account")
       members["account"] = accountName.map(JSONValue.string)
       members["scopes"] = .array(token.scopes.words.map(JSONValue.string))
       var held: [String: JSONValue] = ["held": .bool(isServing), "refreshing": .bool(token.isRefreshing)]
@@ -95,7 +97,7 @@ struct RouteStatus {
       members["token"] = .object(held)
       members["sign_in"] = signIn
       switch token.failure?.error {
-      case nil, .interactionRequired, .cacheUnavailable: break
+      case nil, .interactionRequired, .cacheUnavailable, .assertionRefused: break
       case .providerUnavailable, .rejected, .unusableMetadata:
         guard let failure = token.failure else { break }
         members["provider"] = .object([

@@ -22,6 +22,9 @@ extension Service {
     for (row, certificate) in description.certificates.enumerated() {
       writer.set(metrics.certificates[row], certificate.validity.notAfter - now)
     }
+    let callers = await broker.callerCounts
+    writer.set(metrics.callerTokens, Int64(callers.held))
+    writer.set(metrics.callerTokenEvictions, total: callers.evictions)
     writer.set(metrics.signInNeeds, Int64(signInRequirements.known.count))
     writer.set(metrics.droppedLines[0], total: accessLog?.droppedLines ?? 0)
     writer.set(metrics.droppedLines[1], total: OutputFile.standardError.droppedLines)

@@ -34,6 +34,10 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
   case authorityUnusable
   case tokenCacheUnavailable
   case interactionRequired
+  case callerClaimsRequired
+  case callerConsentRequired
+  case callerTokenRefused
+  case callerDenied
 
   package var word: StaticString {
     switch self {
@@ -68,6 +72,10 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
     case .authorityUnusable: "authority-unusable"
     case .tokenCacheUnavailable: "token-cache-unavailable"
     case .interactionRequired: "interaction-required"
+    case .callerClaimsRequired: "caller-claims-required"
+    case .callerConsentRequired: "caller-consent-required"
+    case .callerTokenRefused: "caller-token-refused"
+    case .callerDenied: "caller-denied"
     }
   }
 }

@@ -247,3 +247,26 @@ extension String {
       && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
   }
 }
+
+extension Authority {
+  /// Whether it names no tenant, so that each token says whose it is.
+  package var isOfManyTenants: Bool {
+    if case .entra(let tenant, _) = kind, tenant.isOpen { true } else { false }
+  }
+
+  /// The same provider for one tenant, by its id; nil where the authority names one itself or knows none.
+  package func ofTenant(_ tenant: String) -> Authority? {
+    guard isOfManyTenants, tenant.isGUID else { return nil }
+    do throws(AuthorityError) {
+      return try forTenant(tenant)
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension EntraTenant {
+  fileprivate var isOpen: Bool {
+    if case .specific = self { false } else { true }
+  }
+}

@@ -12,12 +12,17 @@ package struct CacheLookup: Sendable {
 
   /// What there is where nothing is kept: whatever can be requested without an account.
   package static let nothingKept = CacheLookup(grant: .clientCredentials)
+
+  /// What there is for a caller, whose tokens are not kept either.
+  package static let callers = CacheLookup(grant: .assertion)
 }
 
 /// What a token can be requested with, without asking a person.
 package enum AvailableGrant: Sendable {
   /// The application's credential.
   case clientCredentials
+  /// The token that a caller has brought.
+  case assertion
   /// An account's refresh tokens, at least one, in the order in which to try them.
   case refreshTokens([HeldRefreshToken])
   /// Nothing: a person has to sign in.
@@ -42,6 +47,8 @@ extension CacheDocument {
   ///   filed under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
   package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
+    // Nothing of a caller is ever kept here, and nothing that is kept here is a caller's.
+    if key.subject.isCaller { return .callers }
     let authority = key.authority
     var query = CacheQuery(
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,

@@ -5,6 +5,16 @@ package import Bytes
 
 /// How long to leave a provider alone after failures of one kind of request.
 package struct Throttle: Sendable, Hashable {
+  /// Whose requests failed.
+  package enum Requester: Sendable, Hashable {
+    /// The proxy's, for a token that all callers share.
+    case proxy
+    /// One caller's. Each failure pauses 1, 2, 4 … seconds, whatever it was: what is missing may be there in a moment,
+    /// and no one else waits for it.
+    case caller
+  }
+
+  private let requester: Requester
   /// Failures in a row.
   package private(set) var failures = 0
   private var since = UnixTime(0)
@@ -19,7 +29,7 @@ package struct Throttle: Sendable, Hashable {
   package static let transientLimit: Int64 = 30
 
   /// Nothing failed yet.
-  package init() {}
+  package init(_ requester: Requester = .proxy) { self.requester = requester }
 
   /// Takes a failure in. `Retry-After` wins over every rule; transient failures without it pause 1, 2, 4 … seconds.
   package mutating func failed(_ errorClass: TokenErrorClass, retryAfter: Int64?, now: UnixTime) {
@@ -29,17 +39,22 @@ package struct Throttle: Sendable, Hashable {
       until = now + min(max(retryAfter, 1), RetryAfter.limit)
       return
     }
+    let backoff = now + min(Self.transientLimit, 1 << Int64(min(failures - 1, 16)))
+    if requester == .caller {
+      until = backoff
+      return
+    }
     switch errorClass {
     case .configuration, .declined: until = now + Self.refusal
     case .signInNeeded, .policy, .refreshTokenUnusable, .familyMismatch: until = now + Self.signInNeeded
-    case .transient: until = now + min(Self.transientLimit, 1 << Int64(min(failures - 1, 16)))
+    case .transient: until = backoff
     case .pending, .slowDown: until = nil
     }
   }
 
   /// Forgets every failure: a request succeeded, or something it depends on is new.
   package mutating func succeeded() {
-    self = Throttle()
+    self = Throttle(requester)
   }
 
   /// Until when nothing is sent; nil when it may be. A clock set back ends the pause: it would last for the difference.

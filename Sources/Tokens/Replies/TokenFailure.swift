@@ -14,6 +14,8 @@ package struct TokenFailure: Error, Sendable, Hashable {
     case noAccessToken
     /// A token that is no bearer token.
     case tokenType
+    /// What was issued is of another kind than what was asked for (RFC 8693 §2.2.1).
+    case issuedTokenType
     /// A token that no `Authorization` field can carry: a byte outside visible ASCII, or longer than
     /// `TokenReply.limit`.
     case unusableToken

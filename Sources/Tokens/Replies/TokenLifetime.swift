@@ -49,6 +49,12 @@ package struct TokenLifetime: Sendable, Hashable {
     self.expiresAt = expiresAt
   }
 
+  /// The same, ended where the token that it was exchanged for ends. What cannot outlive that is not renewed before.
+  package func ending(by end: UnixTime) -> TokenLifetime {
+    guard end < expiresAt else { return self }
+    return TokenLifetime(obtainedAt: obtainedAt, refreshAt: end, expiresAt: end)
+  }
+
   /// What the token is good for. One that was obtained in the future says that a clock is wrong; its expiry then means
   /// nothing (MSAL for Go's rule).
   package func freshness(at now: UnixTime) -> Freshness {

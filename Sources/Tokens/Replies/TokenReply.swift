@@ -38,13 +38,16 @@ package struct TokenReply: Sendable {
   /// - Parameters:
   ///   - retryAfter: the answer's `Retry-After` field.
   ///   - sent: the secrets of the request. Members that repeat one count as absent.
+  ///   - expected: what the request was for.
   package init(
-    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, expected: IssuedTokenKind = .bearer,
+    now: UnixTime
   ) throws(TokenFailure) {
     let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sent, now: now)
     guard (200...299).contains(status) else { throw reply.failure(.unintelligible) }
     guard let token = reply["access_token"]?.text, !token.isEmpty else { throw reply.failure(.noAccessToken) }
-    if let type = reply["token_type"]?.text, type.lowercased() != "bearer" { throw reply.failure(.tokenType) }
+    guard expected.accepts(tokenType: reply["token_type"]?.text) else { throw reply.failure(.tokenType) }
+    guard expected.accepts(issued: reply["issued_token_type"]?.text) else { throw reply.failure(.issuedTokenType) }
     let isCarriable = token.utf8.count <= Self.limit && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     guard isCarriable else { throw reply.failure(.unusableToken) }
     let life =

@@ -1,11 +1,22 @@
 // The identity of everything held in memory for tokens: what must be equal for one token to serve two requests.
 
+package import Bytes
+
 /// On whose behalf a token is.
 package enum TokenSubject: Sendable, Hashable {
   /// The application's own.
   case application
   /// A signed-in person's: a user name or an id, as it was configured; nil is the only one that is signed in.
   case account(String?)
+  /// That of whoever brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing narrower
+  /// names a caller: two tokens of one person may have different rights.
+  case caller(Digest256?, CallerGrant)
+
+  /// Whether it is a person who signs in here.
+  package var isAccount: Bool { if case .account = self { true } else { false } }
+
+  /// Whether it is a caller.
+  package var isCaller: Bool { if case .caller = self { true } else { false } }
 }
 
 /// The whole of what a token was obtained with. Leaving any part out would hand a token to a request that it is not

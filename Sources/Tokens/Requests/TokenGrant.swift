@@ -13,6 +13,11 @@ package enum TokenGrant: Sendable, Equatable {
   case deviceCode(Secret)
   /// What an earlier sign-in left (RFC 6749 §6).
   case refreshToken(Secret)
+  /// A token of a caller or of another authorization server (RFC 7523 §2.1), with what Entra calls on-behalf-of where
+  /// the token is for this application.
+  case jwtBearer(Secret, isOnBehalfOf: Bool)
+  /// A token for one of another kind or for another audience (RFC 8693 §2.1).
+  case tokenExchange(TokenExchange)
 
   /// The `grant_type` parameter, also the label under which requests are counted.
   package var type: String {
@@ -21,6 +26,8 @@ package enum TokenGrant: Sendable, Equatable {
     case .authorizationCode: "authorization_code"
     case .deviceCode: "urn:ietf:params:oauth:grant-type:device_code"
     case .refreshToken: "refresh_token"
+    case .jwtBearer: "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    case .tokenExchange: "urn:ietf:params:oauth:grant-type:token-exchange"
     }
   }
 
@@ -30,11 +37,16 @@ package enum TokenGrant: Sendable, Equatable {
   /// seconds.
   package var isRepeatable: Bool {
     switch self {
-    case .clientCredentials, .refreshToken: true
+    case .clientCredentials, .refreshToken, .jwtBearer, .tokenExchange: true
     case .authorizationCode, .deviceCode: false
     }
   }
 
-  /// Whether the tokens are a person's.
-  package var isForAccount: Bool { self != .clientCredentials }
+  /// Whether the tokens are of a person who signs in here, and filed with the account.
+  package var isForAccount: Bool {
+    switch self {
+    case .clientCredentials, .jwtBearer, .tokenExchange: false
+    case .authorizationCode, .deviceCode, .refreshToken: true
+    }
+  }
 }

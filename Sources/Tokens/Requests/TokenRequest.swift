@@ -75,6 +75,14 @@ package struct TokenRequest: Sendable {
     case .refreshToken(let token):
       form.append("refresh_token", token)
       if !scopes.isEmpty { form.append("scope", scopes.description) }
+    case .jwtBearer(let assertion, let isOnBehalfOf):
+      form.append("assertion", assertion)
+      // No reserved scope: a refresh token would outlive the caller's own.
+      if !scopes.isEmpty { form.append("scope", scopes.description) }
+      if isOnBehalfOf { form.append("requested_token_use", "on_behalf_of") }
+    case .tokenExchange(let exchange):
+      exchange.write(into: &form)
+      if !scopes.isEmpty { form.append("scope", scopes.description) }
     }
     if grant.isForAccount { form.append("client_info", "1") }
     if let claims { form.append("claims", claims.text) }

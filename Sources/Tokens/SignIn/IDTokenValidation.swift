@@ -47,7 +47,8 @@ package struct IDTokenValidation: Sendable {
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) throws(IDTokenRejection) -> JWTClaims {
     let rule = JWTValidation(
-      issuer: expectedIssuer(of: token), audiences: [clientID], algorithms: [.rs256, .ps256], leeway: Self.leeway)
+      issuer: authority.issuer(of: token, named: issuer), audiences: [clientID], algorithms: [.rs256, .ps256],
+      leeway: Self.leeway)
     let claims: JWTClaims
     do throws(JWTRejection) {
       claims = try rule.accept(token, now: now, signature: signature)
@@ -63,12 +64,15 @@ package struct IDTokenValidation: Sendable {
     }
     return claims
   }
+}
 
-  /// The issuer, its tenant filled in where Entra's metadata leaves that to the token. What the token says of its
-  /// tenant is believed only as far as the signature covers issuer and tenant together.
-  private func expectedIssuer(of token: SignedJWT) -> String {
+extension Authority {
+  /// The issuer that a token of this authority has to name, the tenant filled in where Entra's metadata leaves that to
+  /// the token. What the token says of its tenant is believed only as far as the signature covers issuer and tenant
+  /// together.
+  package func issuer(of token: SignedJWT, named issuer: String) -> String {
     if issuer == ProviderMetadata.google, let named = token.claims.issuer, issuer == "https://\(named)" { return named }
-    guard case .entra = authority.kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {
+    guard case .entra = kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {
       return issuer
     }
     return issuer.replacing("{tenantid}", with: tenant)

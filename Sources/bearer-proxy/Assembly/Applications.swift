@@ -54,12 +54,12 @@ extension LoadedConfiguration {
     of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
-    func application(_ name: String) -> Application? {
+    func application(_ name: String, at authority: Authority?) -> Application? {
       settings.application(named: name).map {
         var application = Application(
           $0, credential: certificates.credential(of: $0), version: credentials[$0], fetch: fetch($0))
         application.authentication = authentication
-        if let authority = route.authority { application.move(to: authority) }
+        if let authority { application.move(to: authority) }
         application.boundCertificate = certificates.shownToUpstreams(by: $0)?.sha256
         return application
       }
@@ -67,9 +67,30 @@ extension LoadedConfiguration {
     return switch route.token {
     case .none: nil
     case .application(let name, let scopes):
-      application(name).map { TokenSubscription(application: $0, scopes: scopes) }
+      application(name, at: route.authority).map { TokenSubscription(application: $0, scopes: scopes) }
     case .account(let name, let account, let scopes):
-      application(name).map { TokenSubscription(application: $0, account: account, scopes: scopes) }
+      application(name, at: route.authority).map {
+        TokenSubscription(application: $0, account: account, scopes: scopes)
+      }
+    case .caller(let name, let grant, let scopes):
+      application(name, at: route.authority).map { own in
+        var other: Application?
+        let callersGrant: CallerGrant
+        switch grant {
+        case .onBehalfOf: callersGrant = .onBehalfOf
+        case .jwtBearer: callersGrant = .jwtBearer
+        case .tokenExchange(let terms): callersGrant = .tokenExchange(terms)
+        case .identityAssertion(let terms, let name):
+          other = application(name, at: nil)
+          callersGrant = .identityAssertion(
+            terms,
+            at: ResourceApplication(
+              authority: other?.authority ?? own.authority, clientID: other?.clientID ?? "",
+              credential: other?.credentialVersion ?? CredentialVersion(0)))
+        }
+        return TokenSubscription(
+          application: own, callersBy: callersGrant, scopes: scopes, resourceApplication: other)
+      }
     }
   }
 }

@@ -44,6 +44,9 @@ struct CheckAdvice {
     case .interactionRequired(let required) where required.reason == .accountAmbiguous:
       "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
     case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"
+    case .providerUnavailable(.actor, _):
+      "Look at the file that 'actor' of the route names: it has to hold a JWT that this user may read."
+    case .assertionRefused: "Nothing is to be done here: the caller is told what its token lacks."
     case .rejected(let reply, _): advice(reply)
     }
   }
@@ -60,7 +63,7 @@ struct CheckAdvice {
       "Assign the identity to this machine, or correct its id under 'managed_identity'. What was assigned a moment ago "
         + "is "
         + "known some minutes later; the proxy asks again every minute."
-    case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired: nil
+    case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired, .assertionRefused: nil
     }
   }
 

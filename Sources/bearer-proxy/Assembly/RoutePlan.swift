@@ -39,7 +39,7 @@ struct RoutePlan {
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
         allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
-        bearerSlot: subscription.map { slot($0) }, token: settings.tokenRules,
+        bearerSlot: subscription.map { slot($0) }, isForCallers: settings.token.isCallers, token: settings.tokenRules,
         timeouts: settings.timeouts))
   }
 

@@ -89,7 +89,8 @@ extension SignInError {
     case .notConfirmed: words = "If you did not sign in as that person, another user of this machine may have tried."
     case .listener(_, port: .some): words = "Another program may use that port."
     case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
-    case .provider(.interactionRequired), .provider(.cacheUnavailable), .refused, .declined, .cancelled, .idToken,
+    case .provider(.interactionRequired), .provider(.cacheUnavailable), .provider(.assertionRefused), .refused,
+      .declined, .cancelled, .idToken,
       .withoutAccount, .listener,
       .crypto,
       .store:

@@ -18,6 +18,9 @@ struct TokenCommand {
       throw .usage(
         "\(options.configuration): \(unknownName("route", options.route, among: settings.routes.map(\.name)))")
     }
+    if route.token.isCallers {
+      throw .usage("route '\(route.name)' exchanges its callers' tokens (as: caller), and has none of its own to show")
+    }
     let network = try context.network()
     let subscription = configuration.subscription(of: route, fetch: context.providers(configuration, network))
     guard let subscription else { throw .usage("route '\(route.name)' adds no token") }

@@ -48,7 +48,10 @@ struct RouteChain: Sendable {
         steps.append(step)
         metadata = found
       }
-      let (step, value) = await self.token(subscription)
+      let (step, value) =
+        subscription.key.subject.isCaller
+        ? (CheckStep(name: .token, verdict: .skipped, detail: "each caller's own token is exchanged"), nil)
+        : await self.token(subscription)
       steps.append(step)
       token = value
       if let metadata, let signIn = await signIn(metadata, isNeeded: step.verdict == .interactionRequired) {

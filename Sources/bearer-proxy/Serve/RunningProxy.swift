@@ -6,6 +6,7 @@ import Configuration
 import Identity
 import Platform
 import Proxy
+import Routing
 import Telemetry
 import Tokens
 
@@ -170,7 +171,11 @@ final class RunningProxy {
   /// Keeps the tokens of the present configuration at hand, and no others.
   func keepTokensReady() {
     tokens?.cancel()
-    tokens = Task { [broker = composition.broker, wanted = generation.subscriptions] in await broker.keepReady(wanted) }
+    let limit = generation.settings.limits.callerTokens
+    tokens = Task { [broker = composition.broker, wanted = generation.subscriptions] in
+      await broker.keepCallers(atMost: limit)
+      await broker.keepReady(wanted)
+    }
   }
 
   /// Reminds of certificates of the present configuration that end.

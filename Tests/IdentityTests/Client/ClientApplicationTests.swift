@@ -234,4 +234,36 @@ import Tokens
     #expect(declined?.isInteractionRequired == true)
     #expect(declined?.description.hasPrefix("the sign-in was declined") == true)
   }
+
+  @Test func `a token is exchanged for the caller's, once, and what the provider wants of the caller is told`()
+    async throws
+  {
+    let bench = try AccountBench.signedIn()
+    let application = ConfidentialClientApplication(try base(bench, secret: "s3cret"))
+    await bench.provider.script(tokens: [
+      AccountBench.tokens("AT-onward"),
+      .json(400, #"{"error": "invalid_grant", "suberror": "consent_required"}"#),
+    ])
+    let first = try await application.acquireTokenOnBehalfOf(assertion: Secret("caller-1"), scopes: ["A"])
+    #expect(first.accessToken == Secret("AT-onward") && first.account == nil)
+    #expect(
+      try await application.acquireTokenOnBehalfOf(assertion: Secret("caller-1"), scopes: ["A"]).accessToken
+        == first.accessToken)
+    let refused = await error { () async throws(ClientApplicationError) in
+      try await application.acquireTokenByTokenExchange(
+        subjectToken: Secret("caller-2"), audiences: ["ledger"], scopes: ["A"])
+    }
+    guard case .acquisition(.assertionRefused(let told))? = refused else {
+      Issue.record("\(String(describing: refused))")
+      return
+    }
+    #expect(told.refusal == .consent)
+    #expect(refused?.isInteractionRequired == false)
+    let forms = await bench.provider.forms
+    #expect(forms.count == 2)
+    #expect(forms[0].contains("assertion=caller-1&") && forms[0].contains("requested_token_use=on_behalf_of"))
+    #expect(forms[1].contains("subject_token=caller-2&") && forms[1].contains("&audience=ledger&"))
+    // Nothing of it is a person's, and nothing is filed.
+    #expect(await application.accounts().count == 1)
+  }
 }

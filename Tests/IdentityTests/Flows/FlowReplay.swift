@@ -98,6 +98,7 @@ final class FlowReplay {
         outcome.answer = .interaction(required.reason)
         outcome.required = required
       case .rejected(let reply, _): outcome.answer = .rejected(reply.error)
+      case .assertionRefused: Issue.record("no flow has a caller")
       case .providerUnavailable, .unusableMetadata, .cacheUnavailable: outcome.answer = .unavailable
       }
     }

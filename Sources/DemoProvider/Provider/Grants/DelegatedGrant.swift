@@ -54,7 +54,8 @@ struct DelegatedGrant {
     }
     let party = Consents.Party(
       person: authorization.person, client: authorization.client, tenant: tenant.identifier)
-    let held = consents.names(api.clientIdentifier, party)
+    let granted = tenant.application(authorization.client)?.delegatedScopes[api.clientIdentifier] ?? []
+    let held = consents.names(api.clientIdentifier, party).union(granted)
     guard !held.isEmpty, resource.names.allSatisfy(held.contains) else {
       throw .consentRequired(authorization.client)
     }

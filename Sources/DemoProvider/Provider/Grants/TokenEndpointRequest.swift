@@ -15,6 +15,10 @@ struct TokenEndpointRequest: Equatable {
     case refreshToken(String)
     /// What the device was given (RFC 8628 §3.4).
     case deviceCode(String)
+    /// The token that the application was called with (Entra's on-behalf-of).
+    case onBehalfOf(String)
+    /// The same by RFC 8693.
+    case tokenExchange(String)
   }
 
   var grant: Grant
@@ -27,13 +31,22 @@ struct TokenEndpointRequest: Equatable {
   var claims: ClaimsAsked
 
   /// Whether no person was at hand.
-  var isRefresh: Bool { if case .refreshToken = grant { true } else { false } }
+  var isSilent: Bool {
+    switch grant {
+    case .refreshToken, .onBehalfOf, .tokenExchange: true
+    case .clientCredentials, .authorizationCode, .deviceCode: false
+    }
+  }
+
+  private static let accessToken = "urn:ietf:params:oauth:token-type:access_token"
 
   init(body: [UInt8], authorization: String?) throws(ProviderError) {
     let form = try FormFields(request: body)
     grant = try Self.grant(form)
     client = try ClientAuthentication(form: form, authorization: authorization)
     scopes = form["scope"]?.split(separator: " ").map(String.init)
+    // An exchange may name the API instead (RFC 8693 §2.1).
+    if case .tokenExchange = grant, scopes == nil, let audience = form["audience"] { scopes = ["\(audience)/.default"] }
     wantsClientInfo = form["client_info"] == "1"
     claims = try ClaimsAsked(form["claims"])
   }
@@ -55,6 +68,15 @@ struct TokenEndpointRequest: Equatable {
     // The second name is older than RFC 8628; MSAL.NET sends it.
     case "urn:ietf:params:oauth:grant-type:device_code", "device_code":
       return .deviceCode(try required("device_code"))
+    case "urn:ietf:params:oauth:grant-type:jwt-bearer":
+      guard form["requested_token_use"] == "on_behalf_of" else { throw .unsupportedParameter("requested_token_use") }
+      return .onBehalfOf(try required("assertion"))
+    case "urn:ietf:params:oauth:grant-type:token-exchange":
+      guard try required("subject_token_type") == accessToken else { throw .unsupportedParameter("subject_token_type") }
+      guard form["requested_token_type"].map({ $0 == accessToken }) ?? true else {
+        throw .unsupportedParameter("requested_token_type")
+      }
+      return .tokenExchange(try required("subject_token"))
     default:
       throw .unsupportedGrant(type)
     }

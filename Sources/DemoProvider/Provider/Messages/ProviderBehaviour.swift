@@ -87,6 +87,8 @@ struct TokenDocument: Encodable {
   /// The scopes granted; absent for an application's own token.
   var scope: String?
   var access_token: String
+  /// What an exchange brought (RFC 8693 §2.2.1).
+  var issued_token_type: String?
   var refresh_token: String?
   var id_token: String?
   /// Who the account is, in base64url.

@@ -111,6 +111,12 @@ enum ProviderError: Error, Hashable {
   case deviceDeclined
   /// There is no such device code, or it has been redeemed.
   case unknownDeviceCode
+  /// The token that the application was called with has ended.
+  case callersTokenExpired
+  /// That token is for another application.
+  case callersTokenForAnother(String)
+  /// That token is no person's, or not of this provider.
+  case assertionUntrusted
   /// What was ordered.
   case ordered(ProviderBehaviour.Failure)
 
@@ -160,6 +166,9 @@ enum ProviderError: Error, Hashable {
     case .authorizationPending, .slowDown: 70016
     case .deviceCodeExpired: 70020
     case .unknownDeviceCode: 70018
+    case .callersTokenExpired: 500133
+    case .callersTokenForAnother: 500131
+    case .assertionUntrusted: 50013
     case .ordered(let failure): failure.code
     }
   }
@@ -184,7 +193,8 @@ enum ProviderError: Error, Hashable {
     case .consentNotAskedFor: "consent_required"
     case .declined: "access_denied"
     case .wrongPassword, .wrongCode, .notInTenant, .unknownGrant, .codeExpired, .codeUsed, .redirectURIMismatch,
-      .proofKeyMismatch, .otherTenant, .consentRequired, .refreshTokenExpired, .sessionRevoked, .refreshTokenReplaced:
+      .proofKeyMismatch, .otherTenant, .consentRequired, .refreshTokenExpired, .sessionRevoked, .refreshTokenReplaced,
+      .callersTokenExpired, .callersTokenForAnother, .assertionUntrusted:
       "invalid_grant"
     case .authorizationPending: "authorization_pending"
     case .slowDown: "slow_down"
@@ -304,6 +314,14 @@ enum ProviderError: Error, Hashable {
     case .slowDown: "The device asks too often. Wait longer between two requests."
     case .deviceCodeExpired: "The device code has expired."
     case .unknownDeviceCode: "The verification code is not valid."
+    case .callersTokenExpired:
+      "Assertion is not within its valid time range. Ensure that the access token is not expired before using it for "
+        + "user assertion, or request a new token."
+    case .callersTokenForAnother(let application):
+      "Assertion audience does not match the Client app presenting the assertion. The audience in the assertion has to "
+        + "be '\(application)'."
+    case .assertionUntrusted:
+      "Assertion failed signature validation, or it is not about a user."
     case .ordered: "This failure was ordered."
     }
   }

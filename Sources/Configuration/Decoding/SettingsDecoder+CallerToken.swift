@@ -1,0 +1,144 @@
+// What a route's `token` says with `as: caller`: how the caller's own token is exchanged, and that there is one.
+
+import Bytes
+import HTTP
+import Routing
+import Tokens
+
+extension SettingsDecoder {
+  private static let callersKeys: [Key] = [
+    .grant, .subjectTokenType, .requestedTokenType, .actor, .resourceApplication,
+  ]
+
+  /// Reports keys that only have a meaning for callers' tokens.
+  mutating func reportCallersKeys(_ section: Section) {
+    for key in Self.callersKeys {
+      guard let node = section[key] else { continue }
+      report(node.place, "\(section.path(key)) has a meaning with as: caller only")
+    }
+  }
+
+  /// The grant: the provider's own, unless one is chosen. Nil only together with an issue.
+  mutating func callerGrant(
+    _ section: Section, _ application: ApplicationSettings, _ applications: [String: DecodedApplication]
+  ) -> CallerGrantSettings? {
+    let chosen = choice(section, .grant, of: CallerGrantSettings.Word.self)
+    if chosen == nil, section.members[.grant] != nil { return nil }
+    guard let word = chosen ?? usualGrant(application.authority.value) else {
+      report(
+        section.place,
+        "\(section.path): \(application.authority.value.url.host) (Azure AD B2C) exchanges no tokens of callers")
+      return nil
+    }
+    var allowed: [Key] = [.grant]
+    switch word {
+    case .onBehalfOf, .jwtBearer: break
+    case .tokenExchange: allowed += [.subjectTokenType, .requestedTokenType, .actor]
+    case .idJAG: allowed += [.subjectTokenType, .actor, .resourceApplication]
+    }
+    var isRight = true
+    for key in Self.callersKeys where !allowed.contains(key) {
+      guard let node = section[key] else { continue }
+      report(node.place, "\(section.path(key)) has no meaning with grant: \(word.rawValue)")
+      isRight = false
+    }
+    let terms = exchangeTerms(section, word)
+    switch word {
+    case .onBehalfOf: return isRight ? .onBehalfOf : nil
+    case .jwtBearer: return isRight ? .jwtBearer : nil
+    case .tokenExchange: return isRight ? terms.map { .tokenExchange($0) } : nil
+    case .idJAG:
+      let other = resourceApplication(section, application, applications)
+      guard isRight, let terms, let other else { return nil }
+      return .identityAssertion(terms, resourceApplication: other)
+    }
+  }
+
+  private func usualGrant(_ authority: Authority) -> CallerGrantSettings.Word? {
+    switch authority.kind {
+    case .entra, .ciam, .adfs: .onBehalfOf
+    case .b2c: nil
+    case .issuer: .tokenExchange
+    }
+  }
+
+  private mutating func exchangeTerms(_ section: Section, _ word: CallerGrantSettings.Word) -> ExchangeTerms? {
+    let subject = tokenType(section, .subjectTokenType)
+    let requested = tokenType(section, .requestedTokenType)
+    if subject == nil, section.members[.subjectTokenType] != nil { return nil }
+    if requested == nil, section.members[.requestedTokenType] != nil { return nil }
+    var terms = ExchangeTerms(
+      subjectType: subject ?? TokenTypeURN.accessToken,
+      requestedType: word == .idJAG ? TokenTypeURN.identityAssertion : requested)
+    // An ID token, or one for more tokens, is for no API.
+    if word == .tokenExchange, let requested, ![TokenTypeURN.accessToken, TokenTypeURN.jwt].contains(requested) {
+      let place = section[.requestedTokenType]?.place ?? section.place
+      report(
+        place,
+        "\(section.path(.requestedTokenType)): '\(requested)' is no token for an API: write "
+          + "\(TokenTypeURN.accessToken) or \(TokenTypeURN.jwt), or leave it out")
+      return nil
+    }
+    guard let inner = self.section(section, .actor) else { return section.members[.actor] == nil ? terms : nil }
+    reportMissing(.file, in: inner)
+    let type = tokenType(inner, .type)
+    guard let file = path(inner, .file) else { return nil }
+    terms.actor = ExchangeTerms.ActorFile(path: file.value, type: type ?? TokenTypeURN.jwt)
+    return terms
+  }
+
+  /// The name of a kind of tokens: a URI (RFC 8693 §3).
+  private mutating func tokenType(_ section: Section, _ key: Key) -> String? {
+    guard let scalar = scalar(section, key) else { return nil }
+    if scalar.text.contains(":"), scalar.text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) { return scalar.text }
+    report(scalar.place, "\(scalar.key) is a URI such as \(TokenTypeURN.accessToken), not '\(scalar.written)'")
+    return nil
+  }
+
+  private mutating func resourceApplication(
+    _ section: Section, _ application: ApplicationSettings, _ applications: [String: DecodedApplication]
+  ) -> String? {
+    guard let scalar = scalar(section, .resourceApplication) else {
+      reportMissing(.resourceApplication, in: section)
+      return nil
+    }
+    guard let other = applications[scalar.text] else {
+      report(
+        scalar.place, "\(scalar.key): there is no application '\(scalar.written)'",
+        suggestion: nearestWord(to: scalar.text, among: applications.keys.sorted()))
+      return nil
+    }
+    if let settings = other.settings,
+      settings.managedIdentity != nil || settings.authority.value == application.authority.value
+    {
+      report(
+        scalar.place,
+        "\(scalar.key): '\(scalar.written)' has to be the application at the authorization server of the API, which is "
+          + "another one than \(application.authority.value)")
+      return nil
+    }
+    return scalar.text
+  }
+
+  /// Reports each route that exchanges callers' tokens and is reached where callers need bring none.
+  mutating func reportCallersWithoutToken(_ routes: [RouteSettings], _ listeners: [ListenerSettings]) {
+    for route in routes where route.token.isCallers {
+      for listener in listeners where listener.callers.rules.bearer == nil && listener.reaches(route) {
+        report(
+          route.place,
+          "route '\(route.name)' exchanges its callers' tokens (as: caller), and the listener "
+            + "\(listener.address.value) on line \(listener.address.place.line) demands none: set 'callers: {bearer: "
+            + "…}' there")
+      }
+    }
+  }
+}
+
+extension ListenerSettings {
+  /// Whether requests for a route may come in here, by the names that the listener accepts.
+  fileprivate func reaches(_ route: RouteSettings) -> Bool {
+    guard let host = route.host, case .names(let names) = hosts else { return true }
+    guard let own = address.value.ipAddress else { return names.isEmpty || names.contains(host) }
+    return names.contains(host) || host == address.value.host || own.isLoopback && host == "localhost"
+  }
+}

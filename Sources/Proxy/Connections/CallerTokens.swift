@@ -1,0 +1,71 @@
+// Callers' own tokens as a loop knows them: which it believes, and what they were exchanged for. Looking one up costs a
+// digest and a look into a bounded map.
+
+internal import Bytes
+internal import Identity
+internal import Platform
+
+/// A caller's token that was believed. Confined to its loop.
+final class BelievedToken {
+  let digest: Digest256
+  let claims: BelievedClaims
+  /// What it was exchanged for, by bearer slot: one for each route that this caller calls.
+  private var bearers: [(slot: Int, value: BearerValue)] = []
+
+  init(_ digest: Digest256, _ claims: BelievedClaims) {
+    self.digest = digest
+    self.claims = claims
+  }
+
+  /// The token for a slot.
+  func bearer(_ slot: Int) -> BearerValue? {
+    for index in bearers.indices where bearers[index].slot == slot { return bearers[index].value }
+    return nil
+  }
+
+  /// Keeps a token for the caller's next requests.
+  func keep(_ value: BearerValue, for slot: Int) {
+    if let index = bearers.firstIndex(where: { $0.slot == slot }) {
+      bearers[index].value = value
+    } else {
+      bearers.append((slot, value))
+    }
+  }
+
+  /// Forgets a token that was refused: the broker knows a newer one, or how to get it.
+  func forget(_ value: BearerValue) { bearers.removeAll { $0.value.id == value.id } }
+}
+
+/// The callers' tokens that a loop believes, at most so many; the one that was not seen for longest goes.
+struct CallerTokens {
+  /// What a token was believed by. Listeners may trust different issuers, and a token may be bound to a certificate.
+  struct Name: Hashable {
+    var check: ObjectIdentifier
+    var certificate: [UInt8]
+    var digest: Digest256
+  }
+
+  private var believed: RecencyMap<Name, BelievedToken>
+  /// Nil where OpenSSL makes no digests.
+  private let digester: TokenDigester?
+
+  init(limit: Int) {
+    believed = RecencyMap(limit: limit)
+    do throws(CryptoError) { digester = try TokenDigester() } catch { digester = nil }
+  }
+
+  /// The digest of a token; nil where there is none to be had.
+  func digest(of token: Span<UInt8>) -> Digest256? {
+    guard let digester else { return nil }
+    do throws(CryptoError) { return try digester.digest(of: token) } catch { return nil }
+  }
+
+  /// The token of this name, as long as it is believed.
+  mutating func use(_ name: Name, now: UnixTime) -> BelievedToken? {
+    guard let token = believed.use(name), now < token.claims.until else { return nil }
+    return token
+  }
+
+  /// Believes a token.
+  mutating func keep(_ token: BelievedToken, for name: Name) { believed.keep(token, for: name) }
+}

@@ -1,0 +1,189 @@
+// An issuer of callers' tokens that is also the provider which exchanges them, and an API that checks that each request
+// carries what its own caller's token was exchanged for. Everything is in this process, so that thousands of callers
+// are no burden.
+
+import Bytes
+import FoundationEssentials
+import Platform
+import Synchronization
+import TestSupport
+import Tokens
+
+/// What a caller's `sub` begins with decides how the provider answers:
+///
+/// | subject | the answer to an exchange |
+/// |---|---|
+/// | `claims` | 400 `interaction_required` with claims |
+/// | `consent` | 400 `invalid_grant`, `consent_required` |
+/// | `expired`, `foreign` | 400 `invalid_grant`, 400 `invalid_token` |
+/// | `denied` | 403 `access_denied` |
+/// | `busy`, `down` | 429, 503 with `Retry-After` |
+/// | `scope` | 400 `invalid_scope` |
+/// | `useless` | a token of type N_A |
+/// | any other | `x.DIGEST.N`: the digest of the caller's token, and a number |
+///
+/// The API's `/api/claims` demands claims of every token that was exchanged without; `/api/never` of every token.
+final class CallersStage: Sendable {
+  private let issuer: FederatedIssuer
+  private let loops: (provider: EventLoop, api: EventLoop)
+  private let servers: (provider: LoopServer, api: LoopServer)
+  private let record: Record
+
+  final class Record: Sendable {
+    /// The form of each token request.
+    let forms = Locked<[String]>([])
+    let exchanges = Atomic(0)
+    /// Requests to the API, and those with another's token, or the caller's own, or none.
+    let requests = Atomic(0)
+    let wrong = Atomic(0)
+    /// Seconds that exchanged tokens live.
+    let lifetime = Atomic(3600)
+    /// Callers' tokens by their digest: whose they are.
+    let subjects = Locked<[String: String]>([:])
+  }
+
+  /// The issuer and provider, as configurations name it.
+  let name: String
+  var upstream: String { "http://127.0.0.1:\(servers.api.port)/api/" }
+  var exchanges: Int { record.exchanges.load(ordering: .relaxed) }
+  var requests: Int { record.requests.load(ordering: .relaxed) }
+  var wrong: Int { record.wrong.load(ordering: .relaxed) }
+  var forms: [String] { record.forms.withLock { $0 } }
+  func live(_ seconds: Int) { record.lifetime.store(seconds, ordering: .relaxed) }
+
+  static let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+
+  init() throws {
+    let record = Record()
+    let loops = (try EventLoop(), try EventLoop())
+    let port = try freePort()
+    name = "http://127.0.0.1:\(port)"
+    let issuer = try FederatedIssuer(name)
+    let keys = String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self)
+    let metadata = #"{"issuer": "\#(name)", "token_endpoint": "\#(name)/token", "jwks_uri": "\#(name)/keys"}"#
+    let provider = try LoopServer(
+      on: loops.0, address: SocketAddress(.ipv4(0x7F00_0001, port: UInt16(port)))
+    ) { stream, _ in
+      while true {
+        let head = await stream.receiveText(through: "\r\n\r\n")
+        guard let path = head.split(separator: " ").dropFirst().first else { return }
+        let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
+        let form = String(decoding: await stream.receiveAll(length).bytes, as: UTF8.self)
+        if path == "/token" {
+          let (status, body, fields) = Self.answer(form, record)
+          await stream.reply(body, status: status, fields)
+        } else {
+          await stream.reply(path == "/keys" ? keys : metadata)
+        }
+      }
+    }
+    let api = try LoopServer(on: loops.1) { stream, _ in
+      while true {
+        let head = await stream.receiveText(through: "\r\n\r\n")
+        guard let path = head.split(separator: " ").dropFirst().first else { return }
+        let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
+        _ = await stream.receiveAll(length)
+        record.requests.add(1, ordering: .relaxed)
+        let parts = (head.between("uthorization: Bearer ", "\r\n") ?? "").split(separator: ".").map(String.init)
+        let expected = head.between("X-Caller: ", "\r\n") ?? ""
+        if parts.count != 4 || parts[0] != "x" || parts[1] != expected { record.wrong.add(1, ordering: .relaxed) }
+        let isEnough = !path.hasSuffix("/never") && (!path.hasSuffix("/claims") || parts.last == "proved")
+        if isEnough {
+          await stream.reply(parts.dropFirst(2).first ?? "none")
+        } else {
+          let claims = Base64.encode(Array(Self.claims.utf8))
+          await stream.reply(
+            "refused", status: "401 Unauthorized",
+            "WWW-Authenticate: Bearer realm=\"api\", error=\"insufficient_claims\", claims=\"\(claims)\"\r\n"
+              + "X-Trace: upstream\r\n")
+        }
+      }
+    }
+    self.record = record
+    self.issuer = issuer
+    self.loops = loops
+    servers = (provider, api)
+  }
+
+  /// A caller's token, and its digest in hexadecimal digits.
+  func token(of subject: String, lifetime: Int64 = 3600) throws -> (token: String, digest: String) {
+    let now = UnixTime(WallClock.now.seconds)
+    let token = try issuer.signed(
+      header: ["typ": .string("at+jwt")],
+      claims: [
+        "sub": .string(subject), "aud": .string("proxy"), "client_id": .string("app"),
+      ], now: now + (lifetime - 3600))
+    let digest = try Self.digest(token)
+    record.subjects.withLock { $0[digest] = subject }
+    return (token, digest)
+  }
+
+  private static func digest(_ token: String) throws -> String {
+    try SHA256.digest(of: Array(token.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  private static func answer(_ form: String, _ record: Record) -> (status: String, body: String, fields: String) {
+    record.forms.withLock { $0.append(form) }
+    let text = "&\(form)&"
+    let token = text.between("&subject_token=", "&") ?? text.between("&assertion=", "&") ?? ""
+    let digest = (try? digest(token)) ?? ""
+    guard let subject = record.subjects.withLock({ $0[digest] }) else {
+      return ("400 Bad Request", #"{"error": "invalid_request"}"#, "")
+    }
+    func refused(_ error: String, _ more: String = "", status: String = "400 Bad Request", _ fields: String = "")
+      -> (String, String, String)
+    {
+      (status, #"{"error": "\#(error)"\#(more)}"#, fields)
+    }
+    let claims = JSONValue.string(Self.claims).canonicalText()
+    switch subject.prefix(while: { $0 != "-" }) {
+    case "claims": return refused("interaction_required", #", "claims": \#(claims)"#)
+    case "consent": return refused("invalid_grant", #", "suberror": "consent_required""#)
+    case "expired": return refused("invalid_grant")
+    case "foreign": return refused("invalid_token")
+    case "denied": return refused("access_denied", status: "403 Forbidden")
+    case "busy": return refused("slow", status: "429 Too Many Requests", "Retry-After: 2\r\n")
+    case "down": return ("503 Service Unavailable", "down", "Retry-After: 9\r\n")
+    case "scope": return refused("invalid_scope")
+    case "useless": return ("200 OK", #"{"access_token": "t", "token_type": "N_A"}"#, "")
+    // Good for a token, but not for one with claims.
+    case "plain" where text.contains("&claims="): return refused("interaction_required", #", "claims": \#(claims)"#)
+    case "mute" where text.contains("&claims="): return ("503 Service Unavailable", "down", "")
+    default: break
+    }
+    let number = record.exchanges.add(1, ordering: .relaxed).newValue
+    let proof = text.contains("&claims=") ? "proved" : "plain"
+    let type = "urn:ietf:params:oauth:token-type:access_token"
+    return (
+      "200 OK",
+      #"""
+      {"access_token": "x.\#(digest).\#(number).\#(proof)", "token_type": "Bearer", "issued_token_type": "\#(type)", \#
+      "expires_in": \#(record.lifetime.load(ordering: .relaxed))}
+      """#, ""
+    )
+  }
+
+  /// A configuration with a route to the API at `/api/`, for its callers.
+  func configuration(port: Int, top: String = "", token: String = "") -> String {
+    """
+    listeners:
+      - address: "127.0.0.1:\(port)"
+        callers: {bearer: {authority: "\(name)", audiences: [proxy]}}
+    \(top)
+    applications:
+      own: {authority: "\(name)", client_id: proxy, client_secret: "s3cret-of-the-proxy"}
+    routes:
+      - {name: api, path: /api/, upstream: "\(upstream)", application: own,
+         token: {as: caller, scopes: [orders.read]\(token)}}
+
+    """
+  }
+}
+
+extension ByteStream {
+  fileprivate func reply(_ body: String, status: String = "200 OK", _ fields: String = "") async {
+    await sendAll(
+      "HTTP/1.1 \(status)\r\n\(fields)Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        + body)
+  }
+}

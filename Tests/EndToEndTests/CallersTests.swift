@@ -1,0 +1,222 @@
+// Callers' tokens exchanged, with the whole program: what each failure becomes, and that among thousands of callers
+// none ever gets another's token.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct CallersTests {
+  private let directory: TemporaryDirectory
+  private let stage: CallersStage
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    stage = try CallersStage()
+  }
+
+  private func proxy(_ top: String = "", token: String = "") async throws -> ProxyUnderTest {
+    let port = try freePort()
+    return try await ProxyUnderTest(
+      in: directory, port: port, stage.configuration(port: port, top: top, token: token))
+  }
+
+  private func get(
+    _ proxy: ProxyUnderTest, _ path: String = "/api/x", as caller: (token: String, digest: String),
+    _ arguments: [String] = []
+  ) async throws -> Answer {
+    try await proxy.get(
+      path, ["-H", "Authorization: Bearer \(caller.token)", "-H", "X-Caller: \(caller.digest)"] + arguments)
+  }
+
+  @Test func `a caller's token is exchanged once, and never passed on`() async throws {
+    let proxy = try await proxy()
+    let (ann, bob) = (try stage.token(of: "ann"), try stage.token(of: "bob"))
+    #expect(try await get(proxy, as: ann).body == "1")
+    #expect(try await get(proxy, as: bob).body == "2")
+    for _ in 0..<3 {
+      #expect(try await get(proxy, as: ann).body == "1")
+      #expect(try await get(proxy, as: bob).body == "2")
+    }
+    #expect(stage.exchanges == 2)
+    #expect(stage.wrong == 0)
+    let form = try #require(stage.forms.first)
+    #expect(form.contains("subject_token=\(ann.token)&") && form.contains("&scope=orders.read"))
+    #expect(form.contains("subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token"))
+    // Without a token, with another's signature, with a spoilt one: nothing reaches provider or upstream.
+    let requests = stage.requests
+    #expect(try await proxy.get("/api/x").status == 401)
+    #expect(try await get(proxy, as: (ann.token + "x", ann.digest)).status == 401)
+    #expect(try await get(proxy, as: (try CallersStage().token(of: "eve").token, "")).status == 401)
+    #expect((stage.exchanges, stage.requests) == (2, requests))
+    #expect(try await metricSum(proxy, "bearer_proxy_caller_tokens ") == 2)
+    #expect(try await metricSum(proxy, "bearer_proxy_caller_token_hits_total") >= 4)
+    let status = try await proxy.admin("/status").body
+    #expect(status.contains("each caller's own token is exchanged"))
+    #expect(try await proxy.admin("/readyz").status == 200)
+    // The callers are counted, and named nowhere.
+    #expect(!proxy.everythingWritten.contains("ann") && !status.contains("ann"))
+  }
+
+  static let rows: [(subject: String, status: Int, problem: String, challenge: String?)] = [
+    ("claims", 401, "caller-claims-required", #"error="insufficient_claims", claims=""#),
+    ("consent", 403, "caller-consent-required", nil),
+    ("expired", 401, "caller-token-refused", #"error="invalid_token""#),
+    ("foreign", 401, "caller-token-refused", #"error="invalid_token""#),
+    ("denied", 403, "caller-denied", nil),
+    ("down", 503, "identity-provider-unavailable", nil),
+    ("scope", 502, "token-request-rejected", nil),
+    ("useless", 503, "identity-provider-unavailable", nil),
+    // The last: it holds up all others.
+    ("busy", 503, "identity-provider-unavailable", nil),
+  ]
+
+  @Test func `what a provider has against a caller's token becomes what the caller can act on, row by row`()
+    async throws
+  {
+    let proxy = try await proxy(token: ", when_unavailable: fail")
+    for row in Self.rows {
+      let answer = try await get(proxy, as: try stage.token(of: row.subject))
+      #expect(answer.status == row.status, "\(row.subject): \(answer.body)")
+      #expect(answer.body.contains("urn:bearer-proxy:problem:\(row.problem)\""), "\(row.subject): \(answer.body)")
+      #expect(answer["cache-control"] == "no-store")
+      if let challenge = row.challenge {
+        #expect(answer["www-authenticate"]?.contains(challenge) == true, "\(answer.fields)")
+        #expect(answer["www-authenticate"]?.hasPrefix("Bearer realm=\"\"") == true, "\(answer.fields)")
+      } else {
+        #expect(answer["www-authenticate"] == nil, "\(row.subject)")
+      }
+      #expect((answer.status == 503) == (answer.retryAfter > 0), "\(row.subject): \(answer.fields)")
+    }
+    // No caller's trouble has the application ask for itself, and no request of them reaches the API.
+    #expect(stage.forms.allSatisfy { !$0.contains("client_credentials") })
+    #expect(stage.requests == 0)
+  }
+
+  @Test func `one caller's trouble holds up nobody else, and is not asked about again at once`() async throws {
+    let proxy = try await proxy()
+    let poor = try stage.token(of: "claims")
+    for _ in 0..<5 { #expect(try await get(proxy, as: poor).status == 401) }
+    // The pause is a second at first.
+    #expect(stage.forms.count <= 3)
+    #expect(try await get(proxy, as: try stage.token(of: "ann")).status == 200)
+    #expect(try await get(proxy, as: try stage.token(of: "claimant")).status == 200)
+  }
+
+  @Test func `a token that has ended is refused before anything is asked, whatever it was good for`() async throws {
+    let proxy = try await proxy()
+    let ann = try stage.token(of: "ann", lifetime: 3)
+    #expect(try await get(proxy, as: ann).status == 200)
+    #expect(try await eventually { try await get(proxy, as: ann).status == 401 })
+    let answer = try await get(proxy, as: ann)
+    #expect(answer["www-authenticate"] != nil, "\(answer.fields)")
+    #expect(stage.forms.count == 1)
+  }
+
+  @Test func `an upstream's claims go into one exchange, and what the provider then wants goes to the caller`()
+    async throws
+  {
+    let proxy = try await proxy()
+    // The provider gives a token with the claims.
+    let ann = try stage.token(of: "ann")
+    #expect(try await get(proxy, "/api/claims", as: ann).status == 200)
+    #expect(try await get(proxy, "/api/claims", as: ann).status == 200)
+    #expect(stage.exchanges == 2)
+    // It wants more of the person.
+    let plain = try await get(proxy, "/api/claims", as: try stage.token(of: "plain"))
+    #expect(plain.status == 401)
+    #expect(plain["www-authenticate"]?.contains("authorization_uri=\"\(stage.name)\"") == true, "\(plain.fields)")
+    #expect(plain.body.contains("caller-claims-required"))
+    // It gives nothing, or the API is not content: the upstream's own answer, with all its fields.
+    for (path, subject) in [("/api/claims", "mute"), ("/api/never", "bob")] {
+      let answer = try await get(proxy, path, as: try stage.token(of: subject))
+      #expect(answer.status == 401)
+      #expect(answer["x-trace"] == "upstream", "\(answer.fields)")
+      #expect(answer.body == "refused")
+    }
+    // A request that cannot be sent again: the next one has the better token.
+    let carl = try stage.token(of: "carl")
+    let body = String(repeating: "x", count: 100_000)
+    #expect(try await get(proxy, "/api/claims", as: carl, ["--data-binary", body]).status == 401)
+    #expect(try await eventually { try await get(proxy, "/api/claims", as: carl).status == 200 })
+    #expect(stage.wrong == 0)
+  }
+
+  @Test func `a caller that leaves while its token is exchanged leaves nothing behind`() async throws {
+    let proxy = try await proxy()
+    let ann = try stage.token(of: "ann")
+    for _ in 0..<20 {
+      let connection = try proxy.connect()
+      try await connection.send(
+        "GET /api/x HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(ann.token)\r\n"
+          + "X-Caller: \(ann.digest)\r\n\r\n"
+      )
+    }
+    #expect(try await get(proxy, as: ann).status == 200)
+    #expect(stage.exchanges == 1)
+    #expect(try await metricSum(proxy, "bearer_proxy_caller_tokens ") == 1)
+  }
+
+  private struct Report: Decodable {
+    var statuses: [String: Int]
+    var median: Double
+    var longest: Double
+  }
+
+  private func storm(_ proxy: ProxyUnderTest, _ tokens: String, passes: Int, connections: Int) async throws -> Report {
+    let result = try await run(
+      ["python3", testsDirectory + "/peers/callers.py", "\(proxy.port)", tokens, "\(passes)", "\(connections)"],
+      within: .seconds(200))
+    try #require(result.status == 0, "\(result.errors)")
+    return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+  }
+
+  @Test func `ten thousand callers each get their own token, under evictions, expiry and reloads, in bounded memory`()
+    async throws
+  {
+    // Fewer are kept than there are callers, and tokens end while they are in use.
+    stage.live(5)
+    let proxy = try await proxy("limits: {caller_tokens: 4000}")
+    let lines = try (0..<10_000).map { number in
+      let caller = try stage.token(of: "caller\(number)")
+      return "\(caller.token) \(caller.digest)\n"
+    }
+    let tokens = try directory.write(lines.joined(), to: "tokens")
+    let before = proxy.process.residentBytes
+    let reloads = Task {
+      for number in 0..<6 {
+        try await Task.sleep(for: .seconds(2))
+        try proxy.reconfigure { $0.replacing("orders.read", with: number % 2 == 0 ? "orders.list" : "orders.read") }
+      }
+    }
+    let report = try await storm(proxy, tokens, passes: 1, connections: 16)
+    let again = try directory.write(lines.prefix(1000).joined(), to: "again")
+    #expect(Array(try await storm(proxy, again, passes: 2, connections: 16).statuses.keys) == ["200"])
+    try await reloads.value
+    #expect(Array(report.statuses.keys) == ["200"], "\(report.statuses)")
+    #expect(stage.wrong == 0)
+    #expect(stage.requests >= 12_000)
+    #expect(try await metricSum(proxy, "bearer_proxy_caller_tokens ") <= 4000)
+    #expect(try await metricSum(proxy, "bearer_proxy_caller_token_evictions_total") > 1000)
+    let grown = proxy.process.residentBytes - before
+    // 4,000 callers in the broker and in each of two loops; debug builds keep more than release builds.
+    #expect(grown < 100 << 20, "\(grown >> 20) MiB more")
+    print("10,000 callers: \(grown >> 20) MiB more, the honest caller \(report.median) s, at most \(report.longest) s")
+  }
+
+  @Test func `a thousand requests of one caller at the instant of expiry make one exchange`() async throws {
+    stage.live(4)
+    let proxy = try await proxy()
+    let ann = try stage.token(of: "ann")
+    #expect(try await get(proxy, as: ann).status == 200)
+    let tokens = try directory.write(
+      String(repeating: "\(ann.token) \(ann.digest)\n", count: 1000), to: "tokens")
+    // The token ends; the next one lives for an hour.
+    try await Task.sleep(for: .seconds(5))
+    stage.live(3600)
+    let before = stage.exchanges
+    let report = try await storm(proxy, tokens, passes: 1, connections: 200)
+    #expect(Array(report.statuses.keys) == ["200"], "\(report.statuses)")
+    #expect(stage.exchanges == before + 1)
+  }
+}

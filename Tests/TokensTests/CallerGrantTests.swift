@@ -1,0 +1,211 @@
+// The grants by which a caller's token is exchanged: what is asked, what may come back, and what a refusal says.
+
+import Bytes
+import Testing
+import Tokens
+
+@Suite struct CallerGrantTests {
+  private static func body(_ grant: TokenGrant, scopes: String = "a b", claims: Claims? = nil) throws -> String {
+    let json = #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#
+    let request = TokenRequest(
+      metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
+      placement: .body, clientID: "app", credential: .secret(Secret("s")), grant: grant,
+      scopes: try ScopeSet(parameter: scopes), claims: claims)
+    return String(decoding: request.body, as: UTF8.self)
+  }
+
+  private static let assertion = Secret("e30.e30.c2ln")
+  private static let jwtBearer = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+  private static let exchange = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange"
+  private static let accessToken = "urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token"
+
+  @Test func `on behalf of someone, the assertion is theirs and no refresh token is asked for`() throws {
+    #expect(
+      try Self.body(.jwtBearer(Self.assertion, isOnBehalfOf: true), claims: Claims(json: #"{"a":1}"#))
+        == "\(Self.jwtBearer)&client_id=app&assertion=e30.e30.c2ln&scope=a%20b&requested_token_use=on_behalf_of"
+        + "&claims=%7B%22a%22%3A1%7D&client_secret=s")
+    #expect(
+      try Self.body(.jwtBearer(Self.assertion, isOnBehalfOf: false), scopes: "")
+        == "\(Self.jwtBearer)&client_id=app&assertion=e30.e30.c2ln&client_secret=s")
+  }
+
+  @Test func `an exchange says what the subject is, and repeats audiences and resources`() throws {
+    #expect(
+      try Self.body(.tokenExchange(TokenExchange(subject: Self.assertion, terms: ExchangeTerms())))
+        == "\(Self.exchange)&client_id=app&subject_token=e30.e30.c2ln&subject_token_type=\(Self.accessToken)"
+        + "&scope=a%20b&client_secret=s")
+    let terms = ExchangeTerms(
+      audiences: ["one", "two"], resources: ["https://api.example/"], subjectType: "urn:example:session",
+      requestedType: TokenTypeURN.jwt)
+    let actor = TokenExchange.Actor(token: Secret("act"), type: TokenTypeURN.jwt)
+    let jwt = "urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt"
+    #expect(
+      try Self.body(.tokenExchange(TokenExchange(subject: Self.assertion, terms: terms, actor: actor)), scopes: "")
+        == "\(Self.exchange)&client_id=app&subject_token=e30.e30.c2ln&subject_token_type=urn%3Aexample%3Asession"
+        + "&requested_token_type=\(jwt)&audience=one&audience=two&resource=https%3A%2F%2Fapi.example%2F"
+        + "&actor_token=act&actor_token_type=\(jwt)&client_secret=s")
+  }
+
+  @Test func `no secret of an exchange is shown when a provider repeats it`() throws {
+    let actor = TokenExchange.Actor(token: Secret("the-token-of-the-actor"), type: TokenTypeURN.jwt)
+    let subject = Secret("the-token-of-the-caller")
+    let grants: [TokenGrant] = [
+      .jwtBearer(subject, isOnBehalfOf: true),
+      .tokenExchange(TokenExchange(subject: subject, terms: ExchangeTerms(), actor: actor)),
+    ]
+    for grant in grants {
+      var request = TokenRequest(
+        metadata: try ProviderMetadata(
+          json: Array(#"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#.utf8),
+          authority: Authority("https://id.example")),
+        clientID: "app", credential: nil, grant: grant, scopes: .none, claims: nil)
+      request.placement = .body
+      let body = #"{"error": "invalid_grant", "error_description": "bad the-token-of-the-caller"}"#
+      do throws(TokenFailure) {
+        _ = try TokenReply(
+          status: 400, retryAfter: nil, body: Array(body.utf8), sent: request.sentSecrets, now: UnixTime(0))
+        Issue.record("accepted")
+      } catch {
+        #expect(error.reply?.description?.contains("token-of") == false)
+      }
+    }
+  }
+
+  static let replies: [(IssuedTokenKind, String, TokenFailure.Cause?)] = [
+    (.bearer, #""token_type": "Bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token""#, nil),
+    (.bearer, #""token_type": "Bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:jwt""#, nil),
+    (.bearer, #""token_type": "bearer""#, nil),
+    (.bearer, #""token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:jwt""#, .tokenType),
+    (.bearer, #""token_type": "DPoP""#, .tokenType),
+    (
+      .bearer, #""token_type": "Bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:id_token""#,
+      .issuedTokenType
+    ),
+    (
+      .bearer, #""token_type": "Bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:refresh_token""#,
+      .issuedTokenType
+    ),
+    (.identityAssertion, #""token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag""#, nil),
+    (
+      .identityAssertion, #""token_type": "Bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag""#,
+      .tokenType
+    ),
+    (
+      .identityAssertion, #""token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:jwt""#,
+      .issuedTokenType
+    ),
+    (.identityAssertion, #""token_type": "N_A""#, .issuedTokenType),
+  ]
+
+  @Test(arguments: replies)
+  func `what is issued has to be what was asked for`(
+    kind: IssuedTokenKind, members: String, cause: TokenFailure.Cause?
+  ) {
+    let body = "{\"access_token\": \"t\", \(members)}"
+    do throws(TokenFailure) {
+      _ = try TokenReply(
+        status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, expected: kind, now: UnixTime(0))
+      #expect(cause == nil)
+    } catch {
+      #expect(error.cause == cause)
+    }
+  }
+
+  @Test func `only an exchange for an identity assertion expects one`() {
+    let terms = ExchangeTerms(requestedType: TokenTypeURN.identityAssertion)
+    #expect(
+      TokenGrant.tokenExchange(TokenExchange(subject: Self.assertion, terms: terms)).expected == .identityAssertion)
+    #expect(
+      TokenGrant.tokenExchange(TokenExchange(subject: Self.assertion, terms: ExchangeTerms())).expected == .bearer)
+    #expect(TokenGrant.jwtBearer(Self.assertion, isOnBehalfOf: true).expected == .bearer)
+    #expect(TokenGrant.clientCredentials.expected == .bearer)
+  }
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    var error: String
+    var suberror: String?
+    var claims: String?
+    var grant = CallerGrant.onBehalfOf
+    var expected: AssertionRefusal?
+    var testDescription: String { "\(error) \(suberror ?? "") \(claims ?? "") \(grant.label)" }
+  }
+
+  private static let exchangeGrant = CallerGrant.tokenExchange(ExchangeTerms())
+
+  static let refusals: [Refusal] = [
+    Refusal(
+      error: "interaction_required", suberror: "basic_action", claims: #"{"a":1}"#,
+      expected: claims.map { .claims($0) }),
+    Refusal(error: "invalid_grant", claims: #"{"a":1}"#, expected: claims.map { .claims($0) }),
+    Refusal(error: "consent_required", claims: #"{"a":1}"#, expected: claims.map { .claims($0) }),
+    Refusal(error: "invalid_grant", suberror: "consent_required", expected: .consent),
+    Refusal(error: "consent_required", expected: .consent),
+    Refusal(error: "invalid_grant", expected: .invalidToken),
+    Refusal(error: "invalid_grant", grant: exchangeGrant, expected: .invalidToken),
+    Refusal(error: "interaction_required", expected: .invalidToken),
+    Refusal(error: "login_required", expected: .invalidToken),
+    Refusal(error: "invalid_token", grant: exchangeGrant, expected: .invalidToken),
+    Refusal(error: "invalid_request", grant: exchangeGrant, expected: .invalidToken),
+    Refusal(error: "access_denied", grant: exchangeGrant, expected: .denied),
+    Refusal(error: "invalid_request", expected: nil),
+    Refusal(error: "invalid_request", grant: .jwtBearer, expected: nil),
+    Refusal(error: "invalid_client", expected: nil),
+    Refusal(error: "unauthorized_client", expected: nil),
+    Refusal(error: "invalid_scope", expected: nil),
+    Refusal(error: "invalid_target", grant: exchangeGrant, expected: nil),
+    Refusal(error: "unsupported_grant_type", expected: nil),
+    Refusal(error: "temporarily_unavailable", expected: nil),
+  ]
+
+  private static var claims: Claims? {
+    do throws(ClaimsError) { return try Claims(json: #"{"a":1}"#) } catch { return nil }
+  }
+
+  @Test(arguments: refusals) func `a refusal says what the caller can do, or nothing of the caller`(row: Refusal) throws
+  {
+    let reply = TokenErrorReply(
+      error: row.error, suberror: row.suberror, claims: try row.claims.map { claims in try Claims(json: claims) })
+    #expect(AssertionRefusal(reply, grant: row.grant) == row.expected)
+  }
+
+  @Test func `one caller's failures pause seconds, whatever they are`() {
+    for kind in [TokenErrorClass.configuration, .signInNeeded, .transient, .declined] {
+      var throttle = Throttle(.caller)
+      var now = UnixTime(1000)
+      for pause in [1, 2, 4, 8, 16, 30, 30] as [Int64] {
+        throttle.failed(kind, retryAfter: nil, now: now)
+        #expect(throttle.pause(at: now) == now + pause)
+        now = now + pause
+        #expect(throttle.pause(at: now) == nil)
+      }
+      throttle.failed(kind, retryAfter: 100, now: now)
+      #expect(throttle.pause(at: now) == now + 100)
+      throttle.succeeded()
+      throttle.failed(kind, retryAfter: nil, now: now)
+      #expect(throttle.pause(at: now) == now + 1)
+    }
+  }
+
+  @Test func `a token does not outlive the one that it was exchanged for, nor is it renewed then`() {
+    let lifetime = TokenLifetime(expiresIn: 3600, refreshIn: nil, now: UnixTime(0), jitter: 0)
+    #expect(lifetime.ending(by: UnixTime(4000)) == lifetime)
+    let ended = lifetime.ending(by: UnixTime(600))
+    #expect(ended.freshness(at: UnixTime(599)) == .fresh)
+    #expect(ended.freshness(at: UnixTime(600)) == .expired)
+  }
+
+  @Test func `an application of many tenants asks in that of the token, by its id alone`() throws {
+    let tenant = "c0a7050d-0000-4000-8000-000000000001"
+    for name in ["common", "organizations", "consumers"] {
+      let authority = try Authority("https://login.microsoftonline.com/\(name)")
+      #expect(authority.isOfManyTenants)
+      #expect(authority.ofTenant(tenant) == (try Authority("https://login.microsoftonline.com/\(tenant)")))
+      #expect(authority.ofTenant("contoso.example") == nil)
+      #expect(authority.ofTenant("../\(tenant)") == nil)
+    }
+    for text in ["https://login.microsoftonline.com/contoso.example", "https://id.example/realms/one"] {
+      #expect(try Authority(text).ofTenant(tenant) == nil)
+      #expect(try !Authority(text).isOfManyTenants)
+    }
+  }
+}
