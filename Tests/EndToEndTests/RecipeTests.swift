@@ -237,6 +237,30 @@ struct RecipeTests {
     #expect(!outbound.requests.contains { $0.contains("localhost") })
   }
 
+  @Test func `tenants: each route's token is of the tenant that it names`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("entra", for: ["DNS:login.microsoftonline.com"])
+    let port = try freePort()
+    let provider = try await nginx(serving: TenantTests.servers(port, certificate), at: port, in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let outbound = try await OutboundProxy(in: directory)
+    let text = try recipe(
+      "tenants",
+      [
+        ("https://login.microsoftonline.com/", "https://login.microsoftonline.com:\(port)/"),
+        ("/etc/bearer-proxy/secrets/orders", try await secret(OpenIDProvider.secret, "client-secret")),
+        ("https://orders.example/contoso/", "http://127.0.0.1:\(upstream.port)/"),
+        ("https://orders.example/fabrikam/", "http://127.0.0.1:\(upstream.port)/"),
+      ])
+    let proxy = try await start(
+      trusting(text, authority.file), environment: ["HTTPS_PROXY": "http://127.0.0.1:\(outbound.port)"])
+    for tenant in ["contoso", "fabrikam"] {
+      let body = try await proxy.get("/\(tenant)/seen").body
+      #expect(body.contains("Authorization: Bearer \(tenant).onmicrosoft.com."), "\(body)")
+    }
+    #expect(provider.poll() == nil)
+  }
+
   @Test func `private-ca: an authority of one's own, and a certificate shown`() async throws {
     let authority = try await CertificateAuthority(in: directory)
     let server = try await authority.issue("server")

@@ -24,7 +24,7 @@ struct TenantTests {
     ("federation", "fs.contoso.example", "/adfs", nil, "adfs"),
   ]
 
-  private static func servers(_ port: Int, _ certificate: CertificateAuthority.Certificate) -> String {
+  static func servers(_ port: Int, _ certificate: CertificateAuthority.Certificate) -> String {
     let base = "https://$http_host"
     func token(_ name: String) -> String {
       #"return 200 '{"access_token": "\#(name).$host", "token_type": "Bearer", "expires_in": 3600}';"#
