@@ -48,6 +48,8 @@ package final class Route: Sendable {
   package let bearerSlot: Int?
   /// Whether those are callers' own tokens, exchanged.
   package let isForCallers: Bool
+  /// By which field callers may pick another slot; nil where they may not.
+  package let choice: TokenChoice?
   /// What it does about tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.
@@ -58,7 +60,7 @@ package final class Route: Sendable {
     index: Int, name: String, displayName: String? = nil, applicationName: String? = nil, host: String?, path: String,
     methods: [String]?, upstream: HTTPURL, originIndex: Int,
     preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
-    isForCallers: Bool = false, token: RouteTokenRules = RouteTokenRules(),
+    isForCallers: Bool = false, choice: TokenChoice? = nil, token: RouteTokenRules = RouteTokenRules(),
     timeouts: ExchangeTimeouts
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
@@ -83,6 +85,7 @@ package final class Route: Sendable {
     self.encodedPath = encodedPath
     self.bearerSlot = bearerSlot
     self.isForCallers = isForCallers
+    self.choice = choice
     self.token = token
     self.timeouts = timeouts
   }

@@ -114,6 +114,7 @@ import Testing
       part.firstIndex(of: "[").map { part[..<$0] + "[]" } ?? String(part)
     }
     if parts.first == "applications" { parts[1] = "*" }
+    if let values = parts.firstIndex(of: "values"), values + 1 < parts.count { parts[values + 1] = "*" }
     // The elements of a list of values have no place of their own there.
     if let last = parts.last, last.hasSuffix("[]") { parts[parts.count - 1] = String(last.dropLast(2)) }
     return parts.joined(separator: ".")

@@ -278,6 +278,25 @@ import Tokens
         "routes[0].token.subject_token_type is a URI such as urn:ietf:params:oauth:token-type:access_token, not 'jwt'"
       ]
     ),
+    (
+      "application: generic, token: {as: application, choice: {field: Host, values: {a: {scopes: [a]}}}}",
+      ["routes[0].token.choice.field: 'Host' is no name for a field of your own, such as X-Account"]
+    ),
+    (
+      "application: generic, token: {as: application, choice: {field: X-A, values: {a: {account: b}, c: {}}}}",
+      [
+        "routes[0].token.choice.values.a.account has a meaning with as: account only",
+        "routes[0].token.choice.values.c says nothing else than the route: name an account, a tenant or scopes",
+      ]
+    ),
+    (
+      "application: entra, token: {scopes: [User.Read], choice: {field: X-A, values: {a: {scopes: ['api://b/x', "
+        + "'api://c/x']}}}}",
+      [
+        "routes[0].token.choice.values.a.scopes: a token is for one API, not for both api://b and api://c; give each a "
+          + "route of its own"
+      ]
+    ),
     ("application: generic, token: {as: caller, grant: id_jag}", ["routes[0].token needs 'resource_application'"]),
     (
       "application: generic, token: {as: caller, grant: id_jag, resource_application: entre}",

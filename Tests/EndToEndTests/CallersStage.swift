@@ -33,6 +33,8 @@ final class CallersStage: Sendable {
     /// The form of each token request.
     let forms = Locked<[String]>([])
     let exchanges = Atomic(0)
+    /// The heads of requests to the API, as far as these are few.
+    let heads = Locked<[String]>([])
     /// Requests to the API, and those with another's token, or the caller's own, or none.
     let requests = Atomic(0)
     let wrong = Atomic(0)
@@ -48,6 +50,7 @@ final class CallersStage: Sendable {
   var exchanges: Int { record.exchanges.load(ordering: .relaxed) }
   var requests: Int { record.requests.load(ordering: .relaxed) }
   var wrong: Int { record.wrong.load(ordering: .relaxed) }
+  var heads: [String] { record.heads.withLock { $0 } }
   var forms: [String] { record.forms.withLock { $0 } }
   func live(_ seconds: Int) { record.lifetime.store(seconds, ordering: .relaxed) }
 
@@ -84,6 +87,7 @@ final class CallersStage: Sendable {
         let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
         _ = await stream.receiveAll(length)
         record.requests.add(1, ordering: .relaxed)
+        record.heads.withLock { if $0.count < 100 { $0.append(head) } }
         let parts = (head.between("uthorization: Bearer ", "\r\n") ?? "").split(separator: ".").map(String.init)
         let expected = head.between("X-Caller: ", "\r\n") ?? ""
         if parts.count != 4 || parts[0] != "x" || parts[1] != expected { record.wrong.add(1, ordering: .relaxed) }

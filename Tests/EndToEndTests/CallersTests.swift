@@ -219,4 +219,22 @@ struct CallersTests {
     #expect(Array(report.statuses.keys) == ["200"], "\(report.statuses)")
     #expect(stage.exchanges == before + 1)
   }
+
+  @Test func `a request picks one of the listed tokens, or none, and the field stays here`() async throws {
+    let proxy = try await proxy(
+      token: ", choice: {field: X-Scopes, values: {write: {scopes: [orders.write]}, list: {scopes: [orders.list]}}}")
+    let ann = try stage.token(of: "ann")
+    for (value, scope, body) in [("write", "orders.write", "1"), ("list", "orders.list", "2")] {
+      for _ in 0..<2 { #expect(try await get(proxy, as: ann, ["-H", "X-Scopes: \(value)"]).body == body) }
+      #expect(stage.forms.last?.contains("&scope=\(scope)") == true)
+    }
+    #expect(try await get(proxy, as: ann).body == "3")
+    #expect(stage.forms.last?.contains("&scope=orders.read") == true)
+    for fields in [["X-Scopes: admin"], ["X-Scopes: write", "X-Scopes: list"], ["X-Scopes;"]] {
+      let answer = try await get(proxy, as: ann, fields.flatMap { ["-H", $0] })
+      #expect(answer.status == 400 && answer.body.contains("choice-refused"), "\(fields) \(answer.body)")
+    }
+    #expect(stage.exchanges == 3)
+    #expect(!stage.heads.contains { $0.lowercased().contains("x-scopes") })
+  }
 }

@@ -66,6 +66,7 @@ import Tokens
     Row(failure: .caller(.untrustedToken), status: 401, kind: "caller-not-authenticated"),
     Row(failure: .callerIssuerUnavailable, status: 503, kind: "caller-issuer-unavailable", retryAfter: 5),
     Row(failure: .authorizationRefused, status: 400, kind: "authorization-refused"),
+    Row(failure: .choiceRefused, status: 400, kind: "choice-refused"),
     Row(failure: .noRoute, status: 404, kind: "no-route"),
     Row(failure: .methodNotAllowed, status: 405, kind: "method-not-allowed"),
     Row(failure: .delivery(.tooLarge), status: 413, kind: "content-too-large"),
@@ -105,6 +106,7 @@ import Tokens
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
+    case choiceRefused
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
     case connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
@@ -133,6 +135,7 @@ import Tokens
       case .callerIssuerUnavailable: self = .callerIssuerUnavailable
       case .authorizationRefused: self = .authorizationRefused
       case .noRoute: self = .noRoute
+      case .choiceRefused: self = .choiceRefused
       case .methodNotAllowed: self = .methodNotAllowed
       case .delivery(.tooLarge): self = .tooLarge
       case .delivery(.content): self = .content

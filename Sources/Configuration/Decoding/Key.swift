@@ -30,6 +30,7 @@ enum Key: String, CaseIterable {
   case callers
   case certificate
   case certificateFile = "certificate_file"
+  case choice
   case clientAssertionFile = "client_assertion_file"
   case clientAuthentication = "client_authentication"
   case clientCapabilities = "client_capabilities"
@@ -48,6 +49,7 @@ enum Key: String, CaseIterable {
   case familyTokens = "family_tokens"
   case federated
   case redirectURI = "redirect_uri"
+  case field
   case fieldCount = "field_count"
   case file
   case format
@@ -124,10 +126,11 @@ enum Key: String, CaseIterable {
   case user
   case value
   case valueFile = "value_file"
+  case values
 }
 
-/// What may stand under a key.
-enum KeyShape {
+/// What may stand under a key. `Sendable` is written out, here and below: derived, each waits for the other.
+enum KeyShape: Sendable {
   /// A scalar, or a list of scalars.
   case value
   /// Keys of their own.
@@ -139,7 +142,7 @@ enum KeyShape {
 }
 
 /// The keys that may stand in one mapping.
-struct SectionShape {
+struct SectionShape: Sendable {
   let keys: [(key: Key, shape: KeyShape)]
 
   init(_ keys: [(Key, KeyShape)]) {
@@ -279,7 +282,11 @@ extension SectionShape {
     (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value), (.grant, .value),
     (.subjectTokenType, .value), (.requestedTokenType, .value),
     (.actor, .section(SectionShape([(.file, .value), (.type, .value)]))), (.resourceApplication, .value),
+    (.choice, .section(SectionShape([(.field, .value), (.values, .namedSections(tokenVariant))]))),
   ])
+
+  /// What one value of a field stands for.
+  static let tokenVariant = SectionShape([(.account, .value), (.tenant, .value), (.scopes, .value)])
 
   static let pool = SectionShape([(.maxIdle, .value), (.idleTimeout, .value)])
 }

@@ -78,6 +78,7 @@ extension SettingsDecoder {
     let tokenSection = tokenSection(section)
     var authority: Authority?
     let token = self.token(section, tokenSection, applications: applications, authority: &authority)
+    let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, at: authority, applications: applications) }
     let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
@@ -99,7 +100,7 @@ extension SettingsDecoder {
     }
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
-      upstream: upstream, token: token, authority: authority, tokenRules: tokenRules,
+      upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenRules: tokenRules,
       preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
       probe: probe,
       tls: settings.tls,

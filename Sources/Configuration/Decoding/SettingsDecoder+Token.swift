@@ -108,7 +108,7 @@ extension SettingsDecoder {
   }
 
   /// The application's authority for the tenant that the route names; nil where it names none, or a wrong one.
-  private mutating func tenantAuthority(_ application: ApplicationSettings, _ section: Section) -> Authority? {
+  mutating func tenantAuthority(_ application: ApplicationSettings, _ section: Section) -> Authority? {
     guard let tenant = scalar(section, .tenant) else { return nil }
     do throws(AuthorityError) {
       if let authority = try application.authority.value.forTenant(tenant.text) { return authority }
@@ -122,7 +122,7 @@ extension SettingsDecoder {
     return nil
   }
 
-  private mutating func scopes(_ section: Section) -> ScopeSet? {
+  mutating func scopes(_ section: Section) -> ScopeSet? {
     guard let scalars = list(section, .scopes) else { return ScopeSet.none }
     var words: [String] = []
     var areRight = !scalars.isEmpty
@@ -186,6 +186,23 @@ extension SettingsDecoder {
       let place = section[.scopes]?.place ?? section.place
       report(place, "\(section.path(.scopes)): \(reason(error, at: authority))")
       return false
+    }
+  }
+
+  /// Whether scopes may stand in the place of a token's own.
+  mutating func checkScopes(
+    _ scopes: ScopeSet, of token: RouteToken, at authority: Authority?, _ section: Section,
+    _ applications: [String: DecodedApplication]
+  ) -> Bool {
+    switch token {
+    case .none: return true
+    case .application(let name, _):
+      guard let settings = applications[name]?.settings else { return true }
+      let reference = Located(name, place: section.place, key: section.path)
+      return checkApplication(settings, authority ?? settings.authority.value, reference, scopes, section)
+    case .account(let name, _, _), .caller(let name, _, _):
+      guard let settings = applications[name]?.settings else { return true }
+      return checkAccount(settings, authority ?? settings.authority.value, scopes, section)
     }
   }
 

@@ -28,6 +28,25 @@ package enum RouteToken: Sendable, Hashable {
   package var isCallers: Bool { if case .caller = self { true } else { false } }
 }
 
+/// A request field whose value picks one of several tokens.
+package struct TokenChoiceSettings: Sendable, Hashable {
+  /// The field's name.
+  package let field: String
+  /// What each value stands for.
+  package let tokens: [String: Entry]
+
+  /// A token, and the application's authority for another tenant, where it is another one's.
+  package struct Entry: Sendable, Hashable {
+    package let token: RouteToken
+    package let authority: Authority?
+
+    package init(token: RouteToken, authority: Authority?) {
+      self.token = token
+      self.authority = authority
+    }
+  }
+}
+
 /// How callers' tokens are exchanged.
 package enum CallerGrantSettings: Sendable, Hashable {
   /// Entra's on-behalf-of.
@@ -75,6 +94,8 @@ package struct RouteSettings: Sendable, Hashable {
   package let token: RouteToken
   /// The application's authority for another tenant, where the route names one.
   package let authority: Authority?
+  /// By which field callers may pick another one.
+  package let tokenChoice: TokenChoiceSettings?
   /// What it does about challenges, and where there is no token.
   package let tokenRules: RouteTokenRules
   /// Whether the caller's `Host` is passed on instead of the upstream's.

@@ -34,6 +34,8 @@ enum ExchangeFailure: Error {
   case callerIssuerUnavailable
   /// The caller sent an `Authorization` of its own to a route that takes none.
   case authorizationRefused
+  /// The field by which the route lets callers pick a token has a value that the route does not list.
+  case choiceRefused
   /// The request has passed this process before (RFC 9110 §7.6.3, RFC 8586).
   case loop
   /// No route has this host and path.
@@ -63,7 +65,8 @@ extension ExchangeFailure {
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .schemeRefused, .loop, .noRoute, .methodNotAllowed, .authorizationRefused, .token, .unreachable,
+    case .schemeRefused, .loop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused, .token,
+      .unreachable,
       .delivery(.upstreamClosed), .delivery(.upstreamMalformed), .delivery(.upstreamStalled),
       .delivery(.exchangeTimedOut):
       true

@@ -104,6 +104,11 @@ struct ProblemDocument {
       self.init(
         400, .authorizationRefused, "Authorization refused",
         "This route adds a token of its own and takes no Authorization field from callers (existing: reject).")
+    case .choiceRefused:
+      self.init(
+        400, .choiceRefused, "Choice refused",
+        "The field by which this route lets callers pick a token stands there twice, or has a value that the route "
+          + "does not list.")
     case .noRoute:
       self.init(404, .noRoute, "No route", "No route has this host and path.")
     case .methodNotAllowed:

@@ -23,7 +23,7 @@ extension Exchange {
   mutating func answerRefusal(_ refusal: Refusal, _ attempt: UpstreamAttempt) async -> BearerValue? {
     let (state, trace) = (state, trace)
     let route = refusal.route
-    guard let slot = route.bearerSlot else { return nil }
+    guard let slot else { return nil }
     let subscription = subscription(of: slot)
     let now = UnixTime(state.wallClock().seconds)
     let refused = read(refusal, subscription, now, attempt)

@@ -58,7 +58,8 @@ extension Exchange {
   /// Chooses the credential to forward: the route's token, unless the caller brought something that the route keeps.
   /// Nil where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
   mutating func heldCredential(for route: Route) throws(ExchangeFailure) -> RequestCredential? {
-    guard let slot = route.bearerSlot else { return .callers }
+    slot = try chosenSlot(route)
+    guard let slot else { return .callers }
     if route.token.existing != .replace, callerSentAuthorization() {
       if route.token.existing == .keep { return .callers }
       throw .authorizationRefused
@@ -71,6 +72,17 @@ extension Exchange {
     if route.isForCallers { state.metrics.add(state.service.metrics.callerTokenHits) }
     if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
     return .bearer(value)
+  }
+
+  /// The slot of the route's token, or of the one that the request picks.
+  private func chosenSlot(_ route: Route) throws(ExchangeFailure) -> Int? {
+    guard let choice = route.choice else { return route.bearerSlot }
+    let request = request
+    switch request.headBytes.withBytes({ choice.verdict(request.parser.head, $0) }) {
+    case .usual: return route.bearerSlot
+    case .slot(let slot): return slot
+    case .refused: throw .choiceRefused
+    }
   }
 
   /// What the caller's own token was exchanged for. One that has ended is not exchanged.
@@ -114,7 +126,7 @@ extension Exchange {
 
   /// The route's token as the broker obtains it.
   mutating func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
-    guard let slot = route.bearerSlot else { return .callers }
+    guard let slot else { return .callers }
     do throws(ExchangeFailure) {
       return .bearer(try await bearer(slot, of: route))
     } catch {

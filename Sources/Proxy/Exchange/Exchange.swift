@@ -28,6 +28,8 @@ struct Exchange {
   var audience = ResponseAudience.program
   /// Where a person was going, to come back to after a sign-in.
   var returnTo: String?
+  /// The slot of the token that the request gets, once that was chosen.
+  var slot: Int?
   /// The caller's own token, where the listener demands one and it was believed.
   var callerToken: BelievedToken?
   /// What the provider has against that token, when it was to be exchanged for another one than the upstream refused.

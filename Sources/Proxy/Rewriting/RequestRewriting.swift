@@ -48,12 +48,14 @@ enum RequestRewriting {
     let isTraceNew =
       head.fields.contains(.tracestate) && !(hop.propagatesTrace && RequestIdentity.takesTraceOver(head, bytes))
     var hasSignInCookie = false
+    let choice = route.choice
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
       // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
+      if let choice, choice.consumes(line, bytes) { continue }
       if passes(line, head, replacesAuthorization: credential.replacesCallers),
         HopByHop.forwards(line, head.connection, in: bytes)
       {

@@ -38,6 +38,7 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
   case callerConsentRequired
   case callerTokenRefused
   case callerDenied
+  case choiceRefused
 
   package var word: StaticString {
     switch self {
@@ -76,6 +77,7 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
     case .callerConsentRequired: "caller-consent-required"
     case .callerTokenRefused: "caller-token-refused"
     case .callerDenied: "caller-denied"
+    case .choiceRefused: "choice-refused"
     }
   }
 }

@@ -54,6 +54,16 @@ extension LoadedConfiguration {
     of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
+    subscription(
+      of: TokenChoiceSettings.Entry(token: route.token, authority: route.authority), credentials: credentials,
+      authentication: authentication, fetch: fetch)
+  }
+
+  /// The same for a token that callers may pick.
+  func subscription(
+    of wanted: TokenChoiceSettings.Entry, credentials: CredentialVersions,
+    authentication: ClientAuthenticationMemory, fetch: (ApplicationSettings) -> Fetch
+  ) -> TokenSubscription? {
     func application(_ name: String, at authority: Authority?) -> Application? {
       settings.application(named: name).map {
         var application = Application(
@@ -64,16 +74,16 @@ extension LoadedConfiguration {
         return application
       }
     }
-    return switch route.token {
+    return switch wanted.token {
     case .none: nil
     case .application(let name, let scopes):
-      application(name, at: route.authority).map { TokenSubscription(application: $0, scopes: scopes) }
+      application(name, at: wanted.authority).map { TokenSubscription(application: $0, scopes: scopes) }
     case .account(let name, let account, let scopes):
-      application(name, at: route.authority).map {
+      application(name, at: wanted.authority).map {
         TokenSubscription(application: $0, account: account, scopes: scopes)
       }
     case .caller(let name, let grant, let scopes):
-      application(name, at: route.authority).map { own in
+      application(name, at: wanted.authority).map { own in
         var other: Application?
         let callersGrant: CallerGrant
         switch grant {

@@ -234,7 +234,12 @@ struct Composition {
         of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
       plan.add(
         route, applicationName: route.application.flatMap { settings.application(named: $0)?.displayName }, tls: tls,
-        subscription: subscription)
+        subscription: subscription,
+        choices: (route.tokenChoice?.tokens ?? [:]).sorted { $0.key < $1.key }.compactMap { value, token in
+          configuration.subscription(
+            of: token, credentials: credentials, authentication: authentication, fetch: providers.fetch
+          ).map { (value: value, subscription: $0) }
+        })
     }
     return plan
   }

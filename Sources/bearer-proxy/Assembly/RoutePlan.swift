@@ -28,10 +28,17 @@ struct RoutePlan {
   }
 
   /// Adds a route.
-  /// - Parameter applicationName: what people read of its application.
+  /// - Parameters:
+  ///   - applicationName: what people read of its application.
+  ///   - choices: what the values of its field stand for.
   mutating func add(
-    _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, subscription: TokenSubscription?
+    _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, subscription: TokenSubscription?,
+    choices: [(value: String, subscription: TokenSubscription)] = []
   ) {
+    let choice = settings.tokenChoice.map { choice in
+      TokenChoice(
+        field: choice.field, values: choices.map { (value: $0.value, slot: slot($0.subscription)) })
+    }
     routes.append(
       Route(
         index: routes.count, name: settings.name, displayName: settings.displayName, applicationName: applicationName,
@@ -39,7 +46,8 @@ struct RoutePlan {
         methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
         originIndex: originIndex(settings, tls), preservesHost: settings.preserveHost,
         allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
-        bearerSlot: subscription.map { slot($0) }, isForCallers: settings.token.isCallers, token: settings.tokenRules,
+        bearerSlot: subscription.map { slot($0) }, isForCallers: settings.token.isCallers,
+        choice: choice, token: settings.tokenRules,
         timeouts: settings.timeouts))
   }
 

@@ -1,0 +1,53 @@
+// The request field by which a caller picks one of the tokens that a route lists. What is not listed cannot be asked
+// for.
+
+internal import Bytes
+package import HTTP
+
+/// The field of a route, and what each of its values stands for.
+package struct TokenChoice: Sendable {
+  private let name: [UInt8]
+  private let values: [(value: [UInt8], slot: Int)]
+
+  /// What a request picks.
+  package enum Verdict: Sendable, Hashable {
+    /// It does not say: the route's own token.
+    case usual
+    /// The token of this slot.
+    case slot(Int)
+    /// A value that is not listed, or the field twice: of two, another reader might take the other one.
+    case refused
+  }
+
+  /// A field and the slots of its values.
+  package init(field: String, values: [(value: String, slot: Int)]) {
+    name = Array(field.utf8)
+    self.values = values.map { (Array($0.value.utf8), $0.slot) }
+  }
+
+  /// What a request picks. Values are compared byte by byte.
+  package func verdict(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Verdict {
+    var verdict = Verdict.usual
+    for index in 0..<head.fields.count where consumes(head.fields[index], bytes) {
+      guard verdict == .usual, let slot = slot(of: bytes.extracting(head.fields[index].value)) else { return .refused }
+      verdict = .slot(slot)
+    }
+    return verdict
+  }
+
+  /// Whether a line is the field, which stays here.
+  package func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    line.known == .other && bytes.extracting(line.name).equalsIgnoringCase(name.span)
+  }
+
+  private func slot(of value: Span<UInt8>) -> Int? {
+    for known in values where Self.equal(known.value.span, value) { return known.slot }
+    return nil
+  }
+
+  private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
+  }
+}
