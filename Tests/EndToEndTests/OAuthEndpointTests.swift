@@ -25,11 +25,13 @@ struct OAuthEndpointTests {
       ] + arguments)
   }
 
-  private func proxy(_ provider: OpenIDProvider, secret: String = "") async throws -> ProxyUnderTest {
+  private func proxy(
+    _ provider: OpenIDProvider, secret: String = "", port: Int? = nil, _ listeners: String = ""
+  ) async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
-      in: directory,
+      in: directory, port: port,
       """
-      cache: {file: cache.json}
+      \(listeners)cache: {file: cache.json}
       applications:
         desk: {authority: "\(provider.issuer)", client_id: \(secret.isEmpty ? "desk" : OpenIDProvider.client)\(secret),
           tls: {ca_file: "\(authority.file)"}}
@@ -61,6 +63,22 @@ struct OAuthEndpointTests {
     #expect(result.status == 0, "\(result.errors)")
     #expect(try await eventually { try await proxy.get("/orders/whoami").status == 200 })
     #expect(try await provider.requests(to: "par") == 1)
+  }
+
+  @Test func `the sign-in pages push, too`() async throws {
+    let provider = try await provider(["--requires-pushed"])
+    let port = try freePort()
+    let proxy = try await proxy(
+      provider, port: port, "listeners:\n  - {address: \"127.0.0.1:\(port)\", sign_in: true}\n")
+    let (origin, jar) = ("http://localhost:\(port)", ["-b", directory.file("jar"), "-c", directory.file("jar")])
+    let page = try await curl(jar + ["\(origin)/.bearer/sign-in?route=orders"])
+    let seal = try #require(page.body.between("name=\"seal\" value=\"", "\""), "\(page.status) \(page.body)")
+    let begun = try await curl(
+      jar + ["--data-urlencode", "seal=\(seal)", "-d", "route=orders", "\(origin)/.bearer/sign-in"])
+    let location = try #require(begun["location"], "\(begun.status) \(begun.body)")
+    #expect(location.hasPrefix("\(provider.issuer)/authorize?client_id=desk&request_uri=urn"), "\(location)")
+    #expect(try await provider.requests(to: "par") == 1)
+    withExtendedLifetime(proxy) {}
   }
 
   @Test func `what a sign-out revokes is of no use any more, and where that fails nothing is removed`() async throws {
