@@ -38,6 +38,17 @@ package enum ASCII {
   @inlinable @inline(__always)
   package static func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
 
+  /// The eight digits of a number in lower case, the first one in the highest byte: all of them at once.
+  package static func hexadecimalDigits(_ value: UInt32) -> UInt64 {
+    var digits = UInt64(value)
+    digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
+    digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
+    digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
+    // 1 in each byte of 10 and more, to which 6 adds a sixteen.
+    let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return digits &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
+  }
+
   /// The digit of a number below 16, in upper case, as percent-encoding has it (RFC 3986 §2.1).
   @inlinable @inline(__always)
   package static func upperHexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }

@@ -117,6 +117,15 @@ public struct ByteBuffer: ~Copyable, Sendable {
     writeIndex += 1
   }
 
+  /// Appends two bytes.
+  @inlinable
+  public mutating func append(_ first: UInt8, _ second: UInt8) {
+    if writableCount < 2 { reserve(2) }
+    unsafe base[writeIndex] = first
+    unsafe base[writeIndex + 1] = second
+    writeIndex += 2
+  }
+
   /// Appends the bytes of a span.
   @inlinable
   public mutating func append(_ bytes: Span<UInt8>) {
@@ -159,13 +168,14 @@ public struct ByteBuffer: ~Copyable, Sendable {
   /// Appends `digits` lower-case hexadecimal digits, 1 to 16: the low ones of `value`.
   public mutating func append(hexadecimal value: UInt64, digits: Int) {
     precondition(digits >= 1 && digits <= 16, "a 64-bit number has up to 16 digits")
-    reserve(digits)
-    var rest = value
-    for index in stride(from: writeIndex + digits - 1, through: writeIndex, by: -1) {
-      let digit = UInt8(truncatingIfNeeded: rest & 0x0F)
-      unsafe base[index] = ASCII.hexadecimalDigit(digit)
-      rest >>= 4
-    }
+    reserve(16)
+    // Sixteen are written, the wanted ones first; the others count as free room.
+    let aligned = value << UInt64(64 - 4 * digits)
+    let start = UnsafeMutableRawPointer(unsafe base + writeIndex)
+    let high = ASCII.hexadecimalDigits(UInt32(truncatingIfNeeded: aligned >> 32))
+    let low = ASCII.hexadecimalDigits(UInt32(truncatingIfNeeded: aligned))
+    unsafe start.storeBytes(of: high.bigEndian, as: UInt64.self)
+    unsafe start.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     writeIndex += digits
   }
 

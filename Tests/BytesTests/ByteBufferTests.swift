@@ -39,6 +39,18 @@ import Testing
     #expect(buffer.count == 0)
   }
 
+  @Test(arguments: [0, 0x9, 0xA, 0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210, .max] as [UInt64], 1...16)
+  func `as many low hexadecimal digits are written as are asked for, and nothing behind them`(
+    number: UInt64, digits: Int
+  ) {
+    var buffer = ByteBuffer(capacity: 2)
+    buffer.append(ASCII.dash)
+    buffer.append(hexadecimal: number, digits: digits)
+    buffer.append(ASCII.colon, ASCII.dot)
+    let all = String(repeating: "0", count: 16) + String(number, radix: 16)
+    #expect(text(buffer) == "-\(all.suffix(digits)):.")
+  }
+
   @Test func `numbers are written in decimal and hexadecimal`() {
     var buffer = ByteBuffer(capacity: 1)
     for number in [0, 9, 10, 255, 1_000_000, UInt64.max] {

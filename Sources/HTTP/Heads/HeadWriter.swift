@@ -34,14 +34,18 @@ public enum HeadWriter {
   public static func statusLine(_ status: Int, reason: Span<UInt8>, into buffer: inout ByteBuffer) {
     statusLineStart(status, into: &buffer)
     buffer.append(reason)
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// A status line with the registered reason phrase.
   public static func statusLine(_ status: Int, into buffer: inout ByteBuffer) {
     statusLineStart(status, into: &buffer)
     buffer.append(StatusCode.reason(status))
-    buffer.append("\r\n")
+    endLine(&buffer)
+  }
+
+  private static func endLine(_ buffer: inout ByteBuffer) {
+    buffer.append(ASCII.carriageReturn, ASCII.lineFeed)
   }
 
   private static func statusLineStart(_ status: Int, into buffer: inout ByteBuffer) {
@@ -57,50 +61,50 @@ public enum HeadWriter {
       return
     }
     buffer.append(bytes.extracting(line.name))
-    buffer.append(": ")
+    buffer.append(ASCII.colon, ASCII.space)
     buffer.append(bytes.extracting(line.value))
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// A field line of our own. `name` is spelt as it is to be sent.
   public static func field(_ name: StaticString, _ value: Span<UInt8>, into buffer: inout ByteBuffer) {
     buffer.append(name)
-    buffer.append(": ")
+    buffer.append(ASCII.colon, ASCII.space)
     buffer.append(value)
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// A field line of our own with a literal value.
   public static func field(_ name: StaticString, _ value: StaticString, into buffer: inout ByteBuffer) {
     buffer.append(name)
-    buffer.append(": ")
+    buffer.append(ASCII.colon, ASCII.space)
     buffer.append(value)
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// A field line of our own with a number.
   public static func field(_ name: StaticString, decimal value: UInt64, into buffer: inout ByteBuffer) {
     buffer.append(name)
-    buffer.append(": ")
+    buffer.append(ASCII.colon, ASCII.space)
     buffer.append(decimal: value)
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// The empty line that ends a head or a trailer section.
   public static func end(into buffer: inout ByteBuffer) {
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// The line before a chunk's data (RFC 9112 §7.1). `count` is not 0: that would be the last chunk.
   public static func chunkStart(_ count: Int, into buffer: inout ByteBuffer) {
     precondition(count > 0, "a chunk of nothing ends the content")
     buffer.append(hexadecimal: UInt64(count))
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// The end of a chunk's data.
   public static func chunkEnd(into buffer: inout ByteBuffer) {
-    buffer.append("\r\n")
+    endLine(&buffer)
   }
 
   /// The last chunk. A trailer section, at least its `end`, follows.

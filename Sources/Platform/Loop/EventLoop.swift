@@ -18,8 +18,10 @@ internal import Synchronization
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Position among the process's loops.
   public let index: Int
-  /// The present, read once per batch of events.
-  @exclusivity(unchecked) public private(set) var now = MonotonicTime.now
+  /// The present, read once per batch of events. Computed, because other modules would check each access to a stored
+  /// property: they do not see the attribute.
+  public var now: MonotonicTime { present }
+  @exclusivity(unchecked) private var present = MonotonicTime.now
   @exclusivity(unchecked) var timers = TimerQueue()
 
   @exclusivity(unchecked) private var onIdle: () -> Void = {}
@@ -155,13 +157,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     // Dispatch gives its threads the priority of an ordinary process, whatever this one was started with.
     csystem_take_process_priority()
     runner.store(UInt(pthread_self()), ordering: .relaxed)
-    now = .now
+    present = .now
     var lastActivity = now
     while true {
       if runJobs(), let onTurn { onTurn((MonotonicTime.now - now).nanoseconds) }
       let wait = jobs.isEmpty ? pollMilliseconds(lastActivity) : 0
       let count = csystem_epoll_wait(epoll, events.baseAddress, Int32(events.count), wait)
-      now = .now
+      present = .now
       if count > 0 { post(Int(count)) }
       let expired = timers.expire(now)
       if count > 0 || expired {
