@@ -45,7 +45,6 @@ package struct JSONWriter {
     }
   }
 
-  /// Opens an object.
   package mutating func openObject() { open(UInt8(ascii: "{")) }
   /// Closes the innermost object.
   package mutating func closeObject() { close(UInt8(ascii: "}")) }

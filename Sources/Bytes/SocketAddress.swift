@@ -20,7 +20,6 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     self.kind = kind
   }
 
-  /// An IP address and a port.
   package init(_ address: IPAddress, port: UInt16) {
     switch address {
     case .v4(let bytes): kind = .ipv4(bytes.reduce(0) { $0 << 8 | UInt32($1) }, port: port)

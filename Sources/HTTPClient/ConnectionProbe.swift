@@ -40,7 +40,6 @@ package struct ConnectionProbe: Sendable {
     self.resolver = resolver
   }
 
-  /// Connects to an origin.
   package func connect(to origin: Origin, within limit: TimeSpan) async -> Result {
     let (loop, resolver) = (loop, resolver)
     return await Task(executorPreference: loop) { () -> Result in

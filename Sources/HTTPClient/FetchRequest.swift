@@ -11,7 +11,6 @@ public struct FetchRequest: Sendable {
   public enum Method: Sendable, Hashable {
     /// A GET without a body.
     case get
-    /// A POST of `body`.
     case post(contentType: String, body: [UInt8])
   }
 
@@ -23,7 +22,6 @@ public struct FetchRequest: Sendable {
   public var fields: [(name: String, value: String)]
   /// Who is asked. One application may have both.
   package enum Destination: Sendable, Hashable {
-    /// Its provider.
     case provider
     /// A service of the machine: never through a proxy.
     case machine

@@ -16,7 +16,6 @@ package final class Route: Sendable {
   package let displayName: String?
   /// What people read instead of the name of its application.
   package let applicationName: String?
-  /// The name's bytes.
   package let nameBytes: [UInt8]
   /// The host it is for, lower case; `nil`: any.
   package let host: [UInt8]?
@@ -30,11 +29,9 @@ package final class Route: Sendable {
   package let originIndex: Int
   /// `Host` for the upstream.
   package let upstreamAuthority: [UInt8]
-  /// The upstream's scheme.
   let upstreamScheme: HTTPScheme
   /// The upstream's host, in lower case and without brackets.
   let upstreamHost: [UInt8]
-  /// The upstream's port.
   let upstreamPort: UInt16
   /// The upstream's path in place of the prefix, with `/` at both ends.
   package let upstreamPath: [UInt8]

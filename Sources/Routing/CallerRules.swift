@@ -115,7 +115,6 @@ package struct CallerRules: Sendable, Equatable {
     return ByteRange(from: line.value.indices.lowerBound + scheme, to: line.value.indices.upperBound)
   }
 
-  /// That token.
   package static func token(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
     tokenRange(in: head, bytes).map { range in
       let value = bytes.extracting(range)

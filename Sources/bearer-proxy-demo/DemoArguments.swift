@@ -2,7 +2,6 @@
 
 /// What the demonstration was asked to do.
 enum DemoArguments: Equatable {
-  /// Run it.
   case run(DemoOptions)
   /// Explain the options.
   case help

@@ -11,7 +11,6 @@ package struct ApplicationSettings: Sendable, Hashable {
   package let displayName: String?
   /// The identity provider.
   package let authority: Located<Authority>
-  /// The `client_id`.
   package let clientID: String
   /// What it proves itself with; `nil` is a package client.
   package let credential: CredentialSettings?

@@ -37,7 +37,6 @@ package struct ConfiguredValue: Sendable, Hashable {
   /// Where it came from.
   package internal(set) var source: ValueSource
 
-  /// A value.
   package init(_ key: String, _ value: String, _ source: ValueSource) {
     self.key = key
     self.value = value

@@ -46,7 +46,6 @@ package struct SignInSettings: Sendable, Hashable {
   /// Whether there is a page where people sign out.
   package var hasLogout = false
 
-  /// The usual limit.
   static let usualLimit = TimeSpan.seconds(600)
 }
 

@@ -32,7 +32,6 @@ package enum CacheSettings: Sendable, Hashable {
 
 /// A Redis server, and the files by which it is trusted and entered.
 package struct RedisSettings: Sendable, Hashable {
-  /// The server.
   package let server: Located<RedisServer>
   /// A PEM file of certification authorities for the server, instead of the system's.
   package let caFile: Located<String>?

@@ -33,7 +33,6 @@ package struct Settings: Sendable {
   /// What the file gives, in its order, secrets hidden.
   package let given: [ConfiguredValue]
 
-  /// The application of this name.
   package func application(named name: String) -> ApplicationSettings? {
     applications.first { $0.name == name }
   }

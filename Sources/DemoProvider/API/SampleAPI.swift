@@ -50,7 +50,6 @@ package struct SampleAPI: Sendable {
     APIEndpoint(method: method, path: local(path)) == .upload
   }
 
-  /// The answer to a request at `now`.
   package func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     guard let endpoint = APIEndpoint(method: request.method, path: local(request.path)) else {
       return unknown(request)

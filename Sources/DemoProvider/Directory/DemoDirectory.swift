@@ -2,7 +2,6 @@
 
 /// Every tenant the identity provider knows.
 package struct DemoDirectory: Sendable {
-  /// The tenants.
   package var tenants: [Tenant]
   /// What the sign-in page tells every visitor: who may sign in to a directory of samples. Nil: nothing.
   package var signInHint: String?

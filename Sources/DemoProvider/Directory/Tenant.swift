@@ -53,12 +53,10 @@ package struct RegisteredUser: Sendable {
   package var object: String
   /// `preferred_username`: what is typed to sign in.
   package var userName: String
-  /// `name`.
   package var displayName: String
   /// What proves it.
   package var password: Secret
 
-  /// A user.
   package init(object: String, userName: String, displayName: String, password: Secret) {
     self.object = object
     self.userName = userName
@@ -108,7 +106,6 @@ package struct RegisteredApplication: Sendable {
 
 /// Another issuer's tokens that prove an application.
 package struct FederatedCredential: Sendable {
-  /// The one issuer.
   package var issuer: String
   /// The one subject, such as `system:serviceaccount:orders:legacy-app`.
   package var subject: String

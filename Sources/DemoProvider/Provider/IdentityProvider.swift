@@ -33,7 +33,6 @@ package final class IdentityProvider: Sendable {
   /// The public keys as the provider publishes them.
   package var keySet: JWKSet { JWKSet(keys: [signer.publicKey]) }
 
-  /// The answer to a request at `now`.
   package func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     let identifiers = RequestIdentifiers(clientRequest: request["client-request-id"])
     let endpoint = ProviderEndpoint(path: request.path)

@@ -12,7 +12,6 @@ package struct DemoRequest: Sendable {
   package var query: String
   /// The fields in order, names in lower case.
   package var fields: [(name: String, value: String)]
-  /// The body.
   package var body: ReceivedContent
 
   /// A request.
@@ -72,12 +71,10 @@ package struct DemoAnswer: Sendable {
   package var status: Int
   /// The fields, names in lower case; framing fields are the server's.
   package var fields: [(name: String, value: String)]
-  /// The body.
   package var body: Body
   /// A few words for the demonstration's log: never a token or a secret.
   package var note = ""
 
-  /// A JSON document.
   init(status: Int, json document: some Encodable) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

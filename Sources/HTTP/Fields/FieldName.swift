@@ -6,157 +6,83 @@ import Bytes
 public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   /// A name that no rule mentions.
   case other
-  /// `host`.
   case host
-  /// `connection`.
   case connection
-  /// `content-length`.
   case contentLength
-  /// `transfer-encoding`.
   case transferEncoding
-  /// `te`.
   case te
-  /// `trailer`.
   case trailer
-  /// `upgrade`.
   case upgrade
-  /// `keep-alive`.
   case keepAlive
-  /// `proxy-connection`.
   case proxyConnection
-  /// `proxy-authenticate`.
   case proxyAuthenticate
-  /// `proxy-authentication-info`.
   case proxyAuthenticationInfo
-  /// `proxy-authorization`.
   case proxyAuthorization
   /// `http2-settings`.
   case http2Settings
-  /// `authorization`.
   case authorization
-  /// `expect`.
   case expect
-  /// `via`.
   case via
-  /// `forwarded`.
   case forwarded
-  /// `x-forwarded-for`.
   case xForwardedFor
-  /// `x-forwarded-proto`.
   case xForwardedProto
-  /// `x-forwarded-host`.
   case xForwardedHost
-  /// `x-forwarded-port`.
   case xForwardedPort
-  /// `x-real-ip`.
   case xRealIP
-  /// `x-request-id`.
   case xRequestID
-  /// `traceparent`.
   case traceparent
-  /// `tracestate`.
   case tracestate
-  /// `date`.
   case date
-  /// `server`.
   case server
-  /// `location`.
   case location
-  /// `retry-after`.
   case retryAfter
-  /// `www-authenticate`.
   case wwwAuthenticate
-  /// `authentication-info`.
   case authenticationInfo
-  /// `content-type`.
   case contentType
-  /// `content-encoding`.
   case contentEncoding
-  /// `content-range`.
   case contentRange
-  /// `content-location`.
   case contentLocation
-  /// `origin`.
   case origin
-  /// `referer`.
   case referer
-  /// `user-agent`.
   case userAgent
-  /// `sec-fetch-site`.
   case secFetchSite
-  /// `sec-fetch-mode`.
   case secFetchMode
-  /// `sec-fetch-dest`.
   case secFetchDest
-  /// `accept`.
   case accept
-  /// `accept-encoding`.
   case acceptEncoding
-  /// `cookie`.
   case cookie
-  /// `set-cookie`.
   case setCookie
-  /// `cache-control`.
   case cacheControl
-  /// `pragma`.
   case pragma
-  /// `max-forwards`.
   case maxForwards
-  /// `range`.
   case range
-  /// `if-match`.
   case ifMatch
-  /// `if-none-match`.
   case ifNoneMatch
-  /// `if-modified-since`.
   case ifModifiedSince
-  /// `if-unmodified-since`.
   case ifUnmodifiedSince
-  /// `if-range`.
   case ifRange
-  /// `age`.
   case age
-  /// `expires`.
   case expires
-  /// `vary`.
   case vary
-  /// `allow`.
   case allow
   /// `etag`.
   case eTag
-  /// `last-modified`.
   case lastModified
-  /// `sec-purpose`.
   case secPurpose
-  /// `purpose`.
   case purpose
-  /// `service-worker`.
   case serviceWorker
-  /// `accept-language`.
   case acceptLanguage
-  /// `upgrade-insecure-requests`.
   case upgradeInsecureRequests
-  /// `service-worker-allowed`.
   case serviceWorkerAllowed
-  /// `clear-site-data`.
   case clearSiteData
-  /// `strict-transport-security`.
   case strictTransportSecurity
-  /// `alt-svc`.
   case altSvc
-  /// `nel`.
   case nel
-  /// `report-to`.
   case reportTo
-  /// `reporting-endpoints`.
   case reportingEndpoints
-  /// `accept-ch`.
   case acceptCH
-  /// `set-login`.
   case setLogin
-  /// `secure-session-registration`.
   case secureSessionRegistration
-  /// `cdn-loop`.
   case cdnLoop
   /// A known name spelt with `_` for `-`. Programs behind gateways that hand fields over as environment variables
   /// (CGI, WSGI) cannot tell the two apart, so such a field is never forwarded.

@@ -115,7 +115,6 @@ public enum PathError: Error, Sendable, Hashable, CaseIterable {
   case control
   /// A backslash, raw or percent-encoded, which some servers take for a slash.
   case backslash
-  /// `..` above the root.
   case climbsAboveRoot
   /// A dot segment that only some recipients see: next to an encoded slash, behind an empty segment, or with parameters
   /// (`..;x`).

@@ -123,7 +123,6 @@ package struct TokenSubscription: Sendable {
 
 /// A caller's token that was believed. It is kept no longer than the request that it came with.
 package struct CallerAssertion: Sendable {
-  /// The token.
   package let token: Secret
   /// Its SHA-256.
   package let digest: Digest256

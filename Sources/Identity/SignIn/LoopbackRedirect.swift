@@ -55,7 +55,6 @@ package struct LoopbackRedirect: Sendable, Hashable {
   /// The URI with the port that is listened at.
   package func uri(port: UInt16) -> String { "http://\(host):\(port)\(path)" }
 
-  /// The path of requests to it.
   var requestPath: String { path.isEmpty ? "/" : path }
 }
 

@@ -12,7 +12,6 @@ struct SignInExchange {
 
   private var application: Application { request.application }
 
-  /// The provider's metadata.
   func metadata() async throws(SignInError) -> ProviderMetadata {
     do throws(AcquisitionFailure) {
       return try await ProviderDirectory(now: now, tenants: store.tenants).metadata(for: application)

@@ -58,7 +58,6 @@ package struct CacheMetrics: Sendable {
       by: MetricLabel("lock", CacheLock.allCases.map(\.rawValue)))
   }
 
-  /// Counts an event.
   package func count(_ event: CacheStoreEvent, in writer: SharedMetricsWriter) {
     switch event {
     case .read: writer.add(reads)
@@ -114,7 +113,6 @@ package final class CacheCondition: Sendable {
   package enum Kind: String, Sendable, Hashable {
     /// This process.
     case memory
-    /// A file.
     case file
     /// A Redis server.
     case redis

@@ -9,7 +9,6 @@ package struct InheritedSockets: Sendable {
   package struct Entry: Sendable {
     /// The name of its unit, or what `FileDescriptorName=` says.
     package let name: String
-    /// The socket.
     package let socket: BoundSocket
   }
 

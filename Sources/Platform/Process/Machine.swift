@@ -105,7 +105,6 @@ package enum Machine {
   package struct Resources: Sendable, Hashable {
     /// Memory that is in RAM, in bytes.
     package var residentBytes: Int64
-    /// Descriptors that are open.
     package var openDescriptors: Int64
     /// Descriptors that may be open.
     package var descriptorLimit: Int64

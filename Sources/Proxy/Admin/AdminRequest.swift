@@ -15,7 +15,6 @@ struct AdminRequest: Sendable {
   var level: String?
   /// GET or HEAD.
   var isRead: Bool
-  /// POST.
   var isPost: Bool
   /// What the caller has shown; a refusal where `Host` does not name the listener, or another site is behind the
   /// request.

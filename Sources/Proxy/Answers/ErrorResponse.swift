@@ -8,7 +8,6 @@ internal import Routing
 
 /// Who reads an answer.
 enum ResponseAudience {
-  /// A program.
   case program
   /// A person, in a browser that is on its way to a page.
   case person

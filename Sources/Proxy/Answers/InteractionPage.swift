@@ -14,7 +14,6 @@ struct InteractionPage {
   var signIn: String?
   var requestID: String
 
-  /// The page.
   var page: Page {
     let scopes: [Markup] = interaction.scopes.words.map { "<li><code>\($0)</code></li>\n" }
     let list: Markup = scopes.isEmpty ? "" : "<p>It is for:</p>\n<ul>\n\(scopes)</ul>\n"
@@ -41,7 +40,6 @@ struct ProblemPage {
   var route: String
   var requestID: String
 
-  /// The page.
   var page: Page {
     let facts = [
       (name: "Problem", text: "\(problem.type.word)"), ("Status", "\(problem.status)"), ("Route", route),

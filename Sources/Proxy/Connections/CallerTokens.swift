@@ -66,6 +66,5 @@ struct CallerTokens {
     return token
   }
 
-  /// Believes a token.
   mutating func keep(_ token: BelievedToken, for name: Name) { believed.keep(token, for: name) }
 }

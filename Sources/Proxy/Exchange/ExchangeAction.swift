@@ -42,7 +42,6 @@ extension ExchangeState {
     let rawValue: UInt8
     /// The connection that this caller has authenticated.
     static let callersOwn = Self(rawValue: 1)
-    /// The pool's.
     static let pool = Self(rawValue: 2)
   }
 

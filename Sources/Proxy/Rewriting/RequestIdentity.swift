@@ -55,7 +55,6 @@ enum RequestIdentity {
     identity.count < TraceContext.byteCount ? identity : identity.extracting(3..<35)
   }
 
-  /// The request id.
   @_lifetime(copy identity)
   static func requestID(_ identity: Span<UInt8>) -> Span<UInt8> {
     identity.extracting(droppingFirst: min(TraceContext.byteCount, identity.count))

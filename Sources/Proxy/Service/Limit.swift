@@ -6,7 +6,6 @@ internal import Platform
 
 /// A limit of the configuration, or one that is fixed.
 enum Limit: String, CaseIterable {
-  /// Bytes of a head.
   case headBytes = "head_bytes"
   /// Bytes of a request target.
   case targetBytes = "target_bytes"

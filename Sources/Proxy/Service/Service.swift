@@ -17,7 +17,6 @@ package struct ServiceOrigin: Sendable {
   /// The bounds of its pool on each loop.
   package var limits: PoolLimits
 
-  /// An origin with its limits.
   package init(_ origin: Origin, limits: PoolLimits) {
     self.origin = origin
     self.limits = limits

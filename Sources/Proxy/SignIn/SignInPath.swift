@@ -8,7 +8,6 @@ package import Tokens
 enum SignInPath: Sendable, Hashable {
   /// To a route.
   case routes
-  /// To the pages.
   case pages
   /// Some servers take the path for one of the pages, others do not: `//.bearer/x`, `/.bearer;a/x`.
   case ambiguous

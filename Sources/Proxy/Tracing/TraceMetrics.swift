@@ -42,7 +42,6 @@ package struct TraceMetrics: Sendable {
       "bearer_proxy_trace_export_failures_total", help: "Batches of spans that were given up.")
   }
 
-  /// Counts an event.
   package func count(_ event: TraceEvent, in writer: SharedMetricsWriter) {
     switch event {
     case .exported(let count): writer.add(exported, UInt64(clamping: count))

@@ -118,11 +118,9 @@ package enum RecordedChallenge: UInt8, Sendable, Hashable, CaseIterable {
   case none
   /// Claims are wanted.
   case claims
-  /// `invalid_token`.
   case invalidToken
   /// A 401 without a reason.
   case unexplained
-  /// `insufficient_scope`.
   case insufficientScope
   /// `insufficient_user_authentication`.
   case stepUp

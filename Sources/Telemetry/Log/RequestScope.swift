@@ -5,7 +5,6 @@ public struct RequestScope: Sendable {
   /// Where spans of the work belong; nil where the request is not traced.
   package var spans: SpanScope?
 
-  /// A scope of one request.
   package init(_ request: LogRequest, spans: SpanScope? = nil) {
     self.request = request
     self.spans = spans

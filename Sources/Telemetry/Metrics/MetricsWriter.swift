@@ -4,7 +4,6 @@
 package struct MetricsWriter: Sendable {
   let block: MetricsBlock
 
-  /// Adds to a counter.
   @inline(__always)
   package func add(_ counter: Counter, _ value: UInt64 = 1) {
     block.add(counter.cell, value)
@@ -35,7 +34,6 @@ package struct MetricsWriter: Sendable {
 package struct SharedMetricsWriter: Sendable {
   let block: MetricsBlock
 
-  /// Adds to a counter.
   package func add(_ counter: Counter, _ value: UInt64 = 1) {
     block.addShared(counter.cell, value)
   }

@@ -25,7 +25,6 @@ package struct TraceContext: Sendable, Hashable {
     set { flags = newValue ? flags | 1 : flags & ~1 }
   }
 
-  /// A span of a trace.
   package init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
     self.traceHigh = traceHigh
     self.traceLow = traceLow

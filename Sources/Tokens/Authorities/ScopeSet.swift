@@ -17,7 +17,6 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   /// No scopes: the provider decides.
   public static let none = ScopeSet(validated: [])
 
-  /// The set of these words.
   package init(_ words: some Sequence<String>) throws(ScopeSetError) {
     var unique: Set<String> = []
     for word in words {

@@ -2,7 +2,6 @@
 
 /// Where an entry stands.
 package struct CachePlace: Sendable, Hashable {
-  /// Its section.
   package let section: CacheSection
   /// Its key, as its writer made it.
   package let key: String
@@ -20,7 +19,6 @@ extension CacheDocument {
     CacheSection.allCases.flatMap { section in self[section].keys.map { CachePlace(section, $0) } }
   }
 
-  /// The entry at a place.
   package subscript(place: CachePlace) -> CacheEntry? {
     entry(place.section, place.key)
   }

@@ -17,12 +17,10 @@ enum CacheKey {
     [home ?? "", environment, "refreshtoken", clientID, "", target].joined(separator: "-").lowercased()
   }
 
-  /// An ID token's.
   static func idToken(home: String?, environment: String, clientID: String, realm: String) -> String {
     [home ?? "", environment, "idtoken", clientID, realm, ""].joined(separator: "-").lowercased()
   }
 
-  /// An account's.
   static func account(home: String, environment: String, realm: String) -> String {
     [home, environment, realm].joined(separator: "-").lowercased()
   }
@@ -35,13 +33,11 @@ enum CacheKey {
 
 /// A section of the unified cache (MSAL's `CredentialType`, and the two that hold no credential).
 package enum CacheSection: String, Sendable, Hashable, CaseIterable {
-  /// Access tokens.
   case accessToken = "AccessToken"
   /// Who is signed in.
   case account = "Account"
   /// ID tokens, as the provider sent them.
   case idToken = "IdToken"
-  /// Refresh tokens.
   case refreshToken = "RefreshToken"
   /// What is known of applications: the family.
   case appMetadata = "AppMetadata"

@@ -26,7 +26,6 @@ struct PlainTokenRule {
   /// The unmarked refresh tokens of the same.
   var tokens: [HeldRefreshToken]
 
-  /// The refresh tokens that are an issuer's.
   func tokens(of issuer: String) -> [HeldRefreshToken] {
     tokens.filter { self.issuer(of: $0) == issuer }
   }

@@ -49,11 +49,9 @@ package enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
   case none
   /// Claims are wanted.
   case claims
-  /// `invalid_token`.
   case invalidToken = "invalid_token"
   /// A 401 without a reason.
   case unexplained
-  /// `insufficient_scope`.
   case insufficientScope = "insufficient_scope"
   /// `insufficient_user_authentication`.
   case stepUp = "step_up"

@@ -29,7 +29,6 @@ package struct SignedJWT: Sendable {
   package let claims: JWTClaims
   /// The bytes that were signed: the first two parts as written, with their dot.
   package let signingInput: [UInt8]
-  /// The signature.
   package let signature: [UInt8]
 
   /// Reads a compact serialisation.

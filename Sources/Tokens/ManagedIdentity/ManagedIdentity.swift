@@ -12,7 +12,6 @@ package enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
   case appService = "app_service"
   /// Azure Machine Learning.
   case azureML = "azure_ml"
-  /// Cloud Shell.
   case cloudShell = "cloud_shell"
   /// A machine that is connected by Azure Arc.
   case arc

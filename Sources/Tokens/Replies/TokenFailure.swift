@@ -10,7 +10,6 @@ package struct TokenFailure: Error, Sendable, Hashable {
     case refused(TokenErrorReply)
     /// Not a JSON object: a proxy's page, a web application firewall's, a half-started server's.
     case unintelligible
-    /// No `access_token`.
     case noAccessToken
     /// A token that is no bearer token.
     case tokenType

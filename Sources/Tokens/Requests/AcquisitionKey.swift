@@ -26,7 +26,6 @@ package struct AcquisitionKey: Sendable, Hashable {
   package var authority: Authority
   /// Which application.
   package var clientID: String
-  /// Which of its credentials.
   package var credential: CredentialVersion
   /// On whose behalf.
   package var subject: TokenSubject

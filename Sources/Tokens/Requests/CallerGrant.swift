@@ -70,7 +70,6 @@ package struct ResourceApplication: Sendable, Hashable {
   package var authority: Authority
   /// The application's id there.
   package var clientID: String
-  /// Which of its credentials.
   package var credential: CredentialVersion
 
   package init(authority: Authority, clientID: String, credential: CredentialVersion) {

@@ -65,7 +65,6 @@ package struct CertificateNames: Sendable, Hashable {
 package struct ClientAssertion: Sendable {
   /// The protected header.
   package let header: JSONValue
-  /// The claims.
   package let claims: JSONValue
 
   /// Seconds that it is good for: Entra recommends five to ten minutes.

@@ -328,7 +328,6 @@ extension Settings {
 }
 
 extension UnixTime {
-  /// The wall clock.
   static var now: UnixTime { UnixTime(WallClock.now.seconds) }
 }
 

@@ -23,7 +23,6 @@ struct CommandContext: Sendable {
   /// How the providers of applications are reached, instead of by the network.
   var providers: (@Sendable (ApplicationSettings) -> Fetch)?
 
-  /// The settings of a file.
   func settings(_ file: String) throws(CommandError) -> Settings {
     do throws(ConfigurationError) {
       return try Settings.load(file: file, environment: environment)
@@ -99,7 +98,6 @@ struct CommandNetwork: Sendable {
 
 /// The exit status of every command.
 enum ExitStatus: Int32 {
-  /// Done.
   case done = 0
   /// Tried and failed; another try may succeed. An address in use is such a failure.
   case failed = 1

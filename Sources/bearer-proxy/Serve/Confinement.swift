@@ -35,7 +35,6 @@ extension Settings {
   }
 }
 
-/// The directory a file is in.
 func directory(of file: String) -> String {
   file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
 }

@@ -38,9 +38,7 @@ final class RunningProxy {
     case filesTouched
     /// The configuration was read.
     case read(ConfigurationSource.Reading)
-    /// A signal to end.
     case endSignal
-    /// A request to end.
     case endRequest
     /// Everything has been answered.
     case drained

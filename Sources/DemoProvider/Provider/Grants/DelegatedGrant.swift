@@ -7,7 +7,6 @@ internal import Tokens
 
 /// What a token request about a person comes to.
 struct DelegatedGrant {
-  /// The person.
   let person: Person
   /// The tenant that the tokens are of.
   let tenant: Tenant

@@ -19,7 +19,6 @@ enum ProviderError: Error, Hashable {
   case malformedBody
   /// A parameter stands there twice.
   case duplicateParameter(String)
-  /// A parameter is missing.
   case missingParameter(String)
   /// The grant type is not one of ours.
   case unsupportedGrant(String)

@@ -71,7 +71,6 @@ struct Browser {
   /// In the order of signing in.
   var signedIn: [SignedIn] = []
 
-  /// The session of a person.
   func session(_ person: String) -> SignedIn? { signedIn.first { $0.person == person } }
 
   /// Remembers that a password was typed.

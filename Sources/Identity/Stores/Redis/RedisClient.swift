@@ -59,7 +59,6 @@ final class RedisClient: Sendable {
     return try result.get()
   }
 
-  /// One command's reply.
   func perform(_ command: RedisCommand) async throws(RedisFailure) -> RedisReply {
     try await perform([command]).replies[0]
   }

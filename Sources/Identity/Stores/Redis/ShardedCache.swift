@@ -26,7 +26,6 @@ struct ShardedCache: Sendable {
   private(set) var document = CacheDocument()
   private var shards: [String: Shard] = [:]
 
-  /// The names of the shards.
   var names: [String] { Array(shards.keys) }
 
   /// The version of a shard; 0 where there is none.
