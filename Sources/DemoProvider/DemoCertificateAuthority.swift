@@ -22,12 +22,20 @@ package final class DemoCertificateAuthority {
     case client
   }
 
+  /// The kind of a certificate's key.
+  package enum KeyKind: Sendable, Hashable {
+    /// On the curve P-256.
+    case p256
+    /// RSA with 2048 bits.
+    case rsa
+  }
+
   private let key: KeyHandle
   private let root: OpaquePointer
 
   /// A fresh root called `name`, with a P-256 key, valid for `days` from now.
   package init(name: String, days: Int) throws(CryptoError) {
-    let key = try Self.freshKey()
+    let key = try Self.freshKey(.p256)
     self.key = key
     root = try Self.certificate(
       name: name, for: key, signedBy: key, issuer: nil, days: days,
@@ -46,9 +54,11 @@ package final class DemoCertificateAuthority {
     try Self.pem(of: root)
   }
 
-  /// A certificate for a fresh P-256 key, valid for `days` from now.
-  package func issue(name: String, _ purpose: Purpose, days: Int) throws(CryptoError) -> CertificateAndKey {
-    let subjectKey = try Self.freshKey()
+  /// A certificate for a fresh key, valid for `days` from now.
+  package func issue(
+    name: String, _ purpose: Purpose, key kind: KeyKind = .p256, days: Int
+  ) throws(CryptoError) -> CertificateAndKey {
+    let subjectKey = try Self.freshKey(kind)
     var extensions: [(Int32, String)] = [
       (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
       (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
@@ -70,8 +80,11 @@ package final class DemoCertificateAuthority {
     return try CertificateAndKey(certificate: Self.pem(of: certificate), key: subjectKey.pem())
   }
 
-  private static func freshKey() throws(CryptoError) -> KeyHandle {
-    try KeyHandle.generate("EC") { EVP_PKEY_CTX_set_group_name($0, "P-256") }
+  private static func freshKey(_ kind: KeyKind) throws(CryptoError) -> KeyHandle {
+    switch kind {
+    case .p256: try KeyHandle.generate("EC") { EVP_PKEY_CTX_set_group_name($0, "P-256") }
+    case .rsa: try KeyHandle.generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, 2048) }
+    }
   }
 
   /// Whether a byte may stand in a DNS name or an IP address: none that OpenSSL's extension syntax would act on.

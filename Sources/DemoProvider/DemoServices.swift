@@ -29,6 +29,10 @@ package struct DemoSettings: Sendable {
   package var apiPort: UInt16 = 0
   /// Lifetimes and habits of the provider at its start.
   package var behaviour = ProviderBehaviour()
+  /// The machine's identity service's port on 127.0.0.1, or another one where that is in use; 0: any.
+  package var identityPort: UInt16 = 0
+  /// A certificate that proves the nightly job; nil: one is made, with its key beside it.
+  package var clientCertificate: [UInt8]?
   /// Whose tokens prove the sample portal in the place of the secret.
   package var federated: [FederatedCredential] = []
 
@@ -41,6 +45,9 @@ package struct DemoSettings: Sendable {
   package var authorityPath: String { "\(directory)/demo-ca.pem" }
   /// The sample applications' secret, mode 0600.
   package var secretPath: String { "\(directory)/client-secret" }
+  /// The certificate that proves the sample's nightly job, and its key, mode 0600.
+  package var clientCertificatePath: String { "\(directory)/client.pem" }
+  package var clientKeyPath: String { "\(directory)/client.key" }
   var certificatePath: String { "\(directory)/demo-server.pem" }
   var keyPath: String { "\(directory)/demo-server.key" }
 }
@@ -51,6 +58,8 @@ package final class DemoServices: Sendable {
   package let providerOrigin: String
   /// Such as `https://localhost:8444`: the orders API under `/api`, the ledger API under `/ledger`.
   package let apiOrigin: String
+  /// Such as `http://127.0.0.1:8445`: the service of a machine that hands out tokens for its identity, as Azure's does.
+  package let identityOrigin: String
   private let loop: EventLoop
   private let servers: [DemoServer]
 
@@ -63,15 +72,24 @@ package final class DemoServices: Sendable {
     _ settings: DemoSettings, clock: @escaping @Sendable () -> UnixTime = DemoServices.systemTime,
     log: @escaping @Sendable (DemoExchange) -> Void = { _ in }
   ) throws(DemoError) {
-    let (secret, tls) = try Self.prepare(settings)
+    let (secret, tls, certificate) = try Self.prepare(settings)
     let providerSocket = try Self.bind(settings.providerPort)
     let apiSocket: BoundSocket
+    let identitySocket: BoundSocket
     do throws(DemoError) {
       apiSocket = try Self.bind(settings.apiPort)
     } catch {
       providerSocket.close()
       throw error
     }
+    do throws(DemoError) {
+      identitySocket = try Self.bind(settings.identityPort)
+    } catch {
+      providerSocket.close()
+      apiSocket.close()
+      throw error
+    }
+    identityOrigin = "http://127.0.0.1:\(identitySocket.address.port)"
     // The name, not the address: the certificate is verified against it.
     providerOrigin = "https://localhost:\(providerSocket.address.port)"
     apiOrigin = "https://localhost:\(apiSocket.address.port)"
@@ -81,12 +99,17 @@ package final class DemoServices: Sendable {
       throw .loop(error)
     }
     do throws(CryptoError) {
-      let provider = try IdentityProvider(
-        origin: providerOrigin, directory: .sample(secret: secret, federated: settings.federated),
-        key: RSAKey.generate(),
-        behaviour: settings.behaviour)
       let sample = DemoDirectory.Sample.self
       let origin = providerOrigin
+      let key = try RSAKey.generate()
+      let machine = FederatedCredential(
+        issuer: DiscoveryDocument.issuer(origin: origin, tenant: sample.tenant), subject: sample.machineObject,
+        keys: JWKSet(keys: [try TokenSigner(key: key).publicKey]))
+      let provider = try IdentityProvider(
+        origin: origin,
+        directory: .sample(
+          secret: secret, federated: settings.federated, certificate: certificate, machine: machine),
+        key: key, behaviour: settings.behaviour)
       let apis = try SampleAPI.Kind.allCases.map { kind throws(CryptoError) in
         try SampleAPI(
           kind, issuers: [sample.tenant, sample.fabrikam].map(provider.issuer), keySet: provider.keySet,
@@ -96,6 +119,9 @@ package final class DemoServices: Sendable {
       servers = [
         DemoServer(DemoService(provider), providerSocket, tls: tls, loop: loop, clock: clock, log: log),
         DemoServer(DemoService(apis), apiSocket, tls: tls, loop: loop, clock: clock, log: log),
+        DemoServer(
+          DemoService(name: "identity", digestsBody: { _, _ in false }, answer: provider.machineAnswer), identitySocket,
+          tls: nil, loop: loop, clock: clock, log: log),
       ]
     } catch {
       throw .crypto(error)
@@ -113,27 +139,35 @@ package final class DemoServices: Sendable {
     UnixTime(Int64(Date().timeIntervalSince1970.rounded(.down)))
   }
 
-  private static func prepare(_ settings: DemoSettings) throws(DemoError) -> (Secret, TLSContext) {
-    let (authority, server, secret) = try material()
+  private static func prepare(
+    _ settings: DemoSettings
+  ) throws(DemoError) -> (Secret, TLSContext, RegisteredCertificate?) {
+    let (authority, server, client, secret) = try material()
     try write(authority, to: settings.authorityPath, mode: 0o644)
     try write(server.certificate, to: settings.certificatePath, mode: 0o644)
     try write(server.key, to: settings.keyPath, mode: 0o600)
     try write(secret, to: settings.secretPath, mode: 0o600)
+    if settings.clientCertificate == nil {
+      try write(client.certificate, to: settings.clientCertificatePath, mode: 0o644)
+      try write(client.key, to: settings.clientKeyPath, mode: 0o600)
+    }
+    let certificate = RegisteredCertificate(pem: settings.clientCertificate ?? client.certificate)
     do throws(TLSConfigurationError) {
       let identity = TLSIdentity(certificatePath: settings.certificatePath, keyPath: settings.keyPath)
-      return (Secret(secret), try TLSContext.server(identity))
+      return (Secret(secret), try TLSContext.server(identity), certificate)
     } catch {
       throw .tls(error)
     }
   }
 
-  private static func material() throws(DemoError) -> ([UInt8], CertificateAndKey, [UInt8]) {
+  private static func material() throws(DemoError) -> ([UInt8], CertificateAndKey, CertificateAndKey, [UInt8]) {
     do throws(CryptoError) {
       let authority = try DemoCertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
       let server = try authority.issue(
         name: "bearer-proxy demonstration", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 30)
+      let client = try authority.issue(name: "nightly job", .client, key: .rsa, days: 30)
       let secret = try Base64URL.encode(RandomBytes.make(24))
-      return (try authority.certificate(), server, Array(secret.utf8))
+      return (try authority.certificate(), server, client, Array(secret.utf8))
     } catch {
       throw .crypto(error)
     }

@@ -56,6 +56,18 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       tls:
         ca_file: \(DemoPlaces.authority)
 
+    # Without a secret: a certificate proves this one, with a signed JWT for each token request.
+    nightly:
+      authority: \(issuer)
+      client_id: \(DemoDirectory.Sample.nightly)
+      credential:
+        certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}
+      tls:
+        ca_file: \(DemoPlaces.authority)
+    # With nothing to keep at all: the machine's own service hands out tokens for its identity.
+    machine:
+      credential: {managed_identity: {source: imds}}
+
     # A public application: it keeps no secret, and people sign in to it.
     desk:
       # What people read on pages.
@@ -87,6 +99,16 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       path: /visitor/
       upstream: \(apiOrigin)/api/
       application: visitor
+      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
+    - name: nightly
+      path: /nightly/
+      upstream: \(apiOrigin)/api/
+      application: nightly
+      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
+    - name: machine
+      path: /machine/
+      upstream: \(apiOrigin)/api/
+      application: machine
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
     # With the token of a person who has signed in once: another one for each API.
     - name: my-orders

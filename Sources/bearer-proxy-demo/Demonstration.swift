@@ -125,10 +125,14 @@ final class Demonstration: Sendable {
     var settings = DemoSettings(directory: directory)
     settings.providerPort = 8443
     settings.apiPort = 8444
+    settings.identityPort = 8445
     do throws(DemoError) {
       let services = try DemoServices(settings, log: log.append)
       say("the identity provider", settings.providerPort, services.providerOrigin)
       say("the sample API", settings.apiPort, services.apiOrigin)
+      say("the machine's identity service", settings.identityPort, services.identityOrigin)
+      // As the platform of a machine with an identity says where its service is.
+      setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", services.identityOrigin, 1)
       return services
     } catch {
       throw .services(error)
@@ -169,6 +173,7 @@ final class Demonstration: Sendable {
   private func introduce(_ services: DemoServices, _ places: DemoPlaces, _ log: ExchangeLog) {
     terminal.line("  identity provider   \(services.providerOrigin)  (as Microsoft Entra, with sample users)")
     terminal.line("  sample API          \(services.apiOrigin)  (takes only that provider's tokens)")
+    terminal.line("  identity service    \(services.identityOrigin)   (of a machine, as Azure's)")
     terminal.line("  bearer-proxy        \(places.proxyOrigin)   health and metrics: \(places.adminOrigin)")
     terminal.line()
     terminal.line("All commands run in this folder, which has the configuration, the log and keys:")

@@ -20,7 +20,7 @@ struct Tour {
   /// Whether the next part waits for Enter.
   private(set) var waitsForReader: Bool
 
-  private static let parts = 7
+  private static let parts = 8
 
   init(
     _ terminal: Terminal, _ places: DemoPlaces, _ services: DemoServices, log: ExchangeLog,
@@ -40,6 +40,13 @@ struct Tour {
     try withoutProxy()
     let first = try firstCall()
     try secondCall(first)
+    beginPart("Without a secret")
+    try withoutSecret(
+      "nightly", DemoDirectory.Sample.nightly,
+      "A certificate proves an application as well: its key signs, and nothing secret is sent.")
+    try withoutSecret(
+      "machine", DemoDirectory.Sample.machine,
+      "A machine with an identity keeps nothing: its own service hands out the token.")
     beginPart("What passes through")
     try streamedAnswer()
     try upload()
@@ -78,6 +85,14 @@ struct Tour {
       answer.httpStatus == 200 && identifier != nil && identifier == first?.token.identifier
         && lastRecord?.token_source == "cache" && !lastExchanges.contains { $0.service == "provider" },
       "200 with the token of the first call; the provider saw nothing")
+  }
+
+  private mutating func withoutSecret(_ route: String, _ application: String, _ text: String) throws(SpawnError) {
+    begin(text)
+    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/\(route)/me"], brief: \.caller)
+    expect(
+      answer.httpStatus == 200 && Seen(answer.body)?.caller?.application == application,
+      "200, and the API saw the application \(route)")
   }
 
   private mutating func streamedAnswer() throws(SpawnError) {

@@ -64,6 +64,33 @@ struct CertificateCredentialTests {
     #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
   }
 
+  @Test func `a server in C verifies the signature, and believes the registered key alone`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    _ = try await authority.issue("app", for: [], key: "rsa")
+    _ = try await authority.issue("other", for: [], key: "rsa")
+    let key = try await succeed(["openssl", "x509", "-in", directory.file("app.pem"), "-pubkey", "-noout"])
+    try directory.write(key, to: "public.pem")
+    let provider = try await PeerProvider(
+      .glewlwyd, in: directory, method: "private_key_jwt", lifetime: 3600,
+      ["--public-key", directory.file("public.pem")])
+    for (name, isBelieved) in [("app", true), ("other", false)] {
+      let file = try directory.write(
+        """
+        listeners: [{address: "127.0.0.1:0"}]
+        applications:
+          desk:
+            authority: "\(provider.issuer)"
+            client_id: \(PeerProvider.client)
+            credential: {certificate: {certificate_file: \(name).pem, key_file: \(name).key}}
+        routes:
+          - {name: a, path: /, upstream: "http://127.0.0.1:9/", application: desk,
+             token: {as: application, scopes: [email]}}
+        """, to: "\(name).yaml")
+      let result = try await run([try binary(), "token", "-c", file, "--route", "a"])
+      #expect((result.status == 0) == isBelieved, "\(result.output)\(result.errors)")
+    }
+  }
+
   @Test
   func `a pair is taken up when both files fit, and the held token serves until the new one has obtained its own`()
     async throws

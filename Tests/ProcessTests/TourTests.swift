@@ -17,7 +17,7 @@ import Testing
       [binary("bearer-proxy-demo"), "--once", "--verbose", "--directory", directory.path, "--proxy", binary()],
       within: .seconds(180))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("All 18 steps went as expected."))
+    #expect(result.output.contains("All 20 steps went as expected."))
     expectNothingSecret(result.output, directory)
   }
 
@@ -44,12 +44,12 @@ import Testing
     }
     let output = demonstration.output
     try #require(isUp && demonstration.poll() == nil, "\(output)\(demonstration.errors)")
-    #expect(output.contains("All 18 steps went as expected."), "\(output)")
+    #expect(output.contains("All 20 steps went as expected."), "\(output)")
     #expect(output.contains("Port 8080 is in use: the proxy is at http://127.0.0.1:"), "\(output)")
     expectNothingSecret(output, directory)
 
-    let parts = output.split(separator: /\n(?=.* \(\d of 7\)\n)|\n(?=Try it yourself)/)
-    #expect(parts.count == 9)
+    let parts = output.split(separator: /\n(?=.* \(\d of 8\)\n)|\n(?=Try it yourself)/)
+    #expect(parts.count == 10)
     // On a terminal, an empty line and the question for Enter follow.
     for part in parts {
       let rows = String(part).trimmed.split(separator: "\n", omittingEmptySubsequences: false)

@@ -2,6 +2,7 @@
 refusals of its own.
 
     glewlwyd_provider.py --directory DIR --client ID:SECRET --password ANNS [--scope SCOPE …] [--expires-in SECONDS]
+                         [--public-key FILE]
 
 Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT/api/oidc. Its database and configuration
 are files in DIR. One person, ann, and one client. Set up as an administrator would, through its API.
@@ -94,7 +95,8 @@ def set_up(administrator, issuer, arguments):
         "auth-type-refresh-enabled": True, "auth-type-none-enabled": False, "scope": [], "additional-parameters": [],
         "claims": [{"name": "preferred_username", "user-property": "email", "type": "string", "mandatory": True,
                     "on-demand": False, "scope": []}],
-        "service-documentation": "", "op-policy-uri": "", "op-tos-uri": "", "request-parameter-allow": False,
+        "service-documentation": "", "op-policy-uri": "", "op-tos-uri": "",
+        "request-parameter-allow": arguments.public_key is not None, "client-pubkey-parameter": "pubkey",
         "subject-type": "public", "address-claim": {"type": "no"}, "name-claim": "mandatory", "name-claim-scope": [],
         "email-claim": "mandatory", "email-claim-scope": [], "scope-claim": "no", "scope-claim-scope": [],
         "pkce-allowed": True, "pkce-method-plain-allowed": False, "allowed-scope": ["openid"],
@@ -107,8 +109,13 @@ def set_up(administrator, issuer, arguments):
         "username": "ann", "name": "Ann", "email": "ann@id.example", "password": arguments.password, "enabled": True,
         "scope": ["openid"] + scopes})
     identifier, _, secret = arguments.client.partition(":")
+    proof = {}
+    if arguments.public_key:
+        with open(arguments.public_key) as file:
+            proof = {"pubkey": file.read()}
     administrator.post("/client/", {
-        "client_id": identifier, "name": "Desk", "confidential": True, "client_secret": secret, "enabled": True,
+        **proof, "client_id": identifier, "name": "Desk", "confidential": True, "client_secret": secret,
+        "enabled": True,
         "redirect_uri": ["http://localhost"], "scope": arguments.scope,
         "authorization_type": ["code", "id_token", "client_credentials", "refresh_token", "device_authorization"],
         "token_endpoint_auth_method": [arguments.auth_method]})
@@ -120,6 +127,7 @@ def main():
     parser.add_argument("--client", required=True, metavar="ID:SECRET")
     parser.add_argument("--auth-method", default="client_secret_basic", metavar="NAME")
     parser.add_argument("--password", required=True, help="ann's")
+    parser.add_argument("--public-key", metavar="FILE", help="the client's, as PEM, for private_key_jwt")
     parser.add_argument("--scope", action="append", default=[], metavar="SCOPE", help="beside openid and profile")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     arguments = parser.parse_args()

@@ -1,18 +1,22 @@
 """A stand-in for the services by which Azure's platforms hand out tokens for managed identities. Each behaves as its
 documentation and the libraries say, errors included; msal's own client (--judge) gets its tokens from the same ones.
+Services of other platforms that vouch for workloads are here too; their tokens, and those that IMDS has for the
+exchange, are signed.
 
     identity_service.py [--certificate FILE --key FILE]     prints `listening PORT`; with a certificate also `tls PORT`
     identity_service.py --judge PORT TLS_PORT THUMBPRINT    ends with 0 where msal's client gets a token of each source
 
   /metadata/identity/oauth2/token   IMDS: Metadata: true, api-version, resource; expires_in and expires_on as strings
   /msi/token                        App Service: X-IDENTITY-HEADER; expires_on alone; {statusCode, message} as an error
-  /ml/token                         Azure Machine Learning: secret; clientid; expires_on as a date
+  /ml/token                         Azure Machine Learning: secret; clientid; expires_on alone
   /shell/token                      Cloud Shell: POST of a form
   /arc/token                        Arc: 401 that names a file, then Authorization: Basic with what it holds
   /fabric/token                     Service Fabric: Secret; over TLS with a certificate of its own making
+  /computeMetadata/v1/…/identity    Google Cloud: Metadata-Flavor: Google; text, with the same field in the answer
+  /actions/token                    GitHub Actions: Authorization: bearer with the job's token; {count, value}
 
 Control, for tests only: POST /testing/behaviour {"status": 410, "times": n, "headers": {…}, "body": "…"};
-GET /testing/requests: each request's method, path, query and fields.
+GET /testing/requests: each request's method, path, query and fields. GET /testing/keys: the keys that sign.
 """
 
 import argparse
@@ -24,6 +28,9 @@ import sys
 import threading
 import time
 import urllib.parse
+
+from joserfc import jwt
+from joserfc.jwk import KeySet, RSAKey
 
 SECRET = "header-secret-of-the-platform"
 USER_ASSIGNED = {
@@ -37,6 +44,12 @@ class Service:
     def __init__(self, arc_directory):
         self.lock, self.requests, self.behaviour, self.issued = threading.Lock(), [], {}, 0
         self.arc_directory, self.arc_key = arc_directory, None
+        self.key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)
+
+    def signed(self, issuer, subject, audience):
+        now = int(time.time())
+        claims = {"iss": issuer, "sub": subject, "aud": audience, "iat": now, "nbf": now, "exp": now + 600}
+        return jwt.encode({"alg": "RS256", "kid": self.key.kid}, claims, self.key)
 
     def token(self, name):
         with self.lock:
@@ -80,6 +93,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/testing/requests":
             with self.service.lock:
                 return self.answer(200, self.service.requests)
+        if self.path == "/testing/keys":
+            return self.answer(200, KeySet([self.service.key]).as_dict(private=False))
         self.handle_token("GET", "")
 
     def handle_token(self, method, body):
@@ -94,6 +109,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 service.behaviour["times"] -= 1
         if active:
             return self.answer(active["status"], active.get("body", ""), active.get("headers"))
+        if parts.path.startswith("/computeMetadata/"):
+            return self.google(parts.path, query)
+        if parts.path == "/actions/token":
+            return self.actions(query)
         kinds = {"/metadata/identity/oauth2/token": "imds", "/msi/token": "msi", "/ml/token": "ml",
                  "/shell/token": "shell", "/arc/token": "arc", "/fabric/token": "fabric"}
         kind = kinds.get(parts.path)
@@ -107,8 +126,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(400, {"error": "invalid_resource", "error_description": "no resource"})
         getattr(self, kind)(method, query)
 
+    def google(self, path, query):
+        flavor = {"Metadata-Flavor": "Google", "Content-Type": "text/html"}
+        if self.headers.get("Metadata-Flavor") != "Google":
+            return self.answer(403, "Missing required header \"Metadata-Flavor\": \"Google\"", flavor)
+        if path != "/computeMetadata/v1/instance/service-accounts/default/identity":
+            return self.answer(404, "not found", flavor)
+        if not query.get("audience"):
+            return self.answer(400, "non-empty audience parameter required", flavor)
+        token = self.service.signed("https://accounts.google.com", "104029292853099978293", query["audience"])
+        self.answer(200, token, flavor)
+
+    def actions(self, query):
+        if self.headers.get("Authorization") != "bearer " + SECRET:
+            return self.answer(401, {"message": "Unable to get ID token: the job's token is not valid"})
+        token = self.service.signed(
+            "https://token.actions.githubusercontent.com", "repo:contoso/orders:ref:refs/heads/main",
+            query.get("audience", "https://github.com/contoso"))
+        self.answer(200, {"count": 1, "value": token})
+
     def document(self, kind, query, **members):
-        document = {"access_token": self.service.token(kind), "resource": query["resource"], "token_type": "Bearer"}
+        token = self.service.token(kind)
+        if query["resource"] == "api://AzureADTokenExchange":
+            # As Entra signs one for a managed identity: the subject is its object id.
+            token = self.service.signed(
+                "https://login.microsoftonline.com/contoso/v2.0", USER_ASSIGNED["object_id"], query["resource"])
+        document = {"access_token": token, "resource": query["resource"], "token_type": "Bearer"}
         return {**document, **members}
 
     def imds(self, method, query):
@@ -144,8 +187,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if method != "POST" or self.headers.get("Metadata") != "true":
             return self.answer(400, {
                 "error": {"code": "BadRequest", "message": "Required metadata header not specified"}})
-        ends = time.strftime("%Y-%m-%dT%H:%M:%S.0000000+00:00", time.gmtime(time.time() + 3600))
-        self.answer(200, self.document("shell", query, expires_on=ends))
+        self.answer(200, self.document("shell", query, expires_on=str(int(time.time()) + 3600)))
 
     def arc(self, method, query):
         authorization = self.headers.get("Authorization")

@@ -17,6 +17,14 @@ extension DemoDirectory {
     package static let visitor = "c0a7050d-0000-4000-8000-0000000000a2"
     /// The `client_id` of the public application, known in both tenants, that signs people in.
     package static let desk = "c0a7050d-0000-4000-8000-0000000000a3"
+    /// The `client_id` of the confidential application that proves itself with a certificate.
+    package static let nightly = "c0a7050d-0000-4000-8000-0000000000a7"
+    /// The `client_id` of the sample machine's identity, for which a service hands out tokens.
+    package static let machine = "c0a7050d-0000-4000-8000-0000000000a8"
+    /// The object of that identity: the subject of its tokens.
+    package static let machineObject = "c0a7050d-0000-4000-8000-0000000000c8"
+    /// The `client_id` of the confidential application that the machine's tokens prove.
+    package static let guest = "c0a7050d-0000-4000-8000-0000000000a9"
     /// The orders API's own `client_id`.
     package static let ordersAPI = "c0a7050d-0000-4000-8000-0000000000b1"
     /// The orders API's identifier URI. Its scopes: `Orders.Read`, `Orders.Write`, `Orders.Approve`.
@@ -45,8 +53,14 @@ extension DemoDirectory {
   }
 
   /// The sample directory, in which the confidential applications prove themselves with `secret`; the portal also with
-  /// tokens of those whom `federated` names.
-  package static func sample(secret: Secret, federated: [FederatedCredential] = []) -> DemoDirectory {
+  /// tokens of those whom `federated` names. `certificate` proves the nightly job, and the tokens of `machine` the
+  /// guest.
+  package static func sample(
+    secret: Secret, federated: [FederatedCredential] = [], certificate: RegisteredCertificate? = nil,
+    machine: FederatedCredential? = nil
+  ) -> DemoDirectory {
+    let unattended =
+      (certificate.map { [nightly($0)] } ?? []) + (machine.map { [Self.machine, guest($0)] } ?? [])
     let contoso = Tenant(
       identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
       applications: [
@@ -57,7 +71,7 @@ extension DemoDirectory {
         middleTier(
           Sample.branch, "c0a7050d-0000-4000-8000-0000000000c5", "Branch", secret,
           [Sample.ordersAPI: ["Orders.Read"], Sample.gateway: ["Gateway.Access"]]),
-      ],
+      ] + unattended,
       apis: sampleAPIs,
       users: [
         user("c0a7050d-0000-4000-8000-0000000000d1", Sample.alice, "Alice Arden"),
@@ -104,6 +118,27 @@ extension DemoDirectory {
       secrets: [secret], federatedCredentials: federated,
       grantedRoles: [Sample.ordersAPI: ["Orders.Read", "Orders.Write"]],
       redirectURIs: ["http://localhost"])
+  }
+
+  private static func nightly(_ certificate: RegisteredCertificate) -> RegisteredApplication {
+    RegisteredApplication(
+      clientIdentifier: Sample.nightly, object: "c0a7050d-0000-4000-8000-0000000000c7", displayName: "Nightly job",
+      certificates: [certificate], grantedRoles: [Sample.ordersAPI: ["Orders.Read"]])
+  }
+
+  private static var machine: RegisteredApplication {
+    var machine = RegisteredApplication(
+      clientIdentifier: Sample.machine, object: Sample.machineObject, displayName: "Sample machine",
+      grantedRoles: [Sample.ordersAPI: ["Orders.Read"]])
+    machine.isMachine = true
+    return machine
+  }
+
+  private static func guest(_ machine: FederatedCredential) -> RegisteredApplication {
+    RegisteredApplication(
+      clientIdentifier: Sample.guest, object: "c0a7050d-0000-4000-8000-0000000000c6",
+      displayName: "Guest of the machine",
+      federatedCredentials: [machine], grantedRoles: [Sample.ordersAPI: ["Orders.Read"]])
   }
 
   private static func visitor(_ secret: Secret) -> RegisteredApplication {

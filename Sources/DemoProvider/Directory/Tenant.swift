@@ -75,6 +75,8 @@ package struct RegisteredApplication: Sendable {
   package var displayName: String
   /// Secrets that prove it, more than one while one is being replaced; a public application has none.
   package var secrets: [Secret]
+  /// Certificates that prove it in the place of a secret.
+  package var certificates: [RegisteredCertificate]
   /// Those whose tokens prove it in the place of a secret.
   package var federatedCredentials: [FederatedCredential]
   /// App roles granted with an administrator's consent, per API's client identifier.
@@ -87,6 +89,7 @@ package struct RegisteredApplication: Sendable {
   /// An application.
   package init(
     clientIdentifier: String, object: String, displayName: String, secrets: [Secret] = [],
+    certificates: [RegisteredCertificate] = [],
     federatedCredentials: [FederatedCredential] = [], grantedRoles: [String: [String]] = [:],
     delegatedScopes: [String: [String]] = [:], redirectURIs: [String] = []
   ) {
@@ -94,6 +97,7 @@ package struct RegisteredApplication: Sendable {
     self.object = object
     self.displayName = displayName
     self.secrets = secrets
+    self.certificates = certificates
     self.federatedCredentials = federatedCredentials
     self.grantedRoles = grantedRoles
     self.delegatedScopes = delegatedScopes
@@ -101,7 +105,9 @@ package struct RegisteredApplication: Sendable {
   }
 
   /// Whether it cannot keep a secret: it proves nothing, and must use PKCE.
-  var isPublic: Bool { secrets.isEmpty && federatedCredentials.isEmpty }
+  var isPublic: Bool { secrets.isEmpty && certificates.isEmpty && federatedCredentials.isEmpty && !isMachine }
+  /// Whether it is a machine's identity: only the machine's service hands out its tokens.
+  package var isMachine = false
 }
 
 /// Another issuer's tokens that prove an application.

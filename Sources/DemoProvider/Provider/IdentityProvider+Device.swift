@@ -24,7 +24,7 @@ extension IdentityProvider {
     let form = try FormFields(request: request.body.bytes)
     let client = try ClientAuthentication(form: form, authorization: request["authorization"])
     let (application, tenant) = try directory.application(client.clientIdentifier, segment: segment)
-    try client.prove(application, now: now)
+    try client.prove(application, at: origin, now: now)
     guard let scope = form["scope"] else { throw .missingParameter("scope") }
     let scopes = scope.split(separator: " ").map(String.init)
     _ = try RequestedScopes(scopes, in: tenant)

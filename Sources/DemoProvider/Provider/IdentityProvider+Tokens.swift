@@ -16,11 +16,12 @@ extension IdentityProvider {
     if case .clientCredentials = asked.grant {
       guard let tenant = directory.tenant(segment) else { throw .tenantNotSpecific }
       return try issue(
-        ClientCredentialsGrant.claims(for: asked, in: tenant, now: now), asked.claims, in: tenant, state.behaviour,
+        ClientCredentialsGrant.claims(for: asked, in: tenant, at: origin, now: now), asked.claims, in: tenant,
+        state.behaviour,
         now: now)
     }
     let (application, tenant) = try directory.application(asked.client.clientIdentifier, segment: segment)
-    try asked.client.prove(application, now: now)
+    try asked.client.prove(application, at: origin, now: now)
     let authorization = try authorization(asked, application, tenant, segment: segment, &state, now: now)
     let grant = try DelegatedGrant(
       authorization, scopes: asked.scopes, segment: segment, directory, state.consents)
@@ -131,6 +132,33 @@ extension IdentityProvider {
     let roles = claims.roles.isEmpty ? "no roles" : claims.roles.joined(separator: " ")
     answer.note = "token for \(name) at \(api): \(roles)"
     return answer
+  }
+
+  /// A token of the machine's own identity, for an API or for the exchange that proves other applications; nil where
+  /// the tenant knows neither.
+  func machineToken(for resource: String, now: UnixTime) -> (token: Secret, lifetime: Int64)? {
+    guard let tenant = directory.tenants.first,
+      let machine = tenant.applications.first(where: \.isMachine)
+    else { return nil }
+    var claims: JWTClaims
+    if let api = tenant.api(resource) {
+      claims = ClientCredentialsGrant.claims(of: machine, at: api, in: tenant)
+    } else if resource == FederatedCredential.exchange {
+      claims = JWTClaims()
+      claims.subject = machine.object
+      claims.object = machine.object
+      claims.audiences = [resource]
+      claims.tenant = tenant.identifier
+    } else {
+      return nil
+    }
+    let lifetime = withState(\.behaviour.accessTokenLifetime)
+    do throws(CryptoError) {
+      try stamp(&claims, in: tenant, lifetime: lifetime, now: now)
+      return (try signer.token(ApplicationClaims(claims: claims, xms_cc: [])), lifetime)
+    } catch {
+      return nil
+    }
   }
 
   /// Issuer, times and identifier: what every token of this provider has.

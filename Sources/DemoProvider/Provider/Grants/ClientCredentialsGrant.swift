@@ -6,16 +6,20 @@ internal import Tokens
 /// Tokens for an application itself.
 enum ClientCredentialsGrant {
   /// What such a token says. Issuer, times and identifier are added by the one who issues it.
-  static func claims(for request: TokenEndpointRequest, in tenant: Tenant, now: UnixTime) throws(ProviderError)
-    -> JWTClaims
-  {
+  static func claims(
+    for request: TokenEndpointRequest, in tenant: Tenant, at origin: String, now: UnixTime
+  ) throws(ProviderError) -> JWTClaims {
     guard let scopes = request.scopes else { throw .missingParameter("scope") }
     guard let application = tenant.application(request.client.clientIdentifier) else {
       throw .unknownApplication(request.client.clientIdentifier, tenant: tenant.displayName)
     }
     guard request.client.secret != nil || request.client.assertion != nil else { throw .noCredential }
-    try request.client.prove(application, now: now)
-    let api = try api(named: scopes, in: tenant)
+    try request.client.prove(application, at: origin, now: now)
+    return claims(of: application, at: try api(named: scopes, in: tenant), in: tenant)
+  }
+
+  /// What a token of an application says at an API.
+  static func claims(of application: RegisteredApplication, at api: RegisteredAPI, in tenant: Tenant) -> JWTClaims {
     var claims = JWTClaims()
     claims.subject = application.object
     claims.object = application.object

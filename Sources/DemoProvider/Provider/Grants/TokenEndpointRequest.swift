@@ -118,12 +118,13 @@ struct ClientAuthentication: Equatable {
   private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
   /// Refuses a proof that is missing, wrong, or not wanted.
-  func prove(_ application: RegisteredApplication, now: UnixTime) throws(ProviderError) {
+  /// - Parameter origin: the provider's, below which the token endpoints are that assertions are for.
+  func prove(_ application: RegisteredApplication, at origin: String, now: UnixTime) throws(ProviderError) {
     if application.isPublic {
       if secret != nil || assertion != nil { throw .secretOfPublicApplication }
       return
     }
-    if let assertion { return try prove(application, by: assertion, now: now) }
+    if let assertion { return try prove(application, by: assertion, at: origin, now: now) }
     guard let secret else { throw .noCredential }
     guard application.secrets.contains(where: { $0 == secret }) else {
       throw .wrongSecret(application: application.clientIdentifier)
@@ -131,13 +132,16 @@ struct ClientAuthentication: Equatable {
   }
 
   private func prove(
-    _ application: RegisteredApplication, by assertion: String, now: UnixTime
+    _ application: RegisteredApplication, by assertion: String, at origin: String, now: UnixTime
   ) throws(ProviderError) {
     let token: SignedJWT
     do throws(JWTFormatError) {
       token = try SignedJWT(assertion)
     } catch {
       throw .malformedBody
+    }
+    if !application.certificates.isEmpty {
+      return try prove(application, byCertificate: token, at: origin, now: now)
     }
     for credential in application.federatedCredentials {
       do throws(JWTRejection) {
@@ -147,5 +151,24 @@ struct ClientAuthentication: Equatable {
       }
     }
     throw .unknownAssertion
+  }
+
+  private func prove(
+    _ application: RegisteredApplication, byCertificate token: SignedJWT, at origin: String, now: UnixTime
+  ) throws(ProviderError) {
+    let client = application.clientIdentifier
+    // Its own names of the endpoint, one per tenant and domain.
+    let audiences = token.claims.audiences.filter { $0.hasPrefix("\(origin)/") && $0.hasSuffix("/oauth2/v2.0/token") }
+    let rule = JWTValidation(
+      issuer: client, audiences: Set(audiences), algorithms: Set(JWTAlgorithm.allCases), leeway: 0)
+    do throws(JWTRejection) {
+      let claims = try rule.accept(token, now: now) { token, _ in
+        application.certificates.contains { $0.signs(token) } ? .valid : .invalid
+      }
+      if claims.subject == client { return }
+    } catch {
+      if case .expired = error { throw .assertionOutOfTime }
+    }
+    throw .unknownCertificate
   }
 }

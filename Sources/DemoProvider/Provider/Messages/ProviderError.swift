@@ -28,6 +28,8 @@ enum ProviderError: Error, Hashable {
   case noCredential
   /// The application's secret is another one.
   case wrongSecret(application: String)
+  /// The application's assertion is signed by no certificate of its own, or for somebody else.
+  case unknownCertificate
   /// The application's assertion is from no issuer and subject that it trusts.
   case unknownAssertion
   /// The application's assertion has expired.
@@ -133,6 +135,7 @@ enum ProviderError: Error, Hashable {
     case .unknownApplication: 700016
     case .noCredential: 7_000_218
     case .wrongSecret: 7_000_215
+    case .unknownCertificate: 700_027
     case .unknownAssertion: 70021
     case .assertionOutOfTime: 700024
     case .scopeNotDefault: 1_002_012
@@ -181,7 +184,8 @@ enum ProviderError: Error, Hashable {
       "invalid_request"
     case .unsupportedGrant: "unsupported_grant_type"
     case .unknownApplication: "unauthorized_client"
-    case .noCredential, .wrongSecret, .unknownAssertion, .assertionOutOfTime, .secretOfPublicApplication:
+    case .noCredential, .wrongSecret, .unknownCertificate, .unknownAssertion, .assertionOutOfTime,
+      .secretOfPublicApplication:
       "invalid_client"
     case .scopeNotDefault, .invalidScope, .severalResources: "invalid_scope"
     case .unknownResource: "invalid_resource"
@@ -228,7 +232,9 @@ enum ProviderError: Error, Hashable {
   /// The HTTP status.
   var status: Int {
     switch self {
-    case .noCredential, .wrongSecret, .unknownAssertion, .assertionOutOfTime, .secretOfPublicApplication: 401
+    case .noCredential, .wrongSecret, .unknownCertificate, .unknownAssertion, .assertionOutOfTime,
+      .secretOfPublicApplication:
+      401
     case .crossSite: 403
     case .unknownPath: 404
     case .signing: 503
@@ -258,6 +264,9 @@ enum ProviderError: Error, Hashable {
     case .wrongSecret(let application):
       "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the "
         + "client secret ID, for a secret added to app '\(application)'."
+    case .unknownCertificate:
+      "The certificate used to sign the client assertion is not registered on the application, or the assertion is not "
+        + "this application's, or for another endpoint."
     case .unknownAssertion:
       "No matching federated identity record found for presented assertion."
     case .assertionOutOfTime:

@@ -43,7 +43,16 @@ extension Pages {
     let tenants: [Markup] = directory.tenants.map { tenant in
       let users: [Markup] = tenant.users.map { "<li>\($0.displayName) <small>\($0.userName)</small></li>\n" }
       let applications: [Markup] = tenant.applications.map { application in
-        let kind = application.isPublic ? "public client: people sign in" : "client secret: acts for itself"
+        let kind =
+          if application.isPublic {
+            "public client: people sign in"
+          } else if application.isMachine {
+            "managed identity: its machine's service hands out tokens"
+          } else if !application.secrets.isEmpty {
+            "client secret: acts for itself"
+          } else {
+            application.certificates.isEmpty ? "federated credential: acts for itself" : "certificate: acts for itself"
+          }
         return "<li>\(application.displayName) <small>\(application.clientIdentifier), \(kind)</small></li>\n"
       }
       return """

@@ -1,0 +1,153 @@
+// What can be wrong with an application's credential: each is said with its place, its cause and its cure, by `check`
+// or `check --live`; and a running proxy that meets it keeps serving what it holds.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct CredentialTroubleTests {
+  private let directory: TemporaryDirectory
+  private let settings: DemoSettings
+  private let services: DemoServices
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    settings = DemoSettings(directory: directory.path)
+    services = try DemoServices(settings)
+    for name in ["rsa.pem", "rsa.key", "ec-rc2.pfx", "ec.key", "ec-encrypted.key", "ec.pem", "expired.pem"] {
+      let source = testsDirectory + "/Fixtures/certificates/" + name
+      try FileManager.default.copyItem(atPath: source, toPath: directory.file(name))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file(name))
+    }
+    try directory.write("not-the-passphrase", to: "wrong.txt")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file("wrong.txt"))
+  }
+
+  private func write(_ credential: String, authority: Bool = true) throws -> String {
+    let provider =
+      authority
+      ? "authority: \"\(services.issuer)\"\n    client_id: \(DemoDirectory.Sample.nightly)\n    "
+        + "tls: {ca_file: \"\(settings.authorityPath)\"}\n    " : ""
+    return try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications:
+        nightly:
+          \(provider)credential: {\(credential)}
+      routes:
+        - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: nightly,
+           tls: {ca_file: "\(settings.authorityPath)"},
+           token: {as: application, scopes: ["api://orders/.default"]}}
+      """, to: "trouble.yaml")
+  }
+
+  /// What stands under `credential`, what `check` says, and with which status it ends.
+  static let mistakes: [(String, String, Int32)] = [
+    (
+      "certificate: {certificate_file: rsa.pem, key_file: ec.key}",
+      "credential.certificate.key_file: DIR/ec.key is not the key of the certificate in DIR/rsa.pem", 2
+    ),
+    (
+      "certificate: {certificate_file: ec.pem, key_file: ec-encrypted.key, passphrase_file: wrong.txt}",
+      "it is not the passphrase of DIR/ec-encrypted.key", 2
+    ),
+    ("certificate: {pfx_file: ec-rc2.pfx, passphrase: orders-passphrase}", "openssl pkcs12 -legacy -in OLD", 2),
+    ("certificate: {certificate_file: expired.pem, key_file: ec.key}", "the certificate ended ", 0),
+    ("managed_identity: {source: app_service}", "needs the variable IDENTITY_ENDPOINT", 2),
+    ("workload_identity: {}", "the environment has no AZURE_FEDERATED_TOKEN_FILE", 2),
+    ("federated: {github_actions: {}}", "a job has it with the permission 'id-token: write'", 2),
+  ]
+
+  @Test(arguments: mistakes)
+  func `a mistake in files or environment is told where it is written`(
+    credential: String, words: String, status: Int32
+  ) async throws {
+    let hasProvider = !credential.hasPrefix("managed") && !credential.hasPrefix("workload")
+    let file = try write(credential, authority: hasProvider)
+    let check = try await run([try binary(), "check", "-c", file])
+    let said = check.output + check.errors
+    #expect(said.contains(words.replacing("DIR/", with: directory.path + "/")), "\(said)")
+    #expect(check.status == status && said.contains("trouble.yaml:"), "\(said)")
+    await services.stop()
+  }
+
+  /// What stands under `credential`, variables, what `check --live` finds, and what it says is to be done.
+  static let troubles: [(String, [String: String], String, String)] = [
+    (
+      "certificate: {certificate_file: rsa.pem, key_file: rsa.key, algorithm: PS256}", [:], "AADSTS700027",
+      "Register the certificate with the thumbprint "
+    ),
+    (
+      "managed_identity: {client_id: stranger}", ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "IDENTITY"],
+      "invalid_request; Identity not found", "Assign the identity to this machine"
+    ),
+    (
+      "managed_identity: {}", ["MSI_ENDPOINT": "http://127.0.0.1:1/left-over"], "accepted no connection",
+      "or were MSI_ENDPOINT left over from elsewhere"
+    ),
+    (
+      "federated: {managed_identity: {client_id: stranger}}", ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "IDENTITY"],
+      "the managed identity service (imds) gave no token that proves the application: invalid_request",
+      "Assign the identity to this machine"
+    ),
+    (
+      "federated: {gcp: {}}", ["GCE_METADATA_HOST": "127.0.0.1:1"],
+      "Google Cloud's metadata server gave no token that proves the application", "Is this a machine, pod or job"
+    ),
+    (
+      "federated: {gcp: {}}", ["GCE_METADATA_HOST": "IDENTITY"], "Google Cloud's metadata server gave no token",
+      "Is this a machine, pod or job"
+    ),
+  ]
+
+  @Test(arguments: troubles)
+  func `trouble elsewhere is found by check --live, with its cause and its cure`(
+    credential: String, variables: [String: String], cause: String, cure: String
+  ) async throws {
+    let file = try write(credential, authority: !credential.hasPrefix("managed"))
+    let origin = services.identityOrigin
+    let environment = variables.mapValues {
+      $0.replacing("IDENTITY", with: variables["GCE_METADATA_HOST"] == nil ? origin : String(origin.dropFirst(7)))
+    }
+    let check = try await run([try binary(), "check", "-c", file, "--live"], environment: environment)
+    #expect(check.status == 1 && check.output.contains(cause), "\(check.output)\(check.errors)")
+    #expect(check.output.contains(cure), "\(check.output)")
+    await services.stop()
+  }
+
+  @Test func `a running proxy loses nothing that it holds by any of them`() async throws {
+    let upstream = try await ScriptedUpstream(in: directory)
+    let good = "certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}"
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        nightly:
+          authority: "\(services.issuer)"
+          client_id: \(DemoDirectory.Sample.nightly)
+          tls: {ca_file: "\(settings.authorityPath)"}
+          credential: {\(good)}
+      routes:
+        - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(upstream.port)/", application: nightly,
+           token: {as: application, scopes: ["api://orders/.default"]}}
+
+      """)
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    func token() async throws -> String? {
+      try await proxy.get("/orders/seen").body.firstMatch(of: /Authorization: Bearer (\S+)/).map { String($0.1) }
+    }
+    let held = try #require(try await token())
+    let text = textOfFile(proxy.configuration)
+    let bad = Self.mistakes.filter { $0.2 == 2 }.map { ($0.0, $0.1) } + [(Self.troubles[0].0, "AADSTS700027")]
+    for (credential, words) in bad {
+      try directory.write(text.replacing(good, with: credential), to: "proxy.yaml")
+      let expected = words.replacing("DIR/", with: directory.path + "/")
+      #expect(
+        try await eventually { proxy.process.errors.contains(expected) }, "\(credential)\n\(proxy.process.errors)")
+      #expect(try await token() == held, "\(credential)")
+    }
+    await services.stop()
+  }
+}
