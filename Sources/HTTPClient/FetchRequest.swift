@@ -25,6 +25,8 @@ public struct FetchRequest: Sendable {
     case provider
     /// A service of the machine: never through a proxy.
     case machine
+    /// A service elsewhere that hands out what proves the application.
+    case federation
   }
 
   /// Who is asked.

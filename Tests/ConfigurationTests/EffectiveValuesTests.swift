@@ -84,6 +84,8 @@ import Testing
       environment: [
         "CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush", "PROXY_LOGIN": "u:hush-hush",
         "LEDGER_PASSPHRASE": "hush-hush", "ARCHIVE_SECRET": "hush-hush",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "hush-hush",
+        "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
       ],
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     let values = settings.effectiveValues()
@@ -95,6 +97,8 @@ import Testing
       Set(absent.filter { !$0.hasPrefix("cache.") }) == [
         "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix.uids",
         "admin.callers.unix.gids",
+        // The operator chooses the names below it.
+        "routes[].token.parameters",
       ])
     #expect(absent.contains("cache.memory") && absent.contains("cache.redis") && !absent.contains("cache.file"))
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("contents-of") })

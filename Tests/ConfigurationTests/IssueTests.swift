@@ -309,7 +309,10 @@ import Testing
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {}}}",
-      ["applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, federated"]
+      [
+        "applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, "
+          + "federated, workload_identity"
+      ]
     ),
     (
       "applications: {a: {authority: 'http://localhost:9', client_id: c, credential: {mutual_tls: {certificate_file: "
@@ -353,7 +356,52 @@ import Testing
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {}}}}",
-      ["applications.a.credential.federated needs 'managed_identity'"]
+      ["applications.a.credential.federated needs one of managed_identity, gcp, github_actions, application"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {gcp: {}, application: "
+        + "b}}}}",
+      ["applications.a.credential.federated has both 'gcp' and 'application'; keep one"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {github_actions: {}, "
+        + "audience: a b}}}}",
+      [
+        "applications.a.credential.federated.github_actions: the environment has no ACTIONS_ID_TOKEN_REQUEST_URL: a "
+          + "job has it with the permission 'id-token: write'",
+        "applications.a.credential.federated.audience: 'a b' is not one word without blanks, quotes and backslashes",
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {application: bb}}}, "
+        + "bbb: {authority: https://i.example, client_id: c}}",
+      ["applications.a.credential.federated.application: there is no application 'bb'; did you mean 'bbb'?"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {application: b}}}, "
+        + "b: {authority: https://i.example, client_id: c}}",
+      [
+        "applications.a.credential.federated.application: application 'b' has no credential, so it has no tokens of "
+          + "its own"
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {federated: {application: a}}}}",
+      ["applications.a.credential.federated.application: applications prove one another in a circle: a, a"]
+    ),
+    (
+      "applications: {a: {credential: {workload_identity: {token_proxy: true}}}}",
+      [
+        "applications.a.credential.workload_identity: the environment has no AZURE_FEDERATED_TOKEN_FILE: does the pod "
+          + "have the label azure.workload.identity/use, and a service account with a client id?",
+        "applications.a.credential.workload_identity.token_proxy: the environment has no AZURE_KUBERNETES_TOKEN_PROXY: "
+          + "does the cluster have an identity binding for this service account?",
+      ]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {assertion: {file: secret, type: "
+        + "saml}}}}",
+      ["applications.a.credential.assertion.type is one of jwt-bearer, jwt-spiffe, not 'saml'"]
     ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, "
@@ -389,7 +437,7 @@ import Testing
       "applications: {a: {authority: https://i.example, client_id: c, credential: {certificat: {}}}}",
       [
         "applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, "
-          + "federated",
+          + "federated, workload_identity",
         "unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?",
       ]
     ),

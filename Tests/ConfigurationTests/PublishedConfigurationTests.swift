@@ -23,6 +23,8 @@ import Tokens
       environment: [
         "CONTOSO_SECRET": "s", "SERVICE_SECRET": "s", "HOME": "/home/alice", "FABRIKAM_SECRET": "s",
         "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
+        "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
       ],
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     #expect(!settings.routes.isEmpty)
@@ -57,6 +59,8 @@ import Tokens
       yaml: Array(text.utf8), file: "/etc/full.yaml",
       environment: [
         "FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
+        "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
       ],
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
     guard case .redis(let redis) = settings.cache else {

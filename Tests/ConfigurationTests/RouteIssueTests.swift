@@ -340,6 +340,35 @@ import Tokens
       ["routes[0].token: a managed identity has tokens of its own alone: write as: application"]
     ),
     (
+      "application: machine, token: {as: application, scopes: [a/.default], audience: x}",
+      [
+        "routes[0].token.audience has no meaning with a managed identity, whose service takes a resource alone"
+      ]
+    ),
+    (
+      "application: generic, token: {as: application, audience: api, resource: 'urn:api', parameters: {a: o}}",
+      []
+    ),
+    (
+      "application: generic, token: {as: application, parameters: {grant_type: password}}",
+      [
+        "routes[0].token.parameters.grant_type: 'grant_type' is not for a route to set: other settings decide grant, "
+          + "application and person"
+      ]
+    ),
+    (
+      "application: generic, token: {as: application, resource: api}",
+      ["routes[0].token.resource: 'api' is not an absolute URI without a fragment (RFC 8707)"]
+    ),
+    (
+      "application: generic, token: {as: application, parameters: [a]}",
+      ["routes[0].token.parameters takes names with a value each: {name: value}"]
+    ),
+    (
+      "application: entra, token: {scopes: ['api://a/x'], resource: 'urn:api'}",
+      ["routes[0].token.resource: login.microsoftonline.com is told the resource by 'scopes': leave it out"]
+    ),
+    (
       "application: public, token: {as: application}",
       [
         "routes[0].application: application 'public' has no credential (client_secret_file, client_assertion_file, "

@@ -50,11 +50,15 @@ import Tokens
     ),
     (
       "client_assertion_file: secret",
-      .assertionFile(located("dir/secret", 23, "client_assertion_file"))
+      .assertionFile(assertion(located("dir/secret", 23, "client_assertion_file")))
     ),
     (
       "credential: {assertion: {file: secret}}",
-      .assertionFile(located("dir/secret", 31, "credential.assertion.file"))
+      .assertionFile(assertion(located("dir/secret", 31, "credential.assertion.file")))
+    ),
+    (
+      "credential: {assertion: {type: jwt-spiffe, file: secret}}",
+      .assertionFile(assertion(located("dir/secret", 49, "credential.assertion.file"), .jwtSPIFFE))
     ),
     (
       "credential: {certificate: {certificate_file: cert.pem}}",
@@ -74,6 +78,12 @@ import Tokens
           keyID: "k", sendsChain: true, audience: .issuer))
     ),
   ]
+
+  private static func assertion(
+    _ file: Located<String>, _ type: ClientAssertionType = .jwtBearer
+  ) -> AssertionFileSettings {
+    AssertionFileSettings(file: file, type: type, tokenProxy: nil, variables: [])
+  }
 
   private static func pem(_ column: Int) -> Located<String> {
     located("dir/cert.pem", column, "credential.certificate.certificate_file")
@@ -134,13 +144,41 @@ import Tokens
       Self.smallest + "\napplications: {a: {authority: '\(authority)', client_id: c, credential: {federated: "
         + "{managed_identity: {client_id: i, source: imds}\(rest)}}}}")
     let application = try #require(settings.applications.first)
-    guard case .federated(let identity, let found)? = application.credential else {
+    guard case .federated(.managedIdentity(let identity), let found)? = application.credential else {
       Issue.record("\(application)")
       return
     }
     #expect(found == audience && identity.identity.id == .clientID("i"))
     #expect(application.managedIdentity == nil && application.machineIdentity == identity)
     #expect(application.authority.value.description == authority.dropLast(authority.hasSuffix("/") ? 1 : 0))
+  }
+
+  @Test(arguments: [
+    ("", "https://login.microsoftonline.com/t-1", "c-1"),
+    (
+      "authority: https://login.microsoftonline.com/t-2, client_id: c-2,", "https://login.microsoftonline.com/t-2",
+      "c-2"
+    ),
+  ])
+  func `a pod's environment says authority, client and file, and the configuration overrules it`(
+    text: String, authority: String, clientID: String
+  ) throws {
+    let yaml = Self.smallest + "\napplications: {a: {\(text) credential: {workload_identity: {token_proxy: true}}}}"
+    let settings = try Settings.decode(
+      yaml: Array(yaml.utf8), file: "f.yaml",
+      environment: [
+        "AZURE_CLIENT_ID": "c-1", "AZURE_TENANT_ID": "t-1", "AZURE_FEDERATED_TOKEN_FILE": "/t",
+        "AZURE_AUTHORITY_HOST": "https://login.microsoftonline.com/",
+        "AZURE_KUBERNETES_TOKEN_PROXY": "https://10.0.0.1/p", "AZURE_KUBERNETES_CA_FILE": "/ca.pem",
+      ], readFile: { _, _ throws(UnreadableFile) in [] })
+    let application = try #require(settings.applications.first)
+    #expect(application.authority.value.description == authority && application.clientID == clientID)
+    guard case .assertionFile(let file)? = application.credential else {
+      Issue.record("\(application)")
+      return
+    }
+    #expect(file.file.value == "/t" && file.variables == ["AZURE_FEDERATED_TOKEN_FILE"])
+    #expect(application.tokenProxy?.caFile?.value == "/ca.pem")
   }
 
   @Test func `every setting is taken from the file`() throws {

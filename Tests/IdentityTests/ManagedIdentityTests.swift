@@ -346,26 +346,29 @@ struct ManagedIdentityTests {
     #expect(await service.requests.count == 8)
   }
 
-  @Test func `a token of the machine proves an application to its provider, a new one for each request`() async throws {
+  @Test func `a token of the machine proves an application to its provider, until a minute before its end`()
+    async throws
+  {
     let provider = ScriptedProvider()
+    let clock = ManualClock()
     let service = Service([Self.token("proof-1"), Self.token("proof-2")])
     let fetch: Fetch = { request throws(FetchError) in
       switch request.destination {
-      case .provider: try await provider.fetch(request)
+      case .provider, .federation: try await provider.fetch(request)
       case .machine: try await service.fetch(request)
       }
     }
     let identity = try ManagedIdentity(.clientID("i"), at: Self.host(.imds))
     let application = Application(
       name: "federated", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .federated(identity, audience: "api://AzureADTokenExchange"), fetch: fetch)
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
-    for scope in ["a", "b", "a"] {
+      credential: .federated(.managedIdentity(identity), audience: "api://AzureADTokenExchange"), fetch: fetch)
+    let broker = TokenBroker(TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }, sleep: { _ in }))
+    for (scope, later) in [("a", 0), ("b", 3540), ("c", 1)] as [(String, Int64)] {
+      clock.advance(later)
       _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet([scope])))
     }
     let forms = await provider.forms
-    #expect(forms.map { $0.split(separator: "=").last } == ["proof-1", "proof-2"])
+    #expect(forms.map { $0.split(separator: "=").last } == ["proof-1", "proof-1", "proof-2"])
     #expect(forms.allSatisfy { $0.contains("client_id=client&") && $0.contains("client-assertion-type%3Ajwt-bearer") })
     let queries = await service.requests.map(\.url.target)
     #expect(
@@ -383,14 +386,55 @@ struct ManagedIdentityTests {
     }
     let application = Application(
       name: "federated", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .federated(try ManagedIdentity(.clientID("i"), at: Self.host(.imds)), audience: "a"), fetch: fetch)
+      credential: .federated(
+        .managedIdentity(try ManagedIdentity(.clientID("i"), at: Self.host(.imds))), audience: "a"), fetch: fetch)
     let broker = TokenBroker(
       TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
     let error = await #expect(throws: AcquisitionError.self) {
       try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["a"])))
     }
-    #expect(error?.detail == "169.254.169.254 did not answer in time")
+    #expect(
+      error?.detail
+        == "the managed identity service (imds) gave no token that proves the application: 169.254.169.254 did not "
+        + "answer in time")
     #expect(await provider.forms.isEmpty)
+  }
+
+  @Test func `a service that hands out the same token again is left alone, and an API's refusal is passed on`()
+    async throws
+  {
+    let clock = ManualClock()
+    let service = Service([Self.token("t-1")])
+    let broker = TokenBroker(TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }, sleep: { _ in }))
+    let subscription = try subscription(service, .imds)
+    let first = try await broker.bearer(for: subscription)
+    clock.advance(3400)
+    let second = try await broker.renewedBearer(for: subscription)
+    #expect(second.token == first.token && second.lifetime.refreshAt == clock.now + 100)
+    for rejection in [TokenRejection.invalidToken, .claims(try Claims(json: #"{"a":1}"#))] {
+      #expect(try await broker.bearer(answering: rejection, about: second, for: subscription) == nil)
+    }
+    #expect(await service.requests.count == 4)
+  }
+
+  @Test func `Service Fabric is told what the application can handle, and which token was refused`() async throws {
+    let service = Service([Self.token("t-1"), Self.token("t-2")])
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
+    let application = Application(
+      name: "machine", authority: .managedIdentity(.serviceFabric), clientID: "system-assigned",
+      credential: .managedIdentity(try ManagedIdentity(.systemAssigned, at: Self.host(.serviceFabric))),
+      capabilities: ["cp1", "cp2"], fetch: service.fetch)
+    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["r/.default"]))
+    let first = try await broker.bearer(for: subscription)
+    let next = try await broker.bearer(
+      answering: .claims(try Claims(json: #"{"a":1}"#)), about: first, for: subscription)
+    #expect(next?.token == Secret("t-2"))
+    let queries = await service.requests.map(\.url.target)
+    let base = "/token?x=1&api-version=2019-07-01-preview&resource=r&xms_cc=cp1%2Ccp2"
+    // The digest of "t-1".
+    let digest = try SHA256.digest(of: Array("t-1".utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    #expect(queries == [base, "\(base)&token_sha256_to_refresh=\(digest)"])
   }
 
   private func arcClient(

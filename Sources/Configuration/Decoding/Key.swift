@@ -53,7 +53,9 @@ enum Key: String, CaseIterable {
   case fieldCount = "field_count"
   case file
   case format
+  case gcp
   case gids
+  case githubActions = "github_actions"
   case grace
   case grant
   case headBytes = "head_bytes"
@@ -81,6 +83,7 @@ enum Key: String, CaseIterable {
   case objectID = "object_id"
   case onInteractionRequired = "on_interaction_required"
   case origins
+  case parameters
   case passphrase
   case passphraseFile = "passphrase_file"
   case password
@@ -97,6 +100,7 @@ enum Key: String, CaseIterable {
   case replayLimit = "replay_limit"
   case requestHead = "request_head"
   case requestedTokenType = "requested_token_type"
+  case resource
   case resourceApplication = "resource_application"
   case resourceID = "resource_id"
   case responseHead = "response_head"
@@ -116,6 +120,7 @@ enum Key: String, CaseIterable {
   case timeouts
   case tls
   case token
+  case tokenProxy = "token_proxy"
   case type
   case uids
   case unfinished
@@ -127,11 +132,12 @@ enum Key: String, CaseIterable {
   case value
   case valueFile = "value_file"
   case values
+  case workloadIdentity = "workload_identity"
 }
 
 /// What may stand under a key. `Sendable` is written out, here and below: derived, each waits for the other.
 enum KeyShape: Sendable {
-  /// A scalar, or a list of scalars.
+  /// A scalar, a list of scalars, or names that the operator chooses, each with a scalar.
   case value
   /// Keys of their own.
   case section(SectionShape)
@@ -222,7 +228,7 @@ extension SectionShape {
   /// One of these. `client_secret`, `client_secret_file` and `client_assertion_file` are short for the first two.
   static let credential = SectionShape([
     (.secret, .section(SectionShape([(.value, .value), (.valueFile, .value)]))),
-    (.assertion, .section(SectionShape([(.file, .value)]))),
+    (.assertion, .section(SectionShape([(.file, .value), (.type, .value)]))),
     (
       .certificate,
       .section(
@@ -240,7 +246,13 @@ extension SectionShape {
         ]))
     ),
     (.managedIdentity, .section(managedIdentity)),
-    (.federated, .section(SectionShape([(.managedIdentity, .section(managedIdentity)), (.audience, .value)]))),
+    (.federated, .section(federated)), (.workloadIdentity, .section(SectionShape([(.tokenProxy, .value)]))),
+  ])
+
+  /// One of the first four, and the audience.
+  static let federated = SectionShape([
+    (.managedIdentity, .section(managedIdentity)), (.gcp, .section(SectionShape([]))),
+    (.githubActions, .section(SectionShape([]))), (.application, .value), (.audience, .value),
   ])
 
   static let managedIdentity = SectionShape([
@@ -279,7 +291,8 @@ extension SectionShape {
   static let token = SectionShape([
     (.as, .value), (.account, .value), (.tenant, .value), (.scopes, .value), (.scopesOnChallenge, .value),
     (.replayLimit, .value),
-    (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value), (.grant, .value),
+    (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value), (.audience, .value),
+    (.resource, .value), (.parameters, .value), (.grant, .value),
     (.subjectTokenType, .value), (.requestedTokenType, .value),
     (.actor, .section(SectionShape([(.file, .value), (.type, .value)]))), (.resourceApplication, .value),
     (.choice, .section(SectionShape([(.field, .value), (.values, .namedSections(tokenVariant))]))),

@@ -16,16 +16,51 @@ extension SettingsDecoder {
       let settings = element.section.flatMap { application($0, name: element.name) }
       applications[element.name] = DecodedApplication(order: order, settings: settings)
     }
+    for application in applications.values.compactMap(\.settings) { reportProof(of: application, among: applications) }
     return applications
+  }
+
+  /// Whether the application that is to prove another one can: it is there, and is not proven by that one itself.
+  private mutating func reportProof(
+    of application: ApplicationSettings, among applications: [String: DecodedApplication]
+  ) {
+    guard let name = application.provingApplication else { return }
+    guard let known = applications[name.value] else {
+      report(
+        name.place, "\(name.key): there is no application '\(name.value)'",
+        suggestion: nearestWord(to: name.value, among: applications.keys.sorted()))
+      return
+    }
+    if let other = known.settings, !other.isConfidential {
+      report(name.place, "\(name.key): application '\(name.value)' has no credential, so it has no tokens of its own")
+    }
+    var names = [application.name]
+    var next: String? = name.value
+    while let name = next {
+      if let start = names.firstIndex(of: name) {
+        let chain = (names[start...] + [name]).joined(separator: ", ")
+        guard start == 0, let place = application.provingApplication else { return }
+        report(place.place, "\(place.key): applications prove one another in a circle: \(chain)")
+        return
+      }
+      names.append(name)
+      next = applications[name]?.settings?.provingApplication?.value
+    }
   }
 
   private mutating func application(_ section: Section, name: String) -> ApplicationSettings? {
     if keys(section, .credential).contains(Key.managedIdentity.rawValue) {
       return managedApplication(section, credential(section, at: nil), name: name)
     }
-    let authority = self.authority(section)
-    let credential = self.credential(section, at: authority?.value)
-    let clientID = requiredScalar(section, .clientID)
+    let isPod = keys(section, .credential).contains(Key.workloadIdentity.rawValue)
+    let workload = isPod ? pod(section) : nil
+    if isPod, workload == nil {
+      _ = credential(section, at: nil)
+      return nil
+    }
+    let authority = self.authority(section, workload)
+    let credential = self.credential(section, at: authority?.value, workload)
+    let clientID = self.clientID(section, workload)
     let authentication = choice(section, .clientAuthentication, of: ClientSecretPlacement.self)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
@@ -39,7 +74,7 @@ extension SettingsDecoder {
     // A credential that could not be had was reported; to its routes the application is not a public client.
     if credential == nil, Key.credentials.contains(where: { section.members[$0] != nil }) { return nil }
     return ApplicationSettings(
-      name: name, displayName: displayName, authority: authority, clientID: clientID.text,
+      name: name, displayName: displayName, authority: authority, clientID: clientID,
       credential: credential,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
@@ -50,7 +85,13 @@ extension SettingsDecoder {
     _ section: Section, _ credential: CredentialSettings?, name: String
   ) -> ApplicationSettings? {
     let displayName = displayName(section)
-    for key in section.shape.keys.map(\.key) where ![.credential, .displayName].contains(key) {
+    var known: [Key] = [.credential, .displayName]
+    // Service Fabric's service alone tells them to the provider.
+    if case .managedIdentity(let settings)? = credential, settings.identity.host.source == .serviceFabric {
+      known.append(.clientCapabilities)
+    }
+    let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
+    for key in section.shape.keys.map(\.key) where !known.contains(key) {
       guard !Key.credentials.contains(key), let node = section[key] else { continue }
       report(node.place, "\(section.path(key)) has no meaning with a managed identity, which asks no provider")
     }
@@ -59,7 +100,8 @@ extension SettingsDecoder {
     return ApplicationSettings(
       name: name, displayName: displayName,
       authority: Located(authority, place: place, key: section.path(.credential)), clientID: settings.identity.id.name,
-      credential: credential, clientAuthentication: nil, caFile: nil, clientCapabilities: [], usesFamilyTokens: false,
+      credential: credential, clientAuthentication: nil, caFile: nil, clientCapabilities: capabilities,
+      usesFamilyTokens: false,
       proxy: .none, redirectURI: nil)
   }
 
@@ -74,18 +116,38 @@ extension SettingsDecoder {
   }
 
   /// Another application's refresh tokens are no business of one that is in no family with it.
-  private mutating func reportStranger(_ section: Section, _ clientID: Scalar?) {
+  private mutating func reportStranger(_ section: Section, _ clientID: String?) {
     guard let node = section[.familyTokens], let clientID else { return }
     guard
-      clientID.text.lowercased() != AzureCLI.clientID || Key.credentials.contains(where: { section.members[$0] != nil })
+      clientID.lowercased() != AzureCLI.clientID || Key.credentials.contains(where: { section.members[$0] != nil })
     else { return }
     report(
       node.place,
       "\(section.path(.familyTokens)) is for Azure CLI's client_id alone (\(AzureCLI.clientID)), without a secret")
   }
 
-  mutating func authority(_ section: Section) -> Located<Authority>? {
-    guard let scalar = requiredScalar(section, .authority) else { return nil }
+  /// The environment of a pod, read for the section under `credential`.
+  private mutating func pod(_ application: Section) -> WorkloadIdentity? {
+    let key = Key.workloadIdentity.rawValue
+    guard case .mapping(let members)? = application[.credential]?.content,
+      let member = members.first(where: { $0.key == key })
+    else { return nil }
+    return workloadIdentity(at: member.place, path: "\(application.path(.credential)).\(key)")
+  }
+
+  private mutating func clientID(_ section: Section, _ workload: WorkloadIdentity?) -> String? {
+    if let clientID = workload?.clientID, section.members[.clientID] == nil { return clientID }
+    return requiredScalar(section, .clientID)?.text
+  }
+
+  /// - Parameter workload: what says it where the section does not.
+  mutating func authority(_ section: Section, _ workload: WorkloadIdentity? = nil) -> Located<Authority>? {
+    var found: Scalar?
+    if let text = workload?.authority, section.members[.authority] == nil {
+      let place = section[.credential]?.place ?? section.place
+      found = Scalar(text: text, written: text, place: place, key: "\(section.path): AZURE_AUTHORITY_HOST")
+    }
+    guard let scalar = found ?? requiredScalar(section, .authority) else { return nil }
     do throws(AuthorityError) {
       let authority = try Authority(scalar.text)
       guard isMetadataService(host: authority.url.host) else { return scalar.located(authority) }

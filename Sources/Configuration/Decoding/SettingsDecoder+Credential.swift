@@ -11,12 +11,16 @@ extension Key {
 
 extension SettingsDecoder {
   /// `nil` where there is none, or none that could be had.
-  /// - Parameter authority: the provider's, where it is right.
-  mutating func credential(_ application: Section, at authority: Authority?) -> CredentialSettings? {
+  /// - Parameters:
+  ///   - authority: the provider's, where it is right.
+  ///   - workload: what the environment says of a pod, where that is asked for.
+  mutating func credential(
+    _ application: Section, at authority: Authority?, _ workload: WorkloadIdentity? = nil
+  ) -> CredentialSettings? {
     let section = self.section(application, .credential)
     let secret = self.secret(application, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(application, .clientAssertionFile)
-    let decoded = section.flatMap { kind($0, at: authority) }
+    let decoded = section.flatMap { kind($0, at: authority, workload) }
     // Of a secret's two keys `secret` has spoken.
     let written = Key.credentials.filter { application.members[$0] != nil }
     let kinds = written.filter { $0 != .clientSecretFile || !written.contains(.clientSecret) }
@@ -24,23 +28,34 @@ extension SettingsDecoder {
       report(other.place, "\(application.path) has both '\(kinds[0].rawValue)' and '\(kinds[1].rawValue)'; keep one")
       return nil
     }
-    return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) }
+    return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile(Self.settings($0)) }
   }
 
-  private mutating func kind(_ section: Section, at authority: Authority?) -> CredentialSettings? {
+  private static func settings(
+    _ file: Located<String>, _ type: ClientAssertionType? = nil, _ proxy: TokenProxySettings? = nil,
+    variables: [String] = []
+  ) -> AssertionFileSettings {
+    AssertionFileSettings(file: file, type: type ?? .jwtBearer, tokenProxy: proxy, variables: variables)
+  }
+
+  private mutating func kind(
+    _ section: Section, at authority: Authority?, _ workload: WorkloadIdentity?
+  ) -> CredentialSettings? {
     let kinds = section.shape.keys.map(\.key).filter { section.members[$0] != nil }
     let secret = self.section(section, .secret).flatMap { inner -> Secret? in
       if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
       return self.secret(inner, .value, file: .valueFile)
     }
-    let assertion = self.section(section, .assertion).flatMap { inner -> Located<String>? in
+    let assertion = self.section(section, .assertion).flatMap { inner -> AssertionFileSettings? in
       reportMissing(.file, in: inner)
-      return assertionFile(inner, .file)
+      let type = choice(inner, .type, of: ClientAssertionType.self)
+      return assertionFile(inner, .file).map { Self.settings($0, type) }
     }
     let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
     let mutual = self.section(section, .mutualTLS).flatMap { mutualTLS($0, at: authority) }
     let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
     let federated = self.section(section, .federated).flatMap { self.federated($0, at: authority) }
+    let pod = self.section(section, .workloadIdentity).flatMap { workloadIdentity($0, workload) }
     guard let kind = kinds.first else {
       let names = section.shape.keys.map(\.key.rawValue).joined(separator: ", ")
       report(section.place, "\(section.path) needs one of \(names)")
@@ -51,13 +66,120 @@ extension SettingsDecoder {
       return nil
     }
     return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? certificate.map { .certificate($0) }
-      ?? mutual ?? identity.map { .managedIdentity($0) } ?? federated
+      ?? mutual ?? identity.map { .managedIdentity($0) } ?? federated ?? pod.map { .assertionFile($0) }
   }
 
-  /// A token of the machine's identity as the application's proof.
+  /// What the environment says of a pod whose application proves itself with the service account's token.
+  mutating func workloadIdentity(at place: Place, path: String) -> WorkloadIdentity? {
+    do throws(WorkloadIdentityMistake) {
+      return try WorkloadIdentity(environment: environment)
+    } catch {
+      report(place, "\(path): \(reason(error))")
+      return nil
+    }
+  }
+
+  private mutating func workloadIdentity(_ section: Section, _ workload: WorkloadIdentity?) -> AssertionFileSettings? {
+    var proxy: TokenProxySettings?
+    if boolean(section, .tokenProxy) == true, let node = section[.tokenProxy] {
+      let place = Located(true, place: node.place, key: section.path(.tokenProxy))
+      do throws(WorkloadIdentityMistake) {
+        let settings = try TokenEndpointProxy(environment: environment)
+        var caFile: Located<String>?
+        if case .file(let path) = settings.trust {
+          filesRead.insert(path)
+          caFile = Located(path, place: place.place, key: place.key)
+        }
+        proxy = TokenProxySettings(proxy: settings, caFile: caFile, place: place)
+      } catch {
+        report(place.place, "\(place.key): \(reason(error))")
+        return nil
+      }
+    }
+    guard let workload else { return nil }
+    let file = Located(workload.file, place: section.place, key: section.path)
+    checkAssertion(file)
+    return Self.settings(file, .jwtBearer, proxy, variables: ["AZURE_FEDERATED_TOKEN_FILE"])
+  }
+
+  private func reason(_ mistake: WorkloadIdentityMistake) -> String {
+    switch mistake {
+    case .variableMissing(let name) where name.hasPrefix("AZURE_KUBERNETES"):
+      "the environment has no \(name): does the cluster have an identity binding for this service account?"
+    case .variableMissing(let name):
+      "the environment has no \(name): does the pod have the label azure.workload.identity/use, and a service account "
+        + "with a client id?"
+    case .proxyURL(let name): "the environment's \(name) is no https URL without a query"
+    case .twoTrusts(let one, let other): "the environment has both \(one) and \(other); keep one"
+    }
+  }
+
+  /// A token that somebody else hands out, as the application's proof.
   private mutating func federated(_ section: Section, at authority: Authority?) -> CredentialSettings? {
-    reportMissing(.managedIdentity, in: section)
-    let audience = scalar(section, .audience)?.text
+    let kinds = [Key.managedIdentity, .gcp, .githubActions, .application].filter { section.members[$0] != nil }
+    let source = federatedSource(section)
+    let audience = audience(section)
+    guard let kind = kinds.first else {
+      report(section.place, "\(section.path) needs one of managed_identity, gcp, github_actions, application")
+      return nil
+    }
+    if let other = section[kinds.dropFirst().first ?? kind], kinds.count > 1 {
+      report(other.place, "\(section.path) has both '\(kind.rawValue)' and '\(kinds[1].rawValue)'; keep one")
+      return nil
+    }
+    guard let source, audience != nil || section.members[.audience] == nil else { return nil }
+    return .federated(source, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)
+  }
+
+  /// The audience, which is one word: it becomes a scope at some providers.
+  private mutating func audience(_ section: Section) -> String? {
+    guard let scalar = scalar(section, .audience) else { return nil }
+    do throws(ScopeSetError) {
+      _ = try ScopeSet([scalar.text])
+      return scalar.text
+    } catch {
+      report(scalar.place, "\(scalar.key): '\(scalar.written)' is not one word without blanks, quotes and backslashes")
+      return nil
+    }
+  }
+
+  private mutating func federatedSource(_ section: Section) -> FederatedSourceSettings? {
+    if let inner = self.section(section, .gcp) {
+      return service(inner) { environment throws(FederatedTokenServiceMistake) in
+        try FederatedTokenService.gcp(environment: environment)
+      }
+    }
+    if let inner = self.section(section, .githubActions) {
+      return service(inner) { environment throws(FederatedTokenServiceMistake) in
+        try FederatedTokenService.githubActions(environment: environment)
+      }
+    }
+    if section.members[.application] != nil {
+      return scalar(section, .application).map { .application($0.located($0.text)) }
+    }
+    return federatedIdentity(section)
+  }
+
+  private mutating func service(
+    _ section: Section, _ found: ([String: String]) throws(FederatedTokenServiceMistake) -> FederatedTokenService
+  ) -> FederatedSourceSettings? {
+    do throws(FederatedTokenServiceMistake) {
+      return .service(try found(environment))
+    } catch {
+      let reason =
+        switch error {
+        case .variableMissing(let name):
+          "the environment has no \(name): a job has it with the permission 'id-token: write'"
+        case .url(let name): "the environment's \(name) is no http or https URL"
+        case .plaintext(let name): "the environment's \(name) is not https: the job's token would travel in clear"
+        }
+      report(section.place, "\(section.path): \(reason)")
+      return nil
+    }
+  }
+
+  /// A token of the machine's identity.
+  private mutating func federatedIdentity(_ section: Section) -> FederatedSourceSettings? {
     guard let inner = self.section(section, .managedIdentity), let settings = managedIdentity(inner) else { return nil }
     // On the others, the platform decides which identity it is.
     if settings.identity.id == .systemAssigned, [.imds, .appService, .arc].contains(settings.identity.host.source) {
@@ -66,8 +188,7 @@ extension SettingsDecoder {
         "\(inner.path) names no identity: as a credential only a user-assigned one is accepted; write its 'client_id'")
       return nil
     }
-    if section.members[.audience] != nil, audience == nil { return nil }
-    return .federated(settings, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)
+    return .managedIdentity(settings)
   }
 
   /// An identity of the machine; which service has its tokens, the environment says.
@@ -117,13 +238,17 @@ extension SettingsDecoder {
   /// A file that is read when it is wanted. It changes every hour, which is no reason to read the configuration again.
   private mutating func assertionFile(_ section: Section, _ key: Key) -> Located<String>? {
     guard let file = path(section, key) else { return nil }
+    checkAssertion(file)
+    return file
+  }
+
+  private mutating func checkAssertion(_ file: Located<String>) {
     do throws(UnreadableFile) {
       _ = try readFile(file.value, 64 << 10)
       reportExposure(of: file.value, file)
     } catch {
       report(file.place, "\(file.key): cannot read \(file.value): \(error.reason)")
     }
-    return file
   }
 
   private mutating func certificate(_ section: Section) -> CertificateSettings? {

@@ -80,6 +80,7 @@ extension SettingsDecoder {
     let token = self.token(section, tokenSection, applications: applications, authority: &authority)
     let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, at: authority, applications: applications) }
     let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
+    let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
     let upgrades = self.upgrades(section)
@@ -100,7 +101,8 @@ extension SettingsDecoder {
     }
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
-      upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenRules: tokenRules,
+      upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenParameters: parameters,
+      tokenRules: tokenRules,
       preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
       probe: probe,
       tls: settings.tls,

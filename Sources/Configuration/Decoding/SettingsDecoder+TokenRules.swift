@@ -1,5 +1,6 @@
 // What the keys of a route's `token` mean that speak of challenges, of callers' own tokens and of having none.
 
+import HTTP
 import Routing
 import Tokens
 
@@ -33,6 +34,50 @@ extension SettingsDecoder {
       }
     }
     return rules
+  }
+
+  /// What the section adds to the requests for its token.
+  mutating func tokenParameters(
+    _ section: Section, _ route: Section, _ applications: [String: DecodedApplication]
+  ) -> TokenParameters? {
+    let keys = [Key.audience, .resource, .parameters].filter { section.members[$0] != nil }
+    guard let first = keys.first, let place = section[first]?.place else { return nil }
+    if case .scalar("id_jag")? = section[.grant]?.content {
+      report(place, "\(section.path(first)) has no meaning with grant: id_jag, which names the API's own server itself")
+      return nil
+    }
+    let (audience, resource) = (scalar(section, .audience), scalar(section, .resource))
+    let additional = values(section, .parameters)
+    if case .scalar(let name)? = route[.application]?.content, let application = applications[name]?.settings {
+      if application.managedIdentity != nil {
+        report(
+          place, "\(section.path(first)) has no meaning with a managed identity, whose service takes a resource alone")
+        return nil
+      }
+      if let resource, application.authority.value.scopeRule == .oneResourceDefault {
+        report(
+          resource.place,
+          "\(resource.key): \(application.authority.value.url.host) is told the resource by 'scopes': leave it out")
+        return nil
+      }
+    }
+    do throws(TokenParameterError) {
+      return try TokenParameters(
+        audience: audience?.text, resource: resource?.text, additional: additional.mapValues(\.text))
+    } catch {
+      let (found, reason): (Scalar?, String) =
+        switch error {
+        case .name(let name):
+          (additional[name], "'\(name)' is not a parameter's name of letters, digits, '-', '.', '_'")
+        case .reserved(let name):
+          (additional[name], "'\(name)' is not for a route to set: other settings decide grant, application and person")
+        case .value(let name):
+          (additional[name] ?? audience, "the value of '\(name)' is longer than 2048 bytes, or has a control character")
+        case .resource: (resource, "'\(resource?.written ?? "")' is not an absolute URI without a fragment (RFC 8707)")
+        }
+      report(found?.place ?? place, "\(found?.key ?? section.path(first)): \(reason)")
+      return nil
+    }
   }
 
   private mutating func scopesOnChallenge(_ section: Section) -> ScopeSet {

@@ -77,6 +77,20 @@ extension SettingsDecoder {
     }
   }
 
+  /// The scalars under names that the operator chooses; empty when the key is absent.
+  mutating func values(_ section: Section, _ key: Key) -> [String: Scalar] {
+    guard let node = section[key] else { return [:] }
+    guard case .mapping(let members) = node.content, !members.isEmpty else {
+      report(node.place, "\(section.path(key)) takes names with a value each: {name: value}")
+      return [:]
+    }
+    var values: [String: Scalar] = [:]
+    for member in members {
+      values[member.key] = scalar(member.value, path: "\(section.path(key)).\(member.key)")
+    }
+    return values
+  }
+
   mutating func boolean(_ section: Section, _ key: Key) -> Bool? {
     guard let scalar = scalar(section, key) else { return nil }
     switch scalar.text {

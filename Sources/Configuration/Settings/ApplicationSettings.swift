@@ -42,7 +42,17 @@ package struct ApplicationSettings: Sendable, Hashable {
 
   /// The machine's identity that has a part in its credential.
   package var machineIdentity: ManagedIdentitySettings? {
-    if case .federated(let identity, _)? = credential { identity } else { managedIdentity }
+    if case .federated(.managedIdentity(let identity), _)? = credential { identity } else { managedIdentity }
+  }
+
+  /// The application of the same configuration whose tokens prove it.
+  package var provingApplication: Located<String>? {
+    if case .federated(.application(let name), _)? = credential { name } else { nil }
+  }
+
+  /// Where its token requests go instead of the provider.
+  package var tokenProxy: TokenProxySettings? {
+    if case .assertionFile(let file)? = credential { file.tokenProxy } else { nil }
   }
 
   /// Its certificate, where that is its credential in one way or the other.
@@ -74,7 +84,7 @@ package enum CredentialSettings: Sendable, Equatable {
   /// A client secret.
   case secret(Secret)
   /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
-  case assertionFile(Located<String>)
+  case assertionFile(AssertionFileSettings)
   /// A certificate with its key, which signs such a JWT for each request.
   case certificate(CertificateSettings)
   /// A certificate with its key, which is shown to the provider in the TLS handshake (RFC 8705 §2). Tokens that are
@@ -82,8 +92,37 @@ package enum CredentialSettings: Sendable, Equatable {
   case mutualTLS(CertificateSettings, hasBoundTokens: Bool)
   /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
-  /// A token of such an identity for this audience, which the provider takes as the application's proof.
-  case federated(ManagedIdentitySettings, audience: String)
+  /// A token that somebody else hands out for this audience, and the provider takes as the application's proof.
+  case federated(FederatedSourceSettings, audience: String)
+}
+
+/// Who hands out tokens that prove an application.
+package enum FederatedSourceSettings: Sendable, Equatable {
+  /// An identity of the machine.
+  case managedIdentity(ManagedIdentitySettings)
+  /// A service beside the workload.
+  case service(FederatedTokenService)
+  /// The provider of another application of the same configuration.
+  case application(Located<String>)
+}
+
+/// A file with a JWT.
+package struct AssertionFileSettings: Sendable, Equatable {
+  package let file: Located<String>
+  package let type: ClientAssertionType
+  /// Where token requests go instead of the provider.
+  package let tokenProxy: TokenProxySettings?
+  /// The variables of the environment that say so; empty where the file does.
+  package let variables: [String]
+}
+
+/// The proxy of an AKS identity binding.
+package struct TokenProxySettings: Sendable, Equatable {
+  package let proxy: TokenEndpointProxy
+  /// What it is trusted by, where that is a file.
+  package let caFile: Located<String>?
+  /// Where the configuration asks for it.
+  package let place: Located<Bool>
 }
 
 /// An identity of the machine, and how its service was found.

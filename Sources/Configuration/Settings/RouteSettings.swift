@@ -96,6 +96,8 @@ package struct RouteSettings: Sendable, Hashable {
   package let authority: Authority?
   /// By which field callers may pick another one.
   package let tokenChoice: TokenChoiceSettings?
+  /// What it adds to the requests for its token.
+  package let tokenParameters: TokenParameters
   /// What it does about challenges, and where there is no token.
   package let tokenRules: RouteTokenRules
   /// Whether the caller's `Host` is passed on instead of the upstream's.

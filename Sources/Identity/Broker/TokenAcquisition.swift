@@ -15,8 +15,10 @@ struct TokenAcquisition: Sendable {
   let jitter: @Sendable () -> Double
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
-  /// The instants of the token in hand. One of the cache is an answer only where it is newer.
-  let held: TokenLifetime?
+  /// The token in hand. One of the cache is an answer only where it is newer.
+  let held: BearerValue?
+  /// The token that an API refused for its claims.
+  var refused: BearerValue?
   /// How long callers wait for a token that has arrived to be filed; nil is until it is. Another process may hold the
   /// cache's lock, or have died with it.
   var patience: Duration?
@@ -109,12 +111,15 @@ struct TokenAcquisition: Sendable {
   private func token(of identity: ManagedIdentity) async throws(AcquisitionFailure) -> BearerValue {
     let client = ManagedIdentityClient(
       identity: identity, fetch: subscription.application.fetch, now: now, sleep: sleep)
-    let reply = try await client.token(for: key.scopes.resource ?? key.scopes.description)
-    return BearerValue(
-      reply.accessToken,
-      lifetime: TokenLifetime(
-        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter()),
-      scopes: key.scopes, origin: TokenOrigin())
+    let reply = try await client.token(
+      for: key.scopes.resource ?? key.scopes.description, capabilities: subscription.application.capabilities,
+      refused: refused?.token)
+    let arrival = now()
+    let lifetime =
+      held?.token == reply.accessToken
+      ? TokenLifetime(ofSameToken: reply.expiresIn, now: arrival)
+      : TokenLifetime(expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: arrival, jitter: jitter())
+    return BearerValue(reply.accessToken, lifetime: lifetime, scopes: key.scopes, origin: TokenOrigin())
   }
 
   /// A caller's token, by the exchange of the one that it has brought. It is not filed, and ends with that one.
@@ -142,9 +147,11 @@ struct TokenAcquisition: Sendable {
       if terms.audiences.isEmpty { terms.audiences = [other.issuer] }
       let identity = try await self.reply(
         to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
-      reply = try await ProviderRequests(application: application, metadata: other, now: now, sleep: sleep)
-        .tokens(
-          for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
+      reply = try await ProviderRequests(
+        application: application, metadata: other, surroundings: directory.surroundings(now: now, sleep: sleep)
+      )
+      .tokens(
+        for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
     }
     let lifetime = TokenLifetime(
       expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter())
@@ -180,7 +187,7 @@ struct TokenAcquisition: Sendable {
       return nil
     }
     let lifetime = token.lifetime(jitter: jitter())
-    if let held, held.freshness(at: now()) != .expired, !lifetime.isNewer(than: held) { return nil }
+    if let held = held?.lifetime, held.freshness(at: now()) != .expired, !lifetime.isNewer(than: held) { return nil }
     return BearerValue(token, lifetime: lifetime, key: key, account: cached.account)
   }
 
@@ -233,8 +240,10 @@ struct TokenAcquisition: Sendable {
     to grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
     let requests = ProviderRequests(
-      application: subscription.application, metadata: metadata, now: now, sleep: sleep)
-    return try await requests.tokens(for: grant, scopes: scopes, claims: key.claims)
+      application: subscription.application, metadata: metadata,
+      surroundings: directory.surroundings(now: now, sleep: sleep))
+    return try await requests.tokens(
+      for: grant, scopes: scopes, claims: key.claims, parameters: key.parameters)
   }
 }
 
@@ -247,6 +256,8 @@ extension TokenAcquisition {
     var issued = issued(reply, environment: key.authority.environments[0], metadata)
     issued.isolation = key.authority.applicationIsolation
     let value = value(reply, arrival, metadata, account: nil)
+    // What was requested with parameters has no place in a cache that does not say with which.
+    guard issued.isPlain else { return value }
     await served(value, issued, arrival) { [issued] in await change { $0.add(issued, now: arrival) } }
     return value
   }
@@ -299,10 +310,12 @@ extension TokenAcquisition {
   }
 
   private func issued(_ reply: TokenReply, environment: String, _ metadata: ProviderMetadata) -> IssuedTokens {
-    IssuedTokens(
+    var issued = IssuedTokens(
       reply, clientID: key.clientID, environment: environment, realm: metadata.realm,
       authority: key.authority.accountAuthority, grantType: subscription.grantType, requested: key.scopes,
       isolation: key.authority.isolation, isSignIn: false)
+    issued.isPlain = key.parameters.isEmpty
+    return issued
   }
 
   private func value(

@@ -16,7 +16,7 @@ extension TokenBroker {
     let wanted = subscription.answering(rejection)
     if rejection == .invalidToken { states[subscription.key]?.replacements.forget(refused) }
     if let value = replacement(for: refused, rejection, subscription) { return value }
-    if let answer = replacementFlights[wanted.key] { return try await result(of: answer, subscription) }
+    if let answer = replacementFlights[wanted.key] { return try await other(than: refused, answer, subscription) }
     if subscription.key.subject.isCaller {
       reviveCaller(subscription)
     } else {
@@ -26,17 +26,31 @@ extension TokenBroker {
     let state = await look(subscription)
     // No suspension from here on: who comes meanwhile finds the request in flight.
     if let value = replacement(for: refused, rejection, subscription) { return value }
-    if let answer = replacementFlights[wanted.key] { return try await result(of: answer, subscription) }
+    if let answer = replacementFlights[wanted.key] { return try await other(than: refused, answer, subscription) }
     let now = surroundings.now()
-    if let flight = state.flight, rejection == .invalidToken { return try await result(of: flight, subscription) }
+    if let flight = state.flight, rejection == .invalidToken {
+      return try await other(than: refused, flight, subscription)
+    }
     guard state.throttle.pause(at: now) == nil, states[subscription.key]?.rejections.admits(rejection, now: now) == true
     else { return nil }
     if let reason = state.grant.reason { throw .interactionRequired(InteractionRequired(reason, wanted.key)) }
     if case .unknown = state.grant { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
-    if rejection == .invalidToken { return try await result(of: flight(for: subscription), subscription) }
-    let answer = Task { await self.acquire(subscription, for: .replacement(rejection)) }
+    if rejection == .invalidToken {
+      return try await other(than: refused, flight(for: subscription), subscription)
+    }
+    let answer = Task { await self.acquire(subscription, for: .replacement(rejection, of: refused)) }
     replacementFlights[wanted.key] = answer
-    return try await result(of: answer, subscription)
+    return try await other(than: refused, answer, subscription)
+  }
+
+  /// What a request brings; nil where that is the refused token again, which a service may keep until its end. The API
+  /// would refuse it once more.
+  private func other(
+    than refused: BearerValue, _ flight: Task<Result<BearerValue, AcquisitionError>, Never>,
+    _ subscription: TokenSubscription
+  ) async throws(AcquisitionError) -> BearerValue? {
+    let value = try await result(of: flight, subscription)
+    return value.token == refused.token ? nil : value
   }
 
   /// The token that the same rejection brought a moment ago; or the held one, where it is not the refused one and the

@@ -221,6 +221,17 @@ package actor TokenBroker {
     }
   }
 
+  /// What the token of another issuer says that proves a subscription's application, unverified: a provider compares it
+  /// with what is registered. nil where there is no such token, or it says nothing.
+  package func proofClaims(for subscription: TokenSubscription) async throws(AcquisitionError) -> JWTClaims? {
+    do throws(AcquisitionFailure) {
+      return try await subscription.application.handedOutClaims(
+        directory.surroundings(now: surroundings.now, sleep: surroundings.sleep))
+    } catch {
+      throw error.error(for: subscription.key, retryAfter: 1)
+    }
+  }
+
   // MARK: The cache
 
   /// Brings a state up to what the cache holds, and tells the loops what changed for them.
@@ -252,7 +263,7 @@ package actor TokenBroker {
     let key = subscription.key
     if let flight = states[key]?.flight { return flight }
     // Taken now: another process's token may be adopted before the task begins, and is the answer then.
-    let held = states[key]?.value?.lifetime
+    let held = states[key]?.value
     let flight = Task { await self.acquire(subscription, for: .supply(replacing: held)) }
     states[key, default: TokenState(subscription: subscription)].flight = flight
     if key.subject.isCaller { keepCaller(key) }
@@ -261,10 +272,10 @@ package actor TokenBroker {
 
   /// What a token is requested for.
   enum Purpose: Sendable {
-    /// For all callers, in the place of the held token with this lifetime, if there is one.
-    case supply(replacing: TokenLifetime?)
+    /// For all callers, in the place of the held token, if there is one.
+    case supply(replacing: BearerValue?)
     /// For those whose token an API refused.
-    case replacement(TokenRejection)
+    case replacement(TokenRejection, of: BearerValue)
   }
 
   /// One request from lock to filed token: what it brings is kept, published and reported.
@@ -273,18 +284,19 @@ package actor TokenBroker {
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
-    var (rejection, held): (TokenRejection?, TokenLifetime?)
+    var (rejection, held, refused): (TokenRejection?, BearerValue?, BearerValue?)
     switch purpose {
-    case .supply(let lifetime): held = lifetime
-    case .replacement(let asked): rejection = asked
+    case .supply(let value): held = value
+    case .replacement(let asked, let value): (rejection, refused) = (asked, value)
     }
     let wanted = rejection.map(subscription.answering) ?? subscription
     // Asked now: once the new token is filed, a look into the cache may take it before this does.
     let isOfChangedCredential = rejection == nil && states[key]?.isOfFormerCredential ?? false
     let turn = wanted.key.turn(of: states[key]?.account)
-    let acquisition = TokenAcquisition(
+    var acquisition = TokenAcquisition(
       subscription: wanted, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
       sleep: surroundings.sleep, held: held)
+    acquisition.refused = refused
     let report = await report(of: acquisition, turn)
     // No suspension until the state is written back. A reload may have dropped one that only a replacement is for.
     var state = states[key] ?? (rejection == nil ? TokenState(subscription: subscription) : nil)
@@ -413,7 +425,7 @@ extension AcquisitionKey {
     if authority.isManagedIdentity { return "\(authority)" }
     let start = "\(authority) \(clientID)"
     return switch subject {
-    case .application: "\(start) \(scopes) \(claims?.text ?? "")"
+    case .application: "\(start) \(scopes) \(parameters) \(claims?.text ?? "")"
     case .account: "\(start) \(account?.homeAccountID ?? "")"
     case .caller(let digest, let grant):
       "\(start) \(grant) \(digest.map { Base64URL.encode($0.bytes) } ?? "") \(scopes) \(claims?.text ?? "")"

@@ -144,7 +144,11 @@ struct TokenState {
   mutating func take(_ new: AcquisitionFailure, offered: [Secret], now: UnixTime) -> AcquisitionError {
     refused = offered
     // What no provider was asked about needs no pause: it is true until the cache changes.
-    if !new.isLocal { throttle.failed(new.errorClass, retryAfter: new.retryAfter, now: now) }
+    if !new.isLocal {
+      throttle.failed(
+        new.errorClass, retryAfter: new.retryAfter,
+        mayPropagate: subscription.application.credential?.isHandedOut ?? false, now: now)
+    }
     let until = throttle.pause(at: now) ?? now + 1
     let error = new.error(for: subscription.key, retryAfter: until - now)
     remember(error, now: now, until: until)

@@ -20,31 +20,41 @@ package struct TokenSubscription: Sendable {
   package private(set) var resourceApplication: Application?
 
   /// For the application's own tokens (client credentials).
-  package init(application: Application, scopes: ScopeSet) {
-    self.init(application: application, subject: .application, scopes: scopes)
+  package init(application: Application, scopes: ScopeSet, parameters: TokenParameters = .none) {
+    self.init(application: application, subject: .application, scopes: scopes, parameters: parameters)
   }
 
   /// For tokens of a person who is signed in. `account`: a user name or an id; nil is the only one that is signed in.
-  package init(application: Application, account: String?, scopes: ScopeSet, challenge: Claims? = nil) {
-    self.init(application: application, subject: .account(account), scopes: scopes, challenge: challenge)
+  package init(
+    application: Application, account: String?, scopes: ScopeSet, parameters: TokenParameters = .none,
+    challenge: Claims? = nil
+  ) {
+    self.init(
+      application: application, subject: .account(account), scopes: scopes, parameters: parameters, challenge: challenge
+    )
   }
 
   /// For tokens of callers, each with its own (`onBehalf`).
   package init(
-    application: Application, callersBy grant: CallerGrant, scopes: ScopeSet, resourceApplication: Application? = nil
+    application: Application, callersBy grant: CallerGrant, scopes: ScopeSet, parameters: TokenParameters = .none,
+    resourceApplication: Application? = nil
   ) {
-    self.init(application: application, subject: .caller(nil, grant), scopes: scopes)
+    self.init(application: application, subject: .caller(nil, grant), scopes: scopes, parameters: parameters)
     self.resourceApplication = resourceApplication
   }
 
   /// For tokens of `subject`.
   /// - Parameter challenge: what a token has to prove; cached ones do not count then.
-  package init(application: Application, subject: TokenSubject, scopes: ScopeSet, challenge: Claims? = nil) {
+  package init(
+    application: Application, subject: TokenSubject, scopes: ScopeSet, parameters: TokenParameters = .none,
+    challenge: Claims? = nil
+  ) {
     self.application = application
     isChallenged = challenge != nil
     key = AcquisitionKey(
       authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,
-      subject: subject, scopes: scopes, claims: Claims(challenge: challenge, capabilities: application.capabilities))
+      subject: subject, scopes: scopes, parameters: parameters,
+      claims: Claims(challenge: challenge, capabilities: application.capabilities))
     routeKey = key
   }
 
@@ -115,8 +125,9 @@ package struct TokenSubscription: Sendable {
 
   /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's
   /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
+  /// And those that are filed there were requested without a route's parameters.
   var readsCache: Bool {
-    application.managedIdentity == nil && !key.subject.isCaller && !isChallenged && !isTrial
+    application.managedIdentity == nil && !key.subject.isCaller && !isChallenged && !isTrial && key.parameters.isEmpty
       && (key.subject != .application || key.credential.number == 0)
   }
 }

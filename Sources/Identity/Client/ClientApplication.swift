@@ -152,7 +152,7 @@ public struct ConfidentialClientApplication: ClientApplication {
   ///   - cache: where accounts and tokens are kept: `CacheStore.file(path:)` shares them with every MSAL.
   /// - Throws: `authority` or `trust` where those cannot be used, `system` where the system gives no event loop.
   public init(
-    clientID: String, credential: ClientCredential, authority: String, clientCapabilities: [String] = [],
+    clientID: String, credential: ApplicationCredential, authority: String, clientCapabilities: [String] = [],
     caFile: String? = nil, cache: CacheStore = CacheStore.memory()
   ) throws(ClientApplicationError) {
     base = try ClientApplicationBase(

@@ -22,18 +22,33 @@ public struct ClientApplicationBase: Sendable {
   }
 
   init(
-    clientID: String, credential: ClientCredential?, authority text: String, capabilities: [String], caFile: String?,
+    clientID: String, credential: ApplicationCredential?, authority text: String, capabilities: [String],
+    caFile: String?,
     cache: CacheStore
   ) throws(ClientApplicationError) {
     let authority = try Self.authority(text)
     let loop = try Self.loop()
     let trust = authority.url.scheme == .https ? try Self.trust(caFile) : nil
+    let source = try credential?.source(at: authority)
+    let fetcher = Fetcher(loop: loop, resolver: Resolver())
     self.init(
       Application(
         name: clientID, authority: authority, clientID: clientID,
-        credential: credential.map { CredentialSource($0) }, capabilities: capabilities,
-        trust: caFile ?? "", fetch: Fetcher(loop: loop, resolver: Resolver()).bound(tls: trust)),
+        credential: source, capabilities: capabilities, trust: caFile ?? "",
+        fetch: try source?.fetch(fetcher, provider: trust) ?? fetcher.bound(tls: trust)),
       cache: cache, surroundings: TokenBroker.Surroundings(now: { UnixTime(WallClock.now.seconds) }), loop: loop)
+  }
+
+  init(_ identity: ManagedIdentity, capabilities: [String]) throws(ClientApplicationError) {
+    let loop = try Self.loop()
+    let source = CredentialSource.managedIdentity(identity)
+    self.init(
+      Application(
+        name: identity.id.name, authority: .managedIdentity(identity.host.source), clientID: identity.id.name,
+        credential: source, capabilities: capabilities,
+        fetch: try source.fetch(Fetcher(loop: loop, resolver: Resolver()), provider: nil)),
+      cache: CacheStore.memory(),
+      surroundings: TokenBroker.Surroundings(now: { UnixTime(WallClock.now.seconds) }), loop: loop)
   }
 
   var people: SignedInAccounts { SignedInAccounts(application, store: cache) }

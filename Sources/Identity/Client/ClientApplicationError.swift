@@ -7,6 +7,14 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case authority(AuthorityError)
   /// The certificates to trust the authority by cannot be used.
   case trust(TLSConfigurationError)
+  /// The certificate, or what it came in, cannot prove an application.
+  case certificate(SigningCertificateError)
+  /// A file cannot be read.
+  case file(path: String, FileReadError)
+  /// There is no such identity here.
+  case managedIdentity(ManagedIdentityMistake)
+  /// The environment lacks this variable, or it holds nothing that can be used.
+  case environment(variable: String)
   /// The system gives no event loop.
   case system(SystemError)
   /// A word that cannot be a scope.
@@ -28,7 +36,9 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
     switch self {
     case .acquisition(let error): error.isInteractionRequired
     case .signIn(let error): error.isInteractionRequired
-    case .authority, .trust, .system, .scope, .accountScopes, .applicationScopes, .cache: false
+    case .authority, .trust, .certificate, .file, .managedIdentity, .environment, .system, .scope, .accountScopes,
+      .applicationScopes, .cache:
+      false
     }
   }
 
@@ -44,6 +54,10 @@ extension ClientApplicationError: CustomStringConvertible {
     switch self {
     case .authority(let error): "not an authority: \(error)"
     case .trust(let error): "the trusted certificates cannot be used: \(error)"
+    case .certificate(let error): "the certificate cannot be used: \(error)"
+    case .file(let path, let error): "cannot read \(path): \(error.description)"
+    case .managedIdentity(let mistake): "no managed identity: \(mistake)"
+    case .environment(let variable): "the environment's \(variable) is missing or cannot be used"
     case .system(let error): "no event loop: \(error.description)"
     case .scope(.word(let word)): "not a scope: '\(word)'"
     case .accountScopes(let error): "scopes that cannot be asked for in a person's name: \(error)"

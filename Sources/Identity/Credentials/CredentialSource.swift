@@ -10,9 +10,9 @@ package enum CredentialSource: Sendable, Equatable {
   /// A shared secret.
   case secret(Secret)
   /// A JWT of another issuer that the program brings.
-  case assertion(Secret)
+  case assertion(Secret, ClientAssertionType = .jwtBearer)
   /// A file with such a JWT, which another program keeps fresh.
-  case assertionFile(path: String)
+  case assertionFile(path: String, ClientAssertionType = .jwtBearer)
   /// A certificate with its key, which signs a JWT for each request.
   case certificate(SigningCertificate, ClientAssertionForm)
   /// A certificate with its key, which is shown in the TLS handshake with the provider (RFC 8705 §2).
@@ -20,14 +20,17 @@ package enum CredentialSource: Sendable, Equatable {
   case mutualTLS(SigningCertificate)
   /// The machine itself: its service hands out tokens, and no provider is asked.
   case managedIdentity(ManagedIdentity)
-  /// A token of the machine's identity for this audience, which the provider takes as the application's proof.
-  case federated(ManagedIdentity, audience: String)
+  /// A token that somebody else hands out for this audience, and the provider takes as the application's proof.
+  case federated(FederatedTokenSource, audience: String)
+}
 
-  /// A credential that is given once.
-  init(_ credential: ClientCredential) {
-    switch credential {
-    case .secret(let secret): self = .secret(secret)
-    case .assertion(let assertion): self = .assertion(assertion)
+extension CredentialSource {
+  /// Whether somebody else hands out what proves the application. Whom a provider takes that from has to be registered
+  /// there, which not all of its servers know at once.
+  package var isHandedOut: Bool {
+    switch self {
+    case .assertion, .assertionFile, .federated, .managedIdentity: true
+    case .secret, .certificate, .mutualTLS: false
     }
   }
 }
@@ -35,24 +38,26 @@ package enum CredentialSource: Sendable, Equatable {
 extension Application {
   /// What to prove itself with in a request that is sent now.
   func proof(
-    to metadata: ProviderMetadata, now: UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
+    to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
   ) async throws(AcquisitionFailure) -> ClientCredential? {
     switch credential {
     case nil, .managedIdentity, .mutualTLS: return nil
     case .secret(let secret): return .secret(secret)
-    case .assertion(let assertion): return .assertion(assertion)
-    case .federated(let identity, let audience):
-      let client = ManagedIdentityClient(identity: identity, fetch: fetch, now: { now }, sleep: sleep)
-      return .assertion(try await client.token(for: audience).accessToken)
-    case .assertionFile(let path):
+    case .assertion(let assertion, let type): return .assertion(assertion, type: type)
+    case .federated(let source, let audience):
+      let request = FederatedTokens.Request(
+        source: source, audience: audience, fetch: fetch, surroundings: surroundings)
+      return .assertion(try await authentication.federatedTokens.token(for: request).text)
+    case .assertionFile(let path, let type):
       do throws(ClientAssertionError) {
-        return .assertion(try await ClientAssertionFile(path: path).read())
+        return .assertion(try await ClientAssertionFile(path: path).read(), type: type)
       } catch {
         throw .assertion(error)
       }
     case .certificate(let certificate, let form):
       let assertion = ClientAssertion(
-        form, of: certificate.names, clientID: clientID, to: metadata, now: now, id: UUID().uuidString.lowercased())
+        form, of: certificate.names, clientID: clientID, to: metadata, now: surroundings.now(),
+        id: UUID().uuidString.lowercased())
       do throws(CryptoError) {
         let input = assertion.signingInput
         return .assertion(
@@ -61,6 +66,27 @@ extension Application {
       } catch {
         throw .assertion(.unsigned(error))
       }
+    }
+  }
+}
+
+extension Application {
+  /// What the token of another issuer says that proves the application, unverified; nil where nothing of another issuer
+  /// does, or its token says nothing.
+  func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionFailure) -> JWTClaims? {
+    switch credential {
+    case .federated(let source, let audience):
+      let request = FederatedTokens.Request(
+        source: source, audience: audience, fetch: fetch, surroundings: surroundings)
+      return try await authentication.federatedTokens.token(for: request).claims
+    case .assertionFile(let path, _):
+      do throws(ClientAssertionError) {
+        return FederatedToken(try await ClientAssertionFile(path: path).read().revealed())?.claims
+      } catch {
+        throw .assertion(error)
+      }
+    case .assertion(let assertion, _): return FederatedToken(assertion.revealed())?.claims
+    case nil, .secret, .certificate, .mutualTLS, .managedIdentity: return nil
     }
   }
 }

@@ -20,11 +20,17 @@ struct ManagedIdentityClient: Sendable {
   private static let queue = FileQueue("managed-identity")
 
   /// A token for a resource. It is asked for as often as the service's rules say.
-  func token(for resource: String) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+  /// - Parameters:
+  ///   - capabilities: what the application can handle, for the services that tell it to the provider.
+  ///   - refused: the token that an API refused for its claims.
+  func token(
+    for resource: String, capabilities: [String] = [], refused: Secret? = nil
+  ) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+    let challenge = ManagedIdentityChallenge(capabilities: capabilities, refused: refused.flatMap(Self.digest))
     var retry = ManagedIdentityRetry(identity.host.source)
     while true {
       do throws(AcquisitionFailure) {
-        let reply = try await once(resource)
+        let reply = try await once(resource, challenge)
         if case .arc = identity.host, !reply.confirms(identity.id) { throw .managedIdentity(.notConfirmed) }
         return reply
       } catch {
@@ -36,8 +42,18 @@ struct ManagedIdentityClient: Sendable {
     }
   }
 
-  private func once(_ resource: String) async throws(AcquisitionFailure) -> ManagedIdentityReply {
-    var request = ManagedIdentityRequest(identity, resource: resource)
+  private static func digest(_ token: Secret) -> [UInt8]? {
+    do throws(CryptoError) {
+      return try SHA256.digest(of: token.bytes)
+    } catch {
+      return nil  // The service is asked without it, and may answer with the same token.
+    }
+  }
+
+  private func once(
+    _ resource: String, _ challenge: ManagedIdentityChallenge
+  ) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+    var request = ManagedIdentityRequest(identity, resource: resource, challenge: challenge)
     var response = try await send(request)
     if case .arc = identity.host, response.status == 401 {
       let challenge = response.value(of: "www-authenticate") ?? ""

@@ -8,10 +8,10 @@ internal import Tokens
 struct ProviderRequests: Sendable {
   let application: Application
   let metadata: ProviderMetadata
-  let now: @Sendable () -> UnixTime
-  /// Waits for seconds before a repetition.
-  var sleep: @Sendable (Int64) async -> Void = { seconds in do { try await Task.sleep(for: .seconds(seconds)) } catch {}
-  }
+  let surroundings: ProofSurroundings
+
+  private var now: @Sendable () -> UnixTime { surroundings.now }
+  private var sleep: @Sendable (Int64) async -> Void { surroundings.sleep }
 
   /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so
   /// it is waited for longer than any caller waits.
@@ -19,12 +19,12 @@ struct ProviderRequests: Sendable {
 
   /// Requests tokens for a grant; once more where that is worth it and the grant may be sent twice.
   func tokens(
-    for grant: TokenGrant, scopes: ScopeSet, claims: Claims?
+    for grant: TokenGrant, scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none
   ) async throws(AcquisitionFailure) -> TokenReply {
     try await proven { credential, placement throws(AcquisitionFailure) in
       var request = TokenRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
-        scopes: scopes, claims: claims)
+        scopes: scopes, claims: claims, parameters: parameters)
       request.showsCertificate = application.showsCertificate
       guard grant.isRepeatable else { return try await send(request) }
       return try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in try await send(request) }
@@ -32,11 +32,13 @@ struct ProviderRequests: Sendable {
   }
 
   /// Requests a device code.
-  func deviceCode(scopes: ScopeSet, claims: Claims?) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
+  func deviceCode(
+    scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none
+  ) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
     try await proven { credential, placement throws(AcquisitionFailure) in
       let request = DeviceAuthorizationRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
-        showsCertificate: application.showsCertificate, scopes: scopes, claims: claims)
+        showsCertificate: application.showsCertificate, scopes: scopes, claims: claims, parameters: parameters)
       guard let request else { throw Self.missing(.deviceAuthorization) }
       let response = try await post(request.body, to: request.endpoint, request.fields)
       do throws(TokenFailure) {
@@ -126,11 +128,21 @@ struct ProviderRequests: Sendable {
   private func proven<Reply>(
     _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
   ) async throws(AcquisitionFailure) -> Reply {
-    let credential = try await application.proof(to: metadata, now: now(), sleep: sleep)
+    let credential = try await application.proof(to: metadata, surroundings)
     let memory = application.authentication
     let order = ClientSecretPlacement.order(
       configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)
-    guard case .secret = credential, order.count > 1 else { return try await send(credential, order[0]) }
+    guard case .secret = credential, order.count > 1 else {
+      do throws(AcquisitionFailure) {
+        return try await send(credential, order[0])
+      } catch {
+        // Another one is obtained for the next request: this one may have been withdrawn.
+        if case .assertion(let proof, _) = credential, error.errorClass == .configuration {
+          await memory.federatedTokens.forget(proof)
+        }
+        throw error
+      }
+    }
     let refusal: AcquisitionFailure
     do throws(AcquisitionFailure) {
       return try await send(credential, order[0])
@@ -165,7 +177,8 @@ func repeatedOnce<Answer: Sendable>(
   }
 }
 
-/// Which placement of its secret a provider has accepted from an application. Shared by all requests of a process.
+/// Which placement of its secret a provider has accepted from an application, and what else proves applications. Shared
+/// by all requests of a process.
 package final class ClientAuthenticationMemory: Sendable {
   private struct Name: Hashable {
     var authority: Authority
@@ -173,6 +186,8 @@ package final class ClientAuthenticationMemory: Sendable {
   }
 
   private let accepted = Locked<[Name: ClientSecretPlacement]>([:])
+  /// The tokens of other issuers that prove applications.
+  let federatedTokens = FederatedTokens()
 
   /// Nothing known yet.
   package init() {}

@@ -109,3 +109,14 @@ actor ProviderDirectory {
     }
   }
 }
+
+extension ProviderDirectory {
+  /// What it takes to obtain what proves an application, with the metadata of this directory.
+  nonisolated func surroundings(
+    now: @escaping @Sendable () -> UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
+  ) -> ProofSurroundings {
+    ProofSurroundings(now: now, sleep: sleep) { application throws(AcquisitionFailure) in
+      try await self.metadata(for: application)
+    }
+  }
+}

@@ -30,6 +30,8 @@ extension AcquisitionError {
     case .providerUnavailable(.unreached(let error), _): error.detail
     case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
     case .providerUnavailable(.assertion(let error), _): error.detail
+    case .providerUnavailable(.proof(let source, let error), _):
+      "\(source.words) gave no token that proves the application: \(error.detail)"
     case .providerUnavailable(.managedIdentity(let error), _): error.detail
     case .providerUnavailable(.actor(let error), _): "the actor's token: \(error.detail)"
     case .rejected(let reply, _): reply.detail
@@ -79,6 +81,17 @@ extension ClientAssertionError {
     case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.description)"
     case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     case .unsigned(let error): "the client assertion could not be signed: \(error.words)"
+    }
+  }
+}
+
+extension ClientProofSource {
+  fileprivate var words: String {
+    switch self {
+    case .managedIdentity(let kind): "the managed identity service (\(kind))"
+    case .gcp: "Google Cloud's metadata server"
+    case .githubActions: "the job's ID token service"
+    case .application(let name): "application '\(name)'"
     }
   }
 }

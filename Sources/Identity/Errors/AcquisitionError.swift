@@ -73,6 +73,8 @@ public enum ProviderTrouble: Sendable, Hashable {
   case answered(status: Int)
   /// It was not asked: what the application proves itself with is not there. It may be in a moment.
   case assertion(ClientAssertionError)
+  /// It was not asked: who hands out what proves the application gave nothing, for this reason.
+  case proof(ClientProofSource, AcquisitionError)
   /// The service of a managed identity was asked in vain, for a reason on this machine.
   case managedIdentity(ManagedIdentityError)
   /// It was not asked: the token of who acts for the caller cannot be read.
@@ -96,6 +98,18 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
   case notSigned(path: String)
   /// The certificate's key made no signature.
   case unsigned(CryptoError)
+}
+
+/// Who hands out what proves an application.
+public enum ClientProofSource: Sendable, Hashable {
+  /// The service of a managed identity, by its kind.
+  case managedIdentity(String)
+  /// Google Cloud's metadata server.
+  case gcp
+  /// The job service of GitHub Actions or Forgejo Actions.
+  case githubActions
+  /// Another application, by its name.
+  case application(String)
 }
 
 /// Why a managed identity has no token, beside what its service answers.

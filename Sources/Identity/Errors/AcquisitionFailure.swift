@@ -5,7 +5,7 @@ internal import HTTPClient
 internal import Tokens
 
 /// A failed attempt, before it becomes what callers are told.
-enum AcquisitionFailure: Error, Hashable {
+indirect enum AcquisitionFailure: Error, Hashable {
   /// The request for metadata or token got no answer.
   case unreached(FetchError)
   /// The metadata's address answered, but not with metadata.
@@ -18,6 +18,8 @@ enum AcquisitionFailure: Error, Hashable {
   case scopesNotGranted(TokenFailure)
   /// The application has nothing to prove itself with.
   case assertion(ClientAssertionError)
+  /// Who hands out what proves the application gave nothing.
+  case proof(ClientProofSource, AcquisitionFailure)
   /// The machine's identity service was asked in vain.
   case managedIdentity(ManagedIdentityError)
   /// Nothing was found, in a cache that cannot be read.
@@ -35,6 +37,7 @@ enum AcquisitionFailure: Error, Hashable {
     case .unreached, .assertion, .managedIdentity, .cacheUnread, .actor: .transient
     case .metadata(let status, _, _): Self.isTransient(status) ? .transient : .configuration
     case .document: .configuration
+    case .proof(_, let failure): failure.errorClass == .transient ? .transient : .configuration
     case .token(let failure): failure.errorClass
     case .interaction, .scopesNotGranted, .assertionUnusable: .signInNeeded
     }
@@ -47,6 +50,7 @@ enum AcquisitionFailure: Error, Hashable {
       nil
     case .metadata(_, let seconds, _): seconds
     case .token(let failure), .scopesNotGranted(let failure): failure.retryAfter
+    case .proof(_, let failure): failure.retryAfter
     }
   }
 
@@ -59,6 +63,9 @@ enum AcquisitionFailure: Error, Hashable {
     case .metadata(let status, _, let reply): .unusableMetadata(.status(status, reply), retryAfter: seconds)
     case .document(let error): .unusableMetadata(.document(error), retryAfter: seconds)
     case .assertion(let error): .providerUnavailable(.assertion(error), retryAfter: seconds)
+    case .proof(let source, let failure):
+      .providerUnavailable(
+        .proof(source, failure.error(for: key.ofApplication, retryAfter: seconds)), retryAfter: seconds)
     case .managedIdentity(let error): .providerUnavailable(.managedIdentity(error), retryAfter: seconds)
     case .cacheUnread: .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
     case .actor(let error): .providerUnavailable(.actor(error), retryAfter: seconds)
@@ -94,7 +101,7 @@ enum AcquisitionFailure: Error, Hashable {
   /// to wait, or has nothing to prove itself with. `inTenant`: every other caller of the same tenant only.
   func isOfEveryCaller(inTenant: Bool) -> Bool {
     switch self {
-    case .assertion, .managedIdentity, .actor: true
+    case .assertion, .proof, .managedIdentity, .actor: true
     case .metadata, .document: !inTenant
     case .token(let failure):
       switch failure.reply?.error {
@@ -120,7 +127,8 @@ enum AcquisitionFailure: Error, Hashable {
     switch self {
     case .interaction(.userMismatch): false
     case .interaction, .cacheUnread, .assertionUnusable: true
-    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion, .managedIdentity, .actor: false
+    case .unreached, .metadata, .document, .token, .scopesNotGranted, .assertion, .proof, .managedIdentity, .actor:
+      false
     }
   }
 
@@ -138,5 +146,14 @@ enum AcquisitionFailure: Error, Hashable {
 
   private static func isTransient(_ status: Int) -> Bool {
     status >= 500 || status == 429 || status == 408
+  }
+}
+
+extension AcquisitionKey {
+  /// The same for the application itself: what proves it is nobody's.
+  fileprivate var ofApplication: AcquisitionKey {
+    var own = self
+    own.subject = .application
+    return own
   }
 }

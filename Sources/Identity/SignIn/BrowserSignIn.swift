@@ -43,6 +43,7 @@ package struct BrowserSignIn: Sendable {
     address.loginHint = request.loginHint
     address.maxAge = request.maxAge
     address.authenticationContexts = request.authenticationContexts
+    address.parameters = request.parameters
     // A provider that does not say it can post is not asked to.
     if takesForms, metadata.responseModes.contains(AuthorizationRequest.ResponseMode.formPost.rawValue) {
       address.responseMode = .formPost

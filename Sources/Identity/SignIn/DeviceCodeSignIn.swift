@@ -43,7 +43,7 @@ package struct DeviceCodeSignIn: Sendable {
     guard metadata.url(of: .deviceAuthorization) != nil else { throw .unsupported(.deviceCode) }
     do throws(AcquisitionFailure) {
       return try await exchange.requests(metadata).deviceCode(
-        scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims)
+        scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims, parameters: request.parameters)
     } catch {
       throw exchange.failure(error)
     }
@@ -69,7 +69,7 @@ package struct DeviceCodeSignIn: Sendable {
       } catch {
         switch error {
         case .token(let failure): action = polling.next(after: failure, now: exchange.now())
-        case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .managedIdentity, .cacheUnread,
+        case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .proof, .managedIdentity, .cacheUnread,
           .actor, .assertionUnusable, .interaction:
           action = polling.nextWithoutAnswer(now: exchange.now())
         }

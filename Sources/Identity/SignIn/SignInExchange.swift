@@ -24,11 +24,15 @@ struct SignInExchange {
   func redeem(
     _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    try await requests(metadata).tokens(for: grant, scopes: scopes, claims: request.mergedClaims)
+    try await requests(metadata).tokens(
+      for: grant, scopes: scopes, claims: request.mergedClaims, parameters: request.parameters)
   }
 
   func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
-    ProviderRequests(application: application, metadata: metadata, now: now)
+    ProviderRequests(
+      application: application, metadata: metadata,
+      surroundings: ProviderDirectory(now: now, tenants: store.tenants).surroundings(
+        now: now, sleep: TokenBroker.sleep))
   }
 
   /// Believes the ID token. Nothing is kept yet, and nothing ever of a person who is not expected.
@@ -41,7 +45,7 @@ struct SignInExchange {
       application.authority.isStrictAboutScopes ? request.scopes.union(request.extraScopes).decorated : nil
     let filing = SignInFiling(
       reply: reply, home: home, application: application, realm: metadata.realm, grantType: grant.type,
-      requested: request.scopes, authorized: authorized, arrival: now())
+      requested: request.scopes, authorized: authorized, isPlain: request.parameters.isEmpty, arrival: now())
     var document = await store.snapshot()
     guard let account = filing.add(to: &document) else { throw .withoutAccount }
     if let expected = request.expectedAccount, !account.isCalled(expected) { throw .otherAccount(account.name) }
@@ -145,16 +149,19 @@ struct SignInFiling: Sendable {
   let requested: ScopeSet
   /// What the person agreed to, where the provider takes scopes strictly.
   let authorized: ScopeSet?
+  /// Whether the access token is one for everybody who asks for its scopes.
+  let isPlain: Bool
   /// When the reply came.
   let arrival: UnixTime
 
   /// Adds it to a document; whose it is, or nil where nothing can be filed.
   func add(to document: inout CacheDocument) -> CachedAccount? {
     let authority = application.authority
-    let issued = IssuedTokens(
+    var issued = IssuedTokens(
       reply, clientID: application.clientID, environment: document.environment(ofAccount: home, at: authority),
       realm: realm, authority: authority.accountAuthority, grantType: grantType, requested: requested,
       isolation: authority.isolation, authorized: authorized)
+    issued.isPlain = isPlain
     guard document.add(issued, now: arrival) else { return nil }
     return document.accounts(authority: authority, clientID: application.clientID).first { $0.homeAccountID == home }
   }

@@ -10,6 +10,8 @@ package struct SignInRequest: Sendable {
   package var scopes: ScopeSet
   /// Scopes of other APIs to consent to at once, so that no further sign-in is needed for their tokens.
   package var extraScopes: ScopeSet
+  /// What a route adds to its requests.
+  package var parameters = TokenParameters.none
   /// Claims to satisfy, of a challenge.
   package var claims: Claims?
   /// What the person is shown; nil leaves that to the provider. Device codes have no prompt.

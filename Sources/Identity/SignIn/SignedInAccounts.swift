@@ -29,8 +29,11 @@ package struct SignedInAccounts: Sendable {
       of: account.homeAccountID, at: application.authority, clientID: application.clientID)
     if tokens.isEmpty { return }
     do throws(AcquisitionFailure) {
-      let metadata = try await ProviderDirectory(now: now, tenants: store.tenants).metadata(for: application)
-      let requests = ProviderRequests(application: application, metadata: metadata, now: now)
+      let directory = ProviderDirectory(now: now, tenants: store.tenants)
+      let metadata = try await directory.metadata(for: application)
+      let requests = ProviderRequests(
+        application: application, metadata: metadata,
+        surroundings: directory.surroundings(now: now, sleep: TokenBroker.sleep))
       for (token, hint) in tokens { try await requests.revoke(token, hint) }
     } catch {
       throw error.error(

@@ -4,7 +4,7 @@
 internal import COpenSSL
 
 /// Why a certificate and its key cannot be used.
-package enum SigningCertificateError: Error, Sendable, Hashable {
+public enum SigningCertificateError: Error, Sendable, Hashable {
   /// No certificate stands there: OpenSSL's words.
   case noCertificate(reason: String)
   /// No private key stands there: OpenSSL's words.

@@ -82,7 +82,7 @@ public final class TLSContext: @unchecked Sendable {
   public static func client(
     trustPath: String? = nil, identity: TLSIdentity? = nil
   ) throws(TLSConfigurationError) -> TLSContext {
-    try client(trustPath: trustPath) { context throws(TLSConfigurationError) in
+    try client(trust: trustPath.map { .file($0) } ?? .system) { context throws(TLSConfigurationError) in
       if let identity { try context.use(identity) }
     }
   }
@@ -91,22 +91,36 @@ public final class TLSContext: @unchecked Sendable {
   package static func client(
     trustPath: String?, showing certificate: SigningCertificate
   ) throws(TLSConfigurationError) -> TLSContext {
-    try client(trustPath: trustPath) { context throws(TLSConfigurationError) in
+    try client(trust: trustPath.map { .file($0) } ?? .system) { context throws(TLSConfigurationError) in
       guard certificate.isUsed(by: context.handle) else { throw .unavailable(TLSFailure()) }
     }
   }
 
+  /// The same, with peers verified only against the certificates in a PEM text.
+  package static func client(trustText: String) throws(TLSConfigurationError) -> TLSContext {
+    try client(trust: .text(trustText)) { _ throws(TLSConfigurationError) in }
+  }
+
+  /// What peers are verified against.
+  private enum Trust {
+    case system
+    case file(String)
+    case text(String)
+  }
+
   private static func client(
-    trustPath: String?, identify: (TLSContext) throws(TLSConfigurationError) -> Void
+    trust: Trust, identify: (TLSContext) throws(TLSConfigurationError) -> Void
   ) throws(TLSConfigurationError) -> TLSContext {
     let context = try TLSContext(.client)
     ERR_clear_error()
-    if let trustPath {
-      let file = try readable(trustPath)
+    switch trust {
+    case .text(let pem): try context.trust(pem)
+    case .file(let path):
+      let file = try readable(path)
       guard file.withPath({ SSL_CTX_load_verify_file(context.handle, $0) }) == 1 else {
-        throw .trust(path: trustPath, TLSFailure())
+        throw .trust(path: path, TLSFailure())
       }
-    } else {
+    case .system:
       try refuseTrustThatIsNoFile()
       guard SSL_CTX_set_default_verify_paths(context.handle) == 1 else { throw .trust(path: nil, TLSFailure()) }
     }
@@ -116,6 +130,20 @@ public final class TLSContext: @unchecked Sendable {
     let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
     SSL_CTX_set_alpn_protos(context.handle, protocols, UInt32(protocols.count))
     return context
+  }
+
+  private func trust(_ pem: String) throws(TLSConfigurationError) {
+    let bytes = Array(pem.utf8)
+    let text = BIO_new_mem_buf(bytes, Int32(bytes.count))
+    defer { BIO_free(text) }
+    var count = 0
+    while let certificate = PEM_read_bio_X509(text, nil, nil, nil) {
+      defer { X509_free(certificate) }
+      guard X509_STORE_add_cert(SSL_CTX_get_cert_store(handle), certificate) == 1 else { break }
+      count += 1
+    }
+    guard count > 0 else { throw .trust(path: nil, TLSFailure()) }
+    ERR_clear_error()
   }
 
   /// The side of a peer that is known by the SHA-1 of its certificate alone, such as Service Fabric's token service: no

@@ -264,6 +264,7 @@ package final class SignInHandler: Sendable {
     let requirement = await requirement(of: route)
     let people = await people(for: route)
     var wanted = SignInRequest(application: route.subscription.application, scopes: requirement.scopes)
+    wanted.parameters = route.subscription.key.parameters
     wanted.claims = requirement.need.claims
     wanted.authenticationContexts = requirement.need.authenticationContexts
     wanted.maxAge = requirement.need.maxAge

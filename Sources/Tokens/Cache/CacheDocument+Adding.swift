@@ -14,7 +14,7 @@ extension CacheDocument {
     if !issued.isApplicationOnly {
       guard let home = issued.home, issued.isSignIn || isSignedIn(home, issued) else { return false }
     }
-    addAccessToken(issued, now: now)
+    if issued.isPlain { addAccessToken(issued, now: now) }
     addIDToken(issued)
     if issued.isSignIn { addAccount(issued) }
     addRefreshToken(issued, now: now)

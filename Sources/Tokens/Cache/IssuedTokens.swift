@@ -31,6 +31,9 @@ package struct IssuedTokens: Sendable {
   package var isolation: String?
   /// What the person was asked for, where the provider grants exactly that or says what else; nil is `requested`.
   package var authorized: ScopeSet?
+  /// Whether the access token is one for everybody who asks for its scopes. One that was requested with further
+  /// parameters is not: a cache has no place that says with which.
+  package var isPlain = true
   /// Whose account they were renewed for. The reply to a refresh may not say it again; nil is whom the reply names.
   package var renewedFor: String?
   /// Whether a person just signed in. A silent refresh never brings an account back that was removed meanwhile.

@@ -5,7 +5,7 @@ package import Bytes
 package import HTTP
 
 /// Where the platforms of Azure hand out tokens for their identities.
-package enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
+public enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
   /// The instance metadata service of virtual machines and Kubernetes nodes.
   case imds
   /// App Service, Functions, Container Apps, Automation.
@@ -20,7 +20,7 @@ package enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Which of a machine's identities.
-package enum ManagedIdentityID: Sendable, Hashable {
+public enum ManagedIdentityID: Sendable, Hashable {
   /// The one that is the machine's own.
   case systemAssigned
   /// A user-assigned one, by its client id.
@@ -89,7 +89,7 @@ package struct ManagedIdentity: Sendable, Equatable {
 }
 
 /// Why there is no managed identity.
-package enum ManagedIdentityMistake: Error, Sendable, Hashable {
+public enum ManagedIdentityMistake: Error, Sendable, Hashable {
   /// The source that was chosen needs a variable of the environment that is not there.
   case variableMissing(ManagedIdentitySource, String)
   /// A variable holds no URL that can be used.

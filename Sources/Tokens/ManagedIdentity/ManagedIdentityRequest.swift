@@ -3,6 +3,33 @@
 package import Bytes
 package import HTTP
 
+/// What a service is told of a token that an API refused for its claims. Only Service Fabric's wants to know.
+package struct ManagedIdentityChallenge: Sendable {
+  /// What the application can handle (`xms_cc`).
+  package var capabilities: [String]
+  /// SHA-256 of the refused token.
+  package var refused: [UInt8]?
+
+  /// No challenge.
+  package static let none = ManagedIdentityChallenge(capabilities: [], refused: nil)
+
+  package init(capabilities: [String], refused: [UInt8]?) {
+    self.capabilities = capabilities
+    self.refused = refused
+  }
+
+  /// As Service Fabric reads it.
+  fileprivate var parameters: [(String, String)] {
+    var parameters: [(String, String)] = []
+    if !capabilities.isEmpty { parameters.append(("xms_cc", capabilities.joined(separator: ","))) }
+    if let refused {
+      let digits = refused.flatMap { [ASCII.hexadecimalDigit($0 >> 4), ASCII.hexadecimalDigit($0 & 0xF)] }
+      parameters.append(("token_sha256_to_refresh", String(decoding: digits, as: UTF8.self)))
+    }
+    return parameters
+  }
+}
+
 /// A request for a token of a managed identity.
 package struct ManagedIdentityRequest: Sendable {
   /// The whole address. A form goes by POST, everything else by GET.
@@ -16,7 +43,9 @@ package struct ManagedIdentityRequest: Sendable {
 
   /// Asks for a token for a resource.
   /// - Parameter arcKey: what the agent of Azure Arc wrote into the file that it named.
-  package init(_ identity: ManagedIdentity, resource: String, arcKey: Secret? = nil) {
+  package init(
+    _ identity: ManagedIdentity, resource: String, challenge: ManagedIdentityChallenge = .none, arcKey: Secret? = nil
+  ) {
     var query: [(String, String)] = []
     var secret: Secret?
     fields = []
@@ -47,6 +76,7 @@ package struct ManagedIdentityRequest: Sendable {
     fields.append(("accept", "application/json"))
     query.append(("resource", resource))
     if let parameter = Self.parameter(identity) { query.append(parameter) }
+    if case .serviceFabric = identity.host { query += challenge.parameters }
     secrets = SentSecrets(secret.map { [$0] } ?? [])
     let pairs = query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
     var url = identity.host.endpoint

@@ -18,11 +18,17 @@ package struct Throttle: Sendable, Hashable {
   /// Failures in a row.
   package private(set) var failures = 0
   private var since = UnixTime(0)
+  private var refusedSince: UnixTime?
   private var until: UnixTime?
 
   /// Seconds for which a refused application or request is not tried again: long enough to end a storm, short enough
   /// that a corrected secret is noticed (msal-python's for identical requests).
   package static let refusal: Int64 = 60
+  /// Seconds for which a refusal is not repeated that may be over in a moment, because not all of the provider's
+  /// servers know what was registered: a federated credential, an identity's assignment.
+  package static let propagation: Int64 = 10
+  /// Seconds after the first refusal for which that may be the reason.
+  package static let propagationLimit: Int64 = 300
   /// Seconds for which a request that needs a person is not tried again (MSAL for .NET's).
   package static let signInNeeded: Int64 = 120
   /// The longest pause after transient failures without `Retry-After`, in seconds.
@@ -32,9 +38,14 @@ package struct Throttle: Sendable, Hashable {
   package init(_ requester: Requester = .proxy) { self.requester = requester }
 
   /// Takes a failure in. `Retry-After` wins over every rule; transient failures without it pause 1, 2, 4 … seconds.
-  package mutating func failed(_ errorClass: TokenErrorClass, retryAfter: Int64?, now: UnixTime) {
+  /// - Parameter mayPropagate: whether what proves the application may not be known everywhere yet.
+  package mutating func failed(
+    _ errorClass: TokenErrorClass, retryAfter: Int64?, mayPropagate: Bool = false, now: UnixTime
+  ) {
     failures += 1
     since = now
+    let refused = refusedSince ?? now
+    refusedSince = errorClass == .configuration ? refused : nil
     if let retryAfter {
       until = now + min(max(retryAfter, 1), RetryAfter.limit)
       return
@@ -45,6 +56,8 @@ package struct Throttle: Sendable, Hashable {
       return
     }
     switch errorClass {
+    case .configuration where mayPropagate && (0..<Self.propagationLimit).contains(now - refused):
+      until = now + Self.propagation
     case .configuration, .declined: until = now + Self.refusal
     case .signInNeeded, .policy, .refreshTokenUnusable, .familyMismatch: until = now + Self.signInNeeded
     case .transient: until = backoff

@@ -42,6 +42,14 @@ package struct TokenLifetime: Sendable, Hashable {
     refreshAt = now + max(due - Int64(spread), due / 2)
   }
 
+  /// The instants of a token that a renewal brought again, because its service keeps it: the service is asked when half
+  /// of what is left is over, and not sooner than after a minute.
+  package init(ofSameToken expiresIn: Int64, now: UnixTime) {
+    obtainedAt = now
+    expiresAt = now + expiresIn
+    refreshAt = now + min(max(expiresIn / 2, 60), expiresIn)
+  }
+
   /// The instants of a token that was held elsewhere.
   package init(obtainedAt: UnixTime, refreshAt: UnixTime, expiresAt: UnixTime) {
     self.obtainedAt = obtainedAt

@@ -29,24 +29,24 @@ package struct AcquisitionKey: Sendable, Hashable {
   package var credential: CredentialVersion
   /// On whose behalf.
   package var subject: TokenSubject
-  /// For which resource, where the request names one beside its scopes (RFC 8707).
-  package var resource: String?
   /// For what.
   package var scopes: ScopeSet
+  /// For whom, and what else a route adds to its requests.
+  package var parameters: TokenParameters
   /// With which claims and capabilities; the canonical text stands for its digest.
   package var claims: Claims?
 
   /// A key of these parts.
   package init(
     authority: Authority, clientID: String, credential: CredentialVersion, subject: TokenSubject,
-    resource: String? = nil, scopes: ScopeSet, claims: Claims?
+    scopes: ScopeSet, parameters: TokenParameters = .none, claims: Claims?
   ) {
     self.authority = authority
     self.clientID = clientID
     self.credential = credential
     self.subject = subject
-    self.resource = resource
     self.scopes = scopes
+    self.parameters = parameters
     self.claims = claims
   }
 }

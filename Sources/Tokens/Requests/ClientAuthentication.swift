@@ -12,9 +12,6 @@ struct ClientAuthentication {
     if case .secret = credential { placement == .basic } else { false }
   }
 
-  /// RFC 7523 §2.2.
-  private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-
   /// What stands near the front of the form.
   func begin(_ form: inout FormBody) {
     if !isInFields { form.append("client_id", clientID) }
@@ -24,8 +21,8 @@ struct ClientAuthentication {
   func end(_ form: inout FormBody) {
     switch credential {
     case .secret(let secret): if !isInFields { form.append("client_secret", secret) }
-    case .assertion(let assertion):
-      form.append("client_assertion_type", Self.assertionType)
+    case .assertion(let assertion, let type):
+      form.append("client_assertion_type", type.parameter)
       form.append("client_assertion", assertion)
     case nil: break
     }

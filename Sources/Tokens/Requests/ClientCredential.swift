@@ -1,13 +1,24 @@
 // What an application proves itself with. Where a secret is written is `ClientSecretPlacement`'s.
 
-public import Bytes
+package import Bytes
 
 /// What a confidential application proves itself with.
-public enum ClientCredential: Sendable, Equatable {
+package enum ClientCredential: Sendable, Equatable {
   /// A shared secret (RFC 6749 §2.3.1).
   case secret(Secret)
   /// A JWT by an issuer that the provider trusts to identify the application (RFC 7523 §2.2): a federated credential.
-  case assertion(Secret)
+  case assertion(Secret, type: ClientAssertionType = .jwtBearer)
+}
+
+/// What a client assertion is said to be (`client_assertion_type`).
+public enum ClientAssertionType: String, Sendable, Hashable, CaseIterable {
+  /// A JWT (RFC 7523 §2.2).
+  case jwtBearer = "jwt-bearer"
+  /// A SPIFFE JWT-SVID (draft-ietf-oauth-spiffe-client-auth), which Keycloak tells from other JWTs by this.
+  case jwtSPIFFE = "jwt-spiffe"
+
+  /// The parameter's value.
+  package var parameter: String { "urn:ietf:params:oauth:client-assertion-type:\(rawValue)" }
 }
 
 /// Tells one credential of an application from the next one without showing either: part of every key, so that a token

@@ -16,6 +16,16 @@ package struct FormBody: Sendable {
     for byte in value.utf8 { Self.encode(byte, into: &bytes) }
   }
 
+  /// Appends what a route adds.
+  mutating func append(_ parameters: TokenParameters) {
+    for parameter in parameters.all {
+      if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+      for byte in parameter.name.utf8 { Self.encode(byte, into: &bytes) }
+      bytes.append(UInt8(ascii: "="))
+      for byte in parameter.value.utf8 { Self.encode(byte, into: &bytes) }
+    }
+  }
+
   /// Appends a member whose value is secret, without a text in between.
   mutating func append(_ name: StaticString, _ value: Secret) {
     append(name)

@@ -78,7 +78,7 @@ extension TokenRequest {
 extension ClientCredential {
   var secret: Secret {
     switch self {
-    case .secret(let secret), .assertion(let secret): secret
+    case .secret(let secret), .assertion(let secret, _): secret
     }
   }
 }

@@ -20,12 +20,15 @@ package struct TokenRequest: Sendable {
   package var scopes: ScopeSet
   /// Claims and capabilities, merged.
   package var claims: Claims?
+  /// What a route adds.
+  package var parameters: TokenParameters
 
   /// A request of these parts.
   /// - Parameter placement: nil is the provider's first.
   package init(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
-    credential: ClientCredential?, grant: TokenGrant, scopes: ScopeSet, claims: Claims?
+    credential: ClientCredential?, grant: TokenGrant, scopes: ScopeSet, claims: Claims?,
+    parameters: TokenParameters = .none
   ) {
     self.metadata = metadata
     self.placement = placement ?? metadata.secretPlacements[0]
@@ -34,6 +37,7 @@ package struct TokenRequest: Sendable {
     self.grant = grant
     self.scopes = scopes
     self.claims = claims
+    self.parameters = parameters
   }
 
   /// The content type of every token request.
@@ -86,6 +90,7 @@ package struct TokenRequest: Sendable {
     }
     if grant.isForAccount { form.append("client_info", "1") }
     if let claims { form.append("claims", claims.text) }
+    form.append(parameters)
     authentication.end(&form)
     return form.bytes
   }

@@ -37,6 +37,8 @@ package struct AuthorizationRequest: Sendable {
   package var maxAge: Int64?
   /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1).
   package var authenticationContexts: [String] = []
+  /// What a route adds.
+  package var parameters = TokenParameters.none
 
   /// How a refresh token is asked for.
   package var offlineAccess = OfflineAccess.scope
@@ -92,6 +94,7 @@ package struct AuthorizationRequest: Sendable {
       query.append("acr_values", authenticationContexts.joined(separator: " "))
     }
     if let claims { query.append("claims", claims.text) }
+    query.append(parameters)
   }
 
   /// What the person is shown, with the consent that a refresh token takes.

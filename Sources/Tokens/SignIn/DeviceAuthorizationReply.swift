@@ -73,6 +73,8 @@ package struct DeviceAuthorizationRequest: Sendable {
   package let scopes: ScopeSet
   /// Claims and capabilities, merged.
   package var claims: Claims?
+  /// What a route adds.
+  package var parameters: TokenParameters
   /// What the provider could repeat of it.
   package let sentSecrets: SentSecrets
   private let authentication: ClientAuthentication
@@ -83,7 +85,8 @@ package struct DeviceAuthorizationRequest: Sendable {
   ///   - showsCertificate: whether the application proves itself in the TLS handshake.
   package init?(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
-    credential: ClientCredential?, showsCertificate: Bool = false, scopes: ScopeSet, claims: Claims?
+    credential: ClientCredential?, showsCertificate: Bool = false, scopes: ScopeSet, claims: Claims?,
+    parameters: TokenParameters = .none
   ) {
     guard let endpoint = metadata.url(of: .deviceAuthorization, showingCertificate: showsCertificate) else {
       return nil
@@ -92,6 +95,7 @@ package struct DeviceAuthorizationRequest: Sendable {
     self.clientID = clientID
     self.scopes = scopes.decorated(metadata.offlineAccess)
     self.claims = claims
+    self.parameters = parameters
     sentSecrets = SentSecrets(credential.map { [$0.secret] } ?? [])
     authentication = ClientAuthentication(
       clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
@@ -103,6 +107,7 @@ package struct DeviceAuthorizationRequest: Sendable {
     authentication.begin(&form)
     form.append("scope", scopes.description)
     if let claims { form.append("claims", claims.text) }
+    form.append(parameters)
     authentication.end(&form)
     return form.bytes
   }

@@ -27,8 +27,11 @@ extension Application {
 
   /// The application for work on the cache alone: its provider is out of reach.
   init(offline settings: ApplicationSettings) {
-    self.init(settings, credential: nil) { request throws(FetchError) in throw .closed(host: request.url.host) }
+    self.init(settings, credential: nil, fetch: Self.offline)
   }
+
+  /// Reaches nobody.
+  static let offline: Fetch = { request throws(FetchError) in throw .closed(host: request.url.host) }
 }
 
 extension ManagedIdentitySettings {
@@ -55,19 +58,19 @@ extension LoadedConfiguration {
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     subscription(
-      of: TokenChoiceSettings.Entry(token: route.token, authority: route.authority), credentials: credentials,
-      authentication: authentication, fetch: fetch)
+      of: TokenChoiceSettings.Entry(token: route.token, authority: route.authority), on: route,
+      credentials: credentials, authentication: authentication, fetch: fetch)
   }
 
-  /// The same for a token that callers may pick.
+  /// The same for a token that callers of the route may pick.
   func subscription(
-    of wanted: TokenChoiceSettings.Entry, credentials: CredentialVersions,
+    of wanted: TokenChoiceSettings.Entry, on route: RouteSettings, credentials: CredentialVersions,
     authentication: ClientAuthenticationMemory, fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     func application(_ name: String, at authority: Authority?) -> Application? {
       settings.application(named: name).map {
         var application = Application(
-          $0, credential: certificates.credential(of: $0), version: credentials[$0], fetch: fetch($0))
+          $0, credential: certificates.credential(of: $0, fetch: fetch), version: credentials[$0], fetch: fetch($0))
         application.authentication = authentication
         if let authority { application.move(to: authority) }
         application.boundCertificate = certificates.shownToUpstreams(by: $0)?.sha256
@@ -77,10 +80,12 @@ extension LoadedConfiguration {
     return switch wanted.token {
     case .none: nil
     case .application(let name, let scopes):
-      application(name, at: wanted.authority).map { TokenSubscription(application: $0, scopes: scopes) }
+      application(name, at: wanted.authority).map {
+        TokenSubscription(application: $0, scopes: scopes, parameters: route.tokenParameters)
+      }
     case .account(let name, let account, let scopes):
       application(name, at: wanted.authority).map {
-        TokenSubscription(application: $0, account: account, scopes: scopes)
+        TokenSubscription(application: $0, account: account, scopes: scopes, parameters: route.tokenParameters)
       }
     case .caller(let name, let grant, let scopes):
       application(name, at: wanted.authority).map { own in
@@ -99,8 +104,38 @@ extension LoadedConfiguration {
               credential: other?.credentialVersion ?? CredentialVersion(0)))
         }
         return TokenSubscription(
-          application: own, callersBy: callersGrant, scopes: scopes, resourceApplication: other)
+          application: own, callersBy: callersGrant, scopes: scopes, parameters: route.tokenParameters,
+          resourceApplication: other)
       }
+    }
+  }
+}
+
+extension ApplicationSettings {
+  /// Where what proves it is handed out beside its provider.
+  fileprivate var proofEndpoint: HTTPURL? {
+    if case .federated(.service(let service), _)? = credential { return service.endpoint }
+    return machineIdentity?.identity.host.endpoint
+  }
+
+  /// Whether somebody else hands out what proves it to its provider.
+  var isProvenByOthers: Bool {
+    switch credential {
+    case .federated?, .assertionFile?: true
+    case .secret?, .certificate?, .mutualTLS?, .managedIdentity?, nil: false
+    }
+  }
+
+  /// Where what proves it comes from, for people; nil where the configuration says it all.
+  var proofDescription: String? {
+    switch credential {
+    case .federated(.service(let service), let audience)?:
+      "a token for \(audience) of \(service.endpoint.host) proves client_id \(clientID)"
+    case .assertionFile(let file)? where !file.variables.isEmpty:
+      "client_id \(clientID) of \(authority.value), proved by \(file.file.value) "
+        + "(by \(file.variables.joined(separator: ", ")))"
+        + (file.tokenProxy.map { "; token requests go to \($0.proxy.url)" } ?? "")
+    default: machineIdentity?.description
     }
   }
 }
@@ -157,6 +192,8 @@ struct CredentialVersions: Sendable {
 struct Providers {
   private let contexts: [String: TLSContext]
   private let machines: [String: TLSContext]
+  private let tokenProxies: [String: TLSContext]
+  private let federation: TLSContext?
   private let fetcher: Fetcher
   private let tracer: Tracer?
 
@@ -170,6 +207,8 @@ struct Providers {
     }
     contexts = named(configuration.contexts.applications)
     machines = named(configuration.contexts.machines)
+    tokenProxies = named(configuration.contexts.tokenProxies)
+    federation = configuration.contexts.federation
     self.fetcher = fetcher
     self.tracer = tracer
   }
@@ -177,22 +216,38 @@ struct Providers {
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
     let choice = application.proxy
-    let fetch = fetcher.bound(tls: contexts[application.name]) { url in choice.proxy(for: url) }
-    let provider = tracer?.tracing(fetch) ?? fetch
-    guard let endpoint = application.machineIdentity?.identity.host.endpoint else { return provider }
-    let service = machine(endpoint, machines[application.name])
-    let machine = tracer?.tracing(service) ?? service
+    func traced(_ fetch: @escaping Fetch) -> Fetch { tracer?.tracing(fetch) ?? fetch }
+    func outward(_ tls: TLSContext?) -> Fetch { fetcher.bound(tls: tls) { url in choice.proxy(for: url) } }
+    let direct = traced(outward(contexts[application.name]))
+    let provider = application.tokenProxy.map { binding($0, tokenProxies[application.name], direct) } ?? direct
+    guard let endpoint = application.proofEndpoint else { return provider }
+    let machine = traced(self.machine(endpoint, machines[application.name]))
+    let federation = traced(outward(federation))
     return { request throws(FetchError) in
       switch request.destination {
       case .provider: try await provider(request)
       case .machine: try await machine(request)
+      case .federation: try await federation(request)
       }
+    }
+  }
+
+  /// Sends token requests to the proxy of an AKS identity binding, and everything else to the provider.
+  private func binding(_ settings: TokenProxySettings, _ tls: TLSContext?, _ direct: @escaping Fetch) -> Fetch {
+    let proxy = settings.proxy
+    let bound = fetcher.bound(tls: tls, serverName: proxy.serverName)
+    let fetch = tracer?.tracing(bound) ?? bound
+    return { request throws(FetchError) in
+      guard case .post = request.method else { return try await direct(request) }
+      var request = request
+      request.url = proxy.address(for: request.url)
+      return try await fetch(request)
     }
   }
 
   /// The way to a service of the machine. It may have an address that no upstream may have.
   private func machine(_ endpoint: HTTPURL, _ tls: TLSContext?) -> Fetch {
-    guard let address = SocketAddress(literal: endpoint.host, port: endpoint.port) else {
+    guard let address = SocketAddress(literal: endpoint.connectionHost, port: endpoint.port) else {
       return fetcher.bound(tls: tls)
     }
     return fetcher.bound(to: address, tls: tls, timeout: .seconds(10))

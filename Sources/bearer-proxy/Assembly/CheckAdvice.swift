@@ -22,10 +22,12 @@ struct CheckAdvice {
   /// About a token, or the authority's metadata.
   func advice(_ error: AcquisitionError) -> String {
     if let identity = application?.managedIdentity, let advice = Self.advice(error, identity) { return advice }
+    if case .providerUnavailable(.proof(let source, let error), _) = error { return advice(source, error) }
     return switch error {
     case .providerUnavailable(.unreached(let error), _): advice(error)
     case .providerUnavailable(.answered, _):
       "The provider has trouble of its own. Try again later, and look at its status page."
+    case .providerUnavailable(.proof, _): "Look at what proves \(section)."
     case .providerUnavailable(.managedIdentity(.arcKey), _):
       "Only members of the group 'himds' may read the agent's keys: add the proxy's user to it (usermod -aG himds "
         + "USER)."
@@ -48,6 +50,22 @@ struct CheckAdvice {
       "Look at the file that 'actor' of the route names: it has to hold a JWT that this user may read."
     case .assertionRefused: "Nothing is to be done here: the caller is told what its token lacks."
     case .rejected(let reply, _): advice(reply)
+    }
+  }
+
+  /// About who hands out what proves the application.
+  private func advice(_ source: ClientProofSource, _ error: AcquisitionError) -> String {
+    switch source {
+    case .managedIdentity:
+      return application?.machineIdentity.flatMap { Self.advice(error, $0) } ?? advice(error)
+    case .gcp:
+      return "Is this a machine, pod or job of Google Cloud with a service account, and does no network policy keep "
+        + "the proxy from its metadata server?"
+    case .githubActions:
+      return "Has the job 'permissions: {id-token: write}', and does it still run? Its token ends with it."
+    case .application(let name):
+      return "Correct application '\(name)' first: its tokens prove \(section). A route of its own shows more in "
+        + "'check --live'."
     }
   }
 
@@ -77,6 +95,11 @@ struct CheckAdvice {
       "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, with "
         + "tls_client_auth or self_signed_tls_client_auth, and check 'client_id'. Does the token endpoint, or its "
         + "alias in mtls_endpoint_aliases, ask for certificates?"
+    case "invalid_client" where application?.isProvenByOthers == true,
+      "invalid_request" where application?.isProvenByOthers == true:
+      "Register a federated credential for \(section) with exactly the issuer, subject and audience of the token that "
+        + "proves it: 'check --live' shows them. What was registered a moment ago is known some minutes later; the "
+        + "proxy asks again every 10 seconds for 5 minutes, then every minute."
     case "invalid_client" where thumbprint != nil:
       "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, and check "
         + "'client_id' and 'authority'. If it is registered, does the provider want another 'algorithm', 'key_id', "
@@ -126,6 +149,10 @@ struct CheckAdvice {
   static let clockAdvice =
     "Set this machine's clock and keep it right (timedatectl set-ntp true, or chrony): else tokens are used after "
     + "their end, or not at all."
+
+  /// About a token of another issuer that is over.
+  static let proofAdvice =
+    "Does what keeps the token fresh still run (kubelet, spiffe-helper), and is this machine's clock right (date -u)?"
 
   private static let proxyAdvice =
     "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that "

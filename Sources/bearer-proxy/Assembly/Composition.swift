@@ -237,7 +237,7 @@ struct Composition {
         subscription: subscription,
         choices: (route.tokenChoice?.tokens ?? [:]).sorted { $0.key < $1.key }.compactMap { value, token in
           configuration.subscription(
-            of: token, credentials: credentials, authentication: authentication, fetch: providers.fetch
+            of: token, on: route, credentials: credentials, authentication: authentication, fetch: providers.fetch
           ).map { (value: value, subscription: $0) }
         })
     }

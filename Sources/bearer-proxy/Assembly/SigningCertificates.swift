@@ -4,6 +4,7 @@
 
 import Bytes
 import Configuration
+import HTTPClient
 import Identity
 import Platform
 import Proxy
@@ -24,12 +25,14 @@ struct SigningCertificates: Sendable {
     }
   }
 
+  private let applications: [ApplicationSettings]
   /// By the application's name, in the order of the file.
   let loaded: [(application: String, Loaded)]
 
   /// Loads every file.
   init(_ settings: Settings) throws(ConfigurationError) {
     var loader = SigningCertificateLoader()
+    applications = settings.applications
     loaded = settings.applications.compactMap { application in
       guard let certificate = application.certificate else { return nil }
       return loader.load(certificate, of: application).map { (application.name, $0) }
@@ -37,8 +40,9 @@ struct SigningCertificates: Sendable {
     if !loader.issues.isEmpty { throw ConfigurationError(loader.issues) }
   }
 
-  private init(_ loaded: [(application: String, Loaded)] = []) {
+  private init(_ loaded: [(application: String, Loaded)] = [], of applications: [ApplicationSettings] = []) {
     self.loaded = loaded
+    self.applications = applications
   }
 
   /// The same with those of some applications as they were in `former`.
@@ -46,21 +50,38 @@ struct SigningCertificates: Sendable {
     SigningCertificates(
       loaded.map { own in
         names.contains(own.application) ? former.loaded.first { $0.application == own.application } ?? own : own
-      })
+      }, of: applications)
   }
 
   /// For configurations without any.
   static let none = SigningCertificates()
 
   /// What an application proves itself with; nil for a public client.
-  func credential(of application: ApplicationSettings) -> CredentialSource? {
+  /// - Parameter fetch: makes the way to the provider of an application that proves another one.
+  func credential(
+    of application: ApplicationSettings, fetch: (ApplicationSettings) -> Fetch = { _ in Application.offline }
+  ) -> CredentialSource? {
     switch application.credential {
     case nil: return nil
     case .secret(let secret): return .secret(secret)
-    case .assertionFile(let file): return .assertionFile(path: file.value)
+    case .assertionFile(let settings): return .assertionFile(path: settings.file.value, settings.type)
     case .managedIdentity(let settings): return .managedIdentity(settings.identity)
-    case .federated(let settings, let audience): return .federated(settings.identity, audience: audience)
+    case .federated(let source, let audience):
+      return self.source(source, fetch).map { .federated($0, audience: audience) }
     case .certificate, .mutualTLS: return loaded.first { $0.application == application.name }?.1.credential
+    }
+  }
+
+  private func source(
+    _ source: FederatedSourceSettings, _ fetch: (ApplicationSettings) -> Fetch
+  ) -> FederatedTokenSource? {
+    switch source {
+    case .managedIdentity(let settings): .managedIdentity(settings.identity)
+    case .service(let service): .service(service)
+    case .application(let name):
+      applications.first { $0.name == name.value }.map {
+        .application(Application($0, credential: credential(of: $0, fetch: fetch), fetch: fetch($0)))
+      }
     }
   }
 

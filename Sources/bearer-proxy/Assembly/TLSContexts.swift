@@ -16,6 +16,10 @@ struct TLSContexts {
   let applications: [TLSContext?]
   /// By the application's position, for services of the machine; `nil` for those that speak plain HTTP.
   let machines: [TLSContext?]
+  /// By the application's position, for the proxies that token requests go to; `nil` where they go to the provider.
+  let tokenProxies: [TLSContext?]
+  /// For services elsewhere that hand out what proves an application; `nil` where there is none.
+  let federation: TLSContext?
   /// For the authorities of callers' tokens, by their CA file.
   let callerIssuers: [String?: TLSContext]
   /// What files each context was made of.
@@ -46,6 +50,12 @@ struct TLSContexts {
     machines = settings.applications.map { application in
       application.machineIdentity.flatMap { loader.pinned($0.identity.host, user: application.authority) }
     }
+    tokenProxies = settings.applications.map { application in application.tokenProxy.flatMap { loader.tokenProxy($0) } }
+    let federated = settings.applications.first { application in
+      guard case .federated(.service(.githubActions(let url, _)), _)? = application.credential else { return false }
+      return url.scheme == .https
+    }
+    federation = federated.flatMap { loader.client(caFile: nil, .none, user: $0.authority) }
     var callerIssuers: [String?: TLSContext] = [:]
     for rule in settings.callerIssuers where rule.authority.value.url.scheme == .https {
       callerIssuers[rule.caFile?.value] = loader.client(caFile: rule.caFile, .none, user: rule.authority)
@@ -156,6 +166,19 @@ private struct TLSContextLoader {
       return try TLSContext.client(pinned: thumbprint)
     } catch {
       issues.append(user.issue("TLS cannot be used: \(error)"))
+      return nil
+    }
+  }
+
+  /// For the proxy of an AKS identity binding.
+  mutating func tokenProxy(_ settings: TokenProxySettings) -> TLSContext? {
+    guard case .text(let text) = settings.proxy.trust else {
+      return client(caFile: settings.caFile, .none, user: settings.place)
+    }
+    do throws(TLSConfigurationError) {
+      return try TLSContext.client(trustText: text)
+    } catch {
+      issues.append(settings.place.issue("AZURE_KUBERNETES_CA_DATA holds no usable certification authorities"))
       return nil
     }
   }

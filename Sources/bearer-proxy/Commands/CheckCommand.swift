@@ -16,7 +16,7 @@ struct CheckCommand {
       text: warnings.map { $0.warning + "\n" }.joined()
         + "\(configuration): ok (\(routes), \(applications))\n"
         + settings.applications.compactMap { application in
-          application.machineIdentity.map { "application '\(application.name)': \($0.description)\n" }
+          application.proofDescription.map { "application '\(application.name)': \($0)\n" }
         }.joined() + Tracing(context.environment).report, status: .done)
   }
 

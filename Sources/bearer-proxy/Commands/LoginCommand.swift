@@ -45,12 +45,14 @@ struct LoginCommand {
         "\(options.configuration) keeps tokens in memory, which ends with this command; set cache: {file: PATH}")
     }
     let network = try context.network()
+    let providers = context.providers(configuration, network)
     var request = SignInRequest(
       application: Application(
-        application, credential: configuration.certificates.credential(of: application),
-        fetch: context.providers(configuration, network)(application)),
+        application, credential: configuration.certificates.credential(of: application, fetch: providers),
+        fetch: providers(application)),
       scopes: plan.scopes, extraScopes: plan.extraScopes)
     if let authority = plan.authority { request.application.move(to: authority) }
+    request.parameters = plan.parameters
     request.claims = options.claims
     let shown = ShownName(application.name, application.displayName)
     request.displayName = shown.shown

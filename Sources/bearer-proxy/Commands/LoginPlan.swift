@@ -31,6 +31,8 @@ struct LoginPlan: Equatable {
   var scopes: ScopeSet
   /// What is consented to beside that.
   var extraScopes: ScopeSet
+  /// What the routes add to the requests.
+  var parameters: TokenParameters
   /// The account that the routes name.
   var account: String?
   /// The routes that get their tokens from this sign-in.
@@ -50,38 +52,46 @@ struct LoginPlan: Equatable {
       }
       self.init(
         application: application, authority: route.authority, scopes: scopes, extraScopes: options.extraScopes,
+        parameters: route.tokenParameters,
         account: account, routes: [ShownName(name, route.displayName)])
     case .application(let name):
       guard applications.contains(name) else {
         throw .unknownApplication(name, among: applications)
       }
-      let wishes = routes.compactMap {
-        route -> (route: ShownName, authority: Authority?, account: String?, scopes: ScopeSet)? in
+      typealias Wish = (
+        route: ShownName, authority: Authority?, account: String?, scopes: ScopeSet, parameters: TokenParameters
+      )
+      let wishes = routes.compactMap { route -> Wish? in
         guard case .account(name, let account, let scopes) = route.token else { return nil }
-        return (ShownName(route.name, route.displayName), route.authority, account, scopes)
+        return (ShownName(route.name, route.displayName), route.authority, account, scopes, route.tokenParameters)
       }
       let first = wishes.first
       // Consent in one tenant is none in another.
-      let served = wishes.filter { $0.account == first?.account && $0.authority == first?.authority }
+      let served = wishes.filter {
+        $0.account == first?.account && $0.authority == first?.authority && $0.parameters == first?.parameters
+      }
       let others = served.dropFirst().map(\.scopes)
       let joined = others.reduce(ScopeSet.none) { $0.union($1) }
       let all = joined.union(first?.scopes ?? .none)
       let hasDefault = all.words.contains { $0.hasSuffix("/.default") }
       self.init(
         application: name, authority: first?.authority, scopes: first?.scopes ?? .none,
-        extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined), account: first?.account,
+        extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined),
+        parameters: first?.parameters ?? .none, account: first?.account,
         routes: served.map(\.route))
     }
   }
 
   private init(
-    application: String, authority: Authority?, scopes: ScopeSet, extraScopes: ScopeSet, account: String?,
+    application: String, authority: Authority?, scopes: ScopeSet, extraScopes: ScopeSet, parameters: TokenParameters,
+    account: String?,
     routes: [ShownName]
   ) {
     self.application = application
     self.authority = authority
     self.scopes = scopes
     self.extraScopes = extraScopes
+    self.parameters = parameters
     self.account = account
     self.routes = routes
   }
@@ -151,7 +161,8 @@ struct RememberedRequirement {
     now: @escaping @Sendable () -> UnixTime
   ) async {
     guard case .route(let name) = target else { return nil }
-    let wish = TokenSubscription(application: application, account: plan.account, scopes: plan.scopes)
+    let wish = TokenSubscription(
+      application: application, account: plan.account, scopes: plan.scopes, parameters: plan.parameters)
     memory = SignInRequirements(beside: store, subscriptions: [name: wish], now: now)
     route = name
     guard let need = await memory.requirement(of: name) else { return nil }

@@ -16,7 +16,8 @@ struct LogoutCommand {
       let configuration = try context.configuration(options.configuration)
       let provider = context.providers(configuration, network)
       applications = configuration.settings.applications.filter { $0.managedIdentity == nil }.map {
-        Application($0, credential: configuration.certificates.credential(of: $0), fetch: provider($0))
+        Application(
+          $0, credential: configuration.certificates.credential(of: $0, fetch: provider), fetch: provider($0))
       }
       cache = configuration.cache
     } else {

@@ -54,6 +54,7 @@ struct CheckStep: Equatable {
     case cacheLock = "cache_lock"
     case configuration
     case authority
+    case credential
     case token
     case signIn = "sign_in"
     case clock

@@ -48,6 +48,7 @@ struct RouteChain: Sendable {
         steps.append(step)
         metadata = found
       }
+      if application?.isProvenByOthers == true { steps.append(await credential(subscription)) }
       let (step, value) =
         subscription.key.subject.isCaller
         ? (CheckStep(name: .token, verdict: .skipped, detail: "each caller's own token is exchanged"), nil)
@@ -85,6 +86,34 @@ struct RouteChain: Sendable {
         name: .authority, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began), detail: error.detail,
         advice: advisor.advice(error))
       return (step, nil)
+    }
+  }
+
+  /// What proves the application: a provider compares it with what is registered.
+  private func credential(_ subscription: TokenSubscription) async -> CheckStep {
+    let began = MonotonicTime.now
+    func step(_ verdict: CheckVerdict, _ detail: String, _ advice: String? = nil) -> CheckStep {
+      CheckStep(
+        name: .credential, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: detail,
+        advice: advice)
+    }
+    do throws(AcquisitionError) {
+      guard let claims = try await broker.proofClaims(for: subscription) else {
+        return step(.ok, "a token that does not say whom it is for")
+      }
+      let names = [
+        ("issuer", claims.issuer), ("subject", claims.subject),
+        ("audience", claims.audiences.isEmpty ? nil : claims.audiences.joined(separator: " ")),
+      ]
+      let words = names.map { "\($0.0) \($0.1 ?? "(none)")" }.joined(separator: ", ")
+      let left = claims.expiresAt.map { $0 - UnixTime.now }
+      if let left, left <= 0 {
+        return step(
+          .failed, "a token that ended \(Tokens.words(seconds: -left)) ago: \(words)", CheckAdvice.proofAdvice)
+      }
+      return step(.ok, "\(words)\(left.map { ", good for \(Tokens.words(seconds: $0))" } ?? "")")
+    } catch {
+      return step(.failed, error.detail, advisor.advice(error))
     }
   }
 

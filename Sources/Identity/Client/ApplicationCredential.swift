@@ -1,0 +1,235 @@
+// What a program gives a confidential application to prove itself with, and what becomes of it.
+
+public import Bytes
+internal import FoundationEssentials
+internal import HTTP
+internal import HTTPClient
+internal import Platform
+public import Tokens
+
+/// What proves a confidential application: MSAL's `client_credential`, without a callable.
+public struct ApplicationCredential: Sendable {
+  private enum Kind {
+    case source(CredentialSource)
+    case certificate(SigningCertificate, keyID: String?, sendsChain: Bool)
+    case federated(FederatedTokenSource, audience: String?)
+  }
+
+  private let kind: Kind
+
+  private init(_ kind: Kind) { self.kind = kind }
+
+  /// A client secret.
+  public static func secret(_ secret: Secret) -> ApplicationCredential {
+    ApplicationCredential(.source(.secret(secret)))
+  }
+
+  /// A JWT of another issuer.
+  public static func assertion(_ assertion: Secret, type: ClientAssertionType = .jwtBearer) -> ApplicationCredential {
+    ApplicationCredential(.source(.assertion(assertion, type)))
+  }
+
+  /// A file with such a JWT, which another program keeps fresh: it is read for each token request.
+  public static func assertionFile(
+    _ path: String, type: ClientAssertionType = .jwtBearer
+  ) -> ApplicationCredential {
+    ApplicationCredential(.source(.assertionFile(path: path, type)))
+  }
+
+  /// A certificate with its key, as PEM, which signs a JWT for each token request.
+  /// - Parameters:
+  ///   - path: the certificate, and its chain behind it.
+  ///   - keyFile: the private key; nil: it is in `path`.
+  ///   - passphrase: of an encrypted key.
+  ///   - keyID: the key's name at the provider (`kid`); nil: the certificate's thumbprint.
+  ///   - sendsChain: whether the JWT contains the certificates (`x5c`).
+  /// - Throws: `certificate` where the files do not fit together, `file` where one cannot be read.
+  public static func certificate(
+    _ path: String, keyFile: String? = nil, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false
+  ) throws(ClientApplicationError) -> ApplicationCredential {
+    let (certificate, key) = (try contents(path), try contents(keyFile ?? path))
+    return ApplicationCredential(
+      .certificate(
+        try loaded { () throws(SigningCertificateError) in
+          try SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.plainBytes)
+        }, keyID: keyID, sendsChain: sendsChain))
+  }
+
+  /// The same in a PKCS #12 archive (PFX).
+  public static func archive(
+    _ path: String, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false
+  ) throws(ClientApplicationError) -> ApplicationCredential {
+    let archive = try contents(path)
+    return ApplicationCredential(
+      .certificate(
+        try loaded { () throws(SigningCertificateError) in
+          try SigningCertificate(archive: archive, passphrase: passphrase?.plainBytes)
+        }, keyID: keyID, sendsChain: sendsChain))
+  }
+
+  /// A token of a user-assigned identity of the machine (Azure), also in other tenants.
+  /// - Parameter audience: nil is that of the authority's cloud.
+  /// - Throws: `managedIdentity` where the environment names no service that has it.
+  public static func managedIdentity(
+    _ id: ManagedIdentityID, audience: String? = nil
+  ) throws(ClientApplicationError) -> ApplicationCredential {
+    ApplicationCredential(.federated(.managedIdentity(try ManagedIdentity.found(id)), audience: audience))
+  }
+
+  /// The identity token of a Google Cloud machine, pod or job.
+  public static func gcp(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
+    try service(audience) { environment throws(FederatedTokenServiceMistake) in
+      try FederatedTokenService.gcp(environment: environment)
+    }
+  }
+
+  /// The ID token of a job of GitHub Actions or Forgejo Actions.
+  /// - Throws: `environment` where this is no job, or one without the permission `id-token: write`.
+  public static func githubActions(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
+    try service(audience) { environment throws(FederatedTokenServiceMistake) in
+      try FederatedTokenService.githubActions(environment: environment)
+    }
+  }
+
+  private static func service(
+    _ audience: String?, _ found: ([String: String]) throws(FederatedTokenServiceMistake) -> FederatedTokenService
+  ) throws(ClientApplicationError) -> ApplicationCredential {
+    do throws(FederatedTokenServiceMistake) {
+      return ApplicationCredential(
+        .federated(.service(try found(ProcessInfo.processInfo.environment)), audience: audience))
+    } catch {
+      switch error {
+      case .variableMissing(let name), .url(let name), .plaintext(let name): throw .environment(variable: name)
+      }
+    }
+  }
+
+  private static func loaded(
+    _ load: () throws(SigningCertificateError) -> SigningCertificate
+  ) throws(ClientApplicationError) -> SigningCertificate {
+    do throws(SigningCertificateError) {
+      return try load()
+    } catch {
+      throw .certificate(error)
+    }
+  }
+
+  private static func contents(_ path: String) throws(ClientApplicationError) -> [UInt8] {
+    do throws(FileReadError) {
+      return try ReadableFile.contents(of: path, limit: 1 << 20)
+    } catch {
+      throw .file(path: path, error)
+    }
+  }
+
+  /// What an application of a provider sends.
+  func source(at authority: Authority) throws(ClientApplicationError) -> CredentialSource {
+    switch kind {
+    case .source(let source): return source
+    case .federated(let source, let audience):
+      let audience = audience ?? authority.exchangeAudience
+      do throws(ScopeSetError) {
+        _ = try ScopeSet([audience])
+      } catch {
+        throw .scope(error)
+      }
+      return .federated(source, audience: audience)
+    case .certificate(let certificate, let keyID, let sendsChain):
+      guard let algorithm = authority.assertionAlgorithm(among: certificate.algorithms) else {
+        throw .certificate(.unusableKey(.wrongKeyKind))
+      }
+      return .certificate(certificate, ClientAssertionForm(algorithm, keyID: keyID, sendsChain: sendsChain))
+    }
+  }
+}
+
+extension ManagedIdentity {
+  /// An identity at the service that the environment names.
+  static func found(_ id: ManagedIdentityID) throws(ClientApplicationError) -> ManagedIdentity {
+    let hasAgent = FileManager.default.fileExists(atPath: ManagedIdentityDetection.arcAgent)
+    do throws(ManagedIdentityMistake) {
+      let detection = try ManagedIdentityDetection(
+        nil, environment: ProcessInfo.processInfo.environment, hasArcAgent: hasAgent)
+      return try ManagedIdentity(id, at: detection.host)
+    } catch {
+      throw .managedIdentity(error)
+    }
+  }
+}
+
+extension CredentialSource {
+  /// The ways to whom an application asks: its provider, and who hands out its proof.
+  func fetch(_ fetcher: Fetcher, provider: TLSContext?) throws(ClientApplicationError) -> Fetch {
+    let direct = fetcher.bound(tls: provider)
+    let endpoint: HTTPURL
+    var pin: [UInt8]?
+    switch self {
+    case .managedIdentity(let identity), .federated(.managedIdentity(let identity), _):
+      endpoint = identity.host.endpoint
+      if case .serviceFabric(_, _, let thumbprint) = identity.host { pin = thumbprint }
+    case .federated(.service(let service), _): endpoint = service.endpoint
+    case .secret, .assertion, .assertionFile, .certificate, .mutualTLS, .federated(.application, _): return direct
+    }
+    let (machine, federation): (Fetch, Fetch)
+    do throws(TLSConfigurationError) {
+      let tls = try pin.map { sha1 throws(TLSConfigurationError) in try TLSContext.client(pinned: sha1) }
+      if let address = SocketAddress(literal: endpoint.connectionHost, port: endpoint.port) {
+        machine = fetcher.bound(to: address, tls: tls, timeout: .seconds(10))
+      } else {
+        machine = fetcher.bound(tls: tls)
+      }
+      federation = fetcher.bound(tls: endpoint.scheme == .https ? try TLSContext.client() : nil)
+    } catch {
+      throw .trust(error)
+    }
+    return { request throws(FetchError) in
+      switch request.destination {
+      case .provider: try await direct(request)
+      case .machine: try await machine(request)
+      case .federation: try await federation(request)
+      }
+    }
+  }
+}
+
+extension HTTPURL {
+  /// Where a service of the machine is connected to: Google documents an address for its name, which some resolvers do
+  /// not know.
+  package var connectionHost: String { host == "metadata.google.internal" ? "169.254.169.254" : host }
+}
+
+extension Secret {
+  fileprivate var plainBytes: [UInt8] { bytes.withUnsafeBufferPointer { Array($0) } }
+}
+
+/// An application whose tokens are those of an identity of the machine (MSAL's `ManagedIdentityClient`): no provider is
+/// asked, and tokens stay in memory.
+public struct ManagedIdentityApplication: Sendable {
+  private let base: ClientApplicationBase
+
+  /// Finds the service that hands out the identity's tokens, by the environment, in MSAL's order. Nothing is requested
+  /// yet.
+  /// - Parameters:
+  ///   - id: which of the machine's identities.
+  ///   - clientCapabilities: what the program can handle, such as `cp1`; only Service Fabric's service is told.
+  /// - Throws: `managedIdentity` where the environment names no service that has it, `system` where the system gives no
+  ///   event loop.
+  public init(
+    _ id: ManagedIdentityID = .systemAssigned, clientCapabilities: [String] = []
+  ) throws(ClientApplicationError) {
+    base = try ClientApplicationBase(try ManagedIdentity.found(id), capabilities: clientCapabilities)
+  }
+
+  /// The identity's token for a resource (MSAL's `acquire_token_for_client`): the held one, or a new one.
+  /// - Parameters:
+  ///   - resource: such as `https://vault.azure.net`, with `/.default` behind it or without.
+  ///   - forceRefresh: asks the service whatever is held.
+  ///   - claims: what an API's challenge wants proved; asks the service too.
+  /// - Throws: `acquisition` where there is no token, `scope` where the resource cannot be requested.
+  public func acquireToken(
+    resource: String, forceRefresh: Bool = false, claims: Claims? = nil
+  ) async throws(ClientApplicationError) -> AuthenticationResult {
+    try await base.acquire(
+      .application, base.applicationScopes([resource]), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
+  }
+}

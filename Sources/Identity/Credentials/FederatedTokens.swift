@@ -1,0 +1,195 @@
+// Tokens that somebody else hands out, and that prove applications: whom to ask, and how long they are kept. What is
+// sent and what an answer means are Tokens' rules.
+
+internal import Bytes
+internal import HTTP
+internal import HTTPClient
+internal import Platform
+package import Tokens
+
+/// Who hands out tokens that prove an application.
+package indirect enum FederatedTokenSource: Sendable {
+  /// The service of a managed identity.
+  case managedIdentity(ManagedIdentity)
+  /// A service beside the workload.
+  case service(FederatedTokenService)
+  /// The provider of another application, which proves itself in its own way.
+  case application(Application)
+}
+
+extension FederatedTokenSource: Equatable {
+  /// Whether both ask for the same token with the same right: another application counts with its credential.
+  package static func == (left: FederatedTokenSource, right: FederatedTokenSource) -> Bool {
+    switch (left, right) {
+    case (.managedIdentity(let left), .managedIdentity(let right)): left == right
+    case (.service(let left), .service(let right)): left == right
+    case (.application(let left), .application(let right)):
+      left.authority == right.authority && left.clientID == right.clientID && left.credential == right.credential
+    default: false
+    }
+  }
+}
+
+/// What it takes to obtain what proves an application.
+struct ProofSurroundings: Sendable {
+  let now: @Sendable () -> UnixTime
+  /// Waits for seconds.
+  let sleep: @Sendable (Int64) async -> Void
+  /// What the provider of another application says of itself.
+  let discover: @Sendable (Application) async throws(AcquisitionFailure) -> ProviderMetadata
+}
+
+/// The tokens of other issuers that prove applications: asked for once for all who wait, kept in memory until a minute
+/// before their end.
+package actor FederatedTokens {
+  /// What it takes to get one.
+  struct Request: Sendable {
+    let source: FederatedTokenSource
+    let audience: String
+    /// The way of the application that is to be proven. Another application has its own.
+    let fetch: Fetch
+    let surroundings: ProofSurroundings
+  }
+
+  private struct Entry {
+    let source: FederatedTokenSource
+    let audience: String
+    var token: FederatedToken?
+    var flight: Task<Result<FederatedToken, AcquisitionFailure>, Never>?
+  }
+
+  private var entries: [Entry] = []
+
+  /// A token that is good for a minute and more, where its issuer has one.
+  func token(for request: Request) async throws(AcquisitionFailure) -> FederatedToken {
+    if let index = index(of: request) {
+      if let token = entries[index].token, token.isKept(at: request.surroundings.now()) { return token }
+      if let flight = entries[index].flight { return try await flight.value.get() }
+    }
+    let flight = Task { await self.obtain(request) }
+    if let index = index(of: request) {
+      entries[index].flight = flight
+    } else {
+      entries.append(Entry(source: request.source, audience: request.audience, flight: flight))
+    }
+    return try await flight.value.get()
+  }
+
+  /// Lets go of a token that a provider refused.
+  func forget(_ proof: Secret) {
+    for index in entries.indices where entries[index].token?.text == proof { entries[index].token = nil }
+  }
+
+  private func index(of request: Request) -> Int? {
+    entries.firstIndex { $0.audience == request.audience && $0.source == request.source }
+  }
+
+  private func obtain(_ request: Request) async -> Result<FederatedToken, AcquisitionFailure> {
+    let result: Result<FederatedToken, AcquisitionFailure>
+    do throws(AcquisitionFailure) {
+      result = .success(try await Self.token(for: request))
+    } catch {
+      result = .failure(.proof(ClientProofSource(request.source), error))
+    }
+    // What is over, or never was, belongs to a configuration that may be gone.
+    entries.removeAll { $0.flight == nil && $0.token?.isKept(at: request.surroundings.now()) != true }
+    if let index = index(of: request) {
+      entries[index].flight = nil
+      if case .success(let token) = result { entries[index].token = token }
+    }
+    return result
+  }
+
+  private static func token(for request: Request) async throws(AcquisitionFailure) -> FederatedToken {
+    let around = request.surroundings
+    switch request.source {
+    case .managedIdentity(let identity): return try await token(of: identity, for: request, request.fetch)
+    case .service(let service): return try await token(from: service, for: request)
+    case .application(let application):
+      if let identity = application.managedIdentity {
+        return try await token(of: identity, for: request, application.fetch)
+      }
+      let metadata = try await around.discover(application)
+      let (scopes, parameters) = application.authority.exchange(request.audience)
+      let reply = try await ProviderRequests(
+        application: application, metadata: metadata, surroundings: around
+      ).tokens(for: .clientCredentials, scopes: scopes, claims: nil, parameters: parameters)
+      return FederatedToken(reply.accessToken, expiresAt: around.now() + reply.expiresIn)
+    }
+  }
+
+  private static func token(
+    of identity: ManagedIdentity, for request: Request, _ fetch: @escaping Fetch
+  ) async throws(AcquisitionFailure) -> FederatedToken {
+    let around = request.surroundings
+    let client = ManagedIdentityClient(identity: identity, fetch: fetch, now: around.now, sleep: around.sleep)
+    let reply = try await client.token(for: request.audience)
+    return FederatedToken(reply.accessToken, expiresAt: around.now() + reply.expiresIn)
+  }
+
+  /// Asks a service of the workload; up to three times more where it is busy.
+  private static func token(
+    from service: FederatedTokenService, for request: Request
+  ) async throws(AcquisitionFailure) -> FederatedToken {
+    let around = request.surroundings
+    let wanted = FederatedTokenRequest(service, audience: request.audience)
+    var fetched = FetchRequest(.get, wanted.url, fields: wanted.fields)
+    fetched.destination = service.destination
+    var attempts = 0
+    while true {
+      let failure: TokenFailure
+      do throws(FetchError) {
+        let response = try await request.fetch(fetched)
+        do throws(TokenFailure) {
+          return try wanted.token(status: response.status, body: response.body, now: around.now()) {
+            response.value(of: $0)
+          }
+        } catch {
+          failure = error
+        }
+      } catch {
+        throw .unreached(error)
+      }
+      attempts += 1
+      guard attempts <= 3, failure.status >= 500 || failure.status == 429, !Task.isCancelled else {
+        throw .token(failure)
+      }
+      await around.sleep(failure.retryAfter ?? 1)
+    }
+  }
+}
+
+extension FederatedTokenService {
+  /// Google's is a service of the machine, never asked through a proxy; the one of a job is anywhere.
+  var destination: FetchRequest.Destination {
+    switch self {
+    case .gcp: .machine
+    case .githubActions: .federation
+    }
+  }
+}
+
+extension ClientProofSource {
+  init(_ source: FederatedTokenSource) {
+    switch source {
+    case .managedIdentity(let identity): self = .managedIdentity(identity.host.source.rawValue)
+    case .service(.gcp): self = .gcp
+    case .service(.githubActions): self = .githubActions
+    case .application(let application): self = .application(application.name)
+    }
+  }
+}
+
+extension Authority {
+  /// What an application of this provider requests for a token that another provider takes as proof.
+  fileprivate func exchange(_ audience: String) -> (ScopeSet, TokenParameters) {
+    do {
+      return switch scopeRule {
+      case .oneResourceDefault: (try ScopeSet(["\(audience)/.default"]), .none)
+      case .any: (.none, try TokenParameters(audience: audience))
+      }
+    } catch {
+      preconditionFailure("an audience is one word, which is checked where it is given")
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// Services beside the workload that hand it a signed token about itself: how they are found, what is sent to them, what
+// their answers mean. Asking them is Identity's.
+
+package import Bytes
+package import HTTP
+
+/// A service that vouches for a workload with a JWT, which a provider takes as an application's proof (workload
+/// identity federation).
+package enum FederatedTokenService: Sendable, Equatable {
+  /// The metadata server of Google Cloud.
+  case gcp(HTTPURL)
+  /// The service of GitHub Actions or Forgejo Actions for a job's ID tokens, and the token that requests them.
+  case githubActions(HTTPURL, token: Secret)
+
+  /// Google's, by its documented name. `GCE_METADATA_HOST` names another one, as for Google's own libraries.
+  package static func gcp(environment: [String: String]) throws(FederatedTokenServiceMistake) -> FederatedTokenService {
+    let variable = "GCE_METADATA_HOST"
+    let host = environment[variable].flatMap { $0.isEmpty ? nil : $0 } ?? "metadata.google.internal"
+    return .gcp(try url("http://\(host)/computeMetadata/v1/instance/service-accounts/default/identity", of: variable))
+  }
+
+  /// The one that a job's environment names. A job has it only with the permission `id-token: write`.
+  package static func githubActions(
+    environment: [String: String]
+  ) throws(FederatedTokenServiceMistake) -> FederatedTokenService {
+    let (address, secret) = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+    guard let text = environment[address], !text.isEmpty else { throw .variableMissing(address) }
+    guard let token = environment[secret], !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .variableMissing(secret)
+    }
+    let url = try url(text, of: address)
+    if url.scheme == .http, !url.isLoopback { throw .plaintext(address) }
+    return .githubActions(url, token: Secret(token))
+  }
+
+  private static func url(_ text: String, of variable: String) throws(FederatedTokenServiceMistake) -> HTTPURL {
+    do throws(HTTPURLError) {
+      return try HTTPURL(text)
+    } catch {
+      throw .url(variable)
+    }
+  }
+
+  /// Where it is.
+  package var endpoint: HTTPURL {
+    switch self {
+    case .gcp(let url), .githubActions(let url, _): url
+    }
+  }
+}
+
+/// Why there is no such service.
+package enum FederatedTokenServiceMistake: Error, Sendable, Hashable {
+  /// The environment lacks this variable.
+  case variableMissing(String)
+  /// The variable holds no URL that can be used.
+  case url(String)
+  /// The variable's URL would show the job's token to the network.
+  case plaintext(String)
+}
+
+/// A request for a token about the workload.
+package struct FederatedTokenRequest: Sendable {
+  /// The whole address.
+  package let url: HTTPURL
+  /// The request's fields, names in lower case. One may hold a secret.
+  package let fields: [(name: String, value: String)]
+  private let service: FederatedTokenService
+
+  /// Asks for a token for an audience.
+  package init(_ service: FederatedTokenService, audience: String) {
+    var bytes: [UInt8] = []
+    for byte in audience.utf8 { FormBody.encode(byte, into: &bytes) }
+    var query = "audience=\(String(decoding: bytes, as: UTF8.self))"
+    switch service {
+    case .gcp:
+      query += "&format=full"
+      fields = [("metadata-flavor", "Google")]
+    case .githubActions(_, let token):
+      fields = [("authorization", "bearer \(token.revealed())"), ("accept", "application/json; api-version=2.0")]
+    }
+    var url = service.endpoint
+    url.target += (url.target.contains("?") ? "&" : "?") + query
+    self.url = url
+    self.service = service
+  }
+
+  /// The token of an answer.
+  /// - Parameter field: finds a field of the answer by its lower-case name.
+  package func token(
+    status: Int, body: [UInt8], now: UnixTime, field: (String) -> String?
+  ) throws(TokenFailure) -> FederatedToken {
+    let wait = field("retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
+    func failure(_ cause: TokenFailure.Cause) -> TokenFailure { TokenFailure(cause, status: status, retryAfter: wait) }
+    if status >= 500 || status == 429 || status == 408 { throw failure(.unintelligible) }
+    let text: String
+    switch service {
+    case .gcp:
+      // Another server than Google's has no say (Google documents this field of every answer).
+      guard field("metadata-flavor") == "Google" else { throw failure(.unintelligible) }
+      text = String(decoding: body, as: UTF8.self)
+      guard status == 200 else { throw failure(.refused(Self.refusal(status, text.printable(words: 200)))) }
+    case .githubActions(_, let token):
+      let members = JSONValue(json: body)?.members ?? [:]
+      guard status == 200, let value = members["value"]?.text else {
+        let words = SentSecrets([token]).withholding(members)["message"]?.text
+        throw failure(.refused(Self.refusal(status, words)))
+      }
+      text = value
+    }
+    guard let token = FederatedToken(text.filter { !$0.isWhitespace }) else { throw failure(.unusableToken) }
+    return token
+  }
+
+  private static func refusal(_ status: Int, _ words: String?) -> TokenErrorReply {
+    TokenErrorReply(error: "status \(status)", description: words.map { $0.printable(words: 200) })
+  }
+}
+
+/// Another issuer's token that proves an application.
+package struct FederatedToken: Sendable {
+  /// The token.
+  package let text: Secret
+  /// When it ends; nil where it does not say.
+  package let expiresAt: UnixTime?
+  /// Who vouches for whom, and to whom, by the token's own account; nil for a token that is no JWT. A provider compares
+  /// these with what is registered.
+  package let claims: JWTClaims?
+
+  /// A JWT; nil where the text is none. The issuer is not known here, so nothing of it is verified.
+  package init?(_ text: String) {
+    do throws(JWTFormatError) {
+      claims = try SignedJWT(text).claims
+    } catch {
+      return nil
+    }
+    self.text = Secret(text)
+    expiresAt = claims?.expiresAt
+  }
+
+  /// A token that came with its lifetime.
+  package init(_ text: Secret, expiresAt: UnixTime) {
+    self.text = text
+    let read = FederatedToken(text.revealed())
+    claims = read?.claims
+    self.expiresAt = min(read?.expiresAt ?? expiresAt, expiresAt)
+  }
+
+  /// Seconds before its end in which it is not kept any more: it has to arrive before it ends.
+  package static let margin: Int64 = 60
+
+  /// Whether it may prove one more request. One that does not say when it ends is good for the request that it was
+  /// obtained for.
+  package func isKept(at now: UnixTime) -> Bool {
+    expiresAt.map { $0 - now >= Self.margin } ?? false
+  }
+}

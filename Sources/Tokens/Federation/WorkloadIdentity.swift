@@ -1,0 +1,95 @@
+// What Azure's webhook for workload identity says in a pod's environment, taken together.
+
+package import HTTP
+
+/// The identity of a pod: an application, its tenant, and the file with the service account's token.
+package struct WorkloadIdentity: Sendable, Equatable {
+  /// `AZURE_FEDERATED_TOKEN_FILE`.
+  package var file: String
+  /// `AZURE_CLIENT_ID`; nil where the environment does not say.
+  package var clientID: String?
+  /// `AZURE_TENANT_ID` at `AZURE_AUTHORITY_HOST`; nil where the environment names no tenant.
+  package var authority: String?
+
+  /// Where the environment names no host, as for Azure's own libraries.
+  private static let usualHost = "https://login.microsoftonline.com"
+
+  /// Reads the environment.
+  package init(environment: [String: String]) throws(WorkloadIdentityMistake) {
+    func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    guard let file = text("AZURE_FEDERATED_TOKEN_FILE") else { throw .variableMissing("AZURE_FEDERATED_TOKEN_FILE") }
+    self.file = file
+    clientID = text("AZURE_CLIENT_ID")
+    authority = text("AZURE_TENANT_ID").map { tenant in
+      var host = text("AZURE_AUTHORITY_HOST") ?? Self.usualHost
+      while host.hasSuffix("/") { host.removeLast() }
+      return Self.spelled("\(host)/\(tenant)")
+    }
+  }
+
+  /// Every such authority is Entra's, or shaped like it: at a host that is not known for it, the issuer is spelled as
+  /// Entra does.
+  private static func spelled(_ text: String) -> String {
+    do throws(AuthorityError) {
+      return try Authority(text).kind == .issuer ? text + "/v2.0" : text
+    } catch {
+      return text
+    }
+  }
+}
+
+/// The proxy of an AKS identity binding, to which token requests go instead of the provider.
+package struct TokenEndpointProxy: Sendable, Equatable {
+  /// What it is trusted by.
+  package enum Trust: Sendable, Equatable {
+    case system
+    /// A PEM file.
+    case file(String)
+    /// PEM text.
+    case text(String)
+  }
+
+  /// Where it is: https, without a query.
+  package var url: HTTPURL
+  /// The name in its certificate, where that is not the host.
+  package var serverName: String?
+  package var trust: Trust
+
+  /// Reads the environment of a pod.
+  package init(environment: [String: String]) throws(WorkloadIdentityMistake) {
+    func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    let variable = "AZURE_KUBERNETES_TOKEN_PROXY"
+    guard let address = text(variable) else { throw .variableMissing(variable) }
+    do throws(HTTPURLError) {
+      url = try HTTPURL(address)
+    } catch {
+      throw .proxyURL(variable)
+    }
+    guard url.scheme == .https, !url.target.contains("?") else { throw .proxyURL(variable) }
+    serverName = text("AZURE_KUBERNETES_SNI_NAME")
+    switch (text("AZURE_KUBERNETES_CA_FILE"), text("AZURE_KUBERNETES_CA_DATA")) {
+    case (_?, _?): throw .twoTrusts("AZURE_KUBERNETES_CA_FILE", "AZURE_KUBERNETES_CA_DATA")
+    case (let path?, nil): trust = .file(path)
+    case (nil, let text?): trust = .text(text)
+    case (nil, nil): trust = .system
+    }
+  }
+
+  /// Where a request to a provider's endpoint goes: the endpoint's path below the proxy's.
+  package func address(for endpoint: HTTPURL) -> HTTPURL {
+    var address = url
+    let path = url.target.hasSuffix("/") ? String(url.target.dropLast()) : url.target
+    address.target = path + endpoint.target
+    return address
+  }
+}
+
+/// Why a pod's environment does not do.
+package enum WorkloadIdentityMistake: Error, Sendable, Hashable {
+  /// It lacks this variable.
+  case variableMissing(String)
+  /// The variable holds no https URL without a query.
+  case proxyURL(String)
+  /// Two variables exclude one another.
+  case twoTrusts(String, String)
+}

@@ -1,0 +1,99 @@
+// What a route adds to the requests for its tokens: for whom they are to be (`audience`, `resource`), and what else a
+// provider wants to be told. What grant, application or person are is not the route's to say.
+
+/// Parameters of token requests beside those that the grant needs. Part of every key: they decide what a token is for.
+package struct TokenParameters: Sendable, Hashable {
+  /// One of them.
+  package struct Parameter: Sendable, Hashable {
+    package let name: String
+    package let value: String
+  }
+
+  /// In the order of their names, each name once.
+  package let all: [Parameter]
+
+  /// No further parameters.
+  package static let none = TokenParameters()
+
+  private init() { all = [] }
+
+  /// The parameters of these names.
+  /// - Parameters:
+  ///   - audience: for whom the token is to be, by the provider's own name of it (RFC 8693 §2.1).
+  ///   - resource: the same by an absolute URI (RFC 8707 §2).
+  package init(
+    audience: String? = nil, resource: String? = nil, additional: [String: String] = [:]
+  ) throws(TokenParameterError) {
+    for (name, value) in additional.sorted(by: { $0.key < $1.key }) {
+      guard Self.isName(name) else { throw .name(name) }
+      guard !Self.reserved.contains(name.lowercased()) else { throw .reserved(name) }
+      guard Self.isText(value) else { throw .value(name) }
+    }
+    if let audience, !Self.isText(audience) { throw .value("audience") }
+    if let resource, !Self.isResource(resource) { throw .resource }
+    var members = additional
+    members["audience"] = audience
+    members["resource"] = resource
+    all = members.sorted { $0.key < $1.key }.map { Parameter(name: $0.key, value: $0.value) }
+  }
+
+  /// Whether there are none.
+  package var isEmpty: Bool { all.isEmpty }
+
+  /// The value of a name.
+  package subscript(_ name: String) -> String? { all.first { $0.name == name }?.value }
+
+  /// Names that mean the grant, the application, the person, the kind of token or the way of the answer: what other
+  /// settings say, or nothing may. And `audience`, `resource`, `scope` and `claims`, which have settings of their own.
+  package static let reserved: Set<String> = [
+    "grant_type", "code", "code_verifier", "code_challenge", "code_challenge_method", "redirect_uri", "refresh_token",
+    "device_code", "assertion", "subject_token", "subject_token_type", "actor_token", "actor_token_type",
+    "requested_token_type", "requested_token_use", "auth_req_id",
+    "client_id", "client_secret", "client_assertion", "client_assertion_type", "client_info",
+    "username", "password", "user_id", "user_federated_identity_credential", "fmi_path", "login_hint", "id_token_hint",
+    "domain_hint", "prompt", "sub", "requested_subject", "requested_actor",
+    "scope", "claims", "audience", "resource", "token_type", "req_cnf", "cnf", "dpop_jkt",
+    "response_type", "response_mode", "state", "nonce", "max_age", "acr_values", "request", "request_uri",
+    "x_client_cert", "mtls_pop",
+  ]
+
+  /// RFC 6749 appendix A: letters, digits, `-`, `.`, `_`. Shorter than any provider's limit.
+  private static func isName(_ name: String) -> Bool {
+    (1...64).contains(name.utf8.count)
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
+        }
+      }
+  }
+
+  private static func isText(_ text: String) -> Bool {
+    (1...2048).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+  }
+
+  /// An absolute URI without a fragment: a scheme, a colon, and something behind it.
+  private static func isResource(_ text: String) -> Bool {
+    guard let colon = text.firstIndex(of: ":"), text.index(after: colon) != text.endIndex else { return false }
+    let scheme = text[..<colon]
+    return isText(text) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !text.contains("#")
+      && scheme.first?.isLetter == true && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+  }
+}
+
+/// Why parameters cannot be sent.
+package enum TokenParameterError: Error, Sendable, Hashable {
+  /// A name with another character than letters, digits, `-`, `.` and `_`.
+  case name(String)
+  /// A name that is not a route's to set.
+  case reserved(String)
+  /// The value of this name is empty, too long, or has a control character.
+  case value(String)
+  /// The resource is no absolute URI without a fragment.
+  case resource
+}
+
+extension TokenParameters: CustomStringConvertible {
+  /// The parameters as text; they are no secrets.
+  package var description: String { all.map { "\($0.name)=\($0.value)" }.joined(separator: " ") }
+}

@@ -1,0 +1,68 @@
+// What routes add to token requests: which parameters, what is refused, and where they stand.
+
+import Bytes
+import HTTP
+import Testing
+
+@testable import Tokens
+
+@Suite struct TokenParametersTests {
+  private static func metadata() throws -> ProviderMetadata {
+    try ProviderMetadata(
+      json: Array(
+        (#"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token", "#
+          + #""device_authorization_endpoint": "https://id.example/device"}"#).utf8),
+      authority: Authority("https://id.example"))
+  }
+
+  @Test func `they stand in every request, in the order of their names, encoded`() throws {
+    let parameters = try TokenParameters(
+      audience: "https://api.example/a b", resource: "urn:api", additional: ["organization": "org_1", "Zone": "ä&="])
+    let expected = "Zone=%C3%A4%26%3D&audience=https%3A%2F%2Fapi.example%2Fa%20b&organization=org_1&resource=urn%3Aapi"
+    let request = TokenRequest(
+      metadata: try Self.metadata(), placement: .body, clientID: "c", credential: .secret(Secret("s")),
+      grant: .clientCredentials, scopes: .none, claims: nil, parameters: parameters)
+    #expect(
+      String(decoding: request.body, as: UTF8.self)
+        == "grant_type=client_credentials&client_id=c&\(expected)&client_secret=s")
+    let device = try #require(
+      DeviceAuthorizationRequest(
+        metadata: try Self.metadata(), clientID: "c", credential: nil, scopes: .none, claims: nil,
+        parameters: parameters))
+    #expect(String(decoding: device.body, as: UTF8.self).hasSuffix("&\(expected)"))
+    var address = AuthorizationRequest(
+      endpoint: try HTTPURL("https://id.example/authorize"), clientID: "c", redirectURI: "http://localhost",
+      scopes: .none, session: AuthorizationSession(random: { [UInt8](repeating: 1, count: $0) }, digest: { $0 }))
+    address.parameters = parameters
+    #expect(address.url.hasSuffix("&\(expected)"))
+  }
+
+  @Test func `they are part of the key`() throws {
+    func key(_ parameters: TokenParameters) throws -> AcquisitionKey {
+      AcquisitionKey(
+        authority: try Authority("https://id.example"), clientID: "c", credential: CredentialVersion(0),
+        subject: .application, scopes: .none, parameters: parameters, claims: nil)
+    }
+    let one = try TokenParameters(audience: "a")
+    #expect(try key(one) == key(TokenParameters(audience: "a")) && key(one) != key(.none))
+    #expect(try key(one) != key(TokenParameters(resource: "urn:a")))
+  }
+
+  static let refused: [(String?, String?, [String: String], TokenParameterError)] =
+    ["grant_type", "client_id", "Client_Secret", "username", "subject_token", "scope", "audience", "fmi_path", "nonce"]
+    .map { (nil, nil, [$0: "x"], .reserved($0)) } + [
+      (nil, nil, ["a b": "x"], .name("a b")), (nil, nil, ["": "x"], .name("")), (nil, nil, ["a": ""], .value("a")),
+      (nil, nil, ["a": "b\n"], .value("a")), (nil, nil, ["a": String(repeating: "x", count: 2049)], .value("a")),
+      ("a\u{7F}", nil, [:], .value("audience")), (nil, "/relative", [:], .resource), (nil, "urn:", [:], .resource),
+      (nil, "https://a.example/#x", [:], .resource), (nil, "1a:b", [:], .resource), (nil, "a b:c", [:], .resource),
+    ]
+
+  @Test(arguments: refused)
+  func `what would change grant, application or person is refused, and what is no text`(
+    audience: String?, resource: String?, additional: [String: String], expected: TokenParameterError
+  ) {
+    #expect(throws: expected) {
+      _ = try TokenParameters(audience: audience, resource: resource, additional: additional)
+    }
+  }
+}
