@@ -12,6 +12,7 @@
 #include <openssl/proverr.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
@@ -30,6 +31,15 @@ static inline OSSL_PARAM *copenssl_rsa_public_numbers(const BIGNUM *modulus, con
   OSSL_PARAM_BLD_free(builder);
   return parameters;
 }
+
+/* SHA-256 in memory of the caller. OpenSSL 3.0 allocates for each digest that goes through EVP. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline int copenssl_sha256(const void *bytes, size_t count, unsigned char *digest) {
+  SHA256_CTX context;
+  return SHA256_Init(&context) && SHA256_Update(&context, bytes, count) && SHA256_Final(digest, &context);
+}
+#pragma GCC diagnostic pop
 
 static inline int copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
   return (int)SSL_CTX_add1_chain_cert(context, certificate);

@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: cases) func `whole input has the digest the standard prints`(row: Case) throws {
     #expect(try hexadecimal(SHA256.digest(of: Array(row.input.utf8))) == row.sha256)
     #expect(try hexadecimal(SHA512.digest(of: Array(row.input.utf8))) == row.sha512)
-    let digester = try TokenDigester()
+    let digester = TokenDigester()
     for _ in 0..<3 { #expect(try hexadecimal(digester.digest(of: Array(row.input.utf8).span).bytes) == row.sha256) }
   }
 

@@ -46,17 +46,12 @@ struct CallerTokens {
   }
 
   private var believed: RecencyMap<Name, BelievedToken>
-  /// Nil where OpenSSL makes no digests.
-  private let digester: TokenDigester?
+  private let digester = TokenDigester()
 
-  init(limit: Int) {
-    believed = RecencyMap(limit: limit)
-    do throws(CryptoError) { digester = try TokenDigester() } catch { digester = nil }
-  }
+  init(limit: Int) { believed = RecencyMap(limit: limit) }
 
   /// The digest of a token; nil where there is none to be had.
   func digest(of token: Span<UInt8>) -> Digest256? {
-    guard let digester else { return nil }
     do throws(CryptoError) { return try digester.digest(of: token) } catch { return nil }
   }
 
