@@ -42,7 +42,7 @@ struct LifecycleTests {
     let directory = try TemporaryDirectory()
     let missing = try await run([binary(), "run", "-c", directory.file("none.yaml")])
     #expect(missing.status == 2)
-    #expect(missing.errors.contains("none.yaml:1:1: error: cannot read the configuration"))
+    #expect(missing.errors.contains("none.yaml: error: cannot read the configuration"))
     let empty = try await run([binary(), "run", "-c", directory.write("", to: "empty.yaml")])
     #expect(empty.status == 2)
     #expect(empty.errors.contains("empty.yaml:1:1: error:"))
