@@ -2,6 +2,7 @@
 // none ever gets another's token.
 
 import FoundationEssentials
+import Platform
 import TestSupport
 import Testing
 
@@ -111,6 +112,52 @@ struct CallersTests {
     let answer = try await get(proxy, as: ann)
     #expect(answer["www-authenticate"] != nil, "\(answer.fields)")
     #expect(stage.forms.count == 1)
+  }
+
+  @Test func `a WebSocket and a response that has begun go on when the token behind them has ended`() async throws {
+    let loop = try EventLoop()
+    let isLater = Locked(false)
+    let heads = Locked<[String]>([])
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      let head = await stream.receiveText(through: "\r\n\r\n")
+      heads.withLock { $0.append(head) }
+      if head.contains("/chat") {
+        await stream.sendAll(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        while case (let bytes, .enough) = await stream.receiveAll(5) { await stream.sendAll(bytes) }
+      } else if head.contains("/news") {
+        await stream.sendAll("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+        while !isLater.withLock({ $0 }) {
+          guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+        }
+        await stream.sendAll("later")
+      } else {
+        await stream.sendAll("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      }
+    }
+    stage.live(10)
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      stage.configuration(port: port, token: "}, upgrade: [websocket], timeouts: {idle: 1m").replacing(
+        stage.upstream, with: "http://127.0.0.1:\(upstream.port)/"))
+    let ann = try stage.token(of: "ann", lifetime: 10)
+    let (socket, response) = (try proxy.connect(), try proxy.connect())
+    let fields = "Host: 127.0.0.1\r\nAuthorization: Bearer \(ann.token)\r\n"
+    try await socket.send(
+      "GET /api/chat HTTP/1.1\r\n\(fields)Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\nearly")
+    #expect(try await socket.receive { $0.hasSuffix("early") }.hasPrefix("HTTP/1.1 101"))
+    try await response.send("GET /api/news HTTP/1.1\r\n\(fields)\r\n")
+    #expect(try await response.receive { $0.hasSuffix("first") }.hasPrefix("HTTP/1.1 200"))
+    // Each went up with what the caller's token was exchanged for.
+    #expect(heads.withLock { $0.count { $0.contains("uthorization: Bearer x.\(ann.digest).") } } == 2)
+
+    #expect(try await eventually { try await get(proxy, "/api/more", as: ann).status == 401 })
+    try await socket.send("still")
+    #expect(try await socket.receive { $0.hasSuffix("still") } == "still")
+    isLater.withLock { $0 = true }
+    #expect(try await response.receive { $0.hasSuffix("later") } == "later")
   }
 
   @Test func `an upstream's claims go into one exchange, and what the provider then wants goes to the caller`()

@@ -91,6 +91,72 @@ struct CertificateCredentialTests {
     }
   }
 
+  @Test func `msal and the proxy prove the application with one certificate`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("app", for: [], key: "rsa")
+    // msal wants https, and a path.
+    let provider = try await OpenIDProvider(
+      in: directory, https: authority.issue("provider"),
+      ["--proven-client", "proven-app:\(certificate.certificateFile)", "--realm", "app"])
+    let issuer = provider.issuer(ofRealm: "app")
+    func ask(_ name: String) async throws -> CommandResult {
+      try await run([
+        pinnedPython(), testsDirectory + "/peers/msal_certificate.py", "--ca", authority.file, "--issuer",
+        issuer, "--client", "proven-app", "--certificate", directory.file("\(name).pem"), "--key",
+        directory.file("\(name).key"), "--scope", "orders.read",
+      ])
+    }
+    let theirs = try await ask("app")
+    #expect(theirs.status == 0 && theirs.output.contains("PS256"), "\(theirs.output)\(theirs.errors)")
+    _ = try await authority.issue("other", for: [], key: "rsa")
+    #expect(try await ask("other").status == 1)
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      applications:
+        contoso:
+          authority: "\(issuer)"
+          client_id: proven-app
+          credential: {certificate: {certificate_file: app.pem, key_file: app.key, algorithm: PS256}}
+          tls: {ca_file: "\(authority.file)"}
+      routes:
+        - {name: a, path: /, upstream: "http://127.0.0.1:9/", application: contoso,
+           token: {as: application, scopes: [orders.read]}}
+      """, to: "same.yaml")
+    let ours = try await run([try binary(), "token", "-c", file, "--route", "a"])
+    #expect(ours.status == 0, "\(ours.output)\(ours.errors)")
+  }
+
+  @Test(arguments: [(3630, "60 min behind"), (-3630, "60 min ahead of")])
+  func `a clock that is off is named where the provider refuses the assertion for it`(
+    offset: Int, words: String
+  ) async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("app", for: [])
+    let provider = try await OpenIDProvider(
+      in: directory, ["--proven-client", "proven-app:\(certificate.certificateFile)", "--clock", "\(offset)"])
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        contoso:
+          authority: "\(provider.issuer)"
+          client_id: proven-app
+          credential: {certificate: {certificate_file: app.pem, key_file: app.key}}
+      routes:
+      \(route("orders", to: upstream.port))
+      """)
+    #expect(try await proxy.get("/orders/seen").status >= 500)
+    #expect(
+      try await eventually { proxy.process.errors.contains("this machine's clock is \(words) the provider's") },
+      "\(proxy.process.errors)")
+    let live = try await run([try binary(), "check", "-c", proxy.configuration, "--live"])
+    let refusal = live.output.split(separator: "\n").first { $0.contains("invalid_client") }
+    #expect(refusal?.contains("this machine's clock is \(words) the provider's") == true, "\(live.output)")
+    #expect(live.status == 1 && live.output.contains("Set this machine's clock"), "\(live.output)")
+  }
+
   @Test
   func `a pair is taken up when both files fit, and the held token serves until the new one has obtained its own`()
     async throws

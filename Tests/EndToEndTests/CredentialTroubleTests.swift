@@ -16,7 +16,9 @@ struct CredentialTroubleTests {
     directory = try TemporaryDirectory()
     settings = DemoSettings(directory: directory.path)
     services = try DemoServices(settings)
-    for name in ["rsa.pem", "rsa.key", "ec-rc2.pfx", "ec.key", "ec-encrypted.key", "ec.pem", "expired.pem"] {
+    for name in [
+      "rsa.pem", "rsa.key", "ec-rc2.pfx", "ec.key", "ec-encrypted.key", "ec.pem", "early.pem", "expired.pem",
+    ] {
       let source = testsDirectory + "/Fixtures/certificates/" + name
       try FileManager.default.copyItem(atPath: source, toPath: directory.file(name))
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file(name))
@@ -55,10 +57,20 @@ struct CredentialTroubleTests {
     ),
     ("certificate: {pfx_file: ec-rc2.pfx, passphrase: orders-passphrase}", "openssl pkcs12 -legacy -in OLD", 2),
     ("certificate: {certificate_file: expired.pem, key_file: ec.key}", "the certificate ended ", 0),
+    ("certificate: {certificate_file: early.pem, key_file: ec.key}", early, 0),
+    (
+      "mutual_tls: {certificate_file: rsa.pem, key_file: ec.key}",
+      "credential.mutual_tls.key_file: DIR/ec.key is not the key of the certificate in DIR/rsa.pem", 2
+    ),
+    ("mutual_tls: {certificate_file: expired.pem, key_file: ec.key}", "the certificate ended ", 0),
+    ("mutual_tls: {certificate_file: early.pem, key_file: ec.key}", early, 0),
     ("managed_identity: {source: app_service}", "needs the variable IDENTITY_ENDPOINT", 2),
     ("workload_identity: {}", "the environment has no AZURE_FEDERATED_TOKEN_FILE", 2),
     ("federated: {github_actions: {}}", "a job has it with the permission 'id-token: write'", 2),
   ]
+
+  /// early.pem begins in the year 2100.
+  private static let early = " d, or this machine's clock is wrong"
 
   @Test(arguments: mistakes)
   func `a mistake in files or environment is told where it is written`(

@@ -120,6 +120,35 @@ struct MutualTLSTests {
     #expect(live.status == 0, "\(live.output)\(live.errors)")
   }
 
+  @Test func `a server in C knows the application by its certificate, at the alias alone`() async throws {
+    for name in ["desk", "other"] { _ = try await authority.issue(name, for: ["DNS:\(name).example"]) }
+    let glewlwyd = try await PeerProvider(
+      .glewlwyd, in: directory, https: authority.issue("glewlwyd"), method: "tls_client_auth", lifetime: 3600,
+      ["--ca-file", authority.file, "--shown-name", "desk.example"])
+    for (name, isKnown) in [("desk", true), ("other", false)] {
+      let file = try directory.write(
+        """
+        listeners: [{address: "127.0.0.1:0"}]
+        applications:
+          desk:
+            authority: "\(glewlwyd.issuer)"
+            client_id: \(PeerProvider.client)
+            credential: {mutual_tls: {certificate_file: \(name).pem, key_file: \(name).key, bound_tokens: true}}
+            tls: {ca_file: "\(authority.file)"}
+        routes:
+          - {name: a, path: /, upstream: "https://127.0.0.1:9/", application: desk,
+             token: {as: application, scopes: [email]}}
+        """, to: "\(name).yaml")
+      let result = try await run([try binary(), "token", "-c", file, "--route", "a"])
+      #expect((result.status == 0) == isKnown, "\(result.output)\(result.errors)")
+    }
+    // It knew whose certificate it was not: nothing went wrong sooner.
+    let refusals = textOfFile(directory.file("glewlwyd/glewlwyd.log")).split(separator: "\n").filter {
+      $0.contains("Authorization invalid for client_id \(PeerProvider.client) ")
+    }
+    #expect(refusals.count >= 1, "\(refusals)")
+  }
+
   /// A provider that is all nginx: metadata at one port, and at another tokens for who shows a certificate.
   private func nginx(_ port: Int, _ alias: Int, fingerprint: String) async throws -> ChildProcess {
     let pair =

@@ -33,18 +33,20 @@ package struct PeerProvider: Sendable {
 
   /// Starts it.
   /// - Parameters:
+  ///   - certificate: what it serves TLS with, where it does.
   ///   - method: how the application is registered to authenticate.
   ///   - lifetime: seconds that its access tokens live.
   ///   - arguments: further options of its script.
   package init(
-    _ kind: Kind, in directory: TemporaryDirectory, method: String = "client_secret_basic", lifetime: Int,
-    _ arguments: [String] = []
+    _ kind: Kind, in directory: TemporaryDirectory, https certificate: CertificateAuthority.Certificate? = nil,
+    method: String = "client_secret_basic", lifetime: Int, _ arguments: [String] = []
   ) async throws {
     self.kind = kind
     self.directory = directory
     let scopes = Self.scopes.flatMap { ["--scope", $0] }
     let known = ["--client", "\(Self.client):\(Self.secret)", "--auth-method", method] + scopes
     let person = ["--password", Self.password]
+    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
     let words =
       switch kind {
       case .canaille: ["canaille_provider.py"] + known + person
@@ -56,9 +58,9 @@ package struct PeerProvider: Sendable {
     process = try ChildProcess(
       kind.rawValue,
       [pinnedPython(), testsDirectory + "/peers/" + words[0]] + words.dropFirst()
-        + ["--expires-in", "\(lifetime)"] + arguments, in: directory)
+        + ["--expires-in", "\(lifetime)"] + tls + arguments, in: directory)
     let port = try await announcedPort(of: process)
-    issuer = "http://127.0.0.1:\(port)" + (kind == .glewlwyd ? "/api/oidc" : "")
+    issuer = "http\(certificate == nil ? "" : "s")://127.0.0.1:\(port)" + (kind == .glewlwyd ? "/api/oidc" : "")
   }
 
   /// Has the person sign in for a route, through the provider's own pages; what the command left.

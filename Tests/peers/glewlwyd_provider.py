@@ -2,10 +2,12 @@
 refusals of its own.
 
     glewlwyd_provider.py --directory DIR --client ID:SECRET --password ANNS [--scope SCOPE …] [--expires-in SECONDS]
-                         [--public-key FILE]
+                         [--public-key FILE] [--certificate FILE --key FILE --ca-file FILE --shown-name DNS]
 
 Prints `listening PORT` when it is ready; the issuer is http://127.0.0.1:PORT/api/oidc. Its database and configuration
-are files in DIR. One person, ann, and one client. Set up as an administrator would, through its API.
+are files in DIR. One person, ann, and one client. Set up as an administrator would, through its API. With
+--certificate it serves TLS, and knows the client by a DNS name in the certificate that it shows (RFC 8705): one of
+--ca-file, at the alias of the token endpoint.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import json
 import os
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
@@ -24,7 +27,7 @@ SCHEMA = "/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3"
 MODULES = "/usr/lib/glewlwyd/"
 CONFIGURATION = """port=%(port)d
 bind_address="127.0.0.1"
-external_url="http://127.0.0.1:%(port)d"
+external_url="%(scheme)s://127.0.0.1:%(port)d"
 login_url="login.html"
 api_prefix="api"
 log_mode="file"
@@ -44,14 +47,20 @@ plugin_module_path="%(modules)splugin"
 hash_algorithm="SHA256"
 database={ type="sqlite3" path="%(database)s" };
 """
+SECURE = """use_secure_connection=true
+secure_connection_key_file="%(key)s"
+secure_connection_pem_file="%(certificate)s"
+secure_connection_ca_file="%(ca_file)s"
+"""
 
 
 class Administrator:
     """Sets glewlwyd up with the account that its schema comes with."""
 
-    def __init__(self, base):
+    def __init__(self, base, ca_file):
         self.base = base
         self.opener = urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=ca_file)),
             urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 
     def post(self, path, body):
@@ -86,9 +95,11 @@ def key_pair():
 
 def set_up(administrator, issuer, arguments):
     private, public = key_pair()
+    mutual = {"client-cert-source": "TLS", "client-cert-use-endpoint-aliases": True} if arguments.certificate else {}
     administrator.post("/mod/plugin/", {"module": "oidc", "name": "oidc", "display_name": "OIDC", "parameters": {
-        "iss": issuer, "jwt-type": "rsa", "jwt-key-size": "256", "key": private, "cert": public, "jwks-show": True,
-        "jwks-x5c": [], "access-token-duration": arguments.expires_in, "refresh-token-duration": 86400,
+        **mutual, "iss": issuer, "jwt-type": "rsa", "jwt-key-size": "256", "key": private, "cert": public,
+        "jwks-show": True, "jwks-x5c": [],
+        "access-token-duration": arguments.expires_in, "refresh-token-duration": 86400,
         "code-duration": 600, "refresh-token-rolling": True, "refresh-token-one-use": "always", "allow-non-oidc": True,
         "auth-type-code-enabled": True, "auth-type-token-enabled": False, "auth-type-id-token-enabled": True,
         "auth-type-password-enabled": False, "auth-type-client-enabled": True, "auth-type-device-enabled": True,
@@ -113,6 +124,8 @@ def set_up(administrator, issuer, arguments):
     if arguments.public_key:
         with open(arguments.public_key) as file:
             proof = {"pubkey": file.read()}
+    if arguments.shown_name:
+        proof["tls_client_auth_san_dns"] = arguments.shown_name
     administrator.post("/client/", {
         **proof, "client_id": identifier, "name": "Desk", "confidential": True, "client_secret": secret,
         "enabled": True,
@@ -128,6 +141,10 @@ def main():
     parser.add_argument("--auth-method", default="client_secret_basic", metavar="NAME")
     parser.add_argument("--password", required=True, help="ann's")
     parser.add_argument("--public-key", metavar="FILE", help="the client's, as PEM, for private_key_jwt")
+    parser.add_argument("--certificate", metavar="FILE", help="serve https: with this certificate and --key")
+    parser.add_argument("--key", metavar="FILE")
+    parser.add_argument("--ca-file", metavar="FILE", help="who issued that certificate, and the clients'")
+    parser.add_argument("--shown-name", metavar="DNS", help="in the client's certificate, for tls_client_auth")
     parser.add_argument("--scope", action="append", default=[], metavar="SCOPE", help="beside openid and profile")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     arguments = parser.parse_args()
@@ -143,14 +160,15 @@ def main():
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     configuration = os.path.join(arguments.directory, "glewlwyd.conf")
+    scheme, text = ("https", CONFIGURATION + SECURE) if arguments.certificate else ("http", CONFIGURATION)
     with open(configuration, "w") as file:
-        file.write(CONFIGURATION % {
-            "port": port, "directory": arguments.directory, "database": database, "modules": MODULES})
+        file.write(text % {
+            **vars(arguments), "scheme": scheme, "port": port, "database": database, "modules": MODULES})
     # A child sets it up; this process becomes glewlwyd, so that whoever ends it ends glewlwyd.
     if os.fork():
         os.execvp("glewlwyd", ["glewlwyd", "--config-file=" + configuration])
-    base = "http://127.0.0.1:%d/api" % port
-    administrator = Administrator(base)
+    base = "%s://127.0.0.1:%d/api" % (scheme, port)
+    administrator = Administrator(base, arguments.ca_file)
     administrator.wait()
     set_up(administrator, base + "/oidc", arguments)
     print("listening", port, flush=True)

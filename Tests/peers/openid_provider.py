@@ -182,10 +182,11 @@ class Proof(JWTBearerClientAssertion):
         certificate = self.certificate(self.query(claims["sub"]))
         name, algorithm = ("x5t", hashes.SHA1()) if header["alg"] == "RS256" else ("x5t#S256", hashes.SHA256())
         expected = base64.urlsafe_b64encode(certificate.fingerprint(algorithm)).rstrip(b"=").decode()
-        if header.get(name) != expected:
+        # msal pads this, and breaks the lines of x5c; RFC 7515 does neither.
+        if header.get(name, "").rstrip("=") != expected:
             raise InvalidClientError(description="The header names no registered certificate.")
-        chain = [base64.b64encode(certificate.public_bytes(serialization.Encoding.DER)).decode()]
-        if header.get("x5c", chain)[:1] != chain:
+        known = base64.b64encode(certificate.public_bytes(serialization.Encoding.DER)).decode()
+        if "".join(header.get("x5c", [known])[0].split()) != known:
             raise InvalidClientError(description="The header holds another certificate.")
         try:
             token = jwt.decode(assertion, key, algorithms=["PS256", "RS256", "ES256"])
@@ -577,6 +578,7 @@ def main():
         "--redirect-uri", action="append", metavar="URI", help="compared as a whole; else any of loopback"
     )
     parser.add_argument("--name-issuer", action="store_true", help="answers name the issuer (RFC 9207)")
+    parser.add_argument("--clock", type=int, default=0, metavar="SECONDS", help="how far its clock is ahead")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")
     parser.add_argument("--origin", metavar="URL", help="where others find it, if that is not where it listens")
@@ -587,6 +589,8 @@ def main():
     # Authlib wants https from browsers; loopback needs none.
     os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
     Client.redirect_uris = arguments.redirect_uri
+    right = time.time
+    time.time = lambda: right() + arguments.clock
     arguments.auth_method = arguments.auth_method or ["client_secret_basic", "client_secret_post"]
     arguments.scope = arguments.scope or ["orders.read", "orders.write"]
 
