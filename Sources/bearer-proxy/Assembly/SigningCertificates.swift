@@ -130,7 +130,8 @@ extension CertificateValidity {
     case .endsSoon, .endsVerySoon:
       "the certificate ends in \(Tokens.words(seconds: notAfter - now)): replace it, and register the new one first"
     case .notYetValid:
-      "the certificate is valid only in \(Tokens.words(seconds: notBefore - now)), or this machine's clock is wrong"
+      "the certificate is valid only in \(Tokens.words(seconds: notBefore - now)), or this machine's clock is wrong: "
+        + "set it, or use the former certificate"
     case .expired:
       "the certificate ended \(Tokens.words(seconds: now - notAfter)) ago, or this machine's clock is wrong: replace "
         + "it, and register the new one"
