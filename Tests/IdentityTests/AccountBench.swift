@@ -56,17 +56,18 @@ struct AccountBench {
     AccountBench(try .ofAlice())
   }
 
-  func application(secret: String? = nil, clientID: String = "client") throws -> Application {
+  func application(secret: String? = nil, version: UInt64 = 0, clientID: String = "client") throws -> Application {
     Application(
       name: "demo", authority: try Authority(Self.authority), clientID: clientID,
-      credential: secret.map { .secret(Secret($0)) }, fetch: provider.fetch)
+      credential: secret.map { .secret(Secret($0)) }, credentialVersion: CredentialVersion(version),
+      fetch: provider.fetch)
   }
 
-  func subscription(_ scopes: String = "A", account: String? = nil, challenge: String? = nil) throws
-    -> TokenSubscription
-  {
+  func subscription(
+    _ scopes: String = "A", account: String? = nil, challenge: String? = nil, of application: Application? = nil
+  ) throws -> TokenSubscription {
     TokenSubscription(
-      application: try application(), account: account, scopes: try ScopeSet(parameter: scopes),
+      application: try application ?? self.application(), account: account, scopes: try ScopeSet(parameter: scopes),
       challenge: try challenge.map { try Claims(json: $0) })
   }
 

@@ -114,6 +114,35 @@ import Tokens
     #expect(await bench.broker.prepare([try bench.subscription(version: 1)], succeeding: [right]) == [])
   }
 
+  @Test func `a token that another process filed serves, and says nothing of the changed credential`() async throws {
+    let bench = try AccountBench.signedIn()
+    let (right, wrong) = (
+      try bench.subscription(of: bench.application(secret: "right")),
+      try bench.subscription(of: bench.application(secret: "wrong", version: 1))
+    )
+    #expect(try await bench.token(right) == "AT-alice")
+    #expect(await bench.broker.prepare([wrong], succeeding: [right]).count == 1)
+    await bench.broker.follow([wrong])
+    // A renewal with the former secret ends after the change, or another replica still has that secret.
+    bench.clock.advance(10)
+    try await bench.signIn(AccountBench.alice, scopes: "A", token: "AT-2", refreshToken: "RT-2")
+    await bench.provider.script(tokens: [Self.refusal])
+    #expect(try await bench.token(wrong) == "AT-2")
+    let event = try await bench.nextEvent()
+    guard event.isOfChangedCredential, case .failed(Self.rejected, .configuration, _) = event.outcome else {
+      Issue.record("\(event.outcome)")
+      return
+    }
+    // Nor does the next one, with a refresh token that the credential is tried with again.
+    bench.clock.advance(10)
+    await bench.provider.script(tokens: [Self.refusal])
+    try await bench.signIn(AccountBench.alice, scopes: "A", token: "AT-3", refreshToken: "RT-3")
+    #expect(try await bench.token(wrong) == "AT-3")
+    #expect(try await bench.nextEvent().isOfChangedCredential)
+    let status = await bench.broker.status(of: wrong)
+    #expect(status.isOfFormerCredential && status.failure?.error == Self.rejected)
+  }
+
   private static func named(_ name: String, _ version: UInt64, _ scopes: String = "a") throws -> TokenSubscription {
     let application = Application(
       name: name, authority: try Authority(ScriptedProvider.issuer), clientID: "client", credential: nil,

@@ -83,10 +83,14 @@ package actor TokenBroker {
   /// either.
   package func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let key = subscription.key
-    if let value = states[key]?.value, value.isUsable(at: surroundings.now()) {
-      guard value.lifetime.freshness(at: surroundings.now()) == .aging else { return value }
-    } else if let state = states[key], let flight = state.flight, state.throttle.pause(at: surroundings.now()) == nil {
-      return try await awaited(flight, subscription)
+    var now = surroundings.now()
+    // By its index: the subscript would copy the whole state.
+    if let index = states.index(forKey: key) {
+      if let value = states.values[index].value, value.isUsable(at: now) {
+        guard value.lifetime.freshness(at: now) == .aging else { return value }
+      } else if let flight = states.values[index].flight, states.values[index].throttle.pause(at: now) == nil {
+        return try await awaited(flight, subscription)
+      }
     }
     if subscription.key.subject.isCaller { try admitCaller(subscription) }
     var state = await look(subscription)
@@ -97,7 +101,7 @@ package actor TokenBroker {
       state = await look(subscription)
     case .useCached, .useCachedAndRefreshBehind, .request, .fail: break
     }
-    let now = surroundings.now()
+    now = surroundings.now()
     switch state.plan(at: now) {
     case .useCached:
       if let value = state.value { return value }

@@ -84,8 +84,7 @@ struct TokenState {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now), subscription.canUse(found.secret) {
         let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: cached.account)
-        take(new)
-        change = .adopted(new)
+        change = .adopted(adopt(new))
       }
     }
     if let reason = cached.grant.reason {
@@ -136,6 +135,19 @@ struct TokenState {
     throttle.succeeded()
     failure = nil
     refused = []
+  }
+
+  /// Takes in a token that another process, or a request of before, has filed; says which one is held now. A changed
+  /// credential has still to obtain one: this one proves nothing of it.
+  private mutating func adopt(_ found: BearerValue) -> BearerValue {
+    guard isOfFormerCredential else {
+      take(found)
+      return found
+    }
+    let due = found.dueNow
+    value = due
+    letRefreshBeClaimed()
+    return due
   }
 
   /// Takes a failure in; says what callers are told. The held token stays, and may be claimed for renewal after the
