@@ -146,7 +146,7 @@ static inline int copenssl_parse_archive(PKCS12 *archive, const char *passphrase
   return count;
 }
 
-// Believes the peer whose certificate has this SHA-1, and no other, whoever issued it
+// Believes the peer whose certificate has this SHA-1, and no other, whichever authority issued it
 // (SSL_CTX_set_cert_verify_callback(3)).
 static inline int copenssl_verify_pin(X509_STORE_CTX *store, void *pin) {
   unsigned char digest[20];

@@ -114,7 +114,7 @@ extension SettingsDecoder {
     }
   }
 
-  /// A token that somebody else hands out, as the application's proof.
+  /// A token that another issuer hands out, as the application's proof.
   private mutating func federated(_ section: Section, at authority: Authority?) -> CredentialSettings? {
     let kinds = [Key.managedIdentity, .gcp, .githubActions, .application].filter { section.members[$0] != nil }
     let source = federatedSource(section)

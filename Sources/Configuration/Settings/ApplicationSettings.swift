@@ -92,7 +92,7 @@ package enum CredentialSettings: Sendable, Equatable {
   case mutualTLS(CertificateSettings, hasBoundTokens: Bool)
   /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
-  /// A token that somebody else hands out for this audience, and the provider takes as the application's proof.
+  /// A token that another issuer hands out for this audience, and the provider takes as the application's proof.
   case federated(FederatedSourceSettings, audience: String)
 }
 

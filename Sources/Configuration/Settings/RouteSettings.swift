@@ -13,7 +13,7 @@ package enum RouteToken: Sendable, Hashable {
   /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
   /// the only one who is signed in.
   case account(application: String, account: String?, scopes: ScopeSet)
-  /// A token for whoever calls, in exchange for the one that the caller has brought.
+  /// A token for the caller, in exchange for the one that the caller has brought.
   case caller(application: String, grant: CallerGrantSettings, scopes: ScopeSet)
 
   /// The application whose token it is.

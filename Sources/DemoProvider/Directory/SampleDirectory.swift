@@ -34,7 +34,7 @@ extension DemoDirectory {
     /// The ledger API's identifier URI. Its scopes: `Ledger.Read`, `Ledger.Post`.
     package static let ledgerURI = "api://ledger"
     /// The gateway, an API and an application with one `client_id`. It may call the branch and the orders API in the
-    /// name of whoever calls it.
+    /// name of its caller.
     package static let gateway = "c0a7050d-0000-4000-8000-0000000000a4"
     /// The gateway's identifier URI. Its scope: `Gateway.Access`.
     package static let gatewayURI = "api://gateway"

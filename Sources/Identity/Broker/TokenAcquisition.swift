@@ -60,7 +60,7 @@ struct TokenAcquisition: Sendable {
     return report
   }
 
-  /// A token, where it is of use: whoever wants it may not show the certificate that it is bound to.
+  /// A token, where it is of use: those who want it may not show the certificate that it is bound to.
   private func usable(_ value: BearerValue) -> Result<BearerValue, AcquisitionFailure> {
     if subscription.canUse(value.token) { return .success(value) }
     let bound = TokenBinding.certificate(of: value.token) ?? ""

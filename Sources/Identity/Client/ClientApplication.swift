@@ -179,7 +179,7 @@ public struct ConfidentialClientApplication: ClientApplication {
       .application, base.applicationScopes(scopes), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
   }
 
-  /// A token in the name of whoever called this program with `assertion` (MSAL's `acquire_token_on_behalf_of`).
+  /// A token in the name of the caller who brought this program `assertion` (MSAL's `acquire_token_on_behalf_of`).
   ///
   /// It is kept in memory until it, or the assertion, ends: the same assertion and scopes bring it again without a
   /// request. No refresh token is asked for, and nothing is filed in the cache.

@@ -20,12 +20,12 @@ package enum CredentialSource: Sendable, Equatable {
   case mutualTLS(SigningCertificate)
   /// The machine itself: its service hands out tokens, and no provider is asked.
   case managedIdentity(ManagedIdentity)
-  /// A token that somebody else hands out for this audience, and the provider takes as the application's proof.
+  /// A token that another issuer hands out for this audience, and the provider takes as the application's proof.
   case federated(FederatedTokenSource, audience: String)
 }
 
 extension CredentialSource {
-  /// Whether somebody else hands out what proves the application. Whom a provider takes that from has to be registered
+  /// Whether another issuer hands out what proves the application. Whom a provider takes that from has to be registered
   /// there, which not all of its servers know at once.
   package var isHandedOut: Bool {
     switch self {

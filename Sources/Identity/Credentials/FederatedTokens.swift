@@ -1,4 +1,4 @@
-// Tokens that somebody else hands out, and that prove applications: whom to ask, and how long they are kept. What is
+// Tokens that other issuers hand out, and that prove applications: whom to ask, and how long they are kept. What is
 // sent and what an answer means are Tokens' rules.
 
 internal import Bytes

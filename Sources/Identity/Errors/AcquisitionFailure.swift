@@ -150,7 +150,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
 }
 
 extension AcquisitionKey {
-  /// The same for the application itself: what proves it is nobody's.
+  /// The same for the application itself: what proves it is no person's.
   fileprivate var ofApplication: AcquisitionKey {
     var own = self
     own.subject = .application

@@ -149,7 +149,7 @@ package struct SigningCertificate: Sendable {
       guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return [] }
       defer { BIO_free(input) }
       var certificates: [OpaquePointer] = []
-      // Nothing here is encrypted, and nobody is asked for a passphrase.
+      // Nothing here is encrypted, and no passphrase is asked for.
       while certificates.count < chainLimit, let next = PEM_read_bio_X509(input, nil, { _, _, _, _ in -1 }, nil) {
         certificates.append(next)
       }

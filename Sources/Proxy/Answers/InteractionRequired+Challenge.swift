@@ -1,5 +1,5 @@
 // How a need for a person is put to callers: the challenge that a program reads, and the sentence that a person does.
-// They name neither the account nor what the provider wrote: whoever may call the proxy need not know whose account it
+// They name neither the account nor what the provider wrote: a caller of the proxy need not know whose account it
 // uses.
 
 internal import Bytes

@@ -30,7 +30,7 @@ extension Application {
     self.init(settings, credential: nil, fetch: Self.offline)
   }
 
-  /// Reaches nobody.
+  /// Reaches no provider.
   static let offline: Fetch = { request throws(FetchError) in throw .closed(host: request.url.host) }
 }
 
@@ -118,7 +118,7 @@ extension ApplicationSettings {
     return machineIdentity?.identity.host.endpoint
   }
 
-  /// Whether somebody else hands out what proves it to its provider.
+  /// Whether another issuer hands out what proves it to its provider.
   var isProvenByOthers: Bool {
     switch credential {
     case .federated?, .assertionFile?: true

@@ -63,12 +63,14 @@ extension LoadedConfiguration {
   }
 }
 
-/// When the configuration is read.
-enum ReadingReason: Sendable {
-  /// In any case.
-  case always
-  /// Where a file is another than when it was read last.
+/// Why the configuration is read. Where there are two reasons, the greater one counts.
+enum ReadingReason: Sendable, Comparable {
+  /// A file may be another than when it was read last; if none is, nothing is read.
   case ifChanged
+  /// A changed certificate that obtained no token is to be tried again.
+  case certificateRetry
+  /// It was asked for.
+  case always
 }
 
 /// A configuration file and its environment.
@@ -96,6 +98,14 @@ struct ConfigurationSource: Sendable {
     let result: Result<LoadedConfiguration, ConfigurationError>?
     /// The files as they were before they were read, so that a change meanwhile shows.
     let state: State
+    /// The applications whose former certificate stays, because the changed one obtained no token.
+    var keptCertificates: Set<String> = []
+
+    /// Whether there is something to go over to: trying certificates again, with the files as they were, may come to
+    /// nothing.
+    func isNews(_ reason: ReadingReason, since known: State, _ kept: Set<String>) -> Bool {
+      result != nil && (reason != .certificateRetry || state != known || keptCertificates != kept)
+    }
   }
 
   private static let queue = FileQueue("configuration-files")

@@ -20,8 +20,8 @@ struct BoundCertificateProof: Sendable {
   private let former: LoadedConfiguration
   private let credentials: CredentialVersions
 
-  /// Seconds until a certificate that obtained no token is tried again.
-  static let pause: Int64 = 60
+  /// The time until a certificate that obtained no token is tried again.
+  static let pause = Duration.seconds(60)
 
   init(_ composition: Composition, _ generation: Generation) {
     (log, broker) = (composition.log, composition.broker)
@@ -30,9 +30,9 @@ struct BoundCertificateProof: Sendable {
     credentials = generation.credentials
   }
 
-  /// The reading with the former certificates in the place of those that obtain no token, and whether there are any.
-  func proven(_ reading: ConfigurationSource.Reading) async -> (ConfigurationSource.Reading, keepsFormer: Bool) {
-    guard case .success(let next)? = reading.result else { return (reading, false) }
+  /// The reading with the former certificates in the place of those that obtain no token.
+  func proven(_ reading: ConfigurationSource.Reading) async -> ConfigurationSource.Reading {
+    guard case .success(let next)? = reading.result else { return reading }
     var kept: Set<String> = []
     for application in changed(in: next) {
       guard let failure = await failure(of: application, in: next) else { continue }
@@ -46,14 +46,14 @@ struct BoundCertificateProof: Sendable {
           "next": .string("register the certificate at the provider; it is tried again in a minute"),
         ])
     }
-    if kept.isEmpty { return (reading, false) }
+    if kept.isEmpty { return reading }
     let result: Result<LoadedConfiguration, ConfigurationError>
     do throws(ConfigurationError) {
       result = .success(try next.keepingCertificates(of: kept, from: former))
     } catch {
       result = .failure(error)
     }
-    return (ConfigurationSource.Reading(result: result, state: reading.state), true)
+    return ConfigurationSource.Reading(result: result, state: reading.state, keptCertificates: kept)
   }
 
   /// The applications whose tokens are bound, and whose certificate is another than before.

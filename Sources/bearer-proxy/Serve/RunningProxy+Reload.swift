@@ -11,49 +11,58 @@ import Tokens
 /// Whether the configuration is being read. One reading goes on at a time.
 enum Reading {
   case idle
-  /// `isAnnounced`: whether the service manager has heard of it. `again`: whether it has to be read again afterwards,
-  /// and why.
-  case running(isAnnounced: Bool, again: ReadingReason?)
+  /// `again`: why it has to be read again afterwards.
+  case running(ReadingReason, again: ReadingReason?)
 }
 
 extension RunningProxy {
   /// Reads the configuration, and every file that it names, beside everything else: a disk that does not answer stops
   /// no loop, and no signal from being obeyed. `take` hears of the result.
   func startReading(_ reason: ReadingReason) {
-    if case .running(let isAnnounced, let again) = reading {
-      reading = .running(isAnnounced: isAnnounced, again: again == .always ? .always : reason)
+    if case .running(let current, let again) = reading {
+      reading = .running(current, again: max(again ?? reason, reason))
       return
     }
-    // Where only changes count, there may be nothing to reload.
-    reading = .running(isAnnounced: reason == .always, again: nil)
+    reading = .running(reason, again: nil)
+    // For the other reasons there may be nothing to reload.
     if reason == .always { notifier?.reloading() }
     let (source, known, former, tell) = (source, state, generation.configuration, tell)
     let proof = BoundCertificateProof(composition, generation)
     Task { () async -> Void in
-      let read = await source.read(reason, since: known, succeeding: former)
-      let (proven, keepsFormer) = await proof.proven(read)
-      tell.yield(.read(proven))
-      guard keepsFormer else { return }
-      await TokenBroker.sleep(BoundCertificateProof.pause)
-      tell.yield(.reload)
+      tell.yield(.read(await proof.proven(source.read(reason, since: known, succeeding: former))))
     }
   }
 
   /// Goes over to what was read, or says what is wrong with it.
   func take(_ read: ConfigurationSource.Reading) async {
-    guard case .running(let isAnnounced, let again) = reading else { return }
+    guard case .running(let reason, let again) = reading else { return }
     reading = .idle
     if let result = read.result {
-      if !isAnnounced { notifier?.reloading() }
-      state = read.state
-      do throws(ConfigurationError) {
-        try await reload(result.get())
-      } catch {
-        report(error)
+      if read.isNews(reason, since: state, keptCertificates) {
+        if reason != .always { notifier?.reloading() }
+        state = read.state
+        do throws(ConfigurationError) {
+          try await reload(result.get())
+        } catch {
+          report(error)
+        }
+        watchFiles()
       }
-      watchFiles()
+      retryCertificates(of: read.keptCertificates)
     }
     if let again { startReading(again) }
+  }
+
+  /// Has certificates tried again that obtained no token. One retry is pending at most, however often the
+  /// configuration is read meanwhile.
+  private func retryCertificates(of applications: Set<String>) {
+    keptCertificates = applications
+    certificateRetry?.cancel()
+    if applications.isEmpty { return }
+    certificateRetry = Task { [tell] in
+      do { try await Task.sleep(for: BoundCertificateProof.pause) } catch { return }
+      tell.yield(.certificateRetry)
+    }
   }
 
   /// The way of the start again: everything is obtained, and with it nothing can fail any more, before anything is

@@ -25,6 +25,9 @@ final class RunningProxy {
   private var certificates: CertificateWatch?
   /// Whether the files are being read, and whether they have to be read again afterwards.
   var reading: Reading = .idle
+  /// The applications whose former certificate stays, because the changed one obtained no token.
+  var keptCertificates: Set<String> = []
+  var certificateRetry: Task<Void, Never>?
   private let heard: ProcessEvents
   var tell: AsyncStream<Event>.Continuation { heard.tell }
 
@@ -36,6 +39,8 @@ final class RunningProxy {
     case reopen
     /// A file of the configuration may have changed.
     case filesTouched
+    /// Changed certificates that obtained no token are to be tried again.
+    case certificateRetry
     /// The configuration was read.
     case read(ConfigurationSource.Reading)
     case endSignal
@@ -80,6 +85,7 @@ final class RunningProxy {
       case .reload: startReading(.always)
       case .reopen: reopenLogs()
       case .filesTouched: startReading(.ifChanged)
+      case .certificateRetry: startReading(.certificateRetry)
       case .read(let read): await take(read)
       case .endSignal:
         isSignalled = true
@@ -89,6 +95,7 @@ final class RunningProxy {
     }
     watch = nil
     certificates = nil
+    certificateRetry?.cancel()
     let settings = generation.settings.shutdown
     let deadline = MonotonicTime.now + settings.limit
     composition.log.info(
@@ -124,7 +131,7 @@ final class RunningProxy {
           ])
         drain.cancel()
         break ending
-      case .reload, .reopen, .filesTouched, .read, .endRequest: continue
+      case .reload, .reopen, .filesTouched, .certificateRetry, .read, .endRequest: continue
       }
     }
     tokens?.cancel()
@@ -203,7 +210,7 @@ extension TokenBroker {
 }
 
 /// What a process hears from the moment it is made, until it serves and acts on it. Make it before an address is taken:
-/// callers come from then on, and a signal that nobody hears ends the process under them.
+/// callers come from then on, and a signal without a handler ends the process under them.
 struct ProcessEvents {
   let events: AsyncStream<RunningProxy.Event>
   let tell: AsyncStream<RunningProxy.Event>.Continuation

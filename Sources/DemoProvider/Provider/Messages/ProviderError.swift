@@ -28,7 +28,7 @@ enum ProviderError: Error, Hashable {
   case noCredential
   /// The application's secret is another one.
   case wrongSecret(application: String)
-  /// The application's assertion is signed by no certificate of its own, or for somebody else.
+  /// The application's assertion is signed by no certificate of its own, or for another audience.
   case unknownCertificate
   /// The application's assertion is from no issuer and subject that it trusts.
   case unknownAssertion
