@@ -4,8 +4,8 @@ package import Bytes
 internal import Tokens
 
 extension DemoDirectory {
-  /// The sample directory's names: two tenants, three people, four APIs, two of which are applications that ask in the
-  /// names of their callers, and three other applications.
+  /// The sample directory's names: two tenants, three people, five APIs, three of which are applications that ask in
+  /// the names of their callers, three other applications, and an agent with an account.
   package enum Sample {
     /// Contoso's GUID: the tenant of everything below that says nothing else.
     package static let tenant = "c0a7050d-0000-4000-8000-000000000001"
@@ -42,6 +42,15 @@ extension DemoDirectory {
     package static let branch = "c0a7050d-0000-4000-8000-0000000000a5"
     /// The branch's identifier URI. Its scope: `Branch.Access`.
     package static let branchURI = "api://branch"
+    /// The blueprint of agent identities, an API and an application with one `client_id`.
+    package static let blueprint = "c0a7050d-0000-4000-8000-0000000000aa"
+    /// The blueprint's identifier URI. Its scope: `Agents.Access`.
+    package static let blueprintURI = "api://agents"
+    /// The `client_id` of its agent identity. It may call the orders API, for itself, for its user and for callers.
+    package static let agent = "c0a7050d-0000-4000-8000-0000000000ab"
+    /// The agent's user account, and its object.
+    package static let agentUser = "helper@contoso.example"
+    package static let agentUserObject = "c0a7050d-0000-4000-8000-0000000000d5"
     /// A user of Contoso.
     package static let alice = "alice@contoso.example"
     /// Another user of Contoso.
@@ -60,7 +69,8 @@ extension DemoDirectory {
     machine: FederatedCredential? = nil
   ) -> DemoDirectory {
     let unattended =
-      (certificate.map { [nightly($0)] } ?? []) + (machine.map { [Self.machine, guest($0)] } ?? [])
+      (certificate.map { [nightly($0)] } ?? [])
+      + (machine.map { [Self.machine, guest($0), agent(of: $0)] } ?? [])
     let contoso = Tenant(
       identifier: Sample.tenant, displayName: "Contoso", domains: ["contoso.example"],
       applications: [
@@ -71,11 +81,12 @@ extension DemoDirectory {
         middleTier(
           Sample.branch, "c0a7050d-0000-4000-8000-0000000000c5", "Branch", secret,
           [Sample.ordersAPI: ["Orders.Read"], Sample.gateway: ["Gateway.Access"]]),
+        middleTier(Sample.blueprint, "c0a7050d-0000-4000-8000-0000000000ca", "Agents", secret, [:]),
       ] + unattended,
       apis: sampleAPIs,
       users: [
         user("c0a7050d-0000-4000-8000-0000000000d1", Sample.alice, "Alice Arden"),
-        user("c0a7050d-0000-4000-8000-0000000000d2", Sample.bob, "Bob Birch"),
+        user("c0a7050d-0000-4000-8000-0000000000d2", Sample.bob, "Bob Birch"), agentUser,
       ],
       guests: [fayObject: "c0a7050d-0000-4000-8000-0000000000d3"])
     let fabrikam = Tenant(
@@ -110,6 +121,9 @@ extension DemoDirectory {
     RegisteredAPI(
       clientIdentifier: Sample.branch, identifierURI: Sample.branchURI, displayName: "Branch",
       scopes: [RegisteredAPI.Scope("Branch.Access", "Call the branch's APIs for you")]),
+    RegisteredAPI(
+      clientIdentifier: Sample.blueprint, identifierURI: Sample.blueprintURI, displayName: "Agents",
+      scopes: [RegisteredAPI.Scope("Agents.Access", "Have agents work for you")]),
   ]
 
   private static func portal(_ secret: Secret, _ federated: [FederatedCredential]) -> RegisteredApplication {
@@ -139,6 +153,22 @@ extension DemoDirectory {
       clientIdentifier: Sample.guest, object: "c0a7050d-0000-4000-8000-0000000000c6",
       displayName: "Guest of the machine",
       federatedCredentials: [machine], grantedRoles: [Sample.ordersAPI: ["Orders.Read"]])
+  }
+
+  private static func agent(of machine: FederatedCredential) -> RegisteredApplication {
+    let subject = FederatedCredential.subject(of: Sample.agent, of: Sample.blueprint, in: Sample.tenant)
+    var agent = RegisteredApplication(
+      clientIdentifier: Sample.agent, object: "c0a7050d-0000-4000-8000-0000000000cb", displayName: "Order helper",
+      federatedCredentials: [FederatedCredential(issuer: machine.issuer, subject: subject, keys: machine.keys)],
+      grantedRoles: [Sample.ordersAPI: ["Orders.Read"]], delegatedScopes: [Sample.ordersAPI: ["Orders.Read"]])
+    agent.blueprint = Sample.blueprint
+    return agent
+  }
+
+  private static var agentUser: RegisteredUser {
+    RegisteredUser(
+      object: Sample.agentUserObject, userName: Sample.agentUser, displayName: "Order helper", password: nil,
+      agent: Sample.agent)
   }
 
   private static func visitor(_ secret: Secret) -> RegisteredApplication {

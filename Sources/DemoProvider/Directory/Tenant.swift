@@ -54,14 +54,17 @@ package struct RegisteredUser: Sendable {
   /// `preferred_username`: what is typed to sign in.
   package var userName: String
   package var displayName: String
-  /// What proves it.
-  package var password: Secret
+  /// What proves it; nil for an agent's, to which nobody signs in.
+  package var password: Secret?
+  /// The `client_id` of the agent identity whose account it is.
+  package var agent: String?
 
-  package init(object: String, userName: String, displayName: String, password: Secret) {
+  package init(object: String, userName: String, displayName: String, password: Secret?, agent: String? = nil) {
     self.object = object
     self.userName = userName
     self.displayName = displayName
     self.password = password
+    self.agent = agent
   }
 }
 
@@ -108,6 +111,8 @@ package struct RegisteredApplication: Sendable {
   var isPublic: Bool { secrets.isEmpty && certificates.isEmpty && federatedCredentials.isEmpty && !isMachine }
   /// Whether it is a machine's identity: only the machine's service hands out its tokens.
   package var isMachine = false
+  /// The `client_id` of the blueprint whose agent identity it is: that one's tokens prove it.
+  package var blueprint: String?
 }
 
 /// Another issuer's tokens that prove an application.
@@ -122,6 +127,11 @@ package struct FederatedCredential: Sendable {
 
   /// The audience that Entra wants.
   package static let exchange = "api://AzureADTokenExchange"
+
+  /// The subject of a blueprint's token for one of its agents.
+  static func subject(of agent: String, of blueprint: String, in tenant: String) -> String {
+    "/eid1/c/pub/t/\(tenant)/a/\(blueprint)/\(agent)"
+  }
 
   /// A credential.
   package init(issuer: String, subject: String, audience: String = exchange, keys: JWKSet) {

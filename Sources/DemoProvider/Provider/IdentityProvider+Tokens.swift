@@ -57,6 +57,10 @@ extension IdentityProvider {
         now: now)
       return try token.authorization(
         of: application, in: tenant, directory, countFrom: state.tokensCountFrom, now: now)
+    case .userFederation(let text, let user):
+      let token = try AgentsToken(
+        text, of: application, issuer: issuer(tenant: tenant.identifier), signature: signer.verdict, now: now)
+      return try token.authorization(as: user, in: tenant, now: now)
     case .clientCredentials:
       preconditionFailure("an application's own token needs nobody's authorisation")
     case .authorizationCode(let code, let redirectURI, let verifier):
@@ -128,7 +132,7 @@ extension IdentityProvider {
     }
     var answer = DemoAnswer(status: 200, json: document)
     let name = claims.application.flatMap(tenant.application)?.displayName ?? "?"
-    let api = claims.audiences.first.flatMap(tenant.api)?.identifierURI ?? "?"
+    let api = claims.audiences.first.map { tenant.api($0)?.identifierURI ?? $0 } ?? "?"
     let roles = claims.roles.isEmpty ? "no roles" : claims.roles.joined(separator: " ")
     answer.note = "token for \(name) at \(api): \(roles)"
     return answer

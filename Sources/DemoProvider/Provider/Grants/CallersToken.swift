@@ -22,6 +22,10 @@ struct CallersToken {
     }
     var audiences: Set = [application.clientIdentifier]
     if let api = tenant.api(application.clientIdentifier) { audiences.insert(api.identifierURI) }
+    // People call a blueprint, and one of its agents asks for them.
+    if let api = application.blueprint.flatMap(tenant.api) {
+      audiences.formUnion([api.clientIdentifier, api.identifierURI])
+    }
     let rule = JWTValidation(issuer: issuer, audiences: audiences, leeway: 60)
     do throws(JWTRejection) {
       claims = try rule.accept(token, now: now) { token, _ in signature(token) }

@@ -15,6 +15,7 @@ enum ClientCredentialsGrant {
     }
     guard request.client.secret != nil || request.client.assertion != nil else { throw .noCredential }
     try request.client.prove(application, at: origin, now: now)
+    if let claims = try exchangeClaims(for: request, of: application, in: tenant) { return claims }
     return claims(of: application, at: try api(named: scopes, in: tenant), in: tenant)
   }
 
@@ -28,6 +29,32 @@ enum ClientCredentialsGrant {
     claims.application = application.clientIdentifier
     claims.roles = application.grantedRoles[api.clientIdentifier] ?? []
     claims.identityType = "app"
+    return claims
+  }
+
+  /// What a blueprint's token says that proves its agent, or the agent's own that stands for it in the exchange for its
+  /// user; nil where another token is asked for.
+  private static func exchangeClaims(
+    for request: TokenEndpointRequest, of application: RegisteredApplication, in tenant: Tenant
+  ) throws(ProviderError) -> JWTClaims? {
+    guard request.scopes == ["\(FederatedCredential.exchange)/.default"] else {
+      if request.agent != nil { throw .unsupportedParameter("fmi_path") }
+      return nil
+    }
+    var claims = JWTClaims()
+    claims.audiences = [FederatedCredential.exchange]
+    claims.tenant = tenant.identifier
+    claims.application = application.clientIdentifier
+    claims.identityType = "app"
+    if let name = request.agent {
+      guard let agent = tenant.application(name), agent.blueprint == application.clientIdentifier else {
+        throw .unknownApplication(name, tenant: tenant.displayName)
+      }
+      claims.subject = FederatedCredential.subject(of: name, of: application.clientIdentifier, in: tenant.identifier)
+      return claims
+    }
+    guard application.blueprint != nil else { return nil }
+    claims.subject = application.object
     return claims
   }
 

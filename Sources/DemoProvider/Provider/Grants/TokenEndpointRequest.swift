@@ -19,9 +19,13 @@ struct TokenEndpointRequest: Equatable {
     case onBehalfOf(String)
     /// The same by RFC 8693.
     case tokenExchange(String)
+    /// An agent's own token, for its user account: a user name or an object.
+    case userFederation(String, user: String)
   }
 
   var grant: Grant
+  /// The agent identity that a blueprint's token is to prove.
+  var agent: String?
   var client: ClientAuthentication
   /// The words of `scope`; nil: those of the sign-in.
   var scopes: [String]?
@@ -33,7 +37,7 @@ struct TokenEndpointRequest: Equatable {
   /// Whether no person was at hand.
   var isSilent: Bool {
     switch grant {
-    case .refreshToken, .onBehalfOf, .tokenExchange: true
+    case .refreshToken, .onBehalfOf, .tokenExchange, .userFederation: true
     case .clientCredentials, .authorizationCode, .deviceCode: false
     }
   }
@@ -43,6 +47,7 @@ struct TokenEndpointRequest: Equatable {
   init(body: [UInt8], authorization: String?) throws(ProviderError) {
     let form = try FormFields(request: body)
     grant = try Self.grant(form)
+    agent = form["fmi_path"]?.lowercased()
     client = try ClientAuthentication(form: form, authorization: authorization)
     scopes = form["scope"]?.split(separator: " ").map(String.init)
     // An exchange may name the API instead (RFC 8693 §2.1).
@@ -77,6 +82,10 @@ struct TokenEndpointRequest: Equatable {
         throw .unsupportedParameter("requested_token_type")
       }
       return .tokenExchange(try required("subject_token"))
+    case "user_fic":
+      let token = try required("user_federated_identity_credential")
+      guard (form["username"] == nil) != (form["user_id"] == nil) else { throw .malformedBody }
+      return .userFederation(token, user: form["username"] ?? form["user_id"] ?? "")
     default:
       throw .unsupportedGrant(type)
     }

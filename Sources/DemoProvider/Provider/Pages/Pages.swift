@@ -41,11 +41,15 @@ extension Pages {
   /// The page at the root, about what `directory` has.
   func root(_ directory: DemoDirectory, origin: String) -> DemoAnswer {
     let tenants: [Markup] = directory.tenants.map { tenant in
-      let users: [Markup] = tenant.users.map { "<li>\($0.displayName) <small>\($0.userName)</small></li>\n" }
+      let users: [Markup] = tenant.users.filter { $0.agent == nil }.map {
+        "<li>\($0.displayName) <small>\($0.userName)</small></li>\n"
+      }
       let applications: [Markup] = tenant.applications.map { application in
         let kind =
           if application.isPublic {
             "public client: people sign in"
+          } else if application.blueprint != nil {
+            "agent identity: its blueprint's tokens prove it"
           } else if application.isMachine {
             "managed identity: its machine's service hands out tokens"
           } else if !application.secrets.isEmpty {
