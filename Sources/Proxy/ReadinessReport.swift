@@ -42,7 +42,8 @@ struct ReadinessReport {
   }
 
   private static func subject(_ status: TokenStatus) -> String {
-    "application \(status.application), scopes \(status.scopes.description)"
+    let agent = status.agent.map { " agent \($0)," } ?? ""
+    return "application \(status.application),\(agent) scopes \(status.scopes.description)"
   }
 
   private static func name(_ status: TokenStatus, _ written: String?) -> String {
@@ -74,7 +75,7 @@ extension ReadinessRule {
   /// obtained when it is asked for, so that a sign-in is enough.
   func awaits(_ status: TokenStatus) -> Bool {
     if self == .started || status.expiresAt != nil { return false }
-    if status.subject == .application { return true }
+    if status.subject.isUnattended { return true }
     return self == .people && (status.account == nil || status.failure?.error.isInteractionRequired == true)
   }
 }

@@ -194,8 +194,8 @@ import Testing
       "a misspelt word of a choice", "as: application",
       "as: aplication",
       [
-        "13:17: error: routes[0].token.as is account, application or caller, not 'aplication'; did you mean "
-          + "'application'?"
+        "13:17: error: routes[0].token.as is account, agent, application or caller, not 'aplication'; did you "
+          + "mean 'application'?"
       ]),
     Mistake(
       "a misspelt application", "    application: app\n",

@@ -15,10 +15,12 @@ import Tokens
       machine: {credential: {managed_identity: {}}}
       entra: {authority: https://login.microsoftonline.com/contoso.example, client_id: c, client_secret: s}
       shared: {authority: https://login.microsoftonline.com/common, client_id: c, client_secret: s}
+      adfs: {authority: https://fs.example/adfs, client_id: c, client_secret: s}
       broken: {authority: ftp://id.example, client_id: c}
     routes:
 
     """
+  static let agent = "agent: 0a1b2c3d-0000-4000-8000-00000000000a"
 
   static let paths: [(String, String)] = [
     ("orders/", "'orders/' does not begin and end with '/'"),
@@ -279,14 +281,85 @@ import Tokens
       ]
     ),
     (
+      "application: entra, token: {as: agent, scopes: [a/.default]}", ["routes[0].token needs 'agent'"]
+    ),
+    (
+      "application: entra, token: {as: agent, agent: helper, account: bob, scopes: [a/.default]}",
+      [
+        "routes[0].token.agent is the client id of an agent identity, a GUID, not 'helper'",
+        "routes[0].token.account: an agent's user is named by its user name, USER@DOMAIN, or its object id, not 'bob'",
+      ]
+    ),
+    (
+      "application: entra, token: {as: application, \(agent), scopes: [a/.default]}",
+      ["routes[0].token.agent has a meaning with as: agent and as: caller only"]
+    ),
+    (
+      "application: generic, token: {as: caller, \(agent)}",
+      ["routes[0].token.agent has no meaning with grant: token_exchange"]
+    ),
+    (
+      "application: shared, token: {as: agent, \(agent), scopes: [a/.default]}",
+      [
+        "routes[0].token.agent: an agent is of one tenant, and the authority https://login.microsoftonline.com/common "
+          + "names none: name one in 'tenant'"
+      ]
+    ),
+    ("application: shared, token: {as: agent, tenant: a.example, \(agent), scopes: [a/.default]}", []),
+    (
+      "application: machine, token: {as: agent, \(agent), scopes: [a]}",
+      [
+        "routes[0].application: 'machine' is a managed identity, and agents are those of an application, which "
+          + "'credential: {federated: {managed_identity: …}}' can prove"
+      ]
+    ),
+    (
+      "application: public, token: {as: agent, \(agent)}",
+      [
+        "routes[0].application: application 'public' has no credential (client_secret_file, client_assertion_file, "
+          + "credential), which an agent needs"
+      ]
+    ),
+    (
+      "application: adfs, token: {as: agent, \(agent)}",
+      ["routes[0].token.agent: fs.example has no agent identities; Microsoft Entra has"]
+    ),
+    (
+      "application: entra, token: {as: agent, \(agent), scopes: [a/b]}",
+      [
+        "routes[0].token.scopes: login.microsoftonline.com gives an application a token for '<resource>/.default' "
+          + "only, not for 'a/b'"
+      ]
+    ),
+    (
+      "application: entra, token: {as: agent, \(agent), account: a@b.example, scopes: [a/b], "
+        + "on_interaction_required: redirect}",
+      ["routes[0].token.on_interaction_required has no meaning with as: agent: nobody signs in for it"]
+    ),
+    (
+      "application: entra, token: {as: agent, \(agent), scopes: [a/.default], choice: {field: X-A, values: {"
+        + "a: {agent: b}, b: {account: bob}, c: {agent: 0a1b2c3d-0000-4000-8000-00000000000b}}}}",
+      [
+        "routes[0].token.choice.values.a.agent is the client id of an agent identity, a GUID, not 'b'",
+        "routes[0].token.choice.values.b.account: an agent's user is named by its user name, USER@DOMAIN, or its "
+          + "object id, not 'bob'",
+      ]
+    ),
+    (
+      "application: entra, token: {as: application, scopes: [a/.default], "
+        + "choice: {field: X-A, values: {a: {\(agent)}}}}",
+      ["routes[0].token.choice.values.a.agent has a meaning with as: agent and as: caller only"]
+    ),
+    (
       "application: generic, token: {as: application, choice: {field: Host, values: {a: {scopes: [a]}}}}",
       ["routes[0].token.choice.field: 'Host' is no name for a field of your own, such as X-Account"]
     ),
     (
       "application: generic, token: {as: application, choice: {field: X-A, values: {a: {account: b}, c: {}}}}",
       [
-        "routes[0].token.choice.values.a.account has a meaning with as: account only",
-        "routes[0].token.choice.values.c says nothing else than the route: name an account, a tenant or scopes",
+        "routes[0].token.choice.values.a.account has a meaning with as: account and as: agent only",
+        "routes[0].token.choice.values.c says nothing else than the route: name an account, an agent, a tenant or "
+          + "scopes",
       ]
     ),
     (
@@ -316,7 +389,7 @@ import Tokens
     (
       "application: generic, token: {as: aplication}",
       [
-        "routes[0].token.as is account, application or caller, not 'aplication'; did you mean 'application'?"
+        "routes[0].token.as is account, agent, application or caller, not 'aplication'; did you mean 'application'?"
       ]
     ),
     (

@@ -60,6 +60,58 @@ import Tokens
   }
 }
 
+@Suite struct `Agents' tokens` {
+  private static let agent = "0a1b2c3d-0000-4000-8000-00000000000a"
+  private static let other = "0a1b2c3d-0000-4000-8000-00000000000b"
+
+  private func route(_ token: String, tenant: String = "contoso.example") throws -> RouteSettings {
+    try decoded(
+      """
+      listeners:
+        - address: 127.0.0.1:8080
+          callers: {bearer: {authority: "https://id.example", audiences: [proxy]}}
+      applications:
+        own: {authority: "https://login.microsoftonline.com/\(tenant)", client_id: c, client_secret: s}
+      routes:
+        - {name: a, path: /, upstream: https://a.example, application: own, token: \(token)}
+
+      """
+    ).routes[0]
+  }
+
+  @Test func `an agent asks for itself, for its user, or on behalf of a caller`() throws {
+    let scopes = try ScopeSet(["api://x/.default"])
+    #expect(
+      try route("{as: agent, agent: \(Self.agent.uppercased()), scopes: [api://x/.default]}").token
+        == .agent(application: "own", agent: Self.agent, user: nil, scopes: scopes))
+    #expect(
+      try route("{as: agent, agent: \(Self.agent), account: a@b.example, scopes: [api://x/.default]}").token
+        == .agent(application: "own", agent: Self.agent, user: "a@b.example", scopes: scopes))
+    let caller = try route("{as: caller, agent: \(Self.agent), scopes: [api://x/.default]}").token
+    #expect(caller == .caller(application: "own", grant: .onBehalfOf(agent: Self.agent), scopes: scopes))
+    #expect(caller.agent == Self.agent && caller.isCallers)
+  }
+
+  @Test func `callers may pick agents, and another agent's user is not this one's`() throws {
+    let settings = try route(
+      """
+      {as: agent, agent: \(Self.agent), account: a@b.example, scopes: [api://x/.default], choice: {field: X-A, values: {
+        b: {agent: \(Self.other)}, c: {agent: \(Self.other), account: c@b.example}, d: {account: d@b.example},
+        e: {tenant: fabrikam.example}}}}
+      """)
+    let tokens = try #require(settings.tokenChoice?.tokens)
+    let scopes = try ScopeSet(["api://x/.default"])
+    func token(_ agent: String, _ user: String?) -> RouteToken {
+      .agent(application: "own", agent: agent, user: user, scopes: scopes)
+    }
+    #expect(tokens["b"]?.token == token(Self.other, nil))
+    #expect(tokens["c"]?.token == token(Self.other, "c@b.example"))
+    #expect(tokens["d"]?.token == token(Self.agent, "d@b.example"))
+    #expect(tokens["e"]?.token == settings.token)
+    #expect(tokens["e"]?.authority?.description == "https://login.microsoftonline.com/fabrikam.example")
+  }
+}
+
 @Suite struct `Callers' tokens` {
   private func routes(_ token: String, authority: String = "https://id.example") throws -> [RouteToken] {
     try decoded(
@@ -87,12 +139,12 @@ import Tokens
     let entra = "https://login.microsoftonline.com/contoso.example"
     #expect(
       try routes("{as: caller, scopes: ['api://x/a', 'api://x/b']}", authority: entra)
-        == [token(.onBehalfOf, scopes: "api://x/a api://x/b")])
+        == [token(.onBehalfOf(), scopes: "api://x/a api://x/b")])
     #expect(
       try routes("{as: caller, scopes: [x/.default]}", authority: "https://fs.example/adfs")
-        == [token(.onBehalfOf, scopes: "x/.default")])
+        == [token(.onBehalfOf(), scopes: "x/.default")])
     #expect(try routes("{as: caller, scopes: [a, b], grant: jwt_bearer}") == [token(.jwtBearer)])
-    #expect(try routes("{as: caller, scopes: [a, b], grant: on_behalf_of}") == [token(.onBehalfOf)])
+    #expect(try routes("{as: caller, scopes: [a, b], grant: on_behalf_of}") == [token(.onBehalfOf())])
   }
 
   @Test func `an exchange has the terms of the route`() throws {

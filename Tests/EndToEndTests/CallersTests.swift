@@ -98,8 +98,8 @@ struct CallersTests {
     let proxy = try await proxy()
     let poor = try stage.token(of: "claims")
     for _ in 0..<5 { #expect(try await get(proxy, as: poor).status == 401) }
-    // The pause is a second at first.
-    #expect(stage.forms.count <= 3)
+    // The pauses are 1, 2, 4 and 8 seconds: no machine is so slow that the provider is asked each time.
+    #expect(stage.forms.count < 5)
     #expect(try await get(proxy, as: try stage.token(of: "ann")).status == 200)
     #expect(try await get(proxy, as: try stage.token(of: "claimant")).status == 200)
   }
@@ -135,13 +135,13 @@ struct CallersTests {
         await stream.sendAll("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
       }
     }
-    stage.live(10)
+    stage.live(20)
     let port = try freePort()
     let proxy = try await ProxyUnderTest(
       in: directory, port: port,
       stage.configuration(port: port, token: "}, upgrade: [websocket], timeouts: {idle: 1m").replacing(
         stage.upstream, with: "http://127.0.0.1:\(upstream.port)/"))
-    let ann = try stage.token(of: "ann", lifetime: 10)
+    let ann = try stage.token(of: "ann", lifetime: 20)
     let (socket, response) = (try proxy.connect(), try proxy.connect())
     let fields = "Host: 127.0.0.1\r\nAuthorization: Bearer \(ann.token)\r\n"
     try await socket.send(

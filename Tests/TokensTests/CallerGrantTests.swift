@@ -46,11 +46,24 @@ import Tokens
         + "&actor_token=act&actor_token_type=\(jwt)&client_secret=s")
   }
 
+  @Test(arguments: [
+    ("a@b.example", "username=a%40b.example"),
+    ("0A1b2c3d-0000-4000-8000-00000000000a", "user_id=0A1b2c3d-0000-4000-8000-00000000000a"),
+  ])
+  func `an agent's user is named by what is known of it, and no refresh token is asked for`(
+    user: String, member: String
+  ) throws {
+    #expect(
+      try Self.body(.userFederation(Self.assertion, user: user))
+        == "grant_type=user_fic&client_id=app&user_federated_identity_credential=e30.e30.c2ln&\(member)&scope=a%20b"
+        + "&requested_token_use=on_behalf_of&client_secret=s")
+  }
+
   @Test func `no secret of an exchange is shown when a provider repeats it`() throws {
     let actor = TokenExchange.Actor(token: Secret("the-token-of-the-actor"), type: TokenTypeURN.jwt)
     let subject = Secret("the-token-of-the-caller")
     let grants: [TokenGrant] = [
-      .jwtBearer(subject, isOnBehalfOf: true),
+      .jwtBearer(subject, isOnBehalfOf: true), .userFederation(subject, user: "a@b.example"),
       .tokenExchange(TokenExchange(subject: subject, terms: ExchangeTerms(), actor: actor)),
     ]
     for grant in grants {

@@ -9,6 +9,7 @@ enum Key: String, CaseIterable {
   case actor
   case address
   case admin
+  case agent
   case algorithm
   case allowPlaintext = "allow_plaintext"
   case allowReadableSecrets = "allow_readable_secrets"
@@ -289,8 +290,8 @@ extension SectionShape {
   ])
 
   static let token = SectionShape([
-    (.as, .value), (.account, .value), (.tenant, .value), (.scopes, .value), (.scopesOnChallenge, .value),
-    (.replayLimit, .value),
+    (.as, .value), (.account, .value), (.agent, .value), (.tenant, .value), (.scopes, .value),
+    (.scopesOnChallenge, .value), (.replayLimit, .value),
     (.existing, .value), (.whenUnavailable, .value), (.onInteractionRequired, .value), (.audience, .value),
     (.resource, .value), (.parameters, .value), (.grant, .value),
     (.subjectTokenType, .value), (.requestedTokenType, .value),
@@ -299,7 +300,9 @@ extension SectionShape {
   ])
 
   /// What one value of a field stands for.
-  static let tokenVariant = SectionShape([(.account, .value), (.tenant, .value), (.scopes, .value)])
+  static let tokenVariant = SectionShape([
+    (.account, .value), (.agent, .value), (.tenant, .value), (.scopes, .value),
+  ])
 
   static let pool = SectionShape([(.maxIdle, .value), (.idleTimeout, .value)])
 }

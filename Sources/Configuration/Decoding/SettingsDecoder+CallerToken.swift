@@ -32,19 +32,22 @@ extension SettingsDecoder {
     }
     var allowed: [Key] = [.grant]
     switch word {
-    case .onBehalfOf, .jwtBearer: break
+    case .onBehalfOf: allowed += [.agent]
+    case .jwtBearer: break
     case .tokenExchange: allowed += [.subjectTokenType, .requestedTokenType, .actor]
     case .idJAG: allowed += [.subjectTokenType, .actor, .resourceApplication]
     }
     var isRight = true
-    for key in Self.callersKeys where !allowed.contains(key) {
+    for key in Self.callersKeys + [.agent] where !allowed.contains(key) {
       guard let node = section[key] else { continue }
       report(node.place, "\(section.path(key)) has no meaning with grant: \(word.rawValue)")
       isRight = false
     }
     let terms = exchangeTerms(section, word)
     switch word {
-    case .onBehalfOf: return isRight ? .onBehalfOf : nil
+    case .onBehalfOf:
+      let agent = agent(section)
+      return isRight && (agent != nil || section.members[.agent] == nil) ? .onBehalfOf(agent: agent) : nil
     case .jwtBearer: return isRight ? .jwtBearer : nil
     case .tokenExchange: return isRight ? terms.map { .tokenExchange($0) } : nil
     case .idJAG:

@@ -8,11 +8,12 @@ extension SettingsDecoder {
   private enum Subject {
     case application
     case account(Located<String>?)
+    case agent(String, user: String?)
     case caller
   }
 
   private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
-  private static let subjects = ["account", "application", "caller"]
+  private static let subjects = ["account", "agent", "application", "caller"]
 
   /// `nil` only together with an issue.
   /// - Parameters:
@@ -61,12 +62,24 @@ extension SettingsDecoder {
     case .account(let name):
       if let application, let provider, !checkAccount(application, provider, scopes, section) { return nil }
       return .account(application: reference.value, account: name?.value, scopes: scopes)
+    case .agent(let agent, let user):
+      if let application, let provider {
+        guard checkAgent(application, provider, reference, section) else { return nil }
+        let isRight =
+          user == nil
+          ? checkApplication(application, provider, reference, scopes, section)
+          : checkAccount(application, provider, scopes, section)
+        guard isRight else { return nil }
+      }
+      return .agent(application: reference.value, agent: agent, user: user, scopes: scopes)
     case .caller:
       guard let application, let provider else { return nil }
       let isRight = checkCaller(application, provider, reference, scopes, section)
       let grant = callerGrant(section, application, applications)
       guard isRight, let grant else { return nil }
-      return .caller(application: reference.value, grant: grant, scopes: scopes)
+      let token = RouteToken.caller(application: reference.value, grant: grant, scopes: scopes)
+      if token.agent != nil, !checkAgent(application, provider, reference, section) { return nil }
+      return token
     }
   }
 
@@ -85,15 +98,24 @@ extension SettingsDecoder {
     let account = scalar(section, .account).map { $0.located($0.text) }
     guard section.members[.as] != nil else {
       reportCallersKeys(section)
+      reportAgent(section)
       return .account(account)
     }
     guard let scalar = scalar(section, .as) else { return nil }
     switch scalar.text {
     case "account":
       reportCallersKeys(section)
+      reportAgent(section)
       return .account(account)
+    case "agent":
+      reportCallersKeys(section)
+      let user = agentUser(account)
+      reportMissing(.agent, in: section)
+      guard let agent = agent(section), user != nil || section.members[.account] == nil else { return nil }
+      return .agent(agent, user: user)
     case "application":
       reportCallersKeys(section)
+      reportAgent(section)
       guard let account else { return .application }
       report(account.place, "\(account.key) has no meaning with as: application: that token is nobody's")
     case "caller":
@@ -101,7 +123,7 @@ extension SettingsDecoder {
       report(account.place, "\(account.key) has no meaning with as: caller: the token is that of whoever calls")
     default:
       report(
-        scalar.place, "\(scalar.key) is account, application or caller, not '\(scalar.written)'",
+        scalar.place, "\(scalar.key) is account, agent, application or caller, not '\(scalar.written)'",
         suggestion: nearestWord(to: scalar.written, among: Self.subjects))
     }
     return nil
@@ -196,11 +218,11 @@ extension SettingsDecoder {
   ) -> Bool {
     switch token {
     case .none: return true
-    case .application(let name, _):
+    case .application(let name, _), .agent(let name, _, nil, _):
       guard let settings = applications[name]?.settings else { return true }
       let reference = Located(name, place: section.place, key: section.path)
       return checkApplication(settings, authority ?? settings.authority.value, reference, scopes, section)
-    case .account(let name, _, _), .caller(let name, _, _):
+    case .account(let name, _, _), .agent(let name, _, _, _), .caller(let name, _, _):
       guard let settings = applications[name]?.settings else { return true }
       return checkAccount(settings, authority ?? settings.authority.value, scopes, section)
     }

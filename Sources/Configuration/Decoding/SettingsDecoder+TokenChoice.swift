@@ -32,32 +32,61 @@ extension SettingsDecoder {
     of token: RouteToken, at usualAuthority: Authority?, _ section: Section,
     _ applications: [String: DecodedApplication]
   ) -> TokenChoiceSettings.Entry? {
-    let account = scalar(section, .account)
+    let account = scalar(section, .account).map { $0.located($0.text) }
     let scopes = section.members[.scopes] == nil ? nil : self.scopes(section)
     if section.members[.scopes] != nil, scopes == nil { return nil }
     let authority = token.application.flatMap { applications[$0]?.settings }.flatMap { tenantAuthority($0, section) }
     if section.members[.tenant] != nil, authority == nil { return nil }
-    if let account {
-      guard case .account = token else {
-        report(account.place, "\(account.key) has a meaning with as: account only")
-        return nil
-      }
+    let agent = self.agent(section)
+    if section.members[.agent] != nil, agent == nil { return nil }
+    guard account != nil || agent != nil || scopes != nil || authority != nil else {
+      report(
+        section.place, "\(section.path) says nothing else than the route: name an account, an agent, a tenant or scopes"
+      )
+      return nil
     }
-    guard account != nil || scopes != nil || authority != nil else {
-      report(section.place, "\(section.path) says nothing else than the route: name an account, a tenant or scopes")
+    var other = token
+    switch token {
+    case .none: break
+    case .application(let name, let usual): other = .application(name: name, scopes: scopes ?? usual)
+    case .account(let name, let usualAccount, let usual):
+      other = .account(application: name, account: account?.value ?? usualAccount, scopes: scopes ?? usual)
+    case .agent(let name, let usualAgent, let usualUser, let usual):
+      let user = agentUser(account)
+      if account != nil, user == nil { return nil }
+      // An agent's user is no other agent's.
+      other = .agent(
+        application: name, agent: agent ?? usualAgent, user: agent == nil ? user ?? usualUser : user,
+        scopes: scopes ?? usual)
+    case .caller(let name, .onBehalfOf(let usualAgent), let usual):
+      other = .caller(application: name, grant: .onBehalfOf(agent: agent ?? usualAgent), scopes: scopes ?? usual)
+    case .caller(let name, let grant, let usual):
+      other = .caller(application: name, grant: grant, scopes: scopes ?? usual)
+    }
+    if let account, !token.takesAccount {
+      report(account.place, "\(account.key) has a meaning with as: account and as: agent only")
+      return nil
+    }
+    if agent != nil, other.agent == nil {
+      reportAgent(section)
       return nil
     }
     let place = authority ?? usualAuthority
-    if let scopes, !checkScopes(scopes, of: token, at: place, section, applications) { return nil }
-    let other: RouteToken =
-      switch token {
-      case .none: .none
-      case .application(let name, let usual): .application(name: name, scopes: scopes ?? usual)
-      case .account(let application, let usualAccount, let usual):
-        .account(application: application, account: account?.text ?? usualAccount, scopes: scopes ?? usual)
-      case .caller(let application, let grant, let usual):
-        .caller(application: application, grant: grant, scopes: scopes ?? usual)
-      }
+    if let scopes, !checkScopes(scopes, of: other, at: place, section, applications) { return nil }
+    if other.agent != nil, let settings = token.application.flatMap({ applications[$0]?.settings }) {
+      let reference = Located(settings.name, place: section.place, key: section.path)
+      guard checkAgent(settings, place ?? settings.authority.value, reference, section) else { return nil }
+    }
     return TokenChoiceSettings.Entry(token: other, authority: place)
+  }
+}
+
+extension RouteToken {
+  /// Whether it is that of an account, or may be.
+  fileprivate var takesAccount: Bool {
+    switch self {
+    case .account, .agent: true
+    case .none, .application, .caller: false
+    }
   }
 }

@@ -24,13 +24,17 @@ extension SettingsDecoder {
         section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self)
         ?? defaults.onInteractionRequired)
     if let node = section[.onInteractionRequired] {
-      switch token {
-      case .application, .caller:
-        let subject = token?.isCallers == true ? "caller" : "application"
+      let subject: String? =
+        switch token {
+        case .application: "application"
+        case .agent: "agent"
+        case .caller: "caller"
+        case .account, nil, .some(.none): nil
+        }
+      if let subject {
         report(
           node.place,
           "\(section.path(.onInteractionRequired)) has no meaning with as: \(subject): nobody signs in for it")
-      case .account, nil, .some(.none): break
       }
     }
     return rules

@@ -31,8 +31,9 @@ enum RedirectURIRule {
     for route in routes {
       switch route.token {
       case .account(application.name, _, _): return true
-      case .application(application.name, _), .caller(application.name, _, _): asksForItself = true
-      case .none, .account, .application, .caller: break
+      case .application(application.name, _), .agent(application.name, _, _, _), .caller(application.name, _, _):
+        asksForItself = true
+      case .none, .account, .application, .agent, .caller: break
       }
     }
     return !asksForItself

@@ -13,6 +13,9 @@ package enum RouteToken: Sendable, Hashable {
   /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
   /// the only one who is signed in.
   case account(application: String, account: String?, scopes: ScopeSet)
+  /// A token for an agent identity of the application, by its client id; or for its user account, a user name or an
+  /// object id.
+  case agent(application: String, agent: String, user: String?, scopes: ScopeSet)
   /// A token for the caller, in exchange for the one that the caller has brought.
   case caller(application: String, grant: CallerGrantSettings, scopes: ScopeSet)
 
@@ -20,7 +23,15 @@ package enum RouteToken: Sendable, Hashable {
   package var application: String? {
     switch self {
     case .none: nil
-    case .application(let name, _), .account(let name, _, _), .caller(let name, _, _): name
+    case .application(let name, _), .account(let name, _, _), .agent(let name, _, _, _), .caller(let name, _, _): name
+    }
+  }
+
+  /// The agent identity that stands in the application's place.
+  package var agent: String? {
+    switch self {
+    case .agent(_, let agent, _, _), .caller(_, .onBehalfOf(let agent?), _): agent
+    case .none, .application, .account, .caller: nil
     }
   }
 
@@ -49,8 +60,8 @@ package struct TokenChoiceSettings: Sendable, Hashable {
 
 /// How callers' tokens are exchanged.
 package enum CallerGrantSettings: Sendable, Hashable {
-  /// Entra's on-behalf-of.
-  case onBehalfOf
+  /// Entra's on-behalf-of; by an agent identity of the application, where one is named.
+  case onBehalfOf(agent: String? = nil)
   /// RFC 7523.
   case jwtBearer
   /// RFC 8693.

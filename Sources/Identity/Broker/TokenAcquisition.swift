@@ -40,12 +40,12 @@ struct TokenAcquisition: Sendable {
   /// its answer.
   static let accountLockWait = TimeSpan.seconds(120)
 
-  private var key: AcquisitionKey { subscription.key }
+  var key: AcquisitionKey { subscription.key }
 
   /// Gets the token. Only one process at a time does so for `lock`.
   func run(lock: String) async -> Report {
     // What is kept in memory only, other processes have no part in.
-    if subscription.application.managedIdentity != nil || key.subject.isCaller { return await attempt() }
+    guard subscription.isFiled else { return await attempt() }
     let wait = key.subject == .application ? Self.lockWait : Self.accountLockWait
     return await store.withRefreshLock(lock, within: wait) { await attempt() }
   }
@@ -79,7 +79,13 @@ struct TokenAcquisition: Sendable {
       report.wasSent = true
       return try await token(of: identity)
     }
-    if case .caller(_, let grant) = key.subject { return try await token(by: grant, &report) }
+    switch key.subject {
+    case .application, .account: break
+    case .agentUser(let user):
+      report.wasSent = true
+      return try await token(ofAgentUser: user)
+    case .caller(_, let grant): return try await token(by: grant, &report)
+    }
     // Where no account is signed in, or another process was faster, the provider is not needed.
     var cached = await lookUp(realm: await directory.knownRealm(for: subscription.application), &report)
     if let found = adopted(cached) { return found }
@@ -120,58 +126,6 @@ struct TokenAcquisition: Sendable {
       ? TokenLifetime(ofSameToken: reply.expiresIn, now: arrival)
       : TokenLifetime(expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: arrival, jitter: jitter())
     return BearerValue(reply.accessToken, lifetime: lifetime, scopes: key.scopes, origin: TokenOrigin())
-  }
-
-  /// A caller's token, by the exchange of the one that it has brought. It is not filed, and ends with that one.
-  private func token(by grant: CallerGrant, _ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
-    guard let assertion = subscription.assertion, now() < assertion.expiresAt, !key.authority.isOfManyTenants else {
-      throw .assertionUnusable
-    }
-    report.wasSent = true
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
-      try await directory.metadata(for: subscription.application)
-    }
-    let reply: TokenReply
-    switch grant {
-    case .onBehalfOf, .jwtBearer:
-      reply = try await self.reply(
-        to: .jwtBearer(assertion.token, isOnBehalfOf: grant == .onBehalfOf), scopes: key.scopes, metadata)
-    case .tokenExchange(let terms):
-      reply = try await self.reply(
-        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
-    case .identityAssertion(var terms, _):
-      guard let application = subscription.resourceApplication else { throw .assertionUnusable }
-      let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
-        try await directory.metadata(for: application)
-      }
-      if terms.audiences.isEmpty { terms.audiences = [other.issuer] }
-      let identity = try await self.reply(
-        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
-      reply = try await ProviderRequests(
-        application: application, metadata: other, surroundings: directory.surroundings(now: now, sleep: sleep)
-      )
-      .tokens(
-        for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
-    }
-    let lifetime = TokenLifetime(
-      expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter())
-    return BearerValue(
-      reply.accessToken, lifetime: lifetime.ending(by: assertion.expiresAt),
-      scopes: reply.grantedScopes(requested: key.scopes), origin: TokenOrigin(tenant: assertion.tenant))
-  }
-
-  /// What is exchanged, with the actor's token as it stands in its file now.
-  private func exchange(
-    _ assertion: CallerAssertion, _ terms: ExchangeTerms
-  ) async throws(AcquisitionFailure) -> TokenExchange {
-    guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
-    do throws(ClientAssertionError) {
-      let token = try await ClientAssertionFile(path: actor.path).read()
-      return TokenExchange(
-        subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
-    } catch {
-      throw .actor(error)
-    }
   }
 
   private func lookUp(realm: String?, _ report: inout Report) async -> CacheLookup {
@@ -236,14 +190,16 @@ struct TokenAcquisition: Sendable {
     throw refusal
   }
 
-  private func reply(
+  func reply(
     to grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    let requests = ProviderRequests(
+    try await requests(metadata).tokens(for: grant, scopes: scopes, claims: key.claims, parameters: key.parameters)
+  }
+
+  func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
+    ProviderRequests(
       application: subscription.application, metadata: metadata,
       surroundings: directory.surroundings(now: now, sleep: sleep))
-    return try await requests.tokens(
-      for: grant, scopes: scopes, claims: key.claims, parameters: key.parameters)
   }
 }
 
@@ -318,7 +274,7 @@ extension TokenAcquisition {
     return issued
   }
 
-  private func value(
+  func value(
     _ reply: TokenReply, _ arrival: UnixTime, _ metadata: ProviderMetadata, account: CachedAccount?
   ) -> BearerValue {
     BearerValue(
@@ -355,7 +311,11 @@ extension CacheStore {
   /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
   func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CacheLookup {
     if key.authority.isManagedIdentity { return .nothingKept }
-    if key.subject.isCaller { return .callers }
+    switch key.subject {
+    case .application, .account: break
+    case .agentUser: return .nothingKept
+    case .caller: return .callers
+    }
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
     var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: family)

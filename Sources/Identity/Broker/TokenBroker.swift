@@ -151,12 +151,12 @@ package actor TokenBroker {
     Task { await self.refresh(subscription) }
   }
 
-  /// Keeps a token at hand for every application's own subscription until the task is cancelled: obtains it at the
-  /// start, renews it when due, and tries again after failures, so that a proxy without traffic becomes and stays ready
-  /// by itself. People's tokens are renewed while they are used, and not otherwise.
+  /// Keeps a token at hand for every application's own subscription, and those of agents' users, until the task is
+  /// cancelled: obtains it at the start, renews it when due, and tries again after failures, so that a proxy without
+  /// traffic becomes and stays ready by itself. People's tokens are renewed while they are used, and not otherwise.
   package nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
     await withDiscardingTaskGroup { group in
-      for subscription in subscriptions where subscription.key.subject == .application {
+      for subscription in subscriptions where subscription.key.subject.isUnattended {
         group.addTask { await self.keepReady(subscription) }
       }
     }
@@ -431,6 +431,7 @@ extension AcquisitionKey {
     return switch subject {
     case .application: "\(start) \(scopes) \(parameters) \(claims?.text ?? "")"
     case .account: "\(start) \(account?.homeAccountID ?? "")"
+    case .agentUser(let user): "\(start) \(user) \(scopes) \(parameters) \(claims?.text ?? "")"
     case .caller(let digest, let grant):
       "\(start) \(grant) \(digest.map { Base64URL.encode($0.bytes) } ?? "") \(scopes) \(claims?.text ?? "")"
     }

@@ -32,7 +32,7 @@ struct TokenState {
     self.subscription = subscription.withoutAssertion
     throttle = Throttle()
     switch subscription.key.subject {
-    case .application: grant = .clientCredentials
+    case .application, .agentUser: grant = .clientCredentials
     case .account: grant = .nothing(.noAccount)
     case .caller(let digest, _):
       grant = .assertion
@@ -43,7 +43,8 @@ struct TokenState {
   /// What is told about it.
   var status: TokenStatus {
     TokenStatus(
-      application: subscription.application.name, subject: subscription.key.subject, scopes: subscription.key.scopes,
+      application: subscription.application.name, subject: subscription.key.subject, agent: subscription.key.agent,
+      scopes: subscription.key.scopes,
       account: account, expiresAt: value?.lifetime.expiresAt, failure: failure, isRefreshing: flight != nil,
       isOfFormerCredential: isOfFormerCredential)
   }

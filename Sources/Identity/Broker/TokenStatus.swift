@@ -19,6 +19,8 @@ package struct TokenStatus: Sendable, Hashable {
   package var application: String
   /// On whose behalf.
   package var subject: TokenSubject
+  /// The client id of the agent identity that stands in the application's place.
+  package var agent: String?
   /// What is asked for.
   package var scopes: ScopeSet
   /// Whose token is held, or would be asked for.

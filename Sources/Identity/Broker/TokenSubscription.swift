@@ -43,6 +43,13 @@ package struct TokenSubscription: Sendable {
     self.resourceApplication = resourceApplication
   }
 
+  /// For tokens of the user account of an agent identity, which `application` is.
+  package init(
+    application: Application, agentUser: String, scopes: ScopeSet, parameters: TokenParameters = .none
+  ) {
+    self.init(application: application, subject: .agentUser(agentUser), scopes: scopes, parameters: parameters)
+  }
+
   /// For tokens of `subject`.
   /// - Parameter challenge: what a token has to prove; cached ones do not count then.
   package init(
@@ -116,6 +123,7 @@ package struct TokenSubscription: Sendable {
     switch key.subject {
     case .application: "client_credentials"
     case .account: "refresh_token"
+    case .agentUser: "user_fic"
     case .caller(_, let grant): grant.label
     }
   }
@@ -127,8 +135,17 @@ package struct TokenSubscription: Sendable {
   /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
   /// And those that are filed there were requested without a route's parameters.
   var readsCache: Bool {
-    application.managedIdentity == nil && !key.subject.isCaller && !isChallenged && !isTrial && key.parameters.isEmpty
+    isFiled && !isChallenged && !isTrial && key.parameters.isEmpty
       && (key.subject != .application || key.credential.number == 0)
+  }
+
+  /// Whether its tokens have a place in the shared cache. Not those of managed identities, callers and agents' users,
+  /// which are kept in memory only.
+  var isFiled: Bool {
+    switch key.subject {
+    case .application, .account: application.managedIdentity == nil
+    case .agentUser, .caller: false
+    }
   }
 }
 

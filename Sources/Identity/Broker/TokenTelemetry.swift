@@ -19,7 +19,7 @@ package struct TokenMetrics: Sendable {
   package init(_ catalog: inout MetricsCatalog, applications: [String]) {
     var requests: [Label: Counter] = [:]
     for application in applications {
-      for grant in ["client_credentials", "refresh_token"] + CallerGrant.labels {
+      for grant in ["client_credentials", "refresh_token", "user_fic"] + CallerGrant.labels {
         for result in TokenEvent.Outcome.results {
           requests[Label(application: application, grant: grant, result: result)] = catalog.counter(
             "bearer_proxy_token_requests_total", help: "Acquisitions that went to an identity provider.",
@@ -51,10 +51,12 @@ extension TokenEvent {
   /// The same with the names of the routes that the token is for, and what to do about a failure.
   package func write(to log: Log, route: String?, next: (AcquisitionError) -> String?) {
     let route = route.map(LogValue.string) ?? .absent
+    let agent = key.agent.map(LogValue.string) ?? .absent
     switch outcome {
     case .obtained(let lifetime, let granted):
       let fields: KeyValuePairs<StaticString, LogValue> = [
-        "route": route, "application": .string(application), "authority": .string(authority.description),
+        "route": route, "application": .string(application), "agent": agent,
+        "authority": .string(authority.description),
         "grant": .string(grantType),
         "scopes": .string(scopes.description), "granted": .string(granted.description),
         "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
@@ -75,7 +77,8 @@ extension TokenEvent {
           ? "changed credential obtained no token, the one of the former credential still serves"
           : "token not renewed, the held one still serves",
         [
-          "route": route, "application": .string(application), "authority": .string(authority.description),
+          "route": route, "application": .string(application), "agent": agent,
+          "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
           "retry_after_s": .integer(Int(clamping: error.retryAfter)),
@@ -86,7 +89,8 @@ extension TokenEvent {
       log.info(
         "caller's token not exchanged",
         [
-          "route": route, "application": .string(application), "authority": .string(authority.description),
+          "route": route, "application": .string(application), "agent": agent,
+          "authority": .string(authority.description),
           "grant": .string(grantType), "scopes": .string(scopes.description),
           "reason": .string(refused.refusal.word),
           "detail": .string(AcquisitionError.assertionRefused(refused).detail), "duration_ms": .milliseconds(duration),
@@ -95,7 +99,8 @@ extension TokenEvent {
       log.error(
         "token not obtained",
         [
-          "route": route, "application": .string(application), "authority": .string(authority.description),
+          "route": route, "application": .string(application), "agent": agent,
+          "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
           "retry_after_s": .integer(Int(clamping: error.retryAfter)), "duration_ms": .milliseconds(duration),

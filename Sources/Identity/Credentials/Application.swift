@@ -46,6 +46,17 @@ package struct Application: Sendable {
     self.authority = authority
   }
 
+  /// The agent identity with this client id, whose blueprint this application is: an application of its own, proven by
+  /// a token of the blueprint's.
+  package func agent(_ clientID: String) -> Application {
+    var agent = self
+    agent.clientID = clientID
+    agent.credential = .federated(.application(self, agent: clientID), audience: authority.exchangeAudience)
+    agent.credentialVersion.blueprint = self.clientID
+    agent.secretPlacement = nil
+    return agent
+  }
+
   /// Whether it proves itself in the TLS handshake.
   var showsCertificate: Bool {
     if case .mutualTLS? = credential { true } else { false }

@@ -13,8 +13,9 @@ package indirect enum FederatedTokenSource: Sendable {
   case managedIdentity(ManagedIdentity)
   /// A service beside the workload.
   case service(FederatedTokenService)
-  /// The provider of another application, which proves itself in its own way.
-  case application(Application)
+  /// The provider of another application, which proves itself in its own way; where that one is a blueprint, for this
+  /// agent identity of it.
+  case application(Application, agent: String? = nil)
 }
 
 extension FederatedTokenSource: Equatable {
@@ -23,8 +24,9 @@ extension FederatedTokenSource: Equatable {
     switch (left, right) {
     case (.managedIdentity(let left), .managedIdentity(let right)): left == right
     case (.service(let left), .service(let right)): left == right
-    case (.application(let left), .application(let right)):
+    case (.application(let left, let leftAgent), .application(let right, let rightAgent)):
       left.authority == right.authority && left.clientID == right.clientID && left.credential == right.credential
+        && leftAgent == rightAgent
     default: false
     }
   }
@@ -105,12 +107,12 @@ package actor FederatedTokens {
     switch request.source {
     case .managedIdentity(let identity): return try await token(of: identity, for: request, request.fetch)
     case .service(let service): return try await token(from: service, for: request)
-    case .application(let application):
+    case .application(let application, let agent):
       if let identity = application.managedIdentity {
         return try await token(of: identity, for: request, application.fetch)
       }
       let metadata = try await around.discover(application)
-      let (scopes, parameters) = application.authority.exchange(request.audience)
+      let (scopes, parameters) = application.authority.exchange(request.audience, for: agent)
       let reply = try await ProviderRequests(
         application: application, metadata: metadata, surroundings: around
       ).tokens(for: .clientCredentials, scopes: scopes, claims: nil, parameters: parameters)
@@ -175,19 +177,18 @@ extension ClientProofSource {
     case .managedIdentity(let identity): self = .managedIdentity(identity.host.source.rawValue)
     case .service(.gcp): self = .gcp
     case .service(.githubActions): self = .githubActions
-    case .application(let application): self = .application(application.name)
+    case .application(let application, _): self = .application(application.name)
     }
   }
 }
 
 extension Authority {
   /// What an application of this provider requests for a token that another provider takes as proof.
-  fileprivate func exchange(_ audience: String) -> (ScopeSet, TokenParameters) {
-    do {
-      return switch scopeRule {
-      case .oneResourceDefault: (try ScopeSet(["\(audience)/.default"]), .none)
-      case .any: (.none, try TokenParameters(audience: audience))
-      }
+  fileprivate func exchange(_ audience: String, for agent: String?) -> (ScopeSet, TokenParameters) {
+    if let agent { return (exchangeScopes(audience), TokenParameters(agent: agent)) }
+    if scopeRule == .oneResourceDefault { return (exchangeScopes(audience), .none) }
+    do throws(TokenParameterError) {
+      return (.none, try TokenParameters(audience: audience))
     } catch {
       preconditionFailure("an audience is one word, which is checked where it is given")
     }

@@ -41,7 +41,7 @@ enum RouteCondition: Hashable {
       }
     } else if let upstream {
       self = .upstreamFailing(since: UnixTime(upstream.since))
-    } else if let token, token.isRefreshing || (token.subject == .application && !token.isReady(at: now)) {
+    } else if let token, token.isRefreshing || (token.subject.isUnattended && !token.isReady(at: now)) {
       self = .refreshing
     } else {
       self = .ready

@@ -42,7 +42,7 @@ struct RouteStatus {
   private var ready: String {
     guard let token else { return "adds no token" }
     if token.subject.isCaller { return "each caller's own token is exchanged" }
-    let owner = accountName.map { " of \($0)" } ?? ""
+    let owner = (accountName ?? token.agent.map { "agent \($0)" }).map { " of \($0)" } ?? ""
     guard let end = token.expiresAt, isServing else { return "a token\(owner) is obtained when one is asked for" }
     return "token\(owner)\(former) for \(words(seconds: end - now))"
   }
@@ -66,8 +66,20 @@ struct RouteStatus {
 
   /// The account: as written in the route, or the one that is signed in.
   private var accountName: String? {
-    guard let token, case .account(let written) = token.subject else { return nil }
-    return written ?? token.account.map { $0.name }
+    switch token?.subject {
+    case .account(let written): written ?? token?.account.map { $0.name }
+    case .agentUser(let user): user
+    case nil, .application, .caller: nil
+    }
+  }
+
+  private func subject(_ token: TokenStatus) -> String {
+    switch token.subject {
+    case .application: token.agent == nil ? "application" : "agent"
+    case .account: "account"
+    case .agentUser: "agent"
+    case .caller: "caller"
+    }
   }
 
   private var remedy: String { link.map { "open \($0), or run '\(command)'" } ?? "run '\(command)'" }
@@ -84,8 +96,8 @@ struct RouteStatus {
     ]
     if let token {
       members["application"] = .string(token.application)
-      members["as"] = .string(
-        token.subject.isCaller ? "caller" : token.subject == .application ? "application" : "account")
+      members["as"] = .string(subject(token))
+      members["agent"] = token.agent.map(JSONValue.string)
       members["account"] = accountName.map(JSONValue.string)
       members["scopes"] = .array(token.scopes.words.map(JSONValue.string))
       var held: [String: JSONValue] = ["held": .bool(isServing), "refreshing": .bool(token.isRefreshing)]

@@ -241,7 +241,7 @@ extension Authority {
 
 extension String {
   /// Whether this is a GUID in its usual form, in either letter case.
-  var isGUID: Bool {
+  package var isGUID: Bool {
     let parts = split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
       && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }

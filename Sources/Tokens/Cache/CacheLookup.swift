@@ -47,8 +47,12 @@ extension CacheDocument {
   ///   filed under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
   package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
-    // Nothing of a caller is ever kept here, and nothing that is kept here is a caller's.
-    if key.subject.isCaller { return .callers }
+    // Nothing of a caller or of an agent's user is ever kept here, and nothing that is kept here is theirs.
+    switch key.subject {
+    case .application, .account: break
+    case .agentUser: return .nothingKept
+    case .caller: return .callers
+    }
     let authority = key.authority
     var query = CacheQuery(
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,

@@ -230,6 +230,15 @@ extension Authority {
     }
   }
 
+  /// What an application requests at Entra for such a token.
+  package func exchangeScopes(_ audience: String) -> ScopeSet {
+    do throws(ScopeSetError) {
+      return try ScopeSet(["\(audience)/.default"])
+    } catch {
+      preconditionFailure("an audience is one word, which is checked where it is given")
+    }
+  }
+
   private static let managedHost = "managed-identity.invalid"
 
   /// What stands in the place of an authority for the tokens of managed identities: no provider is asked, and the name

@@ -10,6 +10,11 @@ package enum TokenSubject: Sendable, Hashable {
   case account(String?)
   /// That of the caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing
   /// narrower names a caller: two tokens of one person may have different rights.
+
+  /// The user account of an agent identity: a user name, or an object id.
+  case agentUser(String)
+  /// That of whoever brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing narrower
+  /// names a caller: two tokens of one person may have different rights.
   case caller(Digest256?, CallerGrant)
 
   /// Whether it is a person who signs in here.
@@ -17,6 +22,14 @@ package enum TokenSubject: Sendable, Hashable {
 
   /// Whether it is a caller.
   package var isCaller: Bool { if case .caller = self { true } else { false } }
+
+  /// Whether its token can be had at any time: neither a person nor a caller has to come first.
+  package var isUnattended: Bool {
+    switch self {
+    case .application, .agentUser: true
+    case .account, .caller: false
+    }
+  }
 }
 
 /// The whole of what a token was obtained with. Leaving any part out would hand a token to a request that it is not
@@ -58,7 +71,11 @@ package struct AcquisitionKey: Sendable, Hashable {
     switch subject {
     case .application: hasher.combine(0)
     case .account(let name): hasher.combine(name)
+    case .agentUser(let name): hasher.combine(name)
     case .caller(let digest, _): hasher.combine(digest)
     }
   }
+
+  /// The client id of the agent identity whose token it is, or that asks.
+  package var agent: String? { credential.blueprint == nil ? nil : clientID }
 }

@@ -29,6 +29,9 @@ package struct CredentialVersion: Sendable, Hashable {
   /// The authority of the application, where the tokens are of another tenant's: an application of that tenant with the
   /// same id has credentials of its own.
   package var home: Authority?
+  /// The client id of the blueprint, where the application is an agent identity: what is registered under the same id
+  /// with a credential of its own is another application.
+  package var blueprint: String?
 
   /// The version with this number.
   package init(_ number: UInt64, home: Authority? = nil) {

@@ -90,7 +90,7 @@ extension TokenGrant {
     case .clientCredentials: []
     case .authorizationCode(let code, _, let verifier): [code, verifier]
     case .deviceCode(let code): [code]
-    case .refreshToken(let token), .jwtBearer(let token, _): [token]
+    case .refreshToken(let token), .jwtBearer(let token, _), .userFederation(let token, _): [token]
     case .tokenExchange(let exchange): [exchange.subject] + (exchange.actor.map { [$0.token] } ?? [])
     }
   }

@@ -18,6 +18,8 @@ package enum TokenGrant: Sendable, Equatable {
   case jwtBearer(Secret, isOnBehalfOf: Bool)
   /// A token for one of another kind or for another audience (RFC 8693 §2.1).
   case tokenExchange(TokenExchange)
+  /// A token of an agent identity, for its own user account (Entra's `user_fic`): a user name, or an object id.
+  case userFederation(Secret, user: String)
 
   /// The `grant_type` parameter, also the label under which requests are counted.
   package var type: String {
@@ -28,6 +30,7 @@ package enum TokenGrant: Sendable, Equatable {
     case .refreshToken: "refresh_token"
     case .jwtBearer: "urn:ietf:params:oauth:grant-type:jwt-bearer"
     case .tokenExchange: "urn:ietf:params:oauth:grant-type:token-exchange"
+    case .userFederation: "user_fic"
     }
   }
 
@@ -37,7 +40,7 @@ package enum TokenGrant: Sendable, Equatable {
   /// seconds.
   package var isRepeatable: Bool {
     switch self {
-    case .clientCredentials, .refreshToken, .jwtBearer, .tokenExchange: true
+    case .clientCredentials, .refreshToken, .jwtBearer, .tokenExchange, .userFederation: true
     case .authorizationCode, .deviceCode: false
     }
   }
@@ -45,7 +48,7 @@ package enum TokenGrant: Sendable, Equatable {
   /// Whether the tokens are of a person who signs in here, and filed with the account.
   package var isForAccount: Bool {
     switch self {
-    case .clientCredentials, .jwtBearer, .tokenExchange: false
+    case .clientCredentials, .jwtBearer, .tokenExchange, .userFederation: false
     case .authorizationCode, .deviceCode, .refreshToken: true
     }
   }

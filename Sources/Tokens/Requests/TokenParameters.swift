@@ -17,6 +17,9 @@ package struct TokenParameters: Sendable, Hashable {
 
   private init() { all = [] }
 
+  /// What has a blueprint's token prove one of its agent identities (Entra's `fmi_path`). No route sets it by itself.
+  package init(agent: String) { all = [Parameter(name: "fmi_path", value: agent)] }
+
   /// The parameters of these names.
   /// - Parameters:
   ///   - audience: for whom the token is to be, by the provider's own name of it (RFC 8693 §2.1).

@@ -87,6 +87,12 @@ package struct TokenRequest: Sendable {
     case .tokenExchange(let exchange):
       exchange.write(into: &form)
       if !scopes.isEmpty { form.append("scope", scopes.description) }
+    case .userFederation(let token, let user):
+      form.append("user_federated_identity_credential", token)
+      form.append(user.isGUID ? "user_id" : "username", user)
+      // As for callers: a new token takes the blueprint's credential each time.
+      if !scopes.isEmpty { form.append("scope", scopes.description) }
+      form.append("requested_token_use", "on_behalf_of")
     }
     if grant.isForAccount { form.append("client_info", "1") }
     if let claims { form.append("claims", claims.text) }

@@ -87,8 +87,16 @@ extension LoadedConfiguration {
       application(name, at: wanted.authority).map {
         TokenSubscription(application: $0, account: account, scopes: scopes, parameters: route.tokenParameters)
       }
+    case .agent(let name, let agent, let user, let scopes):
+      application(name, at: wanted.authority).map { blueprint in
+        let own = blueprint.agent(agent)
+        return user.map {
+          TokenSubscription(application: own, agentUser: $0, scopes: scopes, parameters: route.tokenParameters)
+        } ?? TokenSubscription(application: own, scopes: scopes, parameters: route.tokenParameters)
+      }
     case .caller(let name, let grant, let scopes):
-      application(name, at: wanted.authority).map { own in
+      application(name, at: wanted.authority).map { named in
+        let own = wanted.token.agent.map(named.agent) ?? named
         var other: Application?
         let callersGrant: CallerGrant
         switch grant {

@@ -15,9 +15,23 @@ struct CheckAdvice {
   /// The route's application, where it has one.
   let application: ApplicationSettings?
   /// The thumbprint of the certificate that the application proves itself with, where it has one.
-  var thumbprint: String?
+  let thumbprint: String?
 
-  private var section: String { application.map { "application '\($0.name)'" } ?? "the application" }
+  /// The agent identity that it is about.
+  private var agent: String?
+
+  init(configuration: String, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil) {
+    self.configuration = configuration
+    self.route = route
+    self.application = application
+    self.thumbprint = thumbprint
+    agent = route.token.agent
+  }
+
+  private var section: String {
+    let name = application.map { "application '\($0.name)'" } ?? "the application"
+    return agent.map { "agent \($0) of \(name)" } ?? name
+  }
 
   /// About a token, or the authority's metadata.
   func advice(_ error: AcquisitionError) -> String {
@@ -63,6 +77,11 @@ struct CheckAdvice {
         + "the proxy from its metadata server?"
     case .githubActions:
       return "Has the job 'permissions: {id-token: write}', and does it still run? Its token ends with it."
+    case .application where agent != nil:
+      if case .rejected(let reply, _) = error, reply.error != "invalid_client" { return advice(reply) }
+      var blueprint = self
+      blueprint.agent = nil
+      return blueprint.advice(error)
     case .application(let name):
       return "Correct application '\(name)' first: its tokens prove \(section). A route of its own shows more in "
         + "'check --live'."
@@ -91,6 +110,11 @@ struct CheckAdvice {
       "Set 'bound_tokens: true' under 'mutual_tls' of \(section), so that upstreams are shown the certificate; or have "
         + "the provider give tokens that are not bound."
     case "invalid_client" where reply.clockSkew != nil: Self.clockAdvice
+    case "invalid_client" where agent != nil, "unauthorized_client" where agent != nil:
+      "Check 'agent' and the tenant: it has to be an agent identity of the tenant whose blueprint is application "
+        + "'\(application?.name ?? "")'."
+    case "interaction_required" where agent != nil, "consent_required" where agent != nil:
+      "Nobody signs in for an agent: look at the consent and the Conditional Access policies for \(section)."
     case "invalid_client" where application?.isKnownByHandshake == true:
       "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, with "
         + "tls_client_auth or self_signed_tls_client_auth, and check 'client_id'. Does the token endpoint, or its "

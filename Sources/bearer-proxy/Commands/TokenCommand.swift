@@ -58,6 +58,7 @@ struct TokenCommand {
       "authority": .string(subscription.key.authority.description), "error": .string(error.reason),
       "detail": .string(error.detail), "retry_after": .integer(error.retryAfter),
     ]
+    members["agent"] = subscription.key.agent.map(JSONValue.string)
     if case .interactionRequired(let required) = error {
       members["reason"] = .string(required.reason.rawValue)
       members["scopes"] = .array(required.scopes.words.map(JSONValue.string))
@@ -102,6 +103,7 @@ struct TokenReport {
       "expires_on": .integer(value.lifetime.expiresAt.seconds), "expires_in": .integer(expiresIn),
       "token_source": .string(origin.source.rawValue),
     ]
+    members["agent"] = subscription.key.agent.map(JSONValue.string)
     members["tenant"] = origin.tenant.map(JSONValue.string)
     members["account"] = origin.account.map { account in
       .object([
@@ -115,10 +117,9 @@ struct TokenReport {
 
   /// A line for each fact.
   var text: String {
-    var rows = [
-      ("route", route), ("application", subscription.application.name),
-      ("authority", subscription.key.authority.description),
-    ]
+    var rows = [("route", route), ("application", subscription.application.name)]
+    if let agent = subscription.key.agent { rows.append(("agent", agent)) }
+    rows.append(("authority", subscription.key.authority.description))
     if let tenant = origin.tenant { rows.append(("tenant", tenant)) }
     if let account = origin.account { rows.append(("account", account.name)) }
     rows.append(("scopes", value.scopes.isEmpty ? "(none stated)" : value.scopes.description))

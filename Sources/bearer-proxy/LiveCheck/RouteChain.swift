@@ -48,7 +48,9 @@ struct RouteChain: Sendable {
         steps.append(step)
         metadata = found
       }
-      if application?.isProvenByOthers == true { steps.append(await credential(subscription)) }
+      if application?.isProvenByOthers == true || subscription.key.agent != nil {
+        steps.append(await credential(subscription))
+      }
       let (step, value) =
         subscription.key.subject.isCaller
         ? (CheckStep(name: .token, verdict: .skipped, detail: "each caller's own token is exchanged"), nil)

@@ -1,0 +1,66 @@
+// What a route's `token` says of an agent identity: which one stands in the place of the application, its blueprint.
+
+import HTTP
+import Tokens
+
+extension SettingsDecoder {
+  /// The client id of the agent identity; nil where none is named, or only together with an issue.
+  mutating func agent(_ section: Section) -> String? {
+    guard let scalar = scalar(section, .agent) else { return nil }
+    if scalar.text.isGUID { return scalar.text.lowercased() }
+    report(scalar.place, "\(scalar.key) is the client id of an agent identity, a GUID, not '\(scalar.written)'")
+    return nil
+  }
+
+  /// The agent's user account that `account` names: a user name or an object id. Nil is as above.
+  mutating func agentUser(_ account: Located<String>?) -> String? {
+    guard let account else { return nil }
+    if account.value.isGUID { return account.value.lowercased() }
+    if account.value.contains("@") { return account.value }
+    report(
+      account.place,
+      "\(account.key): an agent's user is named by its user name, USER@DOMAIN, or its object id, not "
+        + "'\(account.value)'")
+    return nil
+  }
+
+  /// Reports an agent where the token is not that of one.
+  mutating func reportAgent(_ section: Section) {
+    guard let node = section[.agent] else { return }
+    report(node.place, "\(section.path(.agent)) has a meaning with as: agent and as: caller only")
+  }
+
+  /// Whether an application of this authority can be the blueprint of agent identities.
+  mutating func checkAgent(
+    _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ section: Section
+  ) -> Bool {
+    if application.managedIdentity != nil {
+      report(
+        reference.place,
+        "\(reference.key): '\(application.name)' is a managed identity, and agents are those of an application, which "
+          + "'credential: {federated: {managed_identity: …}}' can prove")
+      return false
+    }
+    guard application.isConfidential else {
+      report(
+        reference.place,
+        "\(reference.key): application '\(application.name)' has no credential (client_secret_file, "
+          + "client_assertion_file, credential), which an agent needs")
+      return false
+    }
+    let place = section[.agent]?.place ?? section.place
+    switch authority.kind {
+    case .entra(let tenant, _) where tenant.servesApplications: return true
+    // A host that is not known for it may be Entra's, too.
+    case .issuer: return true
+    case .entra:
+      report(
+        place,
+        "\(section.path(.agent)): an agent is of one tenant, and the authority \(authority) names none: name one in "
+          + "'tenant'")
+    case .adfs, .b2c, .ciam:
+      report(place, "\(section.path(.agent)): \(authority.url.host) has no agent identities; Microsoft Entra has")
+    }
+    return false
+  }
+}

@@ -1,0 +1,73 @@
+// How tokens are acquired that take the place of another token: those of callers, and of agents' users. They are kept
+// in memory only.
+
+internal import Bytes
+internal import Platform
+internal import Tokens
+
+extension TokenAcquisition {
+  /// A token of the user account of the agent identity that asks: the agent's own token for the exchange is what it
+  /// offers. Neither is filed.
+  func token(ofAgentUser user: String) async throws(AcquisitionFailure) -> BearerValue {
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+      try await directory.metadata(for: subscription.application)
+    }
+    let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)
+    let agent = try await requests(metadata).tokens(for: .clientCredentials, scopes: exchange, claims: nil)
+    let reply = try await reply(
+      to: .userFederation(agent.accessToken, user: user), scopes: key.scopes, metadata)
+    return value(reply, now(), metadata, account: nil)
+  }
+
+  /// A caller's token, by the exchange of the one that it has brought. It is not filed, and ends with that one.
+  func token(by grant: CallerGrant, _ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
+    guard let assertion = subscription.assertion, now() < assertion.expiresAt, !key.authority.isOfManyTenants else {
+      throw .assertionUnusable
+    }
+    report.wasSent = true
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+      try await directory.metadata(for: subscription.application)
+    }
+    let reply: TokenReply
+    switch grant {
+    case .onBehalfOf, .jwtBearer:
+      reply = try await self.reply(
+        to: .jwtBearer(assertion.token, isOnBehalfOf: grant == .onBehalfOf), scopes: key.scopes, metadata)
+    case .tokenExchange(let terms):
+      reply = try await self.reply(
+        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
+    case .identityAssertion(var terms, _):
+      guard let application = subscription.resourceApplication else { throw .assertionUnusable }
+      let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+        try await directory.metadata(for: application)
+      }
+      if terms.audiences.isEmpty { terms.audiences = [other.issuer] }
+      let identity = try await self.reply(
+        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
+      reply = try await ProviderRequests(
+        application: application, metadata: other, surroundings: directory.surroundings(now: now, sleep: sleep)
+      )
+      .tokens(
+        for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
+    }
+    let lifetime = TokenLifetime(
+      expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter())
+    return BearerValue(
+      reply.accessToken, lifetime: lifetime.ending(by: assertion.expiresAt),
+      scopes: reply.grantedScopes(requested: key.scopes), origin: TokenOrigin(tenant: assertion.tenant))
+  }
+
+  /// What is exchanged, with the actor's token as it stands in its file now.
+  private func exchange(
+    _ assertion: CallerAssertion, _ terms: ExchangeTerms
+  ) async throws(AcquisitionFailure) -> TokenExchange {
+    guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
+    do throws(ClientAssertionError) {
+      let token = try await ClientAssertionFile(path: actor.path).read()
+      return TokenExchange(
+        subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
+    } catch {
+      throw .actor(error)
+    }
+  }
+}

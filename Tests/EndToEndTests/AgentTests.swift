@@ -1,0 +1,122 @@
+// Agent identities against the sample provider, with the real msal package as the judge of what they obtain.
+
+import DemoProvider
+import FoundationEssentials
+import TestSupport
+import Testing
+
+private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct AgentTests {
+  private typealias Sample = DemoDirectory.Sample
+
+  private let directory: TemporaryDirectory
+  private let settings: DemoSettings
+  private let services: DemoServices
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    settings = DemoSettings(directory: directory.path)
+    services = try DemoServices(settings)
+  }
+
+  private func proxy(
+    agent: String = Sample.agent, account: String = Sample.agentUser, scopes: String = "api://orders/.default",
+    isAlone: Bool = false
+  ) async throws -> ProxyUnderTest {
+    let port = try freePort()
+    let more = """
+        - {name: object, path: /object/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+           token: {as: agent, agent: \(agent), account: \(Sample.agentUserObject), scopes: ["\(scopes)"]}}
+        - {name: caller, path: /caller/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+           token: {as: caller, grant: on_behalf_of, agent: \(agent), scopes: ["\(scopes)"]}}
+        - {name: picked, path: /picked/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+           token: {as: agent, agent: \(agent), scopes: ["\(scopes)"],
+                   choice: {field: X-Agent, values: {user: {account: \(account)}}}}}
+
+      """
+    let bearer =
+      "{bearer: {authority: \"\(services.issuer)\", audiences: [\(Sample.blueprint)], "
+      + "ca_file: \"\(settings.authorityPath)\"}}"
+    return try await ProxyUnderTest(
+      in: directory, port: port, place: { try $0.write($1, to: "\(port).yaml") },
+      """
+      listeners:
+        - address: "127.0.0.1:\(port)"
+          callers: \(isAlone ? "{}" : bearer)
+      cache: {file: cache-\(port).json}
+      applications:
+        contoso:
+          authority: "\(services.issuer)"
+          client_id: \(Sample.blueprint)
+          client_secret_file: "\(settings.secretPath)"
+          tls: {ca_file: "\(settings.authorityPath)"}
+      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+      routes:
+        - {name: agent, path: /agent/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+           token: {as: agent, agent: \(agent), scopes: ["\(scopes)"]}}
+        - {name: user, path: /user/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+           token: {as: agent, agent: \(agent), account: \(account), scopes: ["\(scopes)"]}}
+
+      """ + (isAlone ? "" : more))
+  }
+
+  @Test(.enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+  func `what msal's agent obtains, the proxy's does: for itself, for its account, on behalf of a caller`() async throws
+  {
+    let proxy = try await proxy()
+    let result = try await run(
+      [
+        pinnedPython(), testsDirectory + "/peers/agents.py", "--ca", settings.authorityPath, "--origin",
+        services.providerOrigin, "--api", services.apiOrigin, "--proxy", "http://127.0.0.1:\(proxy.port)", "--secret",
+        settings.secretPath,
+      ], within: .seconds(120))
+    #expect(result.status == 0, "\(result.output)\(result.errors)\n\(proxy.process.errors)")
+    await services.stop()
+  }
+
+  @Test func `an agent and its account are ready by themselves, and each is told by its id`() async throws {
+    let proxy = try await proxy(isAlone: true)
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    #expect(try await proxy.get("/agent/me").body.contains(Sample.agent))
+    #expect(try await proxy.get("/user/me").body.contains(Sample.agentUser))
+    let status = try await proxy.admin("/status?format=json").body
+    #expect(status.contains(#""agent":"\#(Sample.agent)""#) && status.contains(#""as":"agent""#), "\(status)")
+    #expect(
+      status.contains("token of \(Sample.agentUser) for") && status.contains("token of agent \(Sample.agent) for"))
+    let metrics = try await proxy.admin("/metrics").body
+    #expect(metrics.contains(#"grant="user_fic",result="obtained"} 1"#), "\(metrics)")
+    #expect(proxy.process.errors.contains(Sample.agent), "the log names the agent")
+    // The agent's own token is filed as every application's; its account's is not.
+    let cache = textOfFile(directory.file("cache-\(proxy.port).json"))
+    #expect(cache.contains(Sample.agent) && !cache.contains(Sample.agentUser), "\(cache.count)")
+    let check = try await run([try binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(check.status == 0 && check.output.contains("/a/\(Sample.blueprint)/\(Sample.agent)"), "\(check.output)")
+    let token = try await run([try binary(), "token", "-c", proxy.configuration, "--route", "user", "--json"])
+    #expect(token.output.contains(#""agent":"\#(Sample.agent)""#), "\(token.output)\(token.errors)")
+    await services.stop()
+  }
+
+  @Test(arguments: [
+    ("agent", Sample.visitor, "AADSTS700016", "whose blueprint is application 'contoso'"),
+    ("account", Sample.alice, "AADSTS50013", "Grant agent"),
+    ("scopes", "api://ledger/Ledger.Read", "AADSTS65001", "Grant agent"),
+  ])
+  func `what the provider refuses is told with its code and a cure, and no one is asked to sign in`(
+    flaw: String, value: String, code: String, cure: String
+  ) async throws {
+    let proxy =
+      switch flaw {
+      case "agent": try await proxy(agent: value, isAlone: true)
+      case "account": try await proxy(account: value, isAlone: true)
+      default: try await proxy(scopes: value, isAlone: true)
+      }
+    #expect(try await eventually { proxy.process.errors.contains(code) }, "\(proxy.process.errors)")
+    let answer = try await proxy.get("/user/me")
+    #expect([502, 503].contains(answer.status), "\(answer.status) \(answer.body)")
+    let check = try await run([try binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(check.status == 1 && check.output.contains(cure), "\(check.output)")
+    await services.stop()
+  }
+}
