@@ -8,6 +8,8 @@ struct DemoPlaces {
   var directory: String
   var proxyPort: UInt16
   var adminPort: UInt16
+  /// Where the first of two more proxies in a row is.
+  var gatewayOrigin: String
 
   static let program = "./bearer-proxy"
   static let configuration = "proxy.yaml"
@@ -123,6 +125,12 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
       upstream: \(apiOrigin)/ledger/
       application: desk
       token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ledgerURI)/Ledger.Read"]}
+    # Orders again, by way of two more proxies: gateway.yaml and branch.yaml.
+    - name: chain
+      path: /chain/
+      upstream: \(places.gatewayOrigin)/
+      application: desk
+      token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.gatewayURI)/Gateway.Access"]}
 
   """
 }

@@ -32,6 +32,8 @@ final class Demonstration: Sendable {
   private let terminal: Terminal
   private let options: DemoOptions
   private let proxy = Locked<ChildProcess?>(nil)
+  /// The proxies behind that one.
+  private let hops = Locked<[ChildProcess]>([])
   private let isEnding = Atomic(false)
 
   init(_ options: DemoOptions, _ terminal: Terminal) {
@@ -47,7 +49,13 @@ final class Demonstration: Sendable {
     terminal.line("bearer-proxy, demonstrated on this machine alone", .title)
     terminal.line()
     let services = try services(directory, log)
-    let places = try startProxy(services, directory)
+    let branch = try startHop(
+      "branch", DemoDirectory.Sample.branch, "\(DemoDirectory.Sample.ordersURI)/Orders.Read",
+      to: "\(services.apiOrigin)/api/", services, directory)
+    let gateway = try startHop(
+      "gateway", DemoDirectory.Sample.gateway, "\(DemoDirectory.Sample.branchURI)/Branch.Access", to: "\(branch)/",
+      services, directory)
+    let places = try startProxy(services, directory, gateway)
     introduce(services, places, log)
 
     var tour = Tour(terminal, places, services, log: log) { () throws(SpawnError) in
@@ -77,8 +85,13 @@ final class Demonstration: Sendable {
   @discardableResult
   func end() -> Int32? {
     isEnding.store(true, ordering: .relaxed)
-    let child = proxy.withLock { $0 }
-    return child == nil ? 0 : child?.terminate()
+    let children = [proxy.withLock { $0 }].compactMap(\.self) + hops.withLock { $0 }
+    var status: Int32? = 0
+    for child in children {
+      let ended = child.terminate()
+      if status == 0 { status = ended }
+    }
+    return status
   }
 
   // MARK: Starting
@@ -170,6 +183,23 @@ final class Demonstration: Sendable {
     }
   }
 
+  private func startHop(
+    _ name: String, _ client: String, _ scope: String, to upstream: String, _ services: DemoServices,
+    _ directory: String
+  ) throws(DemonstrationError) -> String {
+    let hop = DemoHop(name: name, client: client, scope: scope, upstream: upstream)
+    guard let (child, origin) = try hop.start(issuer: services.issuer) else { throw isNotReady(hop.log, directory) }
+    hops.withLock { $0.append(child) }
+    return origin
+  }
+
+  /// Shows the last words of a proxy.
+  private func isNotReady(_ log: String, _ directory: String) -> DemonstrationError {
+    let words = FileManager.default.contents(atPath: log) ?? Data()
+    terminal.indented(String(decoding: words.suffix(2000), as: UTF8.self), .quiet)
+    return .proxy(logPath: "\(directory)/\(log)", "bearer-proxy did not become ready")
+  }
+
   private func introduce(_ services: DemoServices, _ places: DemoPlaces, _ log: ExchangeLog) {
     terminal.line("  identity provider   \(services.providerOrigin)  (as Microsoft Entra, with sample users)")
     terminal.line("  sample API          \(services.apiOrigin)  (takes only that provider's tokens)")
@@ -192,12 +222,14 @@ final class Demonstration: Sendable {
 
   /// Writes the configuration and starts the proxy with it. A port that was free a moment ago may be taken by the time
   /// the proxy asks for it: then with other ports.
-  private func startProxy(_ services: DemoServices, _ directory: String) throws(DemonstrationError) -> DemoPlaces {
+  private func startProxy(
+    _ services: DemoServices, _ directory: String, _ gateway: String
+  ) throws(DemonstrationError) -> DemoPlaces {
     var attempt = 1
     while true {
       let places = DemoPlaces(
         directory: directory, proxyPort: try Self.freePort(attempt == 1 ? 8080 : 0),
-        adminPort: try Self.freePort(attempt == 1 ? 9901 : 0))
+        adminPort: try Self.freePort(attempt == 1 ? 9901 : 0), gatewayOrigin: gateway)
       do {
         try Data(demoConfiguration(places, issuer: services.issuer, apiOrigin: services.apiOrigin).utf8)
           .write(to: URL(filePath: "\(directory)/\(DemoPlaces.configuration)"))
@@ -218,8 +250,7 @@ final class Demonstration: Sendable {
       let log = FileManager.default.contents(atPath: DemoPlaces.log) ?? Data()
       let lastWords = String(decoding: log.suffix(2000), as: UTF8.self)
       guard lastWords.contains("Address already in use"), attempt < 3 else {
-        terminal.indented(lastWords, .quiet)
-        throw .proxy(logPath: "\(directory)/\(DemoPlaces.log)", "bearer-proxy did not become ready")
+        throw isNotReady(DemoPlaces.log, directory)
       }
       attempt += 1
     }

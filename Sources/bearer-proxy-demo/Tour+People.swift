@@ -16,6 +16,9 @@ extension Tour {
     beginPart("One sign-in, several APIs")
     try secondAPI(orders)
     try afterRestart(orders)
+    beginPart("In her name, from proxy to proxy")
+    try chain()
+    try chainWithoutToken()
     beginPart("When an API demands more")
     try revoked()
     try refused()
@@ -34,10 +37,10 @@ extension Tour {
   }
 
   private mutating func signIn() throws(SpawnError) {
-    begin("She signs in once, in a browser anywhere, and consents for both APIs.")
+    begin("She signs in once, in a browser anywhere, and consents for each API.")
     let words = [
       DemoPlaces.program, "login", "-c", DemoPlaces.configuration, "--route", "my-orders", "--device-code",
-      "--extra-scope", "\(Sample.ledgerURI)/Ledger.Read",
+      "--extra-scope", "\(Sample.ledgerURI)/Ledger.Read", "--extra-scope", "\(Sample.gatewayURI)/Gateway.Access",
     ]
     terminal.command(words)
     _ = log.take()

@@ -20,7 +20,7 @@ struct Tour {
   /// Whether the next part waits for Enter.
   private(set) var waitsForReader: Bool
 
-  private static let parts = 8
+  private static let parts = 9
 
   init(
     _ terminal: Terminal, _ places: DemoPlaces, _ services: DemoServices, log: ExchangeLog,
@@ -175,7 +175,7 @@ struct Tour {
   /// Runs a command and shows it, what the services saw of it, and what it printed: with --verbose all of it, otherwise
   /// the lines that `brief` takes from it.
   mutating func run(
-    _ words: [String], brief: (CommandRun) -> [String], showsArrivals: Bool = false
+    _ words: [String], brief: (CommandRun) -> [String], showsArrivals: Bool = false, showsExchanges: Bool = true
   ) throws(SpawnError) -> CommandRun {
     if terminal.isVerbose { terminal.line() }
     terminal.command(words)
@@ -199,7 +199,7 @@ struct Tour {
       for line in text.trimmed.split(separator: "\n") { terminal.indented(String(line).shortened(to: width)) }
     }
     let seen = lastExchanges.map(\.words) + (lastRecord.map { [$0.words] } ?? [])
-    if !seen.isEmpty { terminal.wrapped(seen.joined(separator: " · "), after: "    ", .quiet) }
+    if showsExchanges, !seen.isEmpty { terminal.wrapped(seen.joined(separator: " · "), after: "    ", .quiet) }
     return run
   }
 

@@ -17,7 +17,7 @@ import Testing
       [binary("bearer-proxy-demo"), "--once", "--verbose", "--directory", directory.path, "--proxy", binary()],
       within: .seconds(180))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("All 20 steps went as expected."))
+    #expect(result.output.contains("All 22 steps went as expected."))
     expectNothingSecret(result.output, directory)
   }
 
@@ -25,7 +25,7 @@ import Testing
     #expect(!output.contains("\u{1B}"), "colours on what is no terminal")
     let secret = directory.read("client-secret")
     #expect(secret.count == 32)
-    for text in [output, directory.read("proxy.log")] {
+    for text in [output] + ["proxy", "gateway", "branch"].map({ directory.read("\($0).log") }) {
       // Claims begin as tokens do, and have no dot.
       #expect(!text.contains(/eyJ[\w-]+\.[\w-]/))
       #expect(!text.contains(secret))
@@ -44,12 +44,12 @@ import Testing
     }
     let output = demonstration.output
     try #require(isUp && demonstration.poll() == nil, "\(output)\(demonstration.errors)")
-    #expect(output.contains("All 20 steps went as expected."), "\(output)")
+    #expect(output.contains("All 22 steps went as expected."), "\(output)")
     #expect(output.contains("Port 8080 is in use: the proxy is at http://127.0.0.1:"), "\(output)")
     expectNothingSecret(output, directory)
 
-    let parts = output.split(separator: /\n(?=.* \(\d of 8\)\n)|\n(?=Try it yourself)/)
-    #expect(parts.count == 10)
+    let parts = output.split(separator: /\n(?=.* \(\d of 9\)\n)|\n(?=Try it yourself)/)
+    #expect(parts.count == 11)
     // On a terminal, an empty line and the question for Enter follow.
     for part in parts {
       let rows = String(part).trimmed.split(separator: "\n", omittingEmptySubsequences: false)

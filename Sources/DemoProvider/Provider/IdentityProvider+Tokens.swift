@@ -38,7 +38,7 @@ extension IdentityProvider {
     }
     if asked.wantsClientInfo { document.client_info = grant.clientInfo }
     var answer = DemoAnswer(status: 200, json: document)
-    answer.note = "token for \(grant.person.user.userName): \(grant.scope)"
+    answer.note = "token for \(grant.person.user.userName) by \(application.displayName): \(grant.scope)"
     return answer
   }
 
