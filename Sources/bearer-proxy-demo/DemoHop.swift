@@ -62,7 +62,8 @@ struct DemoHop {
     }
     for _ in 0..<1500 where child.poll() == nil {
       let words = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
-      if let address = words.between("\"message\":\"serving\",\"address\":\"", "\"") { return (child, "http://\(address)") }
+      let address = words.between("\"message\":\"serving\",\"address\":\"", "\"")
+      if let address { return (child, "http://\(address)") }
       usleep(20_000)
     }
     child.terminate()
