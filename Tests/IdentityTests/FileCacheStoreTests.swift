@@ -3,12 +3,13 @@
 import Bytes
 import FoundationEssentials
 import Glibc
-import Identity
 import Platform
 import Telemetry
 import TestSupport
 import Testing
 import Tokens
+
+@testable import Identity
 
 @Suite(.timeLimit(.minutes(5)))
 struct FileCacheStoreTests {
@@ -100,11 +101,23 @@ struct FileCacheStoreTests {
     // Served from memory, and written as soon as somebody has seen to the file.
     #expect(alice.generation(in: await store.snapshot()) == 0)
     #expect(failures.withLock { $0.count { $0.isNews } } == 1)
-    try directory.write("{\"Unknown\": {\"kept\": 1}}", to: "cache.json")
+    // Renamed into its place: without the lock a file that is written in place is empty for as long as that takes.
+    #expect(rename(try directory.write("{\"Unknown\": {\"kept\": 1}}", to: "next"), path) == 0)
     #expect(try await eventually { alice.generation(in: try onDisk()) == 0 })
     #expect(directory.read("cache.json").contains("kept"))
     #expect(try await eventually { store.trouble == nil })
     #expect(try await eventually { recoveries.withLock { $0 } == 1 })
+  }
+
+  @Test func `a file that was no cache, and is emptied to be written again, is no empty cache yet`() throws {
+    var file = CacheFile(path: path)
+    try directory.write("{\n", to: "cache.json")
+    #expect(try file.look(isLast: false) == .torn)
+    #expect(throws: CacheStoreError.self) { try file.look(isLast: true) }
+    try directory.write("", to: "cache.json")
+    #expect(try file.look(isLast: false) == .torn)
+    // It stays empty.
+    #expect(try file.look(isLast: true) == .different)
   }
 
   @Test func `half a write that is whole a moment later is no trouble`() async throws {

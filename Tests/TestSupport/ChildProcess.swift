@@ -106,6 +106,10 @@ package final class ChildProcess: Sendable {
     _ = try await wait()
   }
 
+  /// How many times the memory of a usual build a program takes at most under a sanitizer, which keeps notes about each
+  /// word or holds back what was freed. The programs are built as the tests are.
+  package static let memoryFactor = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil ? 1 : 5
+
   /// Bytes of its memory that are resident, from /proc.
   package var residentBytes: Int {
     for line in textOfFile("/proc/\(identifier)/status").split(separator: "\n") where line.hasPrefix("VmRSS:") {

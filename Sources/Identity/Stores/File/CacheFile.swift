@@ -71,7 +71,7 @@ struct CacheFile: Sendable {
     }
     if let damage, damage.digest == digest { throw .damaged(damage.error) }
     // MSAL for Python empties the file before it writes it.
-    if contents.bytes.isEmpty, seen != nil, !isLast { return .torn }
+    if contents.bytes.isEmpty, seen != nil || damage != nil, !isLast { return .torn }
     do throws(CacheDocumentError) {
       document = try CacheDocument(text: contents.bytes)
     } catch {

@@ -90,7 +90,7 @@ final class FileBackend: CacheBackend {
       var known = file.withLock { $0 }
       do throws(CacheStoreError) {
         // Who does not know of the lock may have written since it was taken.
-        guard try known.look(isLast: true) == .same else { return .success(nil) }
+        guard try known.look(isLast: false) == .same else { return .success(nil) }
         var document = known.document
         change(&document)
         let bytes = try known.write(document)
