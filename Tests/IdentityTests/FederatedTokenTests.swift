@@ -157,7 +157,7 @@ struct FederatedTokenTests {
       credential: .secret(Secret("s3cret")), fetch: provider.fetch)
     let plain = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
     let aimed = TokenSubscription(
-      application: application, scopes: try ScopeSet(["a"]), parameters: try TokenParameters(audience: "api"))
+      application: application, scopes: try ScopeSet(["a"]), parameters: try TokenParameters(audiences: ["api"]))
     #expect(try await broker.bearer(for: aimed).token == Secret("token-1"))
     #expect(await store.snapshot()[.accessToken].values.isEmpty)
     #expect(try await broker.bearer(for: plain).token == Secret("token-2"))

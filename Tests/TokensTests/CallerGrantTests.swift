@@ -5,12 +5,14 @@ import Testing
 import Tokens
 
 @Suite struct CallerGrantTests {
-  private static func body(_ grant: TokenGrant, scopes: String = "a b", claims: Claims? = nil) throws -> String {
+  private static func body(
+    _ grant: TokenGrant, scopes: String = "a b", claims: Claims? = nil, parameters: TokenParameters = .none
+  ) throws -> String {
     let json = #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#
     let request = TokenRequest(
       metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
       placement: .body, clientID: "app", credential: .secret(Secret("s")), grant: grant,
-      scopes: try ScopeSet(parameter: scopes), claims: claims)
+      scopes: try ScopeSet(parameter: scopes), claims: claims, parameters: parameters)
     return String(decoding: request.body, as: UTF8.self)
   }
 
@@ -34,16 +36,17 @@ import Tokens
       try Self.body(.tokenExchange(TokenExchange(subject: Self.assertion, terms: ExchangeTerms())))
         == "\(Self.exchange)&client_id=app&subject_token=e30.e30.c2ln&subject_token_type=\(Self.accessToken)"
         + "&scope=a%20b&client_secret=s")
-    let terms = ExchangeTerms(
-      audiences: ["one", "two"], resources: ["https://api.example/"], subjectType: "urn:example:session",
-      requestedType: TokenTypeURN.jwt)
+    let terms = ExchangeTerms(subjectType: "urn:example:session", requestedType: TokenTypeURN.jwt)
+    let parameters = try TokenParameters(audiences: ["two", "one"], resources: ["https://api.example/"])
     let actor = TokenExchange.Actor(token: Secret("act"), type: TokenTypeURN.jwt)
     let jwt = "urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt"
     #expect(
-      try Self.body(.tokenExchange(TokenExchange(subject: Self.assertion, terms: terms, actor: actor)), scopes: "")
+      try Self.body(
+        .tokenExchange(TokenExchange(subject: Self.assertion, terms: terms, actor: actor)), scopes: "",
+        parameters: parameters)
         == "\(Self.exchange)&client_id=app&subject_token=e30.e30.c2ln&subject_token_type=urn%3Aexample%3Asession"
-        + "&requested_token_type=\(jwt)&audience=one&audience=two&resource=https%3A%2F%2Fapi.example%2F"
-        + "&actor_token=act&actor_token_type=\(jwt)&client_secret=s")
+        + "&requested_token_type=\(jwt)&actor_token=act&actor_token_type=\(jwt)"
+        + "&audience=two&audience=one&resource=https%3A%2F%2Fapi.example%2F&client_secret=s")
   }
 
   @Test(arguments: [

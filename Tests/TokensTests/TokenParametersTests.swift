@@ -17,8 +17,8 @@ import Testing
 
   @Test func `they stand in every request, in the order of their names, encoded`() throws {
     let parameters = try TokenParameters(
-      audience: "https://api.example/a b", resource: "urn:api", additional: ["organization": "org_1", "Zone": "ä&="])
-    let expected = "Zone=%C3%A4%26%3D&audience=https%3A%2F%2Fapi.example%2Fa%20b&organization=org_1&resource=urn%3Aapi"
+      audiences: ["https://api.example/a b"], resources: ["urn:b", "urn:api"], additional: ["organization": "org_1", "Zone": "ä&="])
+    let expected = "Zone=%C3%A4%26%3D&audience=https%3A%2F%2Fapi.example%2Fa%20b&organization=org_1&resource=urn%3Ab&resource=urn%3Aapi"
     let request = TokenRequest(
       metadata: try Self.metadata(), placement: .body, clientID: "c", credential: .secret(Secret("s")),
       grant: .clientCredentials, scopes: .none, claims: nil, parameters: parameters)
@@ -43,9 +43,9 @@ import Testing
         authority: try Authority("https://id.example"), clientID: "c", credential: CredentialVersion(0),
         subject: .application, scopes: .none, parameters: parameters, claims: nil)
     }
-    let one = try TokenParameters(audience: "a")
-    #expect(try key(one) == key(TokenParameters(audience: "a")) && key(one) != key(.none))
-    #expect(try key(one) != key(TokenParameters(resource: "urn:a")))
+    let one = try TokenParameters(audiences: ["a"])
+    #expect(try key(one) == key(TokenParameters(audiences: ["a"])) && key(one) != key(.none))
+    #expect(try key(one) != key(TokenParameters(resources: ["urn:a"])))
   }
 
   static let refused: [(String?, String?, [String: String], TokenParameterError)] =
@@ -62,7 +62,8 @@ import Testing
     audience: String?, resource: String?, additional: [String: String], expected: TokenParameterError
   ) {
     #expect(throws: expected) {
-      _ = try TokenParameters(audience: audience, resource: resource, additional: additional)
+      _ = try TokenParameters(
+        audiences: [audience].compactMap(\.self), resources: [resource].compactMap(\.self), additional: additional)
     }
   }
 }

@@ -67,7 +67,8 @@ extension SettingsDecoder {
     }
     do throws(TokenParameterError) {
       return try TokenParameters(
-        audience: audience?.text, resource: resource?.text, additional: additional.mapValues(\.text))
+        audiences: [audience].compactMap { $0?.text }, resources: [resource].compactMap { $0?.text },
+        additional: additional.mapValues(\.text))
     } catch {
       let (found, reason): (Scalar?, String) =
         switch error {

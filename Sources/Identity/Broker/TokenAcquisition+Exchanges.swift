@@ -36,14 +36,20 @@ extension TokenAcquisition {
     case .tokenExchange(let terms):
       reply = try await self.reply(
         to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
-    case .identityAssertion(var terms, _):
+    case .identityAssertion(let terms, _):
       guard let application = subscription.resourceApplication else { throw .assertionUnusable }
       let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
         try await directory.metadata(for: application)
       }
-      if terms.audiences.isEmpty { terms.audiences = [other.issuer] }
-      let identity = try await self.reply(
-        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
+      let audience: TokenParameters
+      do throws(TokenParameterError) {
+        audience = try TokenParameters(audiences: [other.issuer])
+      } catch {
+        throw .document(.issuer(found: other.issuer))
+      }
+      let identity = try await requests(metadata).tokens(
+        for: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, claims: key.claims,
+        parameters: audience)
       reply = try await ProviderRequests(
         application: application, metadata: other, surroundings: directory.surroundings(now: now, sleep: sleep)
       )

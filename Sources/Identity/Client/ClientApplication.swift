@@ -194,7 +194,7 @@ public struct ConfidentialClientApplication: ClientApplication {
   public func acquireTokenOnBehalfOf(
     assertion: Secret, scopes: [String], claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
-    try await base.acquire(.onBehalfOf, assertion, base.accountScopes(scopes), claims)
+    try await base.acquire(.onBehalfOf, assertion, base.accountScopes(scopes), .none, claims)
   }
 
   /// A token in exchange for another one (RFC 8693), kept as those of `acquireTokenOnBehalfOf` are.
@@ -206,14 +206,19 @@ public struct ConfidentialClientApplication: ClientApplication {
   ///   - resources: their addresses.
   ///   - scopes: what the token is for.
   ///   - claims: what an API's challenge wants proved.
-  /// - Throws: as `acquireTokenOnBehalfOf`.
+  /// - Throws: as `acquireTokenOnBehalfOf`; `parameter` where an audience or a resource cannot be requested.
   public func acquireTokenByTokenExchange(
     subjectToken: Secret, subjectTokenType: String = "urn:ietf:params:oauth:token-type:access_token",
     requestedTokenType: String? = nil, audiences: [String] = [], resources: [String] = [], scopes: [String] = [],
     claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
-    let terms = ExchangeTerms(
-      audiences: audiences, resources: resources, subjectType: subjectTokenType, requestedType: requestedTokenType)
-    return try await base.acquire(.tokenExchange(terms), subjectToken, base.accountScopes(scopes), claims)
+    let parameters: TokenParameters
+    do throws(TokenParameterError) {
+      parameters = try TokenParameters(audiences: audiences, resources: resources)
+    } catch {
+      throw .parameter(error)
+    }
+    let terms = ExchangeTerms(subjectType: subjectTokenType, requestedType: requestedTokenType)
+    return try await base.acquire(.tokenExchange(terms), subjectToken, base.accountScopes(scopes), parameters, claims)
   }
 }

@@ -76,7 +76,7 @@ public struct ClientApplicationBase: Sendable {
 
   /// A token in exchange for a caller's.
   func acquire(
-    _ grant: CallerGrant, _ token: Secret, _ scopes: ScopeSet, _ claims: Claims?
+    _ grant: CallerGrant, _ token: Secret, _ scopes: ScopeSet, _ parameters: TokenParameters, _ claims: Claims?
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     let assertion: CallerAssertion
     do throws(CryptoError) {
@@ -84,8 +84,9 @@ public struct ClientApplicationBase: Sendable {
     } catch {
       throw .signIn(.crypto(error))
     }
-    var subscription = TokenSubscription(application: application, callersBy: grant, scopes: scopes)
-      .onBehalf(of: assertion)
+    var subscription = TokenSubscription(
+      application: application, callersBy: grant, scopes: scopes, parameters: parameters
+    ).onBehalf(of: assertion)
     if let claims { subscription = subscription.answering(.claims(claims)) }
     do throws(AcquisitionError) {
       return AuthenticationResult(try await broker.bearer(for: subscription))

@@ -23,6 +23,8 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case accountScopes(AccountScopeError)
   /// Scopes that an application cannot ask for itself.
   case applicationScopes(ScopeRuleError)
+  /// An audience or a resource that cannot be asked for.
+  case parameter(TokenParameterError)
   /// Silence, or the application's own request, brought no token.
   case acquisition(AcquisitionError)
   /// The sign-in did not succeed.
@@ -37,7 +39,7 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
     case .acquisition(let error): error.isInteractionRequired
     case .signIn(let error): error.isInteractionRequired
     case .authority, .trust, .certificate, .file, .managedIdentity, .environment, .system, .scope, .accountScopes,
-      .applicationScopes, .cache:
+      .applicationScopes, .parameter, .cache:
       false
     }
   }
@@ -62,6 +64,7 @@ extension ClientApplicationError: CustomStringConvertible {
     case .scope(.word(let word)): "not a scope: '\(word)'"
     case .accountScopes(let error): "scopes that cannot be asked for in a person's name: \(error)"
     case .applicationScopes(let error): "scopes that an application cannot ask for itself: \(error)"
+    case .parameter(let error): "an audience or a resource that cannot be asked for: \(error)"
     case .acquisition(let error): "\(error.reason): \(error.detail)"
     case .signIn(let error): error.message()
     case .cache(let error): "the cache cannot be written: \(error.description(path: "cache"))"

@@ -188,7 +188,7 @@ extension Authority {
     if let agent { return (exchangeScopes(audience), TokenParameters(agent: agent)) }
     if scopeRule == .oneResourceDefault { return (exchangeScopes(audience), .none) }
     do throws(TokenParameterError) {
-      return (.none, try TokenParameters(audience: audience))
+      return (.none, try TokenParameters(audiences: [audience]))
     } catch {
       preconditionFailure("an audience is one word, which is checked where it is given")
     }

@@ -28,12 +28,8 @@ package enum CallerGrant: Sendable, Hashable {
   package static let labels = ["on_behalf_of", "jwt_bearer", "token_exchange", "id_jag"]
 }
 
-/// The parameters of an exchange beside the subject (RFC 8693 §2.1).
+/// The parameters of an exchange beside the subject (RFC 8693 §2.1). For whom the token is to be, `TokenParameters` say.
 package struct ExchangeTerms: Sendable, Hashable {
-  /// The logical names of those whom the token is for.
-  package var audiences: [String]
-  /// Their addresses.
-  package var resources: [String]
   /// What the subject is.
   package var subjectType: String
   /// What is asked for; nil leaves it to the provider.
@@ -53,11 +49,8 @@ package struct ExchangeTerms: Sendable, Hashable {
   }
 
   package init(
-    audiences: [String] = [], resources: [String] = [], subjectType: String = TokenTypeURN.accessToken,
-    requestedType: String? = nil, actor: ActorFile? = nil
+    subjectType: String = TokenTypeURN.accessToken, requestedType: String? = nil, actor: ActorFile? = nil
   ) {
-    self.audiences = audiences
-    self.resources = resources
     self.subjectType = subjectType
     self.requestedType = requestedType
     self.actor = actor
@@ -113,13 +106,11 @@ package struct TokenExchange: Sendable, Equatable {
     self.actor = actor
   }
 
-  /// Writes the members of the form (RFC 8693 §2.1), `audience` and `resource` once for each.
+  /// Writes the members of the form (RFC 8693 §2.1).
   func write(into form: inout FormBody) {
     form.append("subject_token", subject)
     form.append("subject_token_type", terms.subjectType)
     if let type = terms.requestedType { form.append("requested_token_type", type) }
-    for audience in terms.audiences { form.append("audience", audience) }
-    for resource in terms.resources { form.append("resource", resource) }
     guard let actor else { return }
     form.append("actor_token", actor.token)
     form.append("actor_token_type", actor.type)

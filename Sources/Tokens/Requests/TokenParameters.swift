@@ -9,7 +9,7 @@ package struct TokenParameters: Sendable, Hashable {
     package let value: String
   }
 
-  /// In the order of their names, each name once.
+  /// In the order of their names, each name once but for `audience` and `resource`, which may repeat (RFC 8693 §2.1).
   package let all: [Parameter]
 
   /// No further parameters.
@@ -22,28 +22,30 @@ package struct TokenParameters: Sendable, Hashable {
 
   /// The parameters of these names.
   /// - Parameters:
-  ///   - audience: for whom the token is to be, by the provider's own name of it (RFC 8693 §2.1).
-  ///   - resource: the same by an absolute URI (RFC 8707 §2).
+  ///   - audiences: for whom the token is to be, by the provider's own names (RFC 8693 §2.1).
+  ///   - resources: the same by absolute URIs (RFC 8707 §2).
   package init(
-    audience: String? = nil, resource: String? = nil, additional: [String: String] = [:]
+    audiences: [String] = [], resources: [String] = [], additional: [String: String] = [:]
   ) throws(TokenParameterError) {
     for (name, value) in additional.sorted(by: { $0.key < $1.key }) {
       guard Self.isName(name) else { throw .name(name) }
       guard !Self.reserved.contains(name.lowercased()) else { throw .reserved(name) }
       guard Self.isText(value) else { throw .value(name) }
     }
-    if let audience, !Self.isText(audience) { throw .value("audience") }
-    if let resource, !Self.isResource(resource) { throw .resource }
-    var members = additional
-    members["audience"] = audience
-    members["resource"] = resource
-    all = members.sorted { $0.key < $1.key }.map { Parameter(name: $0.key, value: $0.value) }
+    guard audiences.allSatisfy(Self.isText) else { throw .value("audience") }
+    guard resources.allSatisfy(Self.isResource) else { throw .resource }
+    let members =
+      additional.map { Parameter(name: $0.key, value: $0.value) }
+      + audiences.map { Parameter(name: "audience", value: $0) }
+      + resources.map { Parameter(name: "resource", value: $0) }
+    // Values of one name stay in the order in which they were given.
+    all = members.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
   }
 
   /// Whether there are none.
   package var isEmpty: Bool { all.isEmpty }
 
-  /// The value of a name.
+  /// The first value of a name.
   package subscript(_ name: String) -> String? { all.first { $0.name == name }?.value }
 
   /// Names that mean the grant, the application, the person, the kind of token or the way of the answer: what other
@@ -85,7 +87,7 @@ package struct TokenParameters: Sendable, Hashable {
 }
 
 /// Why parameters cannot be sent.
-package enum TokenParameterError: Error, Sendable, Hashable {
+public enum TokenParameterError: Error, Sendable, Hashable {
   /// A name with another character than letters, digits, `-`, `.` and `_`.
   case name(String)
   /// A name that is not a route's to set.
