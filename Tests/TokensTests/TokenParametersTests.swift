@@ -17,8 +17,11 @@ import Testing
 
   @Test func `they stand in every request, in the order of their names, encoded`() throws {
     let parameters = try TokenParameters(
-      audiences: ["https://api.example/a b"], resources: ["urn:b", "urn:api"], additional: ["organization": "org_1", "Zone": "ä&="])
-    let expected = "Zone=%C3%A4%26%3D&audience=https%3A%2F%2Fapi.example%2Fa%20b&organization=org_1&resource=urn%3Ab&resource=urn%3Aapi"
+      audiences: ["https://api.example/a b"], resources: ["urn:b", "urn:api"],
+      additional: ["organization": "org_1", "Zone": "ä&="])
+    let expected =
+      "Zone=%C3%A4%26%3D&audience=https%3A%2F%2Fapi.example%2Fa%20b&organization=org_1"
+      + "&resource=urn%3Ab&resource=urn%3Aapi"
     let request = TokenRequest(
       metadata: try Self.metadata(), placement: .body, clientID: "c", credential: .secret(Secret("s")),
       grant: .clientCredentials, scopes: .none, claims: nil, parameters: parameters)

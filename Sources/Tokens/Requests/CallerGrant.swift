@@ -28,7 +28,7 @@ package enum CallerGrant: Sendable, Hashable {
   package static let labels = ["on_behalf_of", "jwt_bearer", "token_exchange", "id_jag"]
 }
 
-/// The parameters of an exchange beside the subject (RFC 8693 §2.1). For whom the token is to be, `TokenParameters` say.
+/// The parameters of an exchange beside the subject (RFC 8693 §2.1). For whom the token is, `TokenParameters` say.
 package struct ExchangeTerms: Sendable, Hashable {
   /// What the subject is.
   package var subjectType: String
