@@ -98,9 +98,11 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_caller_tokens",
       help: "Callers whose exchanged tokens, or failures to get one, are kept; one for each of its routes.")
     callerTokenHits = catalog.counter(
-      "bearer_proxy_caller_token_hits_total", help: "Requests that a held token of their caller served.")
+      "bearer_proxy_caller_token_hits_total",
+      help: "Requests served with their event loop's copy of their caller's token, without asking what others hold.")
     callerTokenEvictions = catalog.counter(
-      "bearer_proxy_caller_token_evictions_total", help: "Callers' tokens that had to go for others.")
+      "bearer_proxy_caller_token_evictions_total",
+      help: "Callers' tokens, or failures to get one, that had to go for others.")
     let named = MetricLabel("route", routes)
     expiry = catalog.gauges(
       "bearer_proxy_token_expiry_seconds",
