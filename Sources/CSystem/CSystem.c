@@ -34,6 +34,16 @@ static uint64_t nanoseconds(clockid_t clock) {
 uint64_t csystem_monotonic_time(void) { return nanoseconds(CLOCK_MONOTONIC); }
 uint64_t csystem_wall_time(void) { return nanoseconds(CLOCK_REALTIME); }
 
+// By the plain system calls: glibc's functions are cancellation points, which in a process with several threads cost
+// two atomic operations each, 2 % of a request's user time.
+int64_t csystem_receive(int descriptor, void *bytes, uint64_t count) {
+  return syscall(SYS_recvfrom, descriptor, bytes, count, 0, NULL, NULL);
+}
+
+int64_t csystem_send(int descriptor, const void *bytes, uint64_t count) {
+  return syscall(SYS_sendto, descriptor, bytes, count, MSG_NOSIGNAL, NULL, 0);
+}
+
 int csystem_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
 int csystem_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t word) {

@@ -91,6 +91,25 @@ struct WaiterTests {
     }
   }
 
+  @Test(arguments: 0..<3, 1..<3) func `a watched channel that is closed leaves the others watched`(
+    closed: Int, distance: Int
+  ) async throws {
+    try await onLoop { loop in
+      var pairs = [try await connectedStreams(on: loop)]
+      for _ in 1..<3 { pairs.append(try await connectedStreams(on: loop)) }
+      let waiter = Waiter(loop)
+      for pair in pairs { waiter.watch(pair.server.channel, .read) }
+      pairs[closed].server.close()
+      await pairs[(closed + distance) % 3].client.sendAll("x")
+      #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
+      waiter.close()
+      for pair in pairs {
+        pair.client.close()
+        pair.server.close()
+      }
+    }
+  }
+
   @Test func `a descriptor number that is used again does not inherit what its predecessor was ready for`() async throws
   {
     try await onLoop { loop in

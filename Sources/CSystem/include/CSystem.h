@@ -30,6 +30,9 @@ enum : uint32_t {
 int csystem_epoll_create(void);
 int csystem_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t word);
 int csystem_epoll_wait(int epoll, struct csystem_event *events, int count, int milliseconds);
+/// Receive and send without SIGPIPE.
+int64_t csystem_receive(int descriptor, void *bytes, uint64_t count);
+int64_t csystem_send(int descriptor, const void *bytes, uint64_t count);
 int csystem_eventfd(void);
 int csystem_timerfd(void);
 /// Arms the timer for an instant of the monotonic clock; 0 disarms.

@@ -18,7 +18,9 @@ public final class Channel: @unchecked Sendable {
   @exclusivity(unchecked) public internal(set) var ready: Readiness = []
   @exclusivity(unchecked) var interest: Readiness = []
   // Not retained: a waiting task keeps its waiter, and a wait ends by clearing this.
-  @exclusivity(unchecked) unowned(unsafe) var waiter: Waiter?
+  @exclusivity(unchecked) var waiter: Unmanaged<Waiter>?
+  /// The next of the channels that the waiter watches.
+  @exclusivity(unchecked) var nextWatched: Unmanaged<Channel>?
   private let slot: UInt32
 
   /// Takes over `descriptor`, which must be non-blocking. Call on the loop.
@@ -64,7 +66,7 @@ public final class Channel: @unchecked Sendable {
 
   func post(_ readiness: Readiness) {
     ready.formUnion(readiness)
-    if let waiter, !interest.isDisjoint(with: readiness) { waiter.wake(.ready) }
+    if let waiter, !interest.isDisjoint(with: readiness) { waiter._withUnsafeGuaranteedRef { $0.wake(.ready) } }
   }
 
   /// Leaves the loop and closes the descriptor. A second call does nothing.
@@ -72,7 +74,7 @@ public final class Channel: @unchecked Sendable {
     guard descriptor >= 0 else { return }
     loop.assertOnLoop()
     loop.releaseSlot(slot)
-    waiter?.unwatch(self)
+    waiter?._withUnsafeGuaranteedRef { $0.unwatch(self) }
     // Closing the last descriptor of a file takes it out of every epoll set.
     _ = Glibc.close(descriptor)
     descriptor = -1

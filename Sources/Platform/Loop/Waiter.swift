@@ -21,8 +21,9 @@ public final class Waiter: @unchecked Sendable {
   @exclusivity(unchecked) private var reason = Wake.ready
   @exclusivity(unchecked) private var isSignalled = false
   @exclusivity(unchecked) private var isReady = false
-  // Not retained: the waiting task keeps what it waits for, and a channel that is closed takes itself out.
-  @exclusivity(unchecked) private var watched: [Unmanaged<Channel>] = []
+  // The first of a list of channels. Not retained: the waiting task keeps what it waits for, and a channel that is
+  // closed takes itself out.
+  @exclusivity(unchecked) private var watched: Unmanaged<Channel>?
   /// When the present wait gives up.
   @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
   /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
@@ -32,7 +33,6 @@ public final class Waiter: @unchecked Sendable {
   /// A waiting place on `loop`. End it with `close`.
   public init(_ loop: EventLoop) {
     self.loop = loop
-    watched.reserveCapacity(3)
   }
 
   /// Makes the next `wait` end when `channel` becomes ready for any of `interest`, or at once if it already is.
@@ -42,10 +42,12 @@ public final class Waiter: @unchecked Sendable {
     if interest.isEmpty { return }
     if !channel.ready.isDisjoint(with: interest) { isReady = true }
     channel.interest.formUnion(interest)
-    if channel.waiter === self { return }
+    let own = Unmanaged.passUnretained(self)
+    if channel.waiter?.toOpaque() == own.toOpaque() { return }
     assert(channel.waiter == nil, "two tasks wait for one channel")
-    channel.waiter = self
-    watched.append(.passUnretained(channel))
+    channel.waiter = own
+    channel.nextWatched = watched
+    watched = .passUnretained(channel)
   }
 
   /// Suspends the task until a watched channel is ready, `deadline` passes or `signal` is called, then watches nothing.
@@ -68,13 +70,14 @@ public final class Waiter: @unchecked Sendable {
   }
 
   private func unwatchAll() {
-    for channel in watched {
+    while let channel = watched {
       channel._withUnsafeGuaranteedRef {
+        watched = $0.nextWatched
+        $0.nextWatched = nil
         $0.waiter = nil
         $0.interest = []
       }
     }
-    watched.removeAll(keepingCapacity: true)
   }
 
   /// Ends the present wait, or the next one if none is under way.
@@ -95,7 +98,16 @@ public final class Waiter: @unchecked Sendable {
 
   func unwatch(_ channel: Channel) {
     channel.waiter = nil
-    watched.removeAll { $0.toOpaque() == Unmanaged.passUnretained(channel).toOpaque() }
+    let leaving = Unmanaged.passUnretained(channel).toOpaque()
+    if watched?.toOpaque() == leaving { watched = channel.nextWatched }
+    var next = watched
+    while let other = next {
+      other._withUnsafeGuaranteedRef {
+        if $0.nextWatched?.toOpaque() == leaving { $0.nextWatched = channel.nextWatched }
+        next = $0.nextWatched
+      }
+    }
+    channel.nextWatched = nil
   }
 
   /// Gives up the place in the timer queue, and what was watched without a wait. No task waits here any more.

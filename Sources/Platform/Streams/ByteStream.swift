@@ -62,7 +62,7 @@ public final class ByteStream: @unchecked Sendable {
   @inline(never)
   private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
     while true {
-      let count = recv(channel.descriptor, buffer.baseAddress, buffer.count, 0)
+      let count = Int(csystem_receive(channel.descriptor, buffer.baseAddress, UInt64(buffer.count)))
       if count > 0 {
         if count < buffer.count { channel.nothingMoreToRead() }
         return .moved(count)
@@ -89,7 +89,7 @@ public final class ByteStream: @unchecked Sendable {
   @inline(never)
   private func sendPlain(_ bytes: UnsafeRawBufferPointer) -> IOOutcome {
     while true {
-      let count = Glibc.send(channel.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      let count = Int(csystem_send(channel.descriptor, bytes.baseAddress, UInt64(bytes.count)))
       if count >= 0 {
         if count < bytes.count { channel.ready.remove(.write) }
         return .moved(count)

@@ -2,6 +2,7 @@
 // boundary never costs a system call that only finds nothing.
 
 internal import COpenSSL
+internal import CSystem
 internal import Glibc
 
 enum TLSTransport {
@@ -38,7 +39,7 @@ enum TLSTransport {
     copenssl_bio_clear_retry(bio)
     guard let channel = channel(bio) else { return -1 }
     while channel.ready.contains(.read) {
-      let received = recv(channel.descriptor, buffer, Int(count), 0)
+      let received = Int(csystem_receive(channel.descriptor, buffer, UInt64(count)))
       if received > 0 {
         if received < Int(count) { channel.nothingMoreToRead() }
         return Int32(received)
@@ -61,7 +62,7 @@ enum TLSTransport {
     copenssl_bio_clear_retry(bio)
     guard let channel = channel(bio) else { return -1 }
     while channel.ready.contains(.write) {
-      let sent = send(channel.descriptor, bytes, Int(count), Int32(MSG_NOSIGNAL))
+      let sent = Int(csystem_send(channel.descriptor, bytes, UInt64(count)))
       if sent >= 0 {
         if sent < Int(count) { channel.ready.remove(.write) }
         return Int32(sent)
