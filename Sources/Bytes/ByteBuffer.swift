@@ -151,6 +151,24 @@ public struct ByteBuffer: ~Copyable, Sendable {
     writeIndex += literal.utf8CodeUnitCount
   }
 
+  /// Appends a field line: a literal, a colon and a space, the bytes of a span, and the end of the line. One check of
+  /// the room for the four of them.
+  public mutating func append(field name: StaticString, _ value: Span<UInt8>) {
+    let (nameCount, valueCount) = (name.utf8CodeUnitCount, value.count)
+    if writableCount < nameCount + valueCount + 4 { reserve(nameCount + valueCount + 4) }
+    let start = unsafe base + writeIndex
+    unsafe start.update(from: name.utf8Start, count: nameCount)
+    unsafe start[nameCount] = ASCII.colon
+    unsafe start[nameCount + 1] = ASCII.space
+    unsafe value.withUnsafeBufferPointer { source in
+      guard let first = source.baseAddress else { return }
+      unsafe (start + nameCount + 2).update(from: first, count: valueCount)
+    }
+    unsafe start[nameCount + valueCount + 2] = ASCII.carriageReturn
+    unsafe start[nameCount + valueCount + 3] = ASCII.lineFeed
+    writeIndex += nameCount + valueCount + 4
+  }
+
   /// Appends a number in decimal.
   public mutating func append(decimal value: UInt64) {
     // Digits come out last first; they are collected on the stack and appended at once.

@@ -68,10 +68,8 @@ enum BrowserRequest {
   }
 
   private static func isMarked(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
-    let authority = bytes.extracting(head.authority)
     // No browser leaves the host out.
-    if authority.isEmpty { return true }
-    return HostName(authority).map { isMarked(host: authority.extracting($0.host)) } ?? false
+    head.authority.isEmpty || isMarked(host: bytes.extracting(head.host))
   }
 
   /// Whether the browser fetches ahead of time. `Sec-Purpose` is a browser's alone; `Purpose`, its older name, might be

@@ -41,9 +41,8 @@ package final class CallerCheck: Sendable {
     guard let names else { return true }
     // Only HTTP/1.0 can leave the host out, which no browser does: there is no name that could have been rebound.
     if head.authority.isEmpty { return true }
-    let text = bytes.extracting(head.authority)
-    guard let authority = HostName(text) else { return false }
-    for name in names where authority.names(name, in: text) { return true }
+    let host = bytes.extracting(head.host)
+    for name in names where host.equalsIgnoringCase(name.span) { return true }
     return false
   }
 

@@ -51,6 +51,15 @@ import Testing
     #expect(text(buffer) == "-\(all.suffix(digits)):.")
   }
 
+  @Test(arguments: 0...40) func `a field line is written whole, however little room there was`(count: Int) {
+    let value = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+    var buffer = ByteBuffer(capacity: 20)
+    buffer.append("-")
+    buffer.append(field: "Name", value.span)
+    buffer.append(ASCII.dot)
+    #expect(text(buffer) == "-Name: \(String(decoding: value, as: UTF8.self))\r\n.")
+  }
+
   @Test func `numbers are written in decimal and hexadecimal`() {
     var buffer = ByteBuffer(capacity: 1)
     for number in [0, 9, 10, 255, 1_000_000, UInt64.max] {

@@ -88,6 +88,7 @@ struct RequestHeadText: Equatable {
   var method: String
   var form: RequestTarget.Form
   var authority: String
+  var host: String
   var path: String
   var query: String?
   var version: HTTPVersion
@@ -97,6 +98,7 @@ struct RequestHeadText: Equatable {
     method = text(head.methodName, bytes)
     form = head.target.form
     authority = text(head.authority, bytes)
+    host = text(head.host, bytes)
     path = text(head.target.path, bytes)
     query = head.target.hasQuery ? text(head.target.query, bytes) : nil
     version = head.version

@@ -157,22 +157,26 @@ private func summary(_ reading: HeadReading) -> String {
   @Test func `the parts of a head are where they stand`() throws {
     let origin = try #require(Self.read(Self.heads[3]))
     #expect(origin.method == "GET" && origin.form == .origin && origin.path == "/a/b" && origin.query == "c=d?e")
-    #expect(origin.authority == "example.com:8080" && origin.version == .http11)
+    #expect(origin.authority == "example.com:8080" && origin.host == "example.com" && origin.version == .http11)
     #expect(origin.fields == ["Host!=example.com:8080", "Accept!=*/*", "X=y", "Empty="])
 
     let absolute = try #require(Self.read(Self.heads[4]))
     #expect(absolute.form == .absolute && absolute.path == "" && absolute.query == "q")
-    #expect(absolute.authority == "example.COM")
+    #expect(absolute.authority == "example.COM" && absolute.host == "example.COM")
 
     let asterisk = try #require(Self.read(Self.heads[5]))
     #expect(
       asterisk.form == .asterisk && asterisk.path == "" && asterisk.query == nil && asterisk.authority == "[::1]:80")
+    #expect(asterisk.host == "::1")
 
     let connect = try #require(Self.read(Self.heads[6]))
     #expect(connect.form == .authority && connect.authority == "h:443" && connect.path == "")
 
     let old = try #require(Self.read("GET http://h/a? HTTP/1.0\r\n\r\n"))
     #expect(old.version == .http10 && old.authority == "h" && old.path == "/a" && old.query == "")
+    #expect(old.host == "h" && connect.host == "h")
+    let nameless = try #require(Self.read("GET / HTTP/1.0\r\n\r\n"))
+    #expect(nameless.authority == "" && nameless.host == "")
     #expect(try #require(Self.read(Self.heads[7])).version == .http11, "a later minor version counts as 1.1")
   }
 
@@ -237,6 +241,7 @@ private func summary(_ reading: HeadReading) -> String {
       return
     }
     #expect(parser.head.fields.count == 0 && !parser.head.fields.contains(.host) && !parser.head.connection.close)
+    #expect(parser.head.host.isEmpty)
     #expect(parser.head.authority.isEmpty && parser.head.target.authority.isEmpty && !parser.head.target.hasQuery)
   }
 

@@ -20,6 +20,14 @@ public struct ConnectionOptions: Sendable {
 
   init() {}
 
+  /// Forgets what was read. The places of nominations stay as they are: what counts is how many there are.
+  mutating func removeAll() {
+    close = false
+    keepAlive = false
+    upgrade = false
+    nominatedCount = 0
+  }
+
   /// Reads all `Connection` lines. False where one is not a list of tokens, or where they nominate more fields than any
   /// sender has reason to.
   mutating func read(_ fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> Bool {

@@ -22,6 +22,11 @@ public struct ByteRange: Sendable, Hashable {
     self.count = UInt32(truncatingIfNeeded: end - start)
   }
 
+  /// The range of the whole, where this one counts from the first byte of `outer`.
+  func within(_ outer: ByteRange) -> ByteRange {
+    ByteRange(from: Int(outer.start + start), to: Int(outer.start + end))
+  }
+
   /// Offset of the first byte after the range.
   @inlinable public var end: UInt32 { start + count }
   /// Whether the range holds no byte.

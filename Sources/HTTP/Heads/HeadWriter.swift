@@ -68,10 +68,7 @@ public enum HeadWriter {
 
   /// A field line of our own. `name` is spelt as it is to be sent.
   public static func field(_ name: StaticString, _ value: Span<UInt8>, into buffer: inout ByteBuffer) {
-    buffer.append(name)
-    buffer.append(ASCII.colon, ASCII.space)
-    buffer.append(value)
-    endLine(&buffer)
+    buffer.append(field: name, value)
   }
 
   /// A field line of our own with a literal value.

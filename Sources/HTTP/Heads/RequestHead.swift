@@ -13,6 +13,8 @@ public struct RequestHead: ~Copyable {
   /// `host[:port]` that the request is for: the target's where it has one, else the `Host` field's. Empty in an
   /// HTTP/1.0 request without `Host`; a valid `HostName` in all others.
   public internal(set) var authority = ByteRange()
+  /// The host within `authority`: without port, an IPv6 address without brackets.
+  public internal(set) var host = ByteRange()
   /// What `Connection` says.
   public internal(set) var connection = ConnectionOptions()
   /// The field lines.

@@ -37,7 +37,8 @@ public struct RequestHeadParser: ~Copyable {
     emptyLines = 0
     head.fields.removeAll()
     head.authority = ByteRange()
-    head.connection = ConnectionOptions()
+    head.host = ByteRange()
+    head.connection.removeAll()
   }
 
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
@@ -168,12 +169,16 @@ public struct RequestHeadParser: ~Copyable {
     guard let hostLine = head.fields.index(of: .host) else {
       if head.version == .http11 { return .hostMissing }
       head.authority = head.target.authority
+      if !head.authority.isEmpty, let name = HostName(bytes.extracting(head.authority)) {
+        head.host = name.host.within(head.authority)
+      }
       return nil
     }
     if head.fields.index(of: .host, from: hostLine + 1) != nil { return .hostRepeated }
     let host = head.fields[hostLine].value
-    if HostName(bytes.extracting(host)) == nil { return .hostInvalid }
+    guard let name = HostName(bytes.extracting(host)) else { return .hostInvalid }
     head.authority = host
+    head.host = name.host.within(host)
     if head.target.authority.isEmpty { return nil }
     // RFC 9112 §3.2.2 lets the target win; a client that means two hosts at once is up to something.
     let named = bytes.extracting(head.target.authority)

@@ -31,7 +31,7 @@ public struct ResponseHeadParser: ~Copyable {
   public mutating func reset() {
     scan = HeadScan()
     head.fields.removeAll()
-    head.connection = ConnectionOptions()
+    head.connection.removeAll()
   }
 
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
