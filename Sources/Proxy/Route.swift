@@ -29,6 +29,8 @@ package final class Route: Sendable {
   package let originIndex: Int
   /// `Host` for the upstream.
   package let upstreamAuthority: [UInt8]
+  /// The end of the request line and `Host`, as nearly every request to the upstream has them.
+  let upstreamLines: [UInt8]
   let upstreamScheme: HTTPScheme
   /// The upstream's host, in lower case and without brackets.
   let upstreamHost: [UInt8]
@@ -73,6 +75,7 @@ package final class Route: Sendable {
     allow = Array((methods ?? []).sorted().joined(separator: ", ").utf8)
     self.originIndex = originIndex
     upstreamAuthority = Array(upstream.authority.utf8)
+    upstreamLines = Array(" HTTP/1.1\r\nHost: \(upstream.authority)\r\n".utf8)
     upstreamPath = Array(upstream.target.utf8)
     upstreamScheme = upstream.scheme
     upstreamHost = Array(upstream.host.utf8)

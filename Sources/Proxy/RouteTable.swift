@@ -49,7 +49,8 @@ package struct RouteTable: Sendable {
   /// The route of a request for `host` (without port; empty where the request names none) and a normal `path`.
   func match(host: Span<UInt8>, path: Span<UInt8>, method: Span<UInt8>) -> RouteMatch {
     var refused: Route?
-    for (position, route) in ordered.enumerated() {
+    for position in ordered.indices {
+      let route = ordered[position]
       // A longer path has refused the method: a shorter one, or one of any host, is another API and must not get the
       // request instead. Routes of one path need not stand together: those of other hosts may be among them.
       if let refused, refused.path.count != route.path.count || (refused.host == nil) != (route.host == nil) { break }

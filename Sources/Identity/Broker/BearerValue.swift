@@ -17,6 +17,8 @@ package final class BearerValue: Sendable {
   /// Whose it is and where it came from.
   package let origin: TokenOrigin
   private let rendered: Secret
+  /// Bytes of the token, without its scheme.
+  package let tokenCount: Int
   // Seconds since 1970 from when on a renewal may be claimed; the maximum while one is.
   private let refreshDue: Atomic<Int64>
   // Seconds since 1970 until when it may be sent: the expiry, or the minimum once it is withdrawn.
@@ -31,6 +33,7 @@ package final class BearerValue: Sendable {
     self.scopes = scopes
     self.origin = origin
     rendered = Secret(prefix: "Bearer ", token)
+    tokenCount = token.count
     refreshDue = Atomic(lifetime.refreshAt.seconds)
     usableUntil = Atomic(lifetime.expiresAt.seconds)
   }

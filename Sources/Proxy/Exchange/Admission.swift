@@ -5,7 +5,7 @@ internal import HTTP
 internal import Routing
 
 /// What becomes of a request.
-struct Admission {
+struct Admission: ~Copyable {
   enum Verdict {
     case forward(AdmittedRequest)
     /// A page of another site asks whether it may call, and it may (Fetch §4.8).
@@ -20,6 +20,14 @@ struct Admission {
   private(set) var route: Route?
   /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
   private(set) var corsOrigin = ByteRange()
+
+  /// Whether the request is for a route and not refused.
+  var reachesRoute: Bool {
+    switch verdict {
+    case .forward, .options: true
+    case .preflight, .refused: false
+    }
+  }
 
   /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form
   /// where that differs.
@@ -50,9 +58,6 @@ struct Admission {
     self.route = route
     self.corsOrigin = corsOrigin
   }
-
-  /// Refuses a request for a reason that was found before it was looked at.
-  init(refused failure: ExchangeFailure) { verdict = .refused(failure) }
 
   private static func framing(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>
@@ -115,10 +120,8 @@ struct Admission {
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, path: Span<UInt8>, table: borrowing RouteTable,
     found: inout Route?
   ) throws(ExchangeFailure) -> Route {
-    let authority = bytes.extracting(head.authority)
     // Only an HTTP/1.0 request can name no host; it then takes a route of any host.
-    let host = if let name = HostName(authority) { authority.extracting(name.host) } else { authority }
-    switch table.match(host: host, path: path, method: bytes.extracting(head.methodName)) {
+    switch table.match(host: bytes.extracting(head.host), path: path, method: bytes.extracting(head.methodName)) {
     case .noRoute: throw .noRoute
     case .methodNotAllowed(let route):
       found = route

@@ -12,9 +12,8 @@ internal import Tokens
 extension Exchange {
   /// Sends a problem document. Whether the connection can carry another exchange.
   @discardableResult
-  mutating func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
-    trace?.problem = "\(ProblemDocument(failure).type.word)"
-    noteAudience()
+  func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
+    request.trace?.problem = "\(ProblemDocument(failure).type.word)"
     if let page = await signInPage(insteadOf: failure) {
       write(failure, page, keepsConnection: keepsConnection)
     } else {
@@ -28,21 +27,21 @@ extension Exchange {
   }
 
   /// Grants a browser's preflight, so that the page of another site goes on.
-  mutating func answerPreflight(keepsConnection: Bool) async -> Bool {
+  func answerPreflight(keepsConnection: Bool) async -> Bool {
     beginAnswer(204)
     writeDate()
     request.headBytes.withBytes {
       CORSPolicy.writePreflightGrant(
-        request.parser.head, $0, origin: $0.extracting(corsOrigin), into: &caller.output)
+        request.parser.head, $0, origin: $0.extracting(request.corsOrigin), into: &caller.output)
     }
     return await endAnswer(keepsConnection: keepsConnection)
   }
 
   /// Answers OPTIONS with the methods that the route takes.
-  mutating func answerOptions(keepsConnection: Bool) async -> Bool {
+  func answerOptions(keepsConnection: Bool) async -> Bool {
     beginAnswer(200)
     writeDate()
-    if let allow = route?.allow, !allow.isEmpty { HeadWriter.field("Allow", allow.span, into: &caller.output) }
+    if let allow = request.route?.allow, !allow.isEmpty { HeadWriter.field("Allow", allow.span, into: &caller.output) }
     HeadWriter.field("Content-Length", "0", into: &caller.output)
     writeCORSGrant()
     return await endAnswer(keepsConnection: keepsConnection)
@@ -53,25 +52,25 @@ extension Exchange {
     hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : ""
   }
 
-  /// Finds out who reads an answer of the proxy's own.
-  mutating func noteAudience() {
-    guard hasHead else { return }
-    let request = request
-    audience = request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) }
+  /// Who reads an answer of the proxy's own.
+  var audience: ResponseAudience {
+    hasHead ? request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) } : .program
   }
 
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
   /// so there is one page before the identity provider, not two.
   private func signInPage(insteadOf failure: ExchangeFailure) async -> SignInAnswer? {
     guard audience == .person, case .token(.interactionRequired(let required)) = failure,
-      required.reason != .accountAmbiguous, route?.token.onInteractionRequired != .redirect
+      required.reason != .accountAmbiguous, request.route?.token.onInteractionRequired != .redirect
     else { return nil }
     return await signInPage(reason: required.reason.rawValue)
   }
 
   /// The same for any reason; nil where this listener has no pages for the route.
   func signInPage(reason: String) async -> SignInAnswer? {
-    guard let handler = connection.context.signIn, let route, let returnTo else { return nil }
+    guard let handler = connection.context.signIn, let route = request.route,
+      let returnTo = request.returnTo
+    else { return nil }
     let visit = request.headBytes.withBytes { SignInPageRequest(request.parser.head, $0, origin: handler.origin) }
     return await handler.page(
       insteadOf: returnTo, route: route.name, cookies: visit.cookies, authority: visit.authority,
@@ -80,10 +79,10 @@ extension Exchange {
 
   /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
   @inline(never)
-  private mutating func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool) {
+  private func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool) {
     let problem = ProblemDocument(failure)
     var response = ErrorResponse(
-      problem, route: route, requestID: requestID, signIn: signInLink(problem), audience: audience)
+      problem, route: request.route, requestID: requestID, signIn: signInLink(problem), audience: audience)
     if let page {
       response.body = page.body
       // Those two are written below.
@@ -110,27 +109,27 @@ extension Exchange {
     if case .caller(.untrustedToken) = failure {
       HeadWriter.field("WWW-Authenticate", #"Bearer realm="bearer-proxy""#, into: &caller.output)
     }
-    if case .methodNotAllowed = failure, let allow = route?.allow {
+    if case .methodNotAllowed = failure, let allow = request.route?.allow {
       HeadWriter.field("Allow", allow.span, into: &caller.output)
     }
     writeEnd(keepsConnection: keepsConnection)
     if !hasHead || request.parser.head.method != .head { caller.output.append(response.body) }
-    record.bytesOut = UInt64(response.body.count)
-    record.outcome = failure.outcome
-    record.fault = failure.upstreamFault
-    record.problem = problem.type
+    request.record.bytesOut = UInt64(response.body.count)
+    request.record.outcome = failure.outcome
+    request.record.fault = failure.upstreamFault
+    request.record.problem = problem.type
     let metrics = state.service.metrics
-    state.metrics.add(metrics.problems[metrics.row(record.route), Int(problem.type.rawValue)])
+    state.metrics.add(metrics.problems[metrics.row(request.record.route), Int(problem.type.rawValue)])
     if let limit = failure.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
   }
 
   // MARK: Heads
 
   /// The rest of an interim answer that the caller may have the beginning of stays in front.
-  mutating func beginAnswer(_ status: Int) {
+  func beginAnswer(_ status: Int) {
     HeadWriter.statusLine(status, into: &caller.output)
-    record.status = UInt16(status)
-    record.outcome = .answeredByProxy
+    request.record.status = UInt16(status)
+    request.record.outcome = .answeredByProxy
   }
 
   func writeDate() {
@@ -139,8 +138,10 @@ extension Exchange {
   }
 
   private func writeCORSGrant() {
-    if corsOrigin.isEmpty { return }
-    request.headBytes.withBytes { CORSPolicy.writeGrant(origin: $0.extracting(corsOrigin), into: &caller.output) }
+    if request.corsOrigin.isEmpty { return }
+    request.headBytes.withBytes {
+      CORSPolicy.writeGrant(origin: $0.extracting(request.corsOrigin), into: &caller.output)
+    }
   }
 
   func writeEnd(keepsConnection: Bool) {
@@ -152,7 +153,7 @@ extension Exchange {
     HeadWriter.end(into: &caller.output)
   }
 
-  private mutating func endAnswer(keepsConnection: Bool) async -> Bool {
+  private func endAnswer(keepsConnection: Bool) async -> Bool {
     writeEnd(keepsConnection: keepsConnection)
     let isDelivered = await flush()
     finish()
@@ -160,13 +161,13 @@ extension Exchange {
   }
 
   /// Whether everything was sent.
-  mutating func flush() async -> Bool {
+  func flush() async -> Bool {
     let deadline = state.loop.now + state.service.limits.idle
     while !caller.output.isEmpty {
       switch caller.output.send(to: connection.stream) {
       case .moved: continue
       case .endOfStream, .failed:
-        record.outcome = .abortedByDownstream
+        request.record.outcome = .abortedByDownstream
         return false
       case .wouldBlock:
         connection.waiter.watch(connection.stream.channel, connection.stream.sendInterest)

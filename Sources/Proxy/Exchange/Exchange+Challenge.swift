@@ -20,10 +20,9 @@ struct Refusal {
 
 extension Exchange {
   /// Another token to send the request once more with; nil where the refusal is to be passed on.
-  mutating func answerRefusal(_ refusal: Refusal, _ attempt: UpstreamAttempt) async -> BearerValue? {
-    let (state, trace) = (state, trace)
+  func answerRefusal(_ refusal: Refusal, _ attempt: UpstreamAttempt) async -> BearerValue? {
     let route = refusal.route
-    guard let slot else { return nil }
+    guard let slot = request.slot else { return nil }
     let subscription = subscription(of: slot)
     let now = UnixTime(state.wallClock().seconds)
     let refused = read(refusal, subscription, now, attempt)
@@ -36,7 +35,7 @@ extension Exchange {
       return nil
     case .answerBehind(let rejection):
       note(kind, .renewedBehind)
-      callerToken?.forget(refusal.token)
+      request.callerToken?.forget(refusal.token)
       let broker = state.service.broker
       Task {
         // The next request is told what is wrong, if something is.
@@ -46,9 +45,9 @@ extension Exchange {
       }
       return nil
     case .answer(let rejection):
-      let (spans, asked) = (trace?.beginToken(), state.loop.now)
+      let (spans, asked) = (request.trace?.beginToken(), state.loop.now)
       func told(_ error: AcquisitionError?) {
-        trace?.endToken(
+        request.trace?.endToken(
           spans, of: subscription, since: asked, now: state.loop.now, source: .identityProvider,
           rejection: refused.kind.rawValue, error: error)
       }
@@ -75,7 +74,7 @@ extension Exchange {
         note(kind, .notObtained)
         told(error)
         // The caller can do something about it; the upstream's answer does not say what.
-        if error.isAssertionRefused { callerRefusal = error }
+        if error.isAssertionRefused { request.callerRefusal = error }
         if case .interactionRequired(let required) = error { remember(refused, required, route, now) }
         return nil
       }
@@ -97,11 +96,11 @@ extension Exchange {
   }
 
   /// Counts and remembers that a token could not be had without a person, and finds out whether one is looking.
-  mutating func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
+  func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
-    let request = request
-    audience = request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) }
-    if audience == .person { returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) } }
+    if audience == .person {
+      request.returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
+    }
     note(.interactionRequired, .answered)
     guard let claims = required.claims else { return }
     state.service.signInRequirements.remember(
@@ -111,8 +110,9 @@ extension Exchange {
   /// Where a person signs in for what a problem says is missing; nil where a sign-in does not bring it.
   func signInLink(_ problem: ProblemDocument) -> String? {
     // Of several who are signed in, one more sign-in chooses none.
-    guard let route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous else { return nil }
-    let own = connection.context.signIn?.origin.link(route: route.name, returnTo: returnTo)
+    guard let route = request.route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous
+    else { return nil }
+    let own = connection.context.signIn?.origin.link(route: route.name, returnTo: request.returnTo)
     let link = own ?? state.service.signInLink(route, interaction)
     // It goes into a field and into markup.
     return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }
@@ -177,9 +177,9 @@ extension RecordedChallenge {
 
 extension Exchange {
   /// Counts and records a refusal and what became of it.
-  mutating func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
+  func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
     state.metrics.add(state.service.metrics.challenges[Int(challenge.rawValue), Int(outcome.rawValue)])
-    record.challenge = challenge
-    record.challengeOutcome = outcome
+    request.record.challenge = challenge
+    request.record.challengeOutcome = outcome
   }
 }

@@ -15,15 +15,14 @@ extension Exchange {
   // MARK: The caller's
 
   /// Whether the loop believes the caller's own token already, or the listener demands none.
-  mutating func believesCallerToken() throws(ExchangeFailure) -> Bool {
+  func believesCallerToken() throws(ExchangeFailure) -> Bool {
     guard let check = connection.context.tokenCheck else { return true }
     let name = try nameOfCallerToken(check)
-    callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
-    return callerToken != nil
+    request.callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
+    return request.callerToken != nil
   }
 
   private func nameOfCallerToken(_ check: CallerTokenCheck) throws(ExchangeFailure) -> CallerTokens.Name {
-    let (request, state) = (request, state)
     guard let range = request.headBytes.withBytes({ CallerRules.tokenRange(in: request.parser.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
@@ -35,7 +34,7 @@ extension Exchange {
   }
 
   /// Judges the caller's own token where the loop does not believe it yet.
-  mutating func judgeCallerToken() async throws(ExchangeFailure) {
+  func judgeCallerToken() async throws(ExchangeFailure) {
     guard let check = connection.context.tokenCheck else { return }
     let name = try nameOfCallerToken(check)
     guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.parser.head, $0) }) else {
@@ -47,7 +46,7 @@ extension Exchange {
       }
       let token = BelievedToken(name.digest, claims)
       state.callerTokens.keep(token, for: name)
-      callerToken = token
+      request.callerToken = token
     } catch {
       throw error == .untrusted ? .caller(.untrustedToken) : .callerIssuerUnavailable
     }
@@ -57,9 +56,9 @@ extension Exchange {
 
   /// Chooses the credential to forward: the route's token, unless the caller brought something that the route keeps.
   /// Nil where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
-  mutating func heldCredential(for route: Route) throws(ExchangeFailure) -> RequestCredential? {
-    slot = try chosenSlot(route)
-    guard let slot else { return .callers }
+  func heldCredential(for route: Route) throws(ExchangeFailure) -> RequestCredential? {
+    request.slot = try chosenSlot(route)
+    guard let slot = request.slot else { return .callers }
     if route.token.existing != .replace, callerSentAuthorization() {
       if route.token.existing == .keep { return .callers }
       throw .authorizationRefused
@@ -68,7 +67,7 @@ extension Exchange {
     let now = UnixTime(state.wallClock().seconds)
     let held = route.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
     guard let value = held, value.isUsable(at: now) else { return nil }
-    record.tokenSource = .cache
+    request.record.tokenSource = .cache
     if route.isForCallers { state.metrics.add(state.service.metrics.callerTokenHits) }
     if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
     return .bearer(value)
@@ -77,7 +76,6 @@ extension Exchange {
   /// The slot of the route's token, or of the one that the request picks.
   private func chosenSlot(_ route: Route) throws(ExchangeFailure) -> Int? {
     guard let choice = route.choice else { return route.bearerSlot }
-    let request = request
     switch request.headBytes.withBytes({ choice.verdict(request.parser.head, $0) }) {
     case .usual: return route.bearerSlot
     case .slot(let slot): return slot
@@ -87,7 +85,7 @@ extension Exchange {
 
   /// What the caller's own token was exchanged for. One that has ended is not exchanged.
   private func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
-    guard let callerToken else { throw .caller(.untrustedToken) }
+    guard let callerToken = request.callerToken else { throw .caller(.untrustedToken) }
     if now >= callerToken.claims.expiresAt {
       throw .token(.assertionRefused(AssertionRefused(.invalidToken, state.service.subscriptions[slot].key)))
     }
@@ -97,8 +95,7 @@ extension Exchange {
   /// What a slot's tokens are requested with: on behalf of the caller, where they are callers'.
   func subscription(of slot: Int) -> TokenSubscription {
     let subscription = state.service.subscriptions[slot]
-    guard subscription.key.subject.isCaller, let callerToken else { return subscription }
-    let request = request
+    guard subscription.key.subject.isCaller, let callerToken = request.callerToken else { return subscription }
     let token = request.headBytes.withBytes { bytes -> Secret? in
       CallerRules.tokenRange(in: request.parser.head, bytes).map { Secret(copying: bytes.extracting($0)) }
     }
@@ -112,7 +109,7 @@ extension Exchange {
   /// Keeps a token for the next requests: of everyone, or of this caller.
   func keep(_ value: BearerValue, for slot: Int, of route: Route) {
     if route.isForCallers {
-      callerToken?.keep(value, for: slot)
+      request.callerToken?.keep(value, for: slot)
     } else {
       state.bearers[slot] = value
     }
@@ -125,8 +122,8 @@ extension Exchange {
   }
 
   /// The route's token as the broker obtains it.
-  mutating func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
-    guard let slot else { return .callers }
+  func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
+    guard let slot = request.slot else { return .callers }
     do throws(ExchangeFailure) {
       return .bearer(try await bearer(slot, of: route))
     } catch {
@@ -139,13 +136,13 @@ extension Exchange {
     }
   }
 
-  private mutating func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
+  private func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
     let state = state
     let asked = state.loop.now
     let subscription = subscription(of: slot)
-    let spans = trace?.beginToken()
-    record.tokenSource = .identityProvider
-    defer { record.token = (state.loop.now - asked).nanoseconds }
+    let spans = request.trace?.beginToken()
+    request.record.tokenSource = .identityProvider
+    defer { request.record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
       let broker = state.service.broker
       let wait = TokenWait<BearerValue>(request.scope(spans: spans), on: connection.waiter) {
@@ -153,17 +150,17 @@ extension Exchange {
       }
       let value = try await connection.outcome(of: wait, key: subscription.key)
       keep(value, for: slot, of: route)
-      if value.origin.source == .cache { record.tokenSource = .sharedCache }
-      trace?.endToken(
-        spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: nil)
+      if value.origin.source == .cache { request.record.tokenSource = .sharedCache }
+      request.trace?.endToken(
+        spans, of: subscription, since: asked, now: state.loop.now, source: request.record.tokenSource, error: nil)
       return value
     } catch {
       // Without an account there was no request to the provider.
       if case .interactionRequired(let required) = error, required.reason.isWithoutAccount {
-        record.tokenSource = .none
+        request.record.tokenSource = .none
       }
-      trace?.endToken(
-        spans, of: subscription, since: asked, now: state.loop.now, source: record.tokenSource, error: error)
+      request.trace?.endToken(
+        spans, of: subscription, since: asked, now: state.loop.now, source: request.record.tokenSource, error: error)
       throw .token(error)
     }
   }

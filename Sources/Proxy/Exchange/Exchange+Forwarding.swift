@@ -11,14 +11,13 @@ internal import Telemetry
 
 extension Exchange {
   /// Forwards the request and its answer. Whether the caller's connection can carry another exchange.
-  mutating func forward(
+  func forward(
     _ admitted: AdmittedRequest, _ credential: RequestCredential
   ) async throws(ExchangeFailure) -> Bool {
-    let state = state
     let route = admitted.route
     let pool = state.pools[route.originIndex]
     let began = state.loop.now
-    defer { if record.upstream == nil { record.upstream = (state.loop.now - began).nanoseconds } }
+    defer { if request.record.upstream == nil { request.record.upstream = (state.loop.now - began).nanoseconds } }
     let attempt = connection.takeAttempt()
     defer { connection.giveBack(attempt) }
     var credential = credential
@@ -26,35 +25,36 @@ extension Exchange {
     beginContent(admitted, credential)
     var next = life.begin()
     while true {
-      trace?.beginAttempt(request, now: state.loop.now)
+      request.trace?.beginAttempt(request, now: state.loop.now)
       let upstream: UpstreamConnection
       if let open = openConnection(next, of: pool, for: route) {
         upstream = open
       } else {
         upstream = try await connect(pool, route)
       }
-      var relay = Relay(
-        admitted, corsOrigin: corsOrigin, credential, connection, caller, request, attempt, on: upstream)
+      let relay = Relay(admitted, credential, connection, caller, request, attempt, on: upstream)
       life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
-      trace?.sends(attempt)
+      request.trace?.sends(attempt)
       var action = await relay.run(&life)
       if case .hold = action {
         let refusedAt = state.loop.now
         if let value = await anotherToken(insteadOf: credential, admitted, attempt, isReplay: life.isReplay) {
-          trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+          request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
           pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
           credential = .bearer(value)
+          // Not the output to the caller: it may hold the rest of an interim answer.
+          attempt.clear()
           next = life.refusalAnswered()
           continue
         }
-        if let callerRefusal {
-          trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+        if let callerRefusal = request.callerRefusal {
+          request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
           pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
           state.service.upstreams.answered(route.index)
           throw .token(callerRefusal)
         }
         if let page = await signInPage(insteadOfRefusal: admitted) {
-          trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+          request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
           let keepsConnection = mayGoOn
           write(page, withFieldsOf: attempt, credential.bearer, route, keepsConnection: keepsConnection)
           pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
@@ -63,13 +63,13 @@ extension Exchange {
         }
         action = await relay.passOn(&life)
       }
-      record.bytesIn = request.content.contentBytes
-      record.bytesOut = attempt.answer.contentBytes
-      record.status = UInt16(attempt.status)
-      if let answered = attempt.answeredAt { record.upstream = (answered - began).nanoseconds }
+      request.record.bytesIn = request.content.contentBytes
+      request.record.bytesOut = attempt.answer.contentBytes
+      request.record.status = UInt16(attempt.status)
+      if let answered = attempt.answeredAt { request.record.upstream = (answered - began).nanoseconds }
       switch action {
       case .finish(let ending):
-        trace?.endAttempt(
+        request.trace?.endAttempt(
           route, pool.origin, status: attempt.status, error: ending.errorType, now: state.loop.now)
         switch ending {
         case .completed(let reusesUpstream, let keepsCaller):
@@ -93,11 +93,12 @@ extension Exchange {
           throw failure
         }
       case .retry:
-        trace?.endAttempt(
+        request.trace?.endAttempt(
           route, pool.origin, status: attempt.status, error: DeliveryFailure.upstreamClosed.errorType,
           now: state.loop.now)
         pool.giveBack(upstream, .unusable)
         state.metrics.add(state.service.metrics.retries)
+        attempt.clear()
         next = action
       default: preconditionFailure("an attempt ends with an ending, a retry or a refusal")
       }
@@ -109,14 +110,14 @@ extension Exchange {
     return ExchangeState.Terms(
       method: admitted.method, framing: admitted.framing, version: admitted.version, persistence: admitted.persistence,
       expectsContinue: admitted.expectsContinue, asksForWebSocket: admitted.asksForWebSocket,
-      credential: credential.owner, responseHead: timeouts.responseHead, idle: timeouts.idle, whole: whole,
+      credential: credential.owner, responseHead: timeouts.responseHead, idle: timeouts.idle, whole: request.whole,
       callerRate: state.service.limits.callerRate)
   }
 
   /// Prepares to send the request's content, and to keep it as far as it may have to be sent once more.
   private func beginContent(_ admitted: AdmittedRequest, _ credential: RequestCredential) {
     let isChunked = admitted.framing == .chunked
-    let replayLimit = credential.bearer == nil ? 0 : admitted.route.token.replayLimit
+    let replayLimit = credential.owner == .proxy ? admitted.route.token.replayLimit : 0
     request.content = BodyPump(
       admitted.framing, writesChunks: isChunked, limit: state.service.limits.bodyBytes,
       keepLimit: replayLimit > 0 ? replayLimit : nil,
@@ -125,7 +126,7 @@ extension Exchange {
   }
 
   /// Another token to send the request with once more; nil where the refusal of the first one stands.
-  private mutating func anotherToken(
+  private func anotherToken(
     insteadOf credential: RequestCredential, _ admitted: AdmittedRequest, _ attempt: UpstreamAttempt, isReplay: Bool
   ) async -> BearerValue? {
     guard let refused = credential.bearer else { return nil }
@@ -137,24 +138,22 @@ extension Exchange {
 
   /// The sign-in page for a browser that navigates to what its sign-in does not suffice for; nil where the upstream's
   /// own answer is passed on.
-  private mutating func signInPage(insteadOfRefusal admitted: AdmittedRequest) async -> SignInAnswer? {
+  private func signInPage(insteadOfRefusal admitted: AdmittedRequest) async -> SignInAnswer? {
     guard connection.context.signIn != nil, !admitted.hasContent else { return nil }
-    switch record.challenge {
+    switch request.record.challenge {
     case .claims, .insufficientScope, .stepUp: break
     default: return nil
     }
-    noteAudience()
-    guard audience == .person, await state.service.signInRequirements.requirement(of: admitted.route.name) != nil else {
-      return nil
-    }
-    let request = request
-    returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
+    guard audience == .person,
+      await state.service.signInRequirements.requirement(of: admitted.route.name) != nil
+    else { return nil }
+    request.returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
     return await signInPage(reason: "upstream_challenge")
   }
 
   /// Writes a page with the status and the fields of an upstream's answer, but for those that are about its content.
   @inline(never)
-  private mutating func write(
+  private func write(
     _ page: SignInAnswer, withFieldsOf attempt: UpstreamAttempt, _ bearer: BearerValue?, _ route: Route,
     keepsConnection: Bool
   ) {
@@ -168,8 +167,8 @@ extension Exchange {
     writeEnd(keepsConnection: keepsConnection)
     let isHead = request.parser.head.method == .head
     if !isHead { caller.output.append(page.body) }
-    record.status = UInt16(attempt.status)
-    record.bytesOut = isHead ? 0 : UInt64(page.body.count)
+    request.record.status = UInt16(attempt.status)
+    request.record.bytesOut = isHead ? 0 : UInt64(page.body.count)
   }
 
   // MARK: Connections
@@ -192,14 +191,14 @@ extension Exchange {
 
   private func connect(_ pool: OriginPool, _ route: Route) async throws(ExchangeFailure) -> UpstreamConnection {
     let state = state
-    let deadline = min(state.loop.now + route.timeouts.connect, whole)
+    let deadline = min(state.loop.now + route.timeouts.connect, request.whole)
     do throws(UpstreamError) {
       let upstream = try await connectMakingRoom(pool, until: deadline)
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 1])
       return upstream
     } catch {
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
-      trace?.endAttempt(
+      request.trace?.endAttempt(
         route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
       state.service.log.warning(
         "upstream unreachable",
@@ -249,10 +248,10 @@ extension Exchange {
 
   /// Ends an exchange that broke. Not inlined: it has no place in a frame that waits.
   @inline(never)
-  private mutating func settle(_ interruption: ExchangeState.Interruption, _ route: Route) {
+  private func settle(_ interruption: ExchangeState.Interruption, _ route: Route) {
     connection.stream.reset()
-    record.outcome = interruption.outcome
-    record.fault = interruption.fault
+    request.record.outcome = interruption.outcome
+    request.record.fault = interruption.fault
     if let limit = interruption.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
     if let fault = interruption.fault { note(fault.words, route) }
   }

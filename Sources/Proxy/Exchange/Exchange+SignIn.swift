@@ -26,7 +26,7 @@ extension Exchange {
 
   /// Serves a request to the sign-in pages. The browser is a caller as any other, but that a browser may come from
   /// another site: from the application that showed the link, and from the identity provider.
-  mutating func signIn(_ handler: SignInHandler) async -> Bool {
+  func signIn(_ handler: SignInHandler) async -> Bool {
     let visit: SignInPageRequest
     let count: UInt64
     do throws(ExchangeFailure) {
@@ -43,7 +43,7 @@ extension Exchange {
       let keepsConnection =
         count == 0 && Persistence.after(request: request.parser.head) == .keepAlive
         && !connection.isEnding
-      let answer = await RequestScope.around(request.scope(spans: trace?.whole)) { [whole] in
+      let answer = await RequestScope.around(request.scope(spans: request.trace?.whole)) { [whole] in
         await handler.answer(whole)
       }
       caller.input.consume(Int(count))
@@ -95,7 +95,7 @@ extension Exchange {
     }
   }
 
-  private mutating func answer(_ answer: SignInAnswer, keepsConnection: Bool) async -> Bool {
+  private func answer(_ answer: SignInAnswer, keepsConnection: Bool) async -> Bool {
     let isHead = request.parser.head.method == .head
     beginAnswer(answer.status)
     for (name, value) in answer.fields {
@@ -105,7 +105,7 @@ extension Exchange {
     writeDate()
     writeEnd(keepsConnection: keepsConnection)
     if !isHead { caller.output.append(answer.body) }
-    record.bytesOut = isHead ? 0 : UInt64(answer.body.count)
+    request.record.bytesOut = isHead ? 0 : UInt64(answer.body.count)
     let isDelivered = await flush()
     finish()
     return isDelivered && keepsConnection

@@ -14,50 +14,35 @@ internal import Tokens
 /// One request and its answer.
 struct Exchange {
   let connection: DownstreamConnection
+  /// The connection's state, which the exchange goes on with to its end.
+  let state: LoopState
   let caller: CallerBuffers
   let request: RequestContext
   /// Whether there is a head that was understood.
   let hasHead: Bool
   let start: MonotonicTime
-  var whole = MonotonicTime.distantFuture
-  var record = AccessRecord()
-  var route: Route?
-  /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
-  var corsOrigin = ByteRange()
-  /// Who reads an answer of the proxy's own that needs a person.
-  var audience = ResponseAudience.program
-  /// Where a person was going, to come back to after a sign-in.
-  var returnTo: String?
-  /// The slot of the token that the request gets, once that was chosen.
-  var slot: Int?
-  /// The caller's own token, where the listener demands one and it was believed.
-  var callerToken: BelievedToken?
-  /// What the provider has against that token, when it was to be exchanged for another one than the upstream refused.
-  var callerRefusal: AcquisitionError?
-  /// The spans of the request; nil where it is not traced.
-  var trace: ExchangeTrace?
 
   init(
     _ connection: DownstreamConnection, _ caller: CallerBuffers, _ request: RequestContext, hasHead: Bool,
     start: MonotonicTime
   ) {
     self.connection = connection
+    state = connection.state
     self.caller = caller
     self.request = request
     self.hasHead = hasHead
     self.start = start
   }
 
-  var state: LoopState { connection.state }
-
   /// Serves the request whose head was parsed. False: the caller's connection is to be closed.
-  mutating func run() async -> Bool {
+  func run() async -> Bool {
     identify()
     if let handler = signInHandler() { return await signIn(handler) }
-    let admission = admit()
     let admitted: AdmittedRequest
-    switch admission.verdict {
-    case .forward(let request): admitted = request
+    switch admit() {
+    case .forward(let found):
+      admitted = found
+      if let limit = found.route.timeouts.whole { request.whole = start + limit }
     case .preflight: return await answerPreflight(keepsConnection: mayGoOn)
     case .refused(let failure): return await refuse(failure)
     case .options:
@@ -84,7 +69,7 @@ struct Exchange {
     }
   }
 
-  private mutating func refuse(_ failure: ExchangeFailure) async -> Bool {
+  private func refuse(_ failure: ExchangeFailure) async -> Bool {
     await answer(failure, keepsConnection: failure.leavesConnectionUsable && mayGoOn)
   }
 
@@ -97,53 +82,50 @@ struct Exchange {
 
   // MARK: Before the upstream
 
-  private mutating func admit() -> Admission {
+  private func admit() -> Admission.Verdict {
     let service = state.service
     let isAmbiguous = connection.context.signIn != nil && signInPath() == .ambiguous
     request.path.removeAll()
-    if let refusal = connection.refusal { return Admission(refused: .caller(refusal)) }
+    if let refusal = connection.refusal { return .refused(.caller(refusal)) }
     let admission = Admission(
       request.parser.head, request.headBytes, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
       pseudonym: service.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
       normalPath: &request.path)
-    route = admission.route
-    record.route = route?.index
-    corsOrigin = admission.corsOrigin
-    switch admission.verdict {
-    case .forward(let admitted):
-      if let limit = admitted.route.timeouts.whole { whole = start + limit }
-    case .options: break
-    case .preflight, .refused: return admission
-    }
-    return isAmbiguous ? Admission(refused: .path(.otherRoute)) : admission
+    request.route = admission.route
+    request.record.route = admission.route?.index
+    request.corsOrigin = admission.corsOrigin
+    if isAmbiguous, admission.reachesRoute { return .refused(.path(.otherRoute)) }
+    return admission.verdict
   }
 
   /// Takes over or makes the request's ids.
-  private mutating func identify() {
+  private func identify() {
     let tracer = state.service.tracer
     let trace = request.headBytes.withBytes {
       RequestIdentity.write(
-        request.parser.head, $0, tracing: tracer?.rules, random: state.clock.nextRandom, into: &request.identity)
+        request.parser.head, $0, tracing: tracer?.rules, random: { state.clock.nextRandom() }, into: &request.identity)
     }
     if trace.isRecorded, let tracer {
-      self.trace = ExchangeTrace(trace, tracer, connection, request, start: start)
+      request.trace = ExchangeTrace(trace, tracer, connection, request, start: start)
     }
   }
 
   // MARK: Afterwards
 
   /// Counts and records the request.
-  mutating func finish() {
-    record.total = (state.loop.now - start).nanoseconds
-    let metrics = state.service.metrics
-    let row = metrics.row(record.route)
+  func finish() {
+    let (metrics, now) = (state.metrics, state.loop.now)
+    request.record.total = (now - start).nanoseconds
+    let record = request.record
+    let handles = state.service.metrics
+    let row = handles.row(record.route)
     let statusClass = ServiceMetrics.statusClass(record.status)
-    state.metrics.add(metrics.requests[row, statusClass])
-    state.metrics.add(metrics.responses[row, ServiceMetrics.codeRow(record.status)])
-    state.metrics.add(metrics.tokenSources[row, Int(record.tokenSource.rawValue)])
-    state.metrics.observe(metrics.durations[row, statusClass], nanoseconds: record.total)
-    if let fault = record.fault { state.metrics.add(metrics.upstreamFailures[row, Int(fault.rawValue)]) }
-    trace?.end(record, route: route, now: state.loop.now)
+    metrics.add(handles.requests[row, statusClass])
+    metrics.add(handles.responses[row, ServiceMetrics.codeRow(record.status)])
+    metrics.add(handles.tokenSources[row, Int(record.tokenSource.rawValue)])
+    metrics.observe(handles.durations[row, statusClass], nanoseconds: record.total)
+    if let fault = record.fault { metrics.add(handles.upstreamFailures[row, Int(fault.rawValue)]) }
+    request.trace?.end(record, route: request.route, now: now)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.
     let head = hasHead ? RecordedHead(request.parser.head) : RecordedHead()

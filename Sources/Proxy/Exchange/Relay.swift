@@ -12,46 +12,40 @@ internal import Telemetry
 
 /// The I/O of one attempt.
 struct Relay: ~Copyable {
-  // First, because it is this loop's alone: for accesses through a mutating `self` the thread sanitizer is told the
-  // address in the first word, and would take a route, which all loops share, for what is written.
   private let connection: DownstreamConnection
+  private let state: LoopState
   private let admitted: AdmittedRequest
   private let caller: CallerBuffers
   private let request: RequestContext
   private let attempt: UpstreamAttempt
   private let upstream: ByteStream
   private let bearer: BearerValue?
-  /// The origin of the other site whose page may read the answer; empty where there is none.
-  private let corsOrigin: ByteRange
 
   /// Writes the request's head, and behind it what was sent of the content before. Not inlined, like what else needs
   /// room only for a moment: none of it has a place in a frame that waits for as long as the caller's connection lives.
   @inline(never)
   init(
-    _ admitted: AdmittedRequest, corsOrigin: ByteRange, _ credential: RequestCredential,
+    _ admitted: AdmittedRequest, _ credential: RequestCredential,
     _ connection: DownstreamConnection, _ caller: CallerBuffers, _ request: RequestContext, _ attempt: UpstreamAttempt,
     on upstream: UpstreamConnection
   ) {
     self.admitted = admitted
-    self.corsOrigin = corsOrigin
     self.connection = connection
+    state = connection.state
     self.caller = caller
     self.request = request
     self.attempt = attempt
     self.upstream = upstream.stream
     bearer = credential.bearer
-    // Not the output to the caller: it may hold the rest of an interim answer of the attempt before.
-    attempt.clear()
     attempt.binding = UpstreamBinding(credential, request)
-    let service = connection.state.service
     RequestRewriting.write(
-      request, admitted, from: connection.ingress, as: service.hop, with: credential, into: &attempt.output)
+      request, admitted, from: connection.ingress, as: state.service.hop, with: credential, into: &attempt.output)
     request.content.rewind(&caller.input, &attempt.output, kept: request.replay)
   }
 
   /// Drives both directions until the exchange ends, needs another connection, or its token is refused.
   @inline(never)
-  mutating func run(_ life: inout ExchangeState) async -> ExchangeState.Action {
+  func run(_ life: inout ExchangeState) async -> ExchangeState.Action {
     while true {
       if life.isTunnel, connection.isCutOff { return carryOut(life.cutOff()) }
       switch turn(&life) {
@@ -60,7 +54,7 @@ struct Relay: ~Copyable {
       case .pause(.finish(let ending)): return .finish(ending)
       case .pause(.wait(let wait)):
         if await connection.waiter.wait(until: wait.until) == .timedOut {
-          return carryOut(life.timedOut(wait, at: connection.state.loop.now))
+          return carryOut(life.timedOut(wait, at: state.loop.now))
         }
         if downstream.channel.isHungUp { return life.callerLeft() }
       }
@@ -74,13 +68,13 @@ struct Relay: ~Copyable {
 
   /// Moves what can be moved, and watches for what else is needed.
   @inline(never)
-  private mutating func turn(_ life: inout ExchangeState) -> Turn {
-    let loop = connection.state.loop
+  private func turn(_ life: inout ExchangeState) -> Turn {
+    let now = state.loop.now
     if life.movesRequest {
       let step = request.content.step(
-        from: downstream, &caller.input, to: upstream, &attempt.output, &request.trailers, limits.head,
+        from: downstream, &caller.input, to: upstream, &attempt.output, &request.trailers, headLimits,
         keeping: &request.replay)
-      switch life.requestMoved(step, contentHasBegun: request.content.hasBegun, at: loop.now) {
+      switch life.requestMoved(step, contentHasBegun: request.content.hasBegun, at: now) {
       case .move: break
       case .endTowardsUpstream: upstream.closeWrite()
       case let action: return .ended(action)
@@ -93,13 +87,13 @@ struct Relay: ~Copyable {
       case let action: return .ended(action)
       }
     }
-    let pause = life.pause(moved: request.content.contentBytes &+ attempt.answer.sentBytes, at: loop.now)
+    let pause = life.pause(moved: request.content.contentBytes &+ attempt.answer.sentBytes, at: now)
     if case .wait(let wait) = pause { watch(wait.needs) }
     return .pause(pause)
   }
 
   private var downstream: ByteStream { connection.stream }
-  private var limits: ServiceLimits { connection.state.service.limits }
+  private var headLimits: HeadLimits { state.service.limits.head }
 
   private func watch(_ needs: ExchangeState.Needs) {
     var downstreamInterest: Readiness = .hangUp
@@ -114,10 +108,10 @@ struct Relay: ~Copyable {
 
   // MARK: Back
 
-  private mutating func moveAnswer(_ life: inout ExchangeState) -> ExchangeState.Action {
+  private func moveAnswer(_ life: inout ExchangeState) -> ExchangeState.Action {
     while life.awaitsHead {
       if !attempt.input.isEmpty {
-        switch attempt.input.withBytes({ attempt.parser.parse($0, limits: limits.head) }) {
+        switch attempt.input.withBytes({ attempt.parser.parse($0, limits: headLimits) }) {
         case .complete(let byteCount):
           switch takeHead(byteCount, &life) {
           case .move: continue
@@ -148,13 +142,13 @@ struct Relay: ~Copyable {
       }
     }
     let step = attempt.answer.step(
-      from: upstream, &attempt.input, to: downstream, &caller.output, &attempt.trailers, limits.head,
+      from: upstream, &attempt.input, to: downstream, &caller.output, &attempt.trailers, headLimits,
       keeping: &request.replay)
     return life.answerMoved(step, leavesBytes: !attempt.input.isEmpty)
   }
 
   /// Acts on a head that is complete: `move` where it is dealt with.
-  private mutating func takeHead(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
+  private func takeHead(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
     if attempt.parser.head.isInterim { return takeInterim(byteCount, &life) }
     let framing: BodyFraming
     do throws(FramingError) {
@@ -165,7 +159,7 @@ struct Relay: ~Copyable {
     if attempt.parser.head.status == 101 { return takeSwitch(byteCount, &life) }
     attempt.headBytes = byteCount
     attempt.status = attempt.parser.head.status
-    attempt.answeredAt = connection.state.loop.now
+    attempt.answeredAt = state.loop.now
     attempt.binding.note(attempt)
     let head = ExchangeState.AnswerHead(
       status: attempt.status, framing: framing,
@@ -181,7 +175,7 @@ struct Relay: ~Copyable {
   }
 
   @inline(never)
-  private mutating func takeInterim(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
+  private func takeInterim(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
     let action = life.interimArrived(status: attempt.parser.head.status)
     switch action {
     case .forwardInterim:
@@ -197,12 +191,12 @@ struct Relay: ~Copyable {
   }
 
   @inline(never)
-  private mutating func takeSwitch(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
+  private func takeSwitch(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
     let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.parser.head, $0) }
     let action = life.switchArrived(isAgreed: isAgreed)
     guard case .switchProtocols = action else { return action }
     attempt.status = 101
-    attempt.answeredAt = connection.state.loop.now
+    attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
       ResponseRewriting.writeSwitch(
         attempt.parser.head, $0, route: admitted.route, bearer: bearer, into: &caller.output)
@@ -215,13 +209,13 @@ struct Relay: ~Copyable {
   }
 
   /// Passes on the answer that was held.
-  mutating func passOn(_ life: inout ExchangeState) async -> ExchangeState.Action {
+  func passOn(_ life: inout ExchangeState) async -> ExchangeState.Action {
     let action = carryOut(life.refusalStands(callerMustEnd: connection.isEnding))
     if case .move = action { return await run(&life) }
     return action
   }
 
-  private mutating func carryOut(_ action: ExchangeState.Action) -> ExchangeState.Action {
+  private func carryOut(_ action: ExchangeState.Action) -> ExchangeState.Action {
     switch action {
     case .answer(let plan):
       writeAnswer(plan)
@@ -233,11 +227,10 @@ struct Relay: ~Copyable {
     }
   }
 
-  private mutating func writeAnswer(_ plan: ResponsePlan) {
-    let state = connection.state
+  private func writeAnswer(_ plan: ResponsePlan) {
     state.clock.refreshDate()
     ResponseRewriting.write(
-      attempt, plan, to: request, admitted, corsOrigin: corsOrigin, bearer: bearer, date: state.clock.dateText,
+      attempt, plan, to: request, admitted, corsOrigin: request.corsOrigin, bearer: bearer, date: state.clock.dateText,
       pseudonym: state.service.hop.pseudonym, into: &caller.output)
     let nominations =
       plan.writesChunks
@@ -251,14 +244,14 @@ struct Relay: ~Copyable {
 
   /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it has arrived.
   @inline(never)
-  mutating func discardAnswer() -> Bool {
+  func discardAnswer() -> Bool {
     guard !attempt.binding.isBound else { return false }
     do throws(FramingError) {
       let framing = try self.framing()
       guard Persistence.after(response: attempt.parser.head, framing: framing) == .keepAlive else { return false }
       attempt.input.consume(attempt.headBytes)
       var drain = AnswerDrain(framing)
-      return drain.finish(&attempt.input, from: upstream, &attempt.trailers, limits.head) && attempt.input.isEmpty
+      return drain.finish(&attempt.input, from: upstream, &attempt.trailers, headLimits) && attempt.input.isEmpty
     } catch {
       return false
     }
@@ -273,7 +266,7 @@ struct Relay: ~Copyable {
       _ = caller.output.send(to: downstream)
     }
     if tellsUpstream, request.content.takesFrame, attempt.output.isEmpty {
-      let mask = UInt32(truncatingIfNeeded: connection.state.clock.nextRandom())
+      let mask = UInt32(truncatingIfNeeded: state.clock.nextRandom())
       WebSocketFrames.writeGoingAway(mask: mask, into: &attempt.output)
       _ = attempt.output.send(to: upstream)
     }

@@ -49,9 +49,14 @@ extension Optional<BearerValue> {
 
 extension BearerValue {
   /// Whether a text has the token in it. Nearly every value is shorter than a token.
+  @inline(__always)
   func isRepeated(in value: Span<UInt8>) -> Bool {
+    tokenCount > 0 && value.count >= tokenCount && occurs(in: value)
+  }
+
+  @inline(never)
+  private func occurs(in value: Span<UInt8>) -> Bool {
     let token = bytes.extracting(droppingFirst: "Bearer ".utf8.count)
-    guard !token.isEmpty, value.count >= token.count else { return false }
     for start in 0...(value.count - token.count)
     where value[start] == token[0] && equal(value.extracting(start..<(start + token.count)), token) { return true }
     return false

@@ -8,7 +8,9 @@
 internal import Bytes
 internal import HTTP
 internal import HTTPClient
+internal import Identity
 internal import Platform
+internal import Telemetry
 
 /// The buffers of a caller's connection while requests are read and answered on it. An idle connection has none.
 final class CallerBuffers: Reusable {
@@ -42,6 +44,24 @@ final class RequestContext: Reusable {
   /// The content sent so far of a request that may be sent once more. It grows when it is first needed.
   @exclusivity(unchecked) var replay = ByteBuffer(capacity: 1)
 
+  @exclusivity(unchecked) var record = AccessRecord()
+  /// The end of the time for the exchange as a whole.
+  @exclusivity(unchecked) var whole = MonotonicTime.distantFuture
+  /// The route it takes, also where it is refused after that was found.
+  @exclusivity(unchecked) var route: Route?
+  /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
+  @exclusivity(unchecked) var corsOrigin = ByteRange()
+  /// Where a person was going, to come back to after a sign-in.
+  @exclusivity(unchecked) var returnTo: String?
+  /// The slot of the token that the request gets, once that was chosen.
+  @exclusivity(unchecked) var slot: Int?
+  /// The caller's own token, where the listener demands one and it was believed.
+  @exclusivity(unchecked) var callerToken: BelievedToken?
+  /// What the provider has against that token, when it was to be exchanged for another one than the upstream refused.
+  @exclusivity(unchecked) var callerRefusal: AcquisitionError?
+  /// The spans of the request; nil where it is not traced.
+  @exclusivity(unchecked) var trace: ExchangeTrace?
+
   init(_ limits: HeadLimits) {
     parser = RequestHeadParser(fieldCapacity: limits.fieldCount)
   }
@@ -55,6 +75,15 @@ final class RequestContext: Reusable {
     identity.removeAll()
     content = .empty
     replay.removeAll()
+    record = AccessRecord()
+    whole = .distantFuture
+    route = nil
+    corsOrigin = ByteRange()
+    returnTo = nil
+    slot = nil
+    callerToken = nil
+    callerRefusal = nil
+    trace = nil
   }
 
   /// Takes the head that was parsed out of what the caller sent.

@@ -36,14 +36,12 @@ enum RequestRewriting {
       output.append(UInt8(ascii: "?"))
       output.append(bytes.extracting(head.target.query))
     }
-    HeadWriter.requestLineEnd(into: &output)
-    let authority = route.upstreamAuthority
     // An HTTP/1.0 request may name no host; the upstream's is better than none.
-    let preservesHost = route.preservesHost && !head.authority.isEmpty
-    if preservesHost {
+    if route.preservesHost, !head.authority.isEmpty {
+      HeadWriter.requestLineEnd(into: &output)
       HeadWriter.field("Host", bytes.extracting(head.authority), into: &output)
     } else {
-      HeadWriter.field("Host", authority.span, into: &output)
+      output.append(route.upstreamLines)
     }
     let isTraceNew =
       head.fields.contains(.tracestate) && !(hop.propagatesTrace && RequestIdentity.takesTraceOver(head, bytes))
@@ -90,7 +88,7 @@ enum RequestRewriting {
     if hop.propagatesTrace {
       HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
     }
-    if let bearer = credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
+    if case .bearer(let bearer) = credential { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
     HeadWriter.end(into: &output)
   }
 
@@ -124,6 +122,10 @@ enum RequestRewriting {
   private static func writeVia(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
+    if head.version == .http11, !head.fields.contains(.via) {
+      output.append(pseudonym.via)
+      return
+    }
     output.append("Via: ")
     writeList(.via, of: head, bytes, into: &output)
     output.append(head.version == .http11 ? "1.1 " : "1.0 ")

@@ -83,9 +83,13 @@ enum ResponseRewriting {
     if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
     if !corsOrigin.isEmpty { CORSPolicy.writeGrant(origin: requestBytes.extracting(corsOrigin), into: &output) }
-    output.append(head.version == .http11 ? "Via: 1.1 " : "Via: 1.0 ")
-    output.append(pseudonym.bytes)
-    output.append("\r\n")
+    if head.version == .http11 {
+      output.append(pseudonym.via)
+    } else {
+      output.append("Via: 1.0 ")
+      output.append(pseudonym.bytes)
+      output.append("\r\n")
+    }
     if keepsConnectionAuthentication, head.status == 401, !plan.closes,
       !ConnectionAuthentication.isSupported(by: head.fields, in: bytes)
     {

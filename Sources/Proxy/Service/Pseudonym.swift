@@ -3,17 +3,23 @@
 internal import HTTP
 
 /// The process's own pseudonym (RFC 9110 §7.6.3): another one in every process, so that a request which names it has
-/// been here, and not only at a proxy of the same kind.
-package struct Pseudonym: Sendable {
+/// been here, and not only at a proxy of the same kind. A class, so that a request takes one reference to it instead of
+/// one to each of its parts.
+package final class Pseudonym: Sendable {
   let bytes: [UInt8]
+  /// The field line of a message of HTTP/1.1 that has passed this hop alone.
+  let via: [UInt8]
 
   /// A pseudonym with 64 random bits at its end.
-  package init(random: UInt64 = .random(in: .min ... .max)) {
+  package convenience init(random: UInt64 = .random(in: .min ... .max)) {
     let digits = String(random, radix: 16)
     self.init(named: "bearer-proxy-\(String(repeating: "0", count: 16 - digits.count))\(digits)")
   }
 
-  init(named name: String) { bytes = Array(name.utf8) }
+  init(named name: String) {
+    bytes = Array(name.utf8)
+    via = Array("Via: 1.1 \(name)\r\n".utf8)
+  }
 
   /// Whether a request has passed this process: one of its `Via` names it, or one of its `CDN-Loop` (RFC 8586 §2),
   /// which outlives networks that take `Via` away.

@@ -57,7 +57,7 @@ extension DownstreamConnection {
         switch buffers.input.withBytes({ request.parser.parse($0, limits: limits.head) }) {
         case .complete(let byteCount):
           request.takeHead(byteCount, from: &buffers.input)
-          var exchange = Exchange(self, buffers, request, hasHead: true, start: start)
+          let exchange = Exchange(self, buffers, request, hasHead: true, start: start)
           return await exchange.run() ? .request : .endInOrder
         case .invalid(let error):
           return await refuse(.head(error), buffers, request, start)
@@ -91,7 +91,7 @@ extension DownstreamConnection {
   private func refuse(
     _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext, _ start: MonotonicTime
   ) async -> Next {
-    var exchange = Exchange(self, buffers, request, hasHead: false, start: start)
+    let exchange = Exchange(self, buffers, request, hasHead: false, start: start)
     await exchange.answer(failure)
     return .endInOrder
   }
