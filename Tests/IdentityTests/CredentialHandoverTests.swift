@@ -143,6 +143,36 @@ import Tokens
     #expect(status.isOfFormerCredential && status.failure?.error == Self.rejected)
   }
 
+  @Test func `what a renewal of before the change brings is not taken for the changed credential's`() async throws {
+    let bench = try AccountBench.signedIn()
+    let (right, wrong) = (
+      try bench.subscription(of: bench.application(secret: "right")),
+      try bench.subscription(of: bench.application(secret: "wrong", version: 1))
+    )
+    bench.clock.advance(3500)
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2"), Self.refusal])
+    await bench.provider.hold()
+    #expect(try await bench.token(right) == "AT-alice")
+    await bench.provider.arrival()
+    #expect(await bench.broker.prepare([wrong], succeeding: [right]).count == 1)
+    await bench.broker.follow([wrong])
+    // The renewal with the changed credential waits for the one before it, and finds its token in the cache.
+    #expect(try await bench.token(wrong) == "AT-alice")
+    await bench.provider.release()
+    #expect(try await bench.nextEvent().isOfChangedCredential == false)
+    let callers = Task {
+      while !Task.isCancelled {
+        _ = await bench.result(wrong)
+        await Task.yield()
+      }
+    }
+    let event = try await bench.nextEvent()
+    callers.cancel()
+    #expect(event.isOfChangedCredential)
+    #expect(await bench.provider.forms.last?.contains("client_secret=wrong") == true)
+    #expect(try await bench.token(wrong) == "AT-2")
+  }
+
   private static func named(_ name: String, _ version: UInt64, _ scopes: String = "a") throws -> TokenSubscription {
     let application = Application(
       name: name, authority: try Authority(ScriptedProvider.issuer), clientID: "client", credential: nil,

@@ -308,11 +308,11 @@ package actor TokenBroker {
     let result: Result<BearerValue, AcquisitionError>
     let outcome: TokenEvent.Outcome
     switch report.result {
-    case .success(let value):
+    case .success(var value):
       if let rejection { state?.replacements.keep(value, for: rejection, now: now) }
       // A provider that gave the added scopes alone has not given what the subscription's other requests need.
       if rejection == nil || key.scopes.isCovered(by: value.scopes) {
-        state?.take(value)
+        value = state?.take(value) ?? value
         // A loop has each caller's tokens from its own requests.
         if !key.subject.isCaller { surroundings.publish(key, value) }
       }

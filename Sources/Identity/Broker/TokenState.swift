@@ -85,7 +85,7 @@ struct TokenState {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now), subscription.canUse(found.secret) {
         let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: cached.account)
-        change = .adopted(adopt(new))
+        change = .adopted(take(new))
       }
     }
     if let reason = cached.grant.reason {
@@ -129,26 +129,22 @@ struct TokenState {
     isOfFormerCredential = true
   }
 
-  /// Takes a new token in.
-  mutating func take(_ new: BearerValue) {
+  /// Takes a new token in; says which one is held now. One that another process, or a request of before, has filed
+  /// proves nothing of a changed credential, which has still to obtain one.
+  @discardableResult
+  mutating func take(_ new: BearerValue) -> BearerValue {
+    if isOfFormerCredential, new.origin.source == .cache {
+      let due = new.dueNow
+      value = due
+      letRefreshBeClaimed()
+      return due
+    }
     value = new
     isOfFormerCredential = false
     throttle.succeeded()
     failure = nil
     refused = []
-  }
-
-  /// Takes in a token that another process, or a request of before, has filed; says which one is held now. A changed
-  /// credential has still to obtain one: this one proves nothing of it.
-  private mutating func adopt(_ found: BearerValue) -> BearerValue {
-    guard isOfFormerCredential else {
-      take(found)
-      return found
-    }
-    let due = found.dueNow
-    value = due
-    letRefreshBeClaimed()
-    return due
+    return new
   }
 
   /// Takes a failure in; says what callers are told. The held token stays, and may be claimed for renewal after the
