@@ -23,10 +23,15 @@ WARM, COUNTED = 500, 4000
 UNSAMPLED = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_SAMPLER": "always_off"}
 
 
-def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment={}):
-    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections."""
+def allocation_counter(scene):
     library = scene.work / "allocations.so"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "allocations.c"], check=True)
+    return library
+
+
+def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment={}):
+    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections."""
+    library = allocation_counter(scene)
     counts = scene.work / "allocations"
     counts.write_bytes(bytes(16))
     found = {}
@@ -59,9 +64,10 @@ def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment
 
 def callers(scene):
     """What a warm caller's request costs more than one with the route's own token: heap allocations, and CPU time
-    beside a listener that demands callers' tokens and one that demands none."""
+    beside a listener that demands callers' tokens and one that demands none, which is sent as long a head, or a short
+    one. And how much memory a caller takes."""
     token = scene.start_exchange()
-    library = scene.work / "allocations.so"
+    library = allocation_counter(scene)
     counts = scene.work / "allocations"
     counts.write_bytes(bytes(16))
     found = {}
@@ -78,7 +84,7 @@ def callers(scene):
     process, port = scene.start_bearer_proxy(configuration="bearer-proxy-callers.yaml")
     plain, other = scene.start_bearer_proxy()
     ways = {"caller": (process, port, "/caller/1k", token), "own, same listener": (process, port, "/own/1k", token),
-            "own": (plain, other, "/plain/1k", None)}
+            "own, same head": (plain, other, "/plain/1k", token), "own": (plain, other, "/plain/1k", None)}
     times = {name: [] for name in ways}
     traffics = {name: Connections(number, 16, path, bearer) for name, (_, number, path, bearer) in ways.items()}
     for turn in range(12):
@@ -91,11 +97,28 @@ def callers(scene):
         traffic.__exit__()
     middle = {name: statistics.median(values) for name, values in times.items()}
     print("CPU µs per request:", ", ".join(f"{name} {value:.1f}" for name, value in middle.items()))
+    ratios = ((name, middle["caller"] / value) for name, value in middle.items() if name != "caller")
+    print("a warm caller, ×:", ", ".join(f"{name} {value:.2f}" for name, value in ratios))
     found["CPU µs more per request of a warm caller, same listener"] = middle["caller"] - middle["own, same listener"]
+    found["CPU µs more per request of a warm caller, same head"] = middle["caller"] - middle["own, same head"]
     found["CPU µs more per request of a warm caller"] = middle["caller"] - middle["own"]
     scene.end(process)
     scene.end(plain)
-    return found
+    return found | caller_memory(scene)
+
+
+def caller_memory(scene):
+    """Resident KiB per caller with one loop, beside the exchanged token itself: the difference between 200 and 1,200
+    callers."""
+    process, port = scene.start_bearer_proxy(configuration="bearer-proxy-callers.yaml")
+    held = []
+    for count in (200, 1000):
+        for _ in range(count):
+            with Connections(port, 1, "/caller/1k", scene.caller()) as traffic:
+                traffic.rounds(1)
+        held.append(process.resident())
+    scene.end(process)
+    return {"resident KiB per caller, one loop, with its token": (held[1] - held[0]) / 1024 / 1000}
 
 
 def system_calls(scene):
@@ -161,23 +184,28 @@ def main():
     parser = argparse.ArgumentParser(prog="benchmarks/counters", description=__doc__)
     parser.add_argument("--trace", action="store_true", help="print the call stacks of allocations in warm requests")
     parser.add_argument("--people", action="store_true", help="only what a cache of many people costs")
+    parser.add_argument("--callers", action="store_true", help="only what callers with tokens of their own cost")
     arguments = parser.parse_args()
     thresholds = json.loads((HERE / "thresholds.json").read_text())
     with Scene() as scene:
         found = {}
-        if not arguments.people:
+        everything = not (arguments.people or arguments.callers)
+        if everything:
             found |= allocations(scene, arguments.trace) | system_calls(scene)
             found |= allocations(scene, arguments.trace, ["plain"], ", traced, not sampled", UNSAMPLED)
+        if everything or arguments.callers:
             found |= callers(scene)
+        if everything:
             found["ms from start to first answer, no token"] = start(scene, "/open/1k")
             found["ms from start to first answer, token requested"] = start(scene, "/plain/1k")
             found |= crash.after_kill(scene)
             found |= memory(scene)
             found["stripped binary MiB"] = size(scene)
-        found |= people.caches(scene)
-        found |= people.start(scene, start)
-        found |= people.rewriting(scene)
-        found |= people.storm(scene)
+        if everything or arguments.people:
+            found |= people.caches(scene)
+            found |= people.start(scene, start)
+            found |= people.rewriting(scene)
+            found |= people.storm(scene)
     exceeded = [name for name in found if found[name] > thresholds[name]]
     print(f"\n{'counter':62} {'found':>10} {'at most':>10}")
     for name, value in found.items():

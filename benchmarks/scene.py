@@ -98,6 +98,10 @@ class Scene:
             python, ROOT / "Tests/peers/exchange_provider.py", "--client", f"benchmark:{SECRET}", "--caller",
             f"front:{SECRET}", "--padding", "400"])
         self.values["EXCHANGE"] = f"http://127.0.0.1:{provider.port()}/realms/enterprise"
+        return self.caller()
+
+    def caller(self):
+        """A caller's token, another one each time."""
         form = {
             "grant_type": "client_credentials", "client_id": "front", "client_secret": SECRET, "scope": "proxy.call"}
         with urllib.request.urlopen(
