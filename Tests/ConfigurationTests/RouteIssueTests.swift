@@ -370,6 +370,16 @@ import Tokens
           + "route of its own"
       ]
     ),
+    (
+      "application: generic, token: {as: caller, grant: id_jag, resource_application: entra, resource: 'urn:api', "
+        + "audience: a}",
+      [
+        "route 'a' exchanges its callers' tokens (as: caller), and the listener 127.0.0.1:8080 on line 2 demands none: "
+          + "set 'callers: {bearer: …}' there",
+        "routes[0].token.audience has no meaning with grant: id_jag, whose audience is the server of "
+          + "'resource_application'",
+      ]
+    ),
     ("application: generic, token: {as: caller, grant: id_jag}", ["routes[0].token needs 'resource_application'"]),
     (
       "application: generic, token: {as: caller, grant: id_jag, resource_application: entre}",

@@ -150,13 +150,13 @@ struct ExchangeGrantTests {
   }
 
   @Test func `an identity assertion of one server becomes a token of another`() async throws {
-    let proxy = try await proxy(", grant: id_jag, resource_application: there", at: "resource")
+    let proxy = try await proxy(", grant: id_jag, resource_application: there, resource: 'urn:orders'", at: "resource")
     let caller = try await whoami(proxy, try await provider.callersToken())
     #expect(caller.iss == provider.issuer("resource") && caller.sub == ExchangeProvider.caller)
     #expect(caller.aud == ["https://resource.example"] && caller.scope == "orders.read")
     let first = try #require(try await provider.forms("enterprise").last)
-    #expect(first.contains("id-jag") && first.contains(provider.issuer("resource")))
+    #expect(first.contains("id-jag") && first.contains(provider.issuer("resource")) && first.contains("urn:orders"))
     let second = try #require(try await provider.forms("resource").last)
-    #expect(second.contains("jwt-bearer") && !second.contains("requested_token_use"))
+    #expect(second.contains("jwt-bearer") && !second.contains("requested_token_use") && !second.contains("urn:orders"))
   }
 }

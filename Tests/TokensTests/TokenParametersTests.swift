@@ -51,6 +51,13 @@ import Testing
     #expect(try key(one) != key(TokenParameters(resources: ["urn:a"])))
   }
 
+  @Test func `an audience takes the place of theirs, and the rest stays`() throws {
+    let own = try TokenParameters(audiences: ["a", "b"], resources: ["urn:c"], additional: ["organization": "d"])
+    let other = try TokenParameters(
+      audiences: ["https://id.example"], resources: ["urn:c"], additional: ["organization": "d"])
+    #expect(own.forAudience("https://id.example") == other)
+  }
+
   static let refused: [(String?, String?, [String: String], TokenParameterError)] =
     ["grant_type", "client_id", "Client_Secret", "username", "subject_token", "scope", "audience", "fmi_path", "nonce"]
     .map { (nil, nil, [$0: "x"], .reserved($0)) } + [

@@ -7,7 +7,7 @@
 documented rules: the subject is an access token; the requester has a secret, may exchange, and is in the subject's
 audience; `audience` only narrows, and one that is not available is an error; `scope` may be any of the client's; there
 is no `resource` and no actor; consent is there or not. It also issues identity assertions (ID-JAG) for the other
-server.
+server, which name the `resource`.
 /realms/resource takes those (Authlib's JWTBearerGrant, RFC 7523) from the client, each once. Both are also APIs:
 /realms/NAME/api/whoami shows who has called with a token that they have issued for `https://NAME.example`.
 
@@ -102,8 +102,9 @@ def realm(origin, name, arguments, keys):
             form = request.form
             if form.get("subject_token_type") != TYPE + "access_token":
                 raise InvalidRequestError("Parameter 'subject_token' supports access tokens only")
+            self.kind = form.get("requested_token_type", TYPE + "access_token")
             for parameter in ("resource", "actor_token", "actor_token_type"):
-                if parameter in form:
+                if parameter in form and (parameter, self.kind) != ("resource", TYPE + "id-jag"):
                     raise InvalidRequestError(f"Parameter '{parameter}' is not supported for standard token exchange")
             claims = subject(form.get("subject_token", ""))
             audience = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
@@ -111,7 +112,6 @@ def realm(origin, name, arguments, keys):
                 raise AccessDenied(description="Client is not within the token audience")
             if not behaviour["consent"]:
                 raise InvalidGrantError(description="Missing consents for Token Exchange")
-            self.kind = form.get("requested_token_type", TYPE + "access_token")
             self.asked = form.getlist("audience")
             if self.kind not in (TYPE + "access_token", TYPE + "id-jag"):
                 raise InvalidRequestError("requested_token_type unsupported")
@@ -129,6 +129,7 @@ def realm(origin, name, arguments, keys):
                 assertion = jwt.encode({"alg": "RS256", "typ": "oauth-id-jag+jwt", "kid": signing.kid}, {
                     "iss": issuer, "sub": self.request.user.name, "aud": other, "client_id": client_id,
                     "jti": str(uuid.uuid4()), "iat": now, "exp": now + 300, "scope": self.request.payload.scope,
+                    "resource": request.form.getlist("resource"),
                 }, signing)
                 return 200, {"access_token": assertion, "issued_token_type": self.kind, "token_type": "N_A",
                              "expires_in": 300}, self.TOKEN_RESPONSE_HEADER

@@ -46,8 +46,11 @@ extension SettingsDecoder {
   ) -> TokenParameters? {
     let keys = [Key.audience, .resource, .parameters].filter { section.members[$0] != nil }
     guard let first = keys.first, let place = section[first]?.place else { return nil }
-    if case .scalar("id_jag")? = section[.grant]?.content {
-      report(place, "\(section.path(first)) has no meaning with grant: id_jag, which names the API's own server itself")
+    if case .scalar("id_jag")? = section[.grant]?.content, let audience = section[.audience] {
+      report(
+        audience.place,
+        "\(section.path(.audience)) has no meaning with grant: id_jag, whose audience is the server of "
+          + "'resource_application'")
       return nil
     }
     let (audience, resource) = (scalar(section, .audience), scalar(section, .resource))

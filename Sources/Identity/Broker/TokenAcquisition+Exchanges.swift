@@ -41,15 +41,9 @@ extension TokenAcquisition {
       let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
         try await directory.metadata(for: application)
       }
-      let audience: TokenParameters
-      do throws(TokenParameterError) {
-        audience = try TokenParameters(audiences: [other.issuer])
-      } catch {
-        throw .document(.issuer(found: other.issuer))
-      }
       let identity = try await requests(metadata).tokens(
         for: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, claims: key.claims,
-        parameters: audience)
+        parameters: key.parameters.forAudience(other.issuer))
       reply = try await ProviderRequests(
         application: application, metadata: other, surroundings: directory.surroundings(now: now, sleep: sleep)
       )

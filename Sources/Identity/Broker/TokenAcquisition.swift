@@ -310,12 +310,7 @@ extension CacheStore {
 
   /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
   func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CacheLookup {
-    if key.authority.isManagedIdentity { return .nothingKept }
-    switch key.subject {
-    case .application, .account: break
-    case .agentUser: return .nothingKept
-    case .caller: return .callers
-    }
+    if let unfiled = CacheLookup.unfiled(key) { return unfiled }
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
     var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: family)

@@ -10,11 +10,15 @@ package struct CacheLookup: Sendable {
   /// What can be offered for a new one.
   package var grant: AvailableGrant
 
-  /// What there is where nothing is kept: whatever can be requested without an account.
-  package static let nothingKept = CacheLookup(grant: .clientCredentials)
-
-  /// What there is for a caller, whose tokens are not kept either.
-  package static let callers = CacheLookup(grant: .assertion)
+  /// What there is for tokens that are never kept in a cache, and to which nothing that is kept there belongs: a
+  /// caller's, an agent's user's and a managed identity's. Nil for all others.
+  package static func unfiled(_ key: AcquisitionKey) -> CacheLookup? {
+    switch key.subject {
+    case .caller: CacheLookup(grant: .assertion)
+    case .agentUser: CacheLookup(grant: .clientCredentials)
+    case .application, .account: key.authority.isManagedIdentity ? CacheLookup(grant: .clientCredentials) : nil
+    }
+  }
 }
 
 /// What a token can be requested with, without asking a person.
@@ -47,12 +51,7 @@ extension CacheDocument {
   ///   filed under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
   package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
-    // Nothing of a caller or of an agent's user is ever kept here, and nothing that is kept here is theirs.
-    switch key.subject {
-    case .application, .account: break
-    case .agentUser: return .nothingKept
-    case .caller: return .callers
-    }
+    if let unfiled = CacheLookup.unfiled(key) { return unfiled }
     let authority = key.authority
     var query = CacheQuery(
       environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,

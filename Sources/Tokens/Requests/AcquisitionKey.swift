@@ -8,13 +8,10 @@ package enum TokenSubject: Sendable, Hashable {
   case application
   /// A signed-in person's: a user name or an id, as it was configured; nil is the only one that is signed in.
   case account(String?)
-  /// That of the caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing
-  /// narrower names a caller: two tokens of one person may have different rights.
-
   /// The user account of an agent identity: a user name, or an object id.
   case agentUser(String)
-  /// That of whoever brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing narrower
-  /// names a caller: two tokens of one person may have different rights.
+  /// That of the caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing
+  /// narrower names a caller: two tokens of one person may have different rights.
   case caller(Digest256?, CallerGrant)
 
   /// Whether it is a person who signs in here.

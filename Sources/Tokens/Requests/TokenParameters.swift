@@ -13,9 +13,9 @@ package struct TokenParameters: Sendable, Hashable {
   package let all: [Parameter]
 
   /// No further parameters.
-  package static let none = TokenParameters()
+  package static let none = TokenParameters(inOrder: [])
 
-  private init() { all = [] }
+  private init(inOrder all: [Parameter]) { self.all = all }
 
   /// What has a blueprint's token prove one of its agent identities (Entra's `fmi_path`). No route sets it by itself.
   package init(agent: String) { all = [Parameter(name: "fmi_path", value: agent)] }
@@ -38,8 +38,18 @@ package struct TokenParameters: Sendable, Hashable {
       additional.map { Parameter(name: $0.key, value: $0.value) }
       + audiences.map { Parameter(name: "audience", value: $0) }
       + resources.map { Parameter(name: "resource", value: $0) }
-    // Values of one name stay in the order in which they were given.
-    all = members.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
+    all = Self.sorted(members)
+  }
+
+  /// These, for that audience alone.
+  package func forAudience(_ audience: String) -> TokenParameters {
+    let others = all.filter { $0.name != "audience" }
+    return TokenParameters(inOrder: Self.sorted(others + [Parameter(name: "audience", value: audience)]))
+  }
+
+  /// In the order of the names. Values of one name stay in the order in which they were given.
+  private static func sorted(_ members: [Parameter]) -> [Parameter] {
+    members.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
   }
 
   /// Whether there are none.
