@@ -32,7 +32,7 @@ extension Exchange {
       } else {
         upstream = try await connect(pool, route)
       }
-      let relay = Relay(admitted, credential, connection, caller, request, attempt, on: upstream)
+      let relay = Relay(admitted, credential, self, attempt, on: upstream)
       life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
       request.trace?.sends(attempt)
       var action = await relay.run(&life)

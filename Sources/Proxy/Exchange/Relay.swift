@@ -25,22 +25,23 @@ struct Relay: ~Copyable {
   /// room only for a moment: none of it has a place in a frame that waits for as long as the caller's connection lives.
   @inline(never)
   init(
-    _ admitted: AdmittedRequest, _ credential: RequestCredential,
-    _ connection: DownstreamConnection, _ caller: CallerBuffers, _ request: RequestContext, _ attempt: UpstreamAttempt,
-    on upstream: UpstreamConnection
+    _ admitted: borrowing AdmittedRequest, _ credential: borrowing RequestCredential, _ exchange: borrowing Exchange,
+    _ attempt: borrowing UpstreamAttempt, on upstream: borrowing UpstreamConnection
   ) {
-    self.admitted = admitted
-    self.connection = connection
-    state = connection.state
-    self.caller = caller
-    self.request = request
-    self.attempt = attempt
-    self.upstream = upstream.stream
-    bearer = credential.bearer
+    let (connection, caller, request) = (exchange.connection, exchange.caller, exchange.request)
     attempt.binding = UpstreamBinding(credential, request)
     RequestRewriting.write(
-      request, admitted, from: connection.ingress, as: state.service.hop, with: credential, into: &attempt.output)
+      request, admitted, from: connection.ingress, as: exchange.state.service.hop, with: credential,
+      into: &attempt.output)
     request.content.rewind(&caller.input, &attempt.output, kept: request.replay)
+    self.admitted = copy admitted
+    self.connection = connection
+    state = exchange.state
+    self.caller = caller
+    self.request = request
+    self.attempt = copy attempt
+    self.upstream = upstream.stream
+    bearer = credential.bearer
   }
 
   /// Drives both directions until the exchange ends, needs another connection, or its token is refused.

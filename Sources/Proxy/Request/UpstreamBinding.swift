@@ -16,7 +16,7 @@ struct UpstreamBinding {
   init() {}
 
   /// What the request says.
-  init(_ credential: RequestCredential, _ request: RequestContext) {
+  init(_ credential: borrowing RequestCredential, _ request: borrowing RequestContext) {
     sendsCallersCredential = !credential.replacesCallers && request.parser.head.fields.contains(.authorization)
     isBound =
       sendsCallersCredential
