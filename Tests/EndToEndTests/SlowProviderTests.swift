@@ -111,11 +111,12 @@ struct SlowProviderTests {
       // One that was let in late, perhaps in several goes, waits its ten seconds then. A closed connection has no more
       // to say at once.
       let asked = ContinuousClock.now
-      for _ in 1...6 where answer.isEmpty { answer = try await caller.receive() }
+      for _ in 1...6 where answer.isEmpty { answer = try await caller.receive { $0.hasSuffix("}\n") } }
       if answer.isEmpty { answer = "nothing in \(ContinuousClock.now - asked)" }
       #expect(statusOf(answer) == 503 && answer.contains("identity-provider-unavailable"), "\(answer)")
       if answer.contains("Connection: close\r\n") { answered += 1 }
     }
-    #expect(answered >= 30)
+    // One for each of the 30 that came later, and of the other route at most.
+    #expect((1...33).contains(answered), "\(answered) made room")
   }
 }

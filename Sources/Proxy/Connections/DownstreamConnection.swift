@@ -26,7 +26,7 @@ final class DownstreamConnection {
   @exclusivity(unchecked) private var isIdle = false
   @exclusivity(unchecked) private var standing = Standing.welcome
   /// Since when the connection makes room for others where connections run out: a request is waited for, or the rest of
-  /// its head, or a token that takes long.
+  /// its head, or a token that takes long, or the caller's end after the last answer.
   @exclusivity(unchecked) private(set) var waitingSince: MonotonicTime?
 
   /// How a connection stands with its listener.
@@ -73,6 +73,9 @@ final class DownstreamConnection {
     if case .welcome = standing { return false }
     return true
   }
+
+  /// Whether another connection needs the place of this one.
+  var isEvicted: Bool { if case .evicted = standing { true } else { false } }
 
   /// Whether the connection ends at once, unless a request is being served by an upstream.
   var mustEnd: Bool {

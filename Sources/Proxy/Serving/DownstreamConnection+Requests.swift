@@ -97,11 +97,13 @@ extension DownstreamConnection {
   }
 
   /// Ends our direction, then reads what the caller still sends for a moment: closing at once would make the kernel
-  /// send a reset, and that can overtake the answer.
+  /// send a reset, and that can overtake the answer. Where another connection needs the place, only what has arrived is
+  /// read: while this one kept it, a newcomer would end one waiting caller after the other.
   @inline(never)
   private func lingerBeforeClose(_ buffers: CallerBuffers) async {
     guard stream.channel.descriptor >= 0 else { return }
     stream.closeWrite()
+    makesRoom(true)
     let deadline = state.loop.now + Self.lingering.time
     var left = Self.lingering.bytes
     while left > 0 {
@@ -110,6 +112,7 @@ extension DownstreamConnection {
       case .moved(let count): left -= count
       case .endOfStream, .failed: return
       case .wouldBlock:
+        if isEvicted { return }
         waiter.watch(stream.channel, stream.receiveInterest)
         if await waiter.wait(until: deadline) == .timedOut { return }
       }

@@ -80,7 +80,7 @@ package final class ProxyServer: Sendable {
       guard state.service.hasRoomForConnections else {
         guard await listener.callerIsWaiting(waiter) else { continue }
         state.metrics.add(state.service.metrics.limits[Limit.connections.row])
-        if await makeRoom(home, waiter) { continue }
+        if await makeRoom(home) { continue }
         state.metrics.add(state.service.metrics.acceptPauses)
         notePause(
           "as many connections as limits.connections, and all are busy",
@@ -142,17 +142,18 @@ package final class ProxyServer: Sendable {
   }
 
   /// Ends a connection that waits for a request, of this loop or else of another. False: none waits.
-  private func makeRoom(_ home: Confined<ProxyLoop>, _ waiter: Waiter) async -> Bool {
+  private func makeRoom(_ home: Confined<ProxyLoop>) async -> Bool {
     if home.value.endLongestWaiting() {
       await Task.yield()
       return true
     }
     for other in serving where other.loop !== home.loop {
-      guard await Task(executorPreference: other.loop, operation: { other.value.endLongestWaiting() }).value else {
-        continue
+      let isEnded = Task(executorPreference: other.loop) {
+        guard other.value.endLongestWaiting() else { return false }
+        await Task.yield()
+        return true
       }
-      _ = await waiter.wait(until: home.loop.now + .milliseconds(1))
-      return true
+      if await isEnded.value { return true }
     }
     return false
   }
