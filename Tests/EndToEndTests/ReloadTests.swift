@@ -276,18 +276,22 @@ struct ReloadTests {
     def get(connection):
         connection.sendall(b"GET /seen HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
         return connection.recv(65536)[9:12].decode()
+    def await_reload(number):
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            metrics = urllib.request.urlopen(f"http://127.0.0.1:{admin}/metrics").read().decode()
+            if f'bearer_proxy_reloads_total{{outcome="succeeded"}} {number}' in metrics: break
+            time.sleep(0.05)
     kept = connect()
     print(get(kept))
     # Another file that says the same is no other authority.
     os.replace(authorities + ".copy", authorities)
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        metrics = urllib.request.urlopen(f"http://127.0.0.1:{admin}/metrics").read().decode()
-        if 'bearer_proxy_reloads_total{outcome="succeeded"} 1' in metrics: break
-        time.sleep(0.05)
+    await_reload(1)
     print(get(kept))
     os.replace(other, authorities)
     print("closed" if kept.recv(1) == b"" else "open")
+    # One event loop after the other learns of it.
+    await_reload(2)
     try:
         print(get(connect()) or "refused")
     except OSError:

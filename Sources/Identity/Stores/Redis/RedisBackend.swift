@@ -14,14 +14,27 @@ extension CacheStore {
   /// server cannot be used, the cache is empty until it can.
   /// - Parameters:
   ///   - tls: trust, and our certificate where the server asks for one; nil is plain TCP.
-  ///   - leasePause: waits between two renewals of a lease.
   package static func redis(
     _ server: RedisServer, tls: TLSContext? = nil, loop: EventLoop, resolver: Resolver,
-    leasePause: @escaping Pause = sleep,
+    timing: RedisTiming = RedisTiming(),
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> CacheStore {
-    await open(RedisBackend(server, tls: tls, loop: loop, resolver: resolver, leasePause: leasePause), observe: observe)
+    await open(RedisBackend(server, tls: tls, loop: loop, resolver: resolver, timing: timing), observe: observe)
   }
+}
+
+/// How long a Redis server has for what it is asked, and how long leases last.
+package struct RedisTiming: Sendable {
+  /// To connect and enter.
+  package var connect = TimeSpan.seconds(2)
+  /// For commands that were sent together to be answered.
+  package var command = TimeSpan.seconds(5)
+  /// How long a lease lasts without renewal, and so how long a replica that died keeps the others waiting, at most.
+  package var lease = TimeSpan.seconds(6)
+  /// Waits between two renewals of a lease.
+  package var leasePause: CacheStore.Pause = CacheStore.sleep
+
+  package init() {}
 }
 
 /// A cache on a Redis server, divided into shards that have versions.
@@ -63,27 +76,24 @@ final class RedisBackend: CacheBackend {
   private static let restoreGap: Int64 = 1000
   /// How often the server is asked whether others changed something: what they do is seen within a second.
   private static let lookPause = Duration.milliseconds(500)
-  /// How long a lease lasts without renewal, and so how long a replica that died keeps the others waiting, at most.
-  private static let leaseMilliseconds = 6000
   /// How often a lease is renewed: an exchange with a provider may last longer than a lease.
   private static let renewPause = Duration.seconds(2)
 
   let retryPause = lookPause
   private let client: RedisClient
   private let keys: Keys
-  private let leasePause: CacheStore.Pause
+  private let timing: RedisTiming
   private let state = Locked(State())
 
-  init(
-    _ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver,
-    leasePause: @escaping CacheStore.Pause
-  ) {
-    client = RedisClient(server, tls: tls, loop: loop, resolver: resolver)
+  init(_ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver, timing: RedisTiming) {
+    client = RedisClient(server, tls: tls, loop: loop, resolver: resolver, timing: timing)
     keys = Keys(prefix: server.keyPrefix)
-    self.leasePause = leasePause
+    self.timing = timing
   }
 
   var isPaused: Bool { client.pausing != nil }
+
+  private var leaseMilliseconds: String { "\(timing.lease.nanoseconds / 1_000_000)" }
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {
     Task {
@@ -232,7 +242,7 @@ final class RedisBackend: CacheBackend {
     let holder = String(UInt64.random(in: 0 ... .max), radix: 16)
     let name = keys.lease("trial \(holder)")
     do throws(RedisFailure) {
-      _ = try await client.perform(RedisCommand("SET", name, holder, "NX", "PX", "\(Self.leaseMilliseconds)"))
+      _ = try await client.perform(RedisCommand("SET", name, holder, "NX", "PX", leaseMilliseconds))
       _ = try await client.perform(.script(RedisCommand.release, keys: [name], arguments: [Array(holder.utf8)]))
     } catch {
       throw .server(error)
@@ -258,7 +268,7 @@ final class RedisBackend: CacheBackend {
     while true {
       do throws(RedisFailure) {
         let reply = try await client.perform(
-          RedisCommand("SET", name, holder, "NX", "PX", "\(Self.leaseMilliseconds)"))
+          RedisCommand("SET", name, holder, "NX", "PX", leaseMilliseconds))
         if reply == .text(Array("OK".utf8)) { return true }
       } catch {
         return false
@@ -271,9 +281,9 @@ final class RedisBackend: CacheBackend {
 
   private func renew(_ name: String, _ holder: String) async {
     while true {
-      await leasePause(Self.renewPause)
+      await timing.leasePause(Self.renewPause)
       guard !Task.isCancelled else { return }
-      await perform(RedisCommand.renew, name, [holder, "\(Self.leaseMilliseconds)"])
+      await perform(RedisCommand.renew, name, [holder, leaseMilliseconds])
     }
   }
 

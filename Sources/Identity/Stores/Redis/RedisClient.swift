@@ -21,23 +21,20 @@ final class RedisClient: Sendable {
     var failure: RedisFailure?
   }
 
-  /// To connect and enter.
-  private static let connectLimit = TimeSpan.seconds(2)
-  /// For commands that were sent together to be answered.
-  private static let commandLimit = TimeSpan.seconds(5)
-
   private let server: RedisServer
   private let tls: TLSContext?
   private let loop: EventLoop
   private let resolver: Resolver
+  private let timing: RedisTiming
   private let state = Locked(State())
   private let queue = TaskQueue()
 
-  init(_ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver) {
+  init(_ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver, timing: RedisTiming) {
     self.server = server
     self.tls = tls
     self.loop = loop
     self.resolver = resolver
+    self.timing = timing
   }
 
   deinit {
@@ -67,7 +64,7 @@ final class RedisClient: Sendable {
     if let failure = pausing { return .failure(failure) }
     do throws(RedisFailure) {
       let connection = try await connected()
-      let replies = try await connection.value.perform(commands, until: .now + Self.commandLimit)
+      let replies = try await connection.value.perform(commands, until: .now + timing.command)
       for (command, reply) in zip(commands, replies) {
         guard case .refusal(let code) = reply else { continue }
         throw .refused(command: command.name, code: code)
@@ -82,7 +79,7 @@ final class RedisClient: Sendable {
   private func connected() async throws(RedisFailure) -> Confined<RedisConnection> {
     if let connection = state.withLock({ $0.connection }) { return connection }
     let made = try await RedisConnection(
-      server, tls: tls, loop: loop, resolver: resolver, until: .now + Self.connectLimit)
+      server, tls: tls, loop: loop, resolver: resolver, until: .now + timing.connect)
     let connection = Confined(made, to: loop)
     state.withLock { state in
       state.connection = connection
