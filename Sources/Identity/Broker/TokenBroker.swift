@@ -146,37 +146,6 @@ package actor TokenBroker {
     return try await result(of: flight(for: subscription), subscription)
   }
 
-  /// Has a token renewed without a caller that waits: what a loop calls when `BearerValue.claimsRefresh` told it to.
-  package nonisolated func refreshBehind(_ subscription: TokenSubscription) {
-    Task { await self.refresh(subscription) }
-  }
-
-  /// Keeps a token at hand for every application's own subscription, and those of agents' users, until the task is
-  /// cancelled: obtains it at the start, renews it when due, and tries again after failures, so that a proxy without
-  /// traffic becomes and stays ready by itself. People's tokens are renewed while they are used, and not otherwise.
-  package nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
-    await withDiscardingTaskGroup { group in
-      for subscription in subscriptions where subscription.key.subject.isUnattended {
-        group.addTask { await self.keepReady(subscription) }
-      }
-    }
-  }
-
-  /// Follows the cache until the task is cancelled: what others obtain is served, and what they sign out is not, from
-  /// then on.
-  package func followCache() async {
-    let changes = store.changes
-    // What changed before the stream was there is looked at once.
-    await lookAtAll()
-    for await _ in changes { await lookAtAll() }
-  }
-
-  private func lookAtAll() async {
-    for subscription in states.values.map(\.subscription) where !subscription.key.subject.isCaller {
-      await look(subscription)
-    }
-  }
-
   /// How every key stands that was ever asked for, by application and scopes. Callers are counted, and not named.
   package func statuses() -> [TokenStatus] { statuses { !$0.subject.isCaller } }
 
@@ -394,31 +363,6 @@ package actor TokenBroker {
     if turns[name] == end { turns[name] = nil }
     return answer
   }
-
-  /// Renews where the plan agrees, and waits for it; says when to look again.
-  @discardableResult
-  private func refresh(_ subscription: TokenSubscription) async -> UnixTime {
-    let key = subscription.key
-    switch await look(subscription).plan(at: surroundings.now()) {
-    case .useCachedAndRefreshBehind, .request:
-      _ = await flight(for: subscription).value
-    case .useCached, .fail, .interactionRequired, .cacheUnavailable:
-      // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the
-      // claim goes back.
-      states[key]?.letRefreshBeClaimed()
-    }
-    let now = surroundings.now()
-    guard let state = states[key] else { return now }
-    return state.throttle.pause(at: now) ?? state.value?.lifetime.refreshAt ?? now
-  }
-
-  private nonisolated func keepReady(_ subscription: TokenSubscription) async {
-    while !Task.isCancelled {
-      let due = await refresh(subscription)
-      // Short naps: the wall clock may be set, and the machine may sleep.
-      await surroundings.sleep(min(max(due - surroundings.now(), 1), 60))
-    }
-  }
 }
 
 extension AcquisitionKey {
@@ -433,7 +377,8 @@ extension AcquisitionKey {
     case .account: "\(start) \(account?.homeAccountID ?? "")"
     case .agentUser(let user): "\(start) \(user) \(scopes) \(parameters) \(claims?.text ?? "")"
     case .caller(let digest, let grant):
-      "\(start) \(grant) \(digest.map { Base64URL.encode($0.bytes) } ?? "") \(scopes) \(claims?.text ?? "")"
+      "\(start) \(grant) \(digest.map { Base64URL.encode($0.bytes) } ?? "") \(scopes) \(parameters) "
+        + (claims?.text ?? "")
     }
   }
 }
