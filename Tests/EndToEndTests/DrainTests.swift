@@ -134,7 +134,7 @@ struct DrainTests {
     let (proxy, authority) = (scene.proxy, scene.authority)
     // What tried whether it listens has been accepted.
     #expect(try await eventually { queued(proxy.port) == 0 })
-    proxy.process.send(SIGSTOP)
+    try await proxy.process.standStill()
     let callers = 12
     let calls = (1...callers).map { "https://localhost:\(proxy.port)/seen?\($0)" }
     let client = try ChildProcess(

@@ -88,6 +88,13 @@ struct SlowProviderTests {
       in: directory,
       "limits: {connections: 30}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
         + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
+    // What tried whether it listens has its place no longer.
+    #expect(
+      try await eventually {
+        let accepted = try await metricSum(proxy, "bearer_proxy_connections_accepted_total ")
+        let open = try await metricSum(proxy, "bearer_proxy_connections_open ")
+        return accepted == 1 && open == 0
+      })
     var callers: [RawConnection] = []
     for _ in 1...60 {
       let caller = try proxy.connect()

@@ -310,7 +310,7 @@ struct RedisCacheStoreTests {
     // A server that hangs holds nobody up, and what is known stays known.
     memories[0].remember(needs[0], route: "r")
     #expect(try await eventually { await memories[1].requirement(of: "r") != nil })
-    redis.process.send(SIGSTOP)
+    try await redis.process.standStill()
     let began = ContinuousClock.now
     #expect(await memories[1].requirement(of: "r") == needs[0])
     #expect(ContinuousClock.now - began < .seconds(4))

@@ -91,6 +91,19 @@ package final class ChildProcess: Sendable {
   /// Sends `signal` unless it has ended.
   package func send(_ signal: Int32) { if poll() == nil { kill(identifier, signal) } }
 
+  /// Has it stand still until SIGCONT. When this returns none of its threads runs any more: each of them takes the
+  /// signal when it gets a processor, and goes on until then.
+  package func standStill() async throws {
+    send(SIGSTOP)
+    let stands = try await eventually {
+      var state = siginfo_t()
+      // Says it of the process as a whole, and once.
+      guard waitid(P_PID, id_t(self.identifier), &state, WSTOPPED | WNOHANG) == 0 else { return false }
+      return state.si_code == CLD_STOPPED
+    }
+    if !stands { throw TestSupportError("\(name) does not stand still") }
+  }
+
   /// Waits for its end and returns the exit status; throws when it still runs after `limit`.
   package func wait(within limit: Duration = .seconds(30)) async throws -> Int32 {
     guard try await eventually(within: limit, { self.poll() != nil }), let status = poll() else {
