@@ -8,9 +8,12 @@ package import Platform
 package final class UpstreamConnection {
   package let stream: ByteStream
   /// Whether an exchange was completed on it before: the peer may have closed it since.
-  @exclusivity(unchecked) package fileprivate(set) var isReused = false
+  package var isReused: Bool { wasUsed }
   /// Whether it belongs to one caller, who may have authenticated it.
-  @exclusivity(unchecked) package fileprivate(set) var isReserved = false
+  package var isReserved: Bool { hasOwner }
+  // Stored apart: read from another module, a stored property's access is checked, whatever its attribute says.
+  @exclusivity(unchecked) fileprivate var wasUsed = false
+  @exclusivity(unchecked) fileprivate var hasOwner = false
   fileprivate let id: PoolState.ID
 
   fileprivate init(_ stream: ByteStream, _ id: PoolState.ID) {
@@ -96,11 +99,11 @@ package final class OriginPool {
     var condition = condition
     switch condition {
     case .reusable:
-      if let tls = connection.stream.tls, resumption == nil || !connection.isReused { resumption = tls.resumption }
-    case .reserved: connection.isReserved = true
+      if let tls = connection.stream.tls, resumption == nil || !connection.wasUsed { resumption = tls.resumption }
+    case .reserved: connection.hasOwner = true
     case .unusable: break
     }
-    connection.isReused = true
+    connection.wasUsed = true
     if connection.stream.isStale { condition = .unusable }
     let action = state.exchangeEnded(connection.id, condition, at: loop.now)
     if case .keep = action { return true }

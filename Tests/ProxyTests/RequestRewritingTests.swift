@@ -154,7 +154,7 @@ import Tokens
     let request = try RequestContext(text)
     let framing = try request.headBytes.withBytes { try BodyFraming.request(request.parser.head, $0) }
     let written = rewritten(
-      request, AdmittedRequest(route: route, framing: framing),
+      request, AdmittedRequest(framing: framing), to: route,
       from: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS), row.hasBearer ? .bearer(bearer) : .callers)
     #expect(written.hasSuffix("\r\n\r\n"))
     // CR LF is one character.
@@ -173,7 +173,7 @@ import Tokens
   @Test func `the normal path is what goes upstream where it differs from the one sent`() throws {
     let request = try RequestContext("GET /x/../orders/7 HTTP/1.1\r\nHost: a\r\n\r\n")
     request.path.append("/orders/7")
-    let written = rewritten(request, AdmittedRequest(route: try Route("/orders/"), usesNormalPath: true))
+    let written = rewritten(request, AdmittedRequest(usesNormalPath: true), to: try Route("/orders/"))
     #expect(written.hasPrefix("GET /7 HTTP/1.1\r\n"))
   }
 
@@ -184,18 +184,19 @@ import Tokens
   ])
   func `what vendors said of a trace goes on with that trace only`(_ row: (parent: String, isKept: Bool)) throws {
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.parent)tracestate: vendor=1\r\n\r\n")
-    let written = rewritten(request, AdmittedRequest(route: try Route("/")))
+    let written = rewritten(request, to: try Route("/"))
     #expect(written.contains("tracestate: vendor=1\r\n") == row.isKept)
   }
 
   private func rewritten(
-    _ request: RequestContext, _ admitted: AdmittedRequest, from ingress: Ingress = Ingress(peer: [], isTLS: false),
-    _ credential: RequestCredential = .callers
+    _ request: RequestContext, _ admitted: AdmittedRequest = AdmittedRequest(), to route: Route,
+    from ingress: Ingress = Ingress(peer: [], isTLS: false), _ credential: RequestCredential = .callers
   ) -> String {
+    request.admitted = admitted
+    request.credential = credential
     var output = ByteBuffer(capacity: 16)
     RequestRewriting.write(
-      request, admitted, from: ingress, as: HopIdentity(pseudonym: Pseudonym(named: "bearer-proxy")), with: credential,
-      into: &output)
+      request, to: route, from: ingress, as: HopIdentity(pseudonym: Pseudonym(named: "bearer-proxy")), into: &output)
     return output.text
   }
 }

@@ -128,6 +128,8 @@ import Testing
     let text = row.response.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n"
     let origin = row.reader.isEmpty ? "" : "Origin: \(row.reader)\r\n"
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(origin)\r\n")
+    request.admitted = AdmittedRequest(method: row.method, version: row.version)
+    request.corsOrigin = request.parser.head.fields.first(.origin)?.value ?? ByteRange()
     let attempt = try UpstreamAttempt(text)
     let framing = try attempt.input.withBytes {
       try BodyFraming.response(attempt.parser.head, $0, requestMethod: row.method)
@@ -137,9 +139,7 @@ import Testing
     var output = ByteBuffer(capacity: 16)
     ResponseRewriting.write(
       attempt, ResponsePlan(framing: framing, version: row.version, closes: row.closes), to: request,
-      AdmittedRequest(
-        route: try Route("/orders/", upstream: "https://api.example/v1/"), method: row.method, version: row.version),
-      corsOrigin: request.parser.head.fields.first(.origin)?.value ?? ByteRange(), bearer: nil, date: date,
+      of: try Route("/orders/", upstream: "https://api.example/v1/"), bearer: nil, date: date,
       pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
     let written = output.text
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")

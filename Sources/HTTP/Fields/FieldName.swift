@@ -197,11 +197,19 @@ extension FieldName {
       self = .other
       return
     }
+    var index = 0
+    // A token has no byte below 0x21, so setting this bit makes a capital small and mistakes nothing for a letter.
+    while index + 8 <= length {
+      let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      let expected = unsafe UnsafeRawPointer(text.utf8Start + index).loadUnaligned(as: UInt64.self)
+      if word | 0x2020_2020_2020_2020 != expected { break }
+      index += 8
+    }
     var underscores = false
-    for index in 0..<length {
+    while index < length {
       let expected = unsafe text.utf8Start[index]
       let byte = bytes[index]
-      // A token has no byte below 0x21, so setting this bit makes a capital small and mistakes nothing for a letter.
+      index += 1
       if byte | 0x20 == expected { continue }
       guard byte == ASCII.underscore, expected == ASCII.dash else {
         self = .other

@@ -60,7 +60,9 @@ public final class Waiter: @unchecked Sendable {
     } else {
       self.deadline = deadline
       loop.timers.schedule(self)
-      await withUnsafeContinuation { continuation = $0 }
+      // Not `withUnsafeContinuation`: that first goes to the executor, on which this function is already, and looks it
+      // up under the task's lock. This is its form for functions of which that is known.
+      await _unsafeInheritExecutor_withUnsafeContinuation { continuation = $0 }
     }
     if reason == .signalled { isSignalled = false }
     isReady = false

@@ -219,7 +219,7 @@ final class DownstreamConnection {
   }
 
   func takeAttempt() -> UpstreamAttempt { home.takeAttempt() }
-  func giveBack(_ attempt: UpstreamAttempt) { home.giveBack(attempt) }
+  func giveBack(_ attempt: consuming UpstreamAttempt) { home.giveBack(attempt) }
 
   /// Gives up another connection's descriptor, where one can be spared.
   func giveUpDescriptor() -> Bool { home.giveUpDescriptor() }

@@ -65,11 +65,11 @@ final class ProxyLoop {
   // MARK: Memory that is lent
 
   func takeBuffers() -> CallerBuffers { buffers.take(current.service.limits.head) }
-  func giveBack(_ buffers: CallerBuffers) { self.buffers.giveBack(buffers) }
+  func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
   func takeRequest() -> RequestContext { requests.take(current.service.limits.head) }
-  func giveBack(_ request: RequestContext) { requests.giveBack(request) }
+  func giveBack(_ request: consuming RequestContext) { requests.giveBack(request) }
   func takeAttempt() -> UpstreamAttempt { attempts.take(current.service.limits.head) }
-  func giveBack(_ attempt: UpstreamAttempt) { attempts.giveBack(attempt) }
+  func giveBack(_ attempt: consuming UpstreamAttempt) { attempts.giveBack(attempt) }
 
   // MARK: Connections
 

@@ -16,7 +16,7 @@ struct Admission: ~Copyable {
   }
 
   let verdict: Verdict
-  /// The route it takes, also where it is refused after that was found.
+  /// The route it takes where it is forwarded, and also where it is refused after that was found.
   private(set) var route: Route?
   /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
   private(set) var corsOrigin = ByteRange()
@@ -102,7 +102,7 @@ struct Admission: ~Copyable {
     if forwards == .exhausted { return .options }
     return .forward(
       AdmittedRequest(
-        route: route, method: head.method, version: head.version, framing: framing, usesNormalPath: usesNormalPath,
+        method: head.method, version: head.version, framing: framing, usesNormalPath: usesNormalPath,
         expectsContinue: expectation == .continue100,
         asksForWebSocket: route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing),
         persistence: Persistence.after(request: head)))

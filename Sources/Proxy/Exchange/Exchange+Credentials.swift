@@ -55,22 +55,24 @@ extension Exchange {
   // MARK: The route's
 
   /// Chooses the credential to forward: the route's token, unless the caller brought something that the route keeps.
-  /// Nil where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
-  func heldCredential(for route: Route) throws(ExchangeFailure) -> RequestCredential? {
+  /// False where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
+  func takeHeldCredential(for route: Route) throws(ExchangeFailure) -> Bool {
+    request.credential = .callers
     request.slot = try chosenSlot(route)
-    guard let slot = request.slot else { return .callers }
+    guard let slot = request.slot else { return true }
     if route.token.existing != .replace, callerSentAuthorization() {
-      if route.token.existing == .keep { return .callers }
+      if route.token.existing == .keep { return true }
       throw .authorizationRefused
     }
     let state = state
     let now = UnixTime(state.wallClock().seconds)
     let held = route.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
-    guard let value = held, value.isUsable(at: now) else { return nil }
+    guard let value = held, value.isUsable(at: now) else { return false }
+    request.credential = .bearer(value)
     request.record.tokenSource = .cache
     if route.isForCallers { state.metrics.add(state.service.metrics.callerTokenHits) }
     if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
-    return .bearer(value)
+    return true
   }
 
   /// The slot of the route's token, or of the one that the request picks.
@@ -162,16 +164,6 @@ extension Exchange {
       request.trace?.endToken(
         spans, of: subscription, since: asked, now: state.loop.now, source: request.record.tokenSource, error: error)
       throw .token(error)
-    }
-  }
-}
-
-extension RequestCredential {
-  var owner: ExchangeState.CredentialOwner {
-    switch self {
-    case .callers: .caller
-    case .none: .none
-    case .bearer: .proxy
     }
   }
 }

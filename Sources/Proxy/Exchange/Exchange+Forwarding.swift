@@ -1,5 +1,5 @@
 // One attempt at the upstream after the other: a connection for each, and what becomes of it. Whether there is another
-// attempt is decided by ExchangeState, and what happens on a connection is the Relay's.
+// attempt is decided by ExchangeState, what happens on a connection is in Relay.
 
 internal import Bytes
 internal import HTTP
@@ -11,18 +11,14 @@ internal import Telemetry
 
 extension Exchange {
   /// Forwards the request and its answer. Whether the caller's connection can carry another exchange.
-  func forward(
-    _ admitted: AdmittedRequest, _ credential: RequestCredential
-  ) async throws(ExchangeFailure) -> Bool {
-    let route = admitted.route
+  func forward(to route: Route) async throws(ExchangeFailure) -> Bool {
     let pool = state.pools[route.originIndex]
     let began = state.loop.now
     defer { if request.record.upstream == nil { request.record.upstream = (state.loop.now - began).nanoseconds } }
     let attempt = connection.takeAttempt()
     defer { connection.giveBack(attempt) }
-    var credential = credential
-    var life = ExchangeState(terms(admitted, credential))
-    beginContent(admitted, credential)
+    var life = ExchangeState(terms(route))
+    beginContent(route)
     var next = life.begin()
     while true {
       request.trace?.beginAttempt(request, now: state.loop.now)
@@ -32,16 +28,18 @@ extension Exchange {
       } else {
         upstream = try await connect(pool, route)
       }
-      let relay = Relay(admitted, credential, self, attempt, on: upstream)
+      beginAttempt(attempt, to: route)
       life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
       request.trace?.sends(attempt)
-      var action = await relay.run(&life)
+      var action = await relay(&life, attempt, on: upstream.stream)
       if case .hold = action {
         let refusedAt = state.loop.now
-        if let value = await anotherToken(insteadOf: credential, admitted, attempt, isReplay: life.isReplay) {
+        if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
           request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
-          pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
-          credential = .bearer(value)
+          pool.giveBack(
+            upstream, life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream) ? .reusable : .unusable
+          )
+          request.credential = .bearer(value)
           // Not the output to the caller: it may hold the rest of an interim answer.
           attempt.clear()
           next = life.refusalAnswered()
@@ -49,19 +47,23 @@ extension Exchange {
         }
         if let callerRefusal = request.callerRefusal {
           request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
-          pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
+          pool.giveBack(
+            upstream, life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream) ? .reusable : .unusable
+          )
           state.service.upstreams.answered(route.index)
           throw .token(callerRefusal)
         }
-        if let page = await signInPage(insteadOfRefusal: admitted) {
+        if let page = await signInPage(insteadOfRefusalOf: route) {
           request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
           let keepsConnection = mayGoOn
-          write(page, withFieldsOf: attempt, credential.bearer, route, keepsConnection: keepsConnection)
-          pool.giveBack(upstream, life.wasSentBeforeRefusal && relay.discardAnswer() ? .reusable : .unusable)
+          write(page, withFieldsOf: attempt, request.credential.bearer, route, keepsConnection: keepsConnection)
+          pool.giveBack(
+            upstream, life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream) ? .reusable : .unusable
+          )
           state.service.upstreams.answered(route.index)
           return await flush() && keepsConnection
         }
-        action = await relay.passOn(&life)
+        action = await passOn(&life, attempt, on: upstream.stream)
       }
       request.record.bytesIn = request.content.contentBytes
       request.record.bytesOut = attempt.answer.contentBytes
@@ -76,7 +78,7 @@ extension Exchange {
           state.service.upstreams.answered(route.index)
           giveBack(
             upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
-            isBound: attempt.binding.isBound, isCallersOwn: !credential.replacesCallers)
+            isBound: attempt.binding.isBound, isCallersOwn: !request.credential.replacesCallers)
           return keepsCaller
         case .goingAway:
           state.service.upstreams.answered(route.index)
@@ -105,19 +107,21 @@ extension Exchange {
     }
   }
 
-  private func terms(_ admitted: AdmittedRequest, _ credential: RequestCredential) -> ExchangeState.Terms {
-    let timeouts = admitted.route.timeouts
+  private func terms(_ route: Route) -> ExchangeState.Terms {
+    let (admitted, timeouts) = (request.admitted, route.timeouts)
     return ExchangeState.Terms(
       method: admitted.method, framing: admitted.framing, version: admitted.version, persistence: admitted.persistence,
       expectsContinue: admitted.expectsContinue, asksForWebSocket: admitted.asksForWebSocket,
-      credential: credential.owner, responseHead: timeouts.responseHead, idle: timeouts.idle, whole: request.whole,
+      credential: request.credential.owner, responseHead: timeouts.responseHead, idle: timeouts.idle,
+      whole: request.whole,
       callerRate: state.service.limits.callerRate)
   }
 
   /// Prepares to send the request's content, and to keep it as far as it may have to be sent once more.
-  private func beginContent(_ admitted: AdmittedRequest, _ credential: RequestCredential) {
+  private func beginContent(_ route: Route) {
+    let admitted = request.admitted
     let isChunked = admitted.framing == .chunked
-    let replayLimit = credential.owner == .proxy ? admitted.route.token.replayLimit : 0
+    let replayLimit = request.credential.owner == .proxy ? route.token.replayLimit : 0
     request.content = BodyPump(
       admitted.framing, writesChunks: isChunked, limit: state.service.limits.bodyBytes,
       keepLimit: replayLimit > 0 ? replayLimit : nil,
@@ -127,25 +131,25 @@ extension Exchange {
 
   /// Another token to send the request with once more; nil where the refusal of the first one stands.
   private func anotherToken(
-    insteadOf credential: RequestCredential, _ admitted: AdmittedRequest, _ attempt: UpstreamAttempt, isReplay: Bool
+    for route: Route, _ attempt: UpstreamAttempt, isReplay: Bool
   ) async -> BearerValue? {
-    guard let refused = credential.bearer else { return nil }
+    guard let refused = request.credential.bearer else { return nil }
     let refusal = Refusal(
-      token: refused, route: admitted.route, status: attempt.status,
-      isReplayable: !admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
+      token: refused, route: route, status: attempt.status,
+      isReplayable: !request.admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
     return await answerRefusal(refusal, attempt)
   }
 
   /// The sign-in page for a browser that navigates to what its sign-in does not suffice for; nil where the upstream's
   /// own answer is passed on.
-  private func signInPage(insteadOfRefusal admitted: AdmittedRequest) async -> SignInAnswer? {
-    guard connection.context.signIn != nil, !admitted.hasContent else { return nil }
+  private func signInPage(insteadOfRefusalOf route: Route) async -> SignInAnswer? {
+    guard connection.context.signIn != nil, !request.admitted.hasContent else { return nil }
     switch request.record.challenge {
     case .claims, .insufficientScope, .stepUp: break
     default: return nil
     }
     guard audience == .person,
-      await state.service.signInRequirements.requirement(of: admitted.route.name) != nil
+      await state.service.signInRequirements.requirement(of: route.name) != nil
     else { return nil }
     request.returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
     return await signInPage(reason: "upstream_challenge")

@@ -1,6 +1,6 @@
 // The order of one request's life on a caller's connection: admit, token, forward, or an answer of the proxy's own,
 // then the record. It carries out what the rules beside it decided. Beside this file: Credentials, Forwarding,
-// Challenge, Answers, SignIn.
+// Relay, Challenge, Answers, SignIn.
 
 internal import Bytes
 internal import HTTP
@@ -38,11 +38,8 @@ struct Exchange {
   func run() async -> Bool {
     identify()
     if let handler = signInHandler() { return await signIn(handler) }
-    let admitted: AdmittedRequest
     switch admit() {
-    case .forward(let found):
-      admitted = found
-      if let limit = found.route.timeouts.whole { request.whole = start + limit }
+    case .forward(let admitted): request.admitted = admitted
     case .preflight: return await answerPreflight(keepsConnection: mayGoOn)
     case .refused(let failure): return await refuse(failure)
     case .options:
@@ -53,20 +50,23 @@ struct Exchange {
       }
       return await answerOptions(keepsConnection: mayGoOn)
     }
+    let route = route
+    if let limit = route.timeouts.whole { request.whole = start + limit }
     do throws(ExchangeFailure) {
       if try !believesCallerToken() { try await judgeCallerToken() }
-      let credential: RequestCredential
-      if let held = try heldCredential(for: admitted.route) {
-        credential = held
-      } else {
-        credential = try await obtainCredential(for: admitted.route)
-      }
-      let goesOn = try await forward(admitted, credential)
+      if try !takeHeldCredential(for: route) { request.credential = try await obtainCredential(for: route) }
+      let goesOn = try await forward(to: route)
       finish()
       return goesOn
     } catch {
       return await refuse(error)
     }
+  }
+
+  /// The route of a request that is forwarded.
+  var route: Route {
+    guard let route = request.route else { preconditionFailure("what is forwarded has a route") }
+    return route
   }
 
   private func refuse(_ failure: ExchangeFailure) async -> Bool {

@@ -2,9 +2,8 @@ internal import Bytes
 internal import HTTP
 internal import Identity
 
-/// A request that may be forwarded.
+/// A request that may be forwarded, beside its route. Without a reference in it, so that handing it on costs nothing.
 struct AdmittedRequest {
-  var route: Route
   var method = RequestMethod.get
   /// The caller's version.
   var version = HTTPVersion.http11
@@ -22,21 +21,24 @@ struct AdmittedRequest {
   var hasContent: Bool { framing != .none && framing != .fixed(0) }
 }
 
-/// Whose credential a request carries to its upstream.
-enum RequestCredential {
+/// The credential that a request carries to its upstream. Whose it is can be asked without taking a reference to it.
+struct RequestCredential {
+  let owner: ExchangeState.CredentialOwner
+  /// The proxy's.
+  let bearer: BearerValue?
+
+  private init(_ owner: ExchangeState.CredentialOwner, _ bearer: BearerValue? = nil) {
+    self.owner = owner
+    self.bearer = bearer
+  }
+
   /// The caller's own, if it sent one.
-  case callers
+  static var callers: RequestCredential { RequestCredential(.caller) }
   /// None: what the caller sent stays here.
-  case none
-  case bearer(BearerValue)
+  static var none: RequestCredential { RequestCredential(.none) }
+  static func bearer(_ value: BearerValue) -> RequestCredential { RequestCredential(.proxy, value) }
 
-  var bearer: BearerValue? {
-    if case .bearer(let value) = self { value } else { nil }
-  }
-
-  var replacesCallers: Bool {
-    if case .callers = self { false } else { true }
-  }
+  var replacesCallers: Bool { owner != .caller }
 }
 
 extension Optional<BearerValue> {

@@ -49,6 +49,10 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var whole = MonotonicTime.distantFuture
   /// The route it takes, also where it is refused after that was found.
   @exclusivity(unchecked) var route: Route?
+  /// What was admitted, of a request that is forwarded.
+  @exclusivity(unchecked) var admitted = AdmittedRequest()
+  /// What it carries to its upstream.
+  @exclusivity(unchecked) var credential = RequestCredential.none
   /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
   @exclusivity(unchecked) var corsOrigin = ByteRange()
   /// Where a person was going, to come back to after a sign-in.
@@ -78,6 +82,8 @@ final class RequestContext: Reusable {
     record = AccessRecord()
     whole = .distantFuture
     route = nil
+    admitted = AdmittedRequest()
+    credential = .none
     corsOrigin = ByteRange()
     returnTo = nil
     slot = nil
@@ -155,7 +161,7 @@ struct FreeList<Element: Reusable> {
     return element
   }
 
-  mutating func giveBack(_ element: Element) {
+  mutating func giveBack(_ element: consuming Element) {
     if free.count >= Self.enough, element.capacity > Self.grown { return }
     element.clear()
     free.append(element)

@@ -16,8 +16,8 @@ struct UpstreamBinding {
   init() {}
 
   /// What the request says.
-  init(_ credential: borrowing RequestCredential, _ request: borrowing RequestContext) {
-    sendsCallersCredential = !credential.replacesCallers && request.parser.head.fields.contains(.authorization)
+  init(_ request: borrowing RequestContext) {
+    sendsCallersCredential = !request.credential.replacesCallers && request.parser.head.fields.contains(.authorization)
     isBound =
       sendsCallersCredential
       && request.headBytes.withBytes { ConnectionAuthentication.isUsed(by: request.parser.head.fields, in: $0) }

@@ -10,20 +10,22 @@ enum RequestRewriting {
   /// Appends the upstream's request head to `output`. The fields `X-Forwarded-Host` and `X-Forwarded-Proto` say what
   /// this hop saw, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
   static func write(
-    _ request: RequestContext, _ admitted: AdmittedRequest, from ingress: Ingress, as hop: HopIdentity,
-    with credential: RequestCredential, into output: inout ByteBuffer
+    _ request: RequestContext, to route: Route, from ingress: Ingress, as hop: HopIdentity,
+    into output: inout ByteBuffer
   ) {
     write(
-      request.parser.head, request.headBytes, path: request.path, identity: request.identity, admitted, ingress, hop,
-      credential, &output)
+      request.parser.head, request.headBytes, path: request.path, identity: request.identity, request.admitted,
+      route, ingress, hop, replacesAuthorization: request.credential.replacesCallers, &output)
+    if let bearer = request.credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
+    HeadWriter.end(into: &output)
   }
 
+  /// All but the credential and the end.
   private static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer,
-    identity: borrowing ByteBuffer, _ admitted: AdmittedRequest, _ ingress: Ingress, _ hop: HopIdentity,
-    _ credential: RequestCredential, _ output: inout ByteBuffer
+    identity: borrowing ByteBuffer, _ admitted: AdmittedRequest, _ route: Route, _ ingress: Ingress,
+    _ hop: HopIdentity, replacesAuthorization: Bool, _ output: inout ByteBuffer
   ) {
-    let route = admitted.route
     let peer = ingress.peer
     let bytes = input.bytes
     HeadWriter.method(bytes.extracting(head.methodName), into: &output)
@@ -54,7 +56,7 @@ enum RequestRewriting {
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
       if let choice, choice.consumes(line, bytes) { continue }
-      if passes(line, head, replacesAuthorization: credential.replacesCallers),
+      if passes(line, head, replacesAuthorization: replacesAuthorization),
         HopByHop.forwards(line, head.connection, in: bytes)
       {
         if line.known == .cookie, SignInCookie.occurs(in: bytes.extracting(line.value)) {
@@ -88,8 +90,6 @@ enum RequestRewriting {
     if hop.propagatesTrace {
       HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
     }
-    if case .bearer(let bearer) = credential { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
-    HeadWriter.end(into: &output)
   }
 
   /// Writes the cookie fields that have one of the sign-in pages' in them, without it.

@@ -32,28 +32,24 @@ struct ResponsePlan: Equatable {
 /// Renders response heads for callers.
 enum ResponseRewriting {
   /// Appends the caller's response head to `output`; `date` is used where the upstream sent none (RFC 9110 §6.6.1).
-  /// `corsOrigin`: the origin of the other site whose page may read it, within the request's head; empty where there is
-  /// none.
   static func write(
-    _ attempt: UpstreamAttempt, _ plan: ResponsePlan, to request: RequestContext, _ admitted: AdmittedRequest,
-    corsOrigin: ByteRange, bearer: BearerValue?, date: borrowing ByteBuffer, pseudonym: Pseudonym,
-    into output: inout ByteBuffer
+    _ attempt: UpstreamAttempt, _ plan: ResponsePlan, to request: RequestContext, of route: Route,
+    bearer: BearerValue?, date: borrowing ByteBuffer, pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
     write(
       attempt.parser.head, attempt.input, plan, request: request.headBytes,
-      callerHost: admitted.route.preservesHost ? request.parser.head.authority : ByteRange(), admitted,
-      corsOrigin: corsOrigin, bearer, date, pseudonym,
+      callerHost: route.preservesHost ? request.parser.head.authority : ByteRange(), request.admitted.version, route,
+      corsOrigin: request.corsOrigin, bearer, date, pseudonym,
       keepsConnectionAuthentication: attempt.binding.isBound && bearer == nil, &output)
   }
 
   private static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, _ plan: ResponsePlan,
-    request: borrowing ByteBuffer, callerHost: ByteRange, _ admitted: AdmittedRequest, corsOrigin: ByteRange,
-    _ bearer: BearerValue?, _ date: borrowing ByteBuffer, _ pseudonym: Pseudonym, keepsConnectionAuthentication: Bool,
+    request: borrowing ByteBuffer, callerHost: ByteRange, _ version: HTTPVersion, _ route: Route,
+    corsOrigin: ByteRange, _ bearer: BearerValue?, _ date: borrowing ByteBuffer, _ pseudonym: Pseudonym,
+    keepsConnectionAuthentication: Bool,
     _ output: inout ByteBuffer
   ) {
-    let route = admitted.route
-    let version = admitted.version
     let requestBytes = request.bytes
     let callerHost = requestBytes.extracting(callerHost)
     let bytes = input.bytes

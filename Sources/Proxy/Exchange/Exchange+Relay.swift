@@ -10,52 +10,34 @@ internal import Platform
 internal import Routing
 internal import Telemetry
 
-/// The I/O of one attempt.
-struct Relay: ~Copyable {
-  private let connection: DownstreamConnection
-  private let state: LoopState
-  private let admitted: AdmittedRequest
-  private let caller: CallerBuffers
-  private let request: RequestContext
-  private let attempt: UpstreamAttempt
-  private let upstream: ByteStream
-  private let bearer: BearerValue?
+// An attempt and its stream are parameters, not fields: a value that stored them would count a reference to each, for
+// every request. `forward` keeps them as long as anything here waits.
 
+extension Exchange {
   /// Writes the request's head, and behind it what was sent of the content before. Not inlined, like what else needs
   /// room only for a moment: none of it has a place in a frame that waits for as long as the caller's connection lives.
   @inline(never)
-  init(
-    _ admitted: borrowing AdmittedRequest, _ credential: borrowing RequestCredential, _ exchange: borrowing Exchange,
-    _ attempt: borrowing UpstreamAttempt, on upstream: borrowing UpstreamConnection
-  ) {
-    let (connection, caller, request) = (exchange.connection, exchange.caller, exchange.request)
-    attempt.binding = UpstreamBinding(credential, request)
+  func beginAttempt(_ attempt: UpstreamAttempt, to route: Route) {
+    attempt.binding = UpstreamBinding(request)
     RequestRewriting.write(
-      request, admitted, from: connection.ingress, as: exchange.state.service.hop, with: credential,
-      into: &attempt.output)
+      request, to: route, from: connection.ingress, as: state.service.hop, into: &attempt.output)
     request.content.rewind(&caller.input, &attempt.output, kept: request.replay)
-    self.admitted = copy admitted
-    self.connection = connection
-    state = exchange.state
-    self.caller = caller
-    self.request = request
-    self.attempt = copy attempt
-    self.upstream = upstream.stream
-    bearer = credential.bearer
   }
 
   /// Drives both directions until the exchange ends, needs another connection, or its token is refused.
   @inline(never)
-  func run(_ life: inout ExchangeState) async -> ExchangeState.Action {
+  func relay(
+    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: ByteStream
+  ) async -> ExchangeState.Action {
     while true {
-      if life.isTunnel, connection.isCutOff { return carryOut(life.cutOff()) }
-      switch turn(&life) {
+      if life.isTunnel, connection.isCutOff { return carryOut(life.cutOff(), attempt, upstream) }
+      switch turn(&life, attempt, upstream) {
       case .ended(let action): return action
       case .pause(.yield): await Task.yield()
       case .pause(.finish(let ending)): return .finish(ending)
       case .pause(.wait(let wait)):
         if await connection.waiter.wait(until: wait.until) == .timedOut {
-          return carryOut(life.timedOut(wait, at: state.loop.now))
+          return carryOut(life.timedOut(wait, at: state.loop.now), attempt, upstream)
         }
         if downstream.channel.isHungUp { return life.callerLeft() }
       }
@@ -69,7 +51,7 @@ struct Relay: ~Copyable {
 
   /// Moves what can be moved, and watches for what else is needed.
   @inline(never)
-  private func turn(_ life: inout ExchangeState) -> Turn {
+  private func turn(_ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream) -> Turn {
     let now = state.loop.now
     if life.movesRequest {
       let step = request.content.step(
@@ -82,21 +64,21 @@ struct Relay: ~Copyable {
       }
     }
     if life.movesAnswer {
-      switch moveAnswer(&life) {
+      switch moveAnswer(&life, attempt, upstream) {
       case .move: break
       case .endTowardsCaller: downstream.closeWrite()
       case let action: return .ended(action)
       }
     }
     let pause = life.pause(moved: request.content.contentBytes &+ attempt.answer.sentBytes, at: now)
-    if case .wait(let wait) = pause { watch(wait.needs) }
+    if case .wait(let wait) = pause { watch(wait.needs, upstream) }
     return .pause(pause)
   }
 
   private var downstream: ByteStream { connection.stream }
   private var headLimits: HeadLimits { state.service.limits.head }
 
-  private func watch(_ needs: ExchangeState.Needs) {
+  private func watch(_ needs: ExchangeState.Needs, _ upstream: ByteStream) {
     var downstreamInterest: Readiness = .hangUp
     var upstreamInterest: Readiness = []
     if needs.contains(.content) { downstreamInterest.formUnion(downstream.receiveInterest) }
@@ -109,12 +91,14 @@ struct Relay: ~Copyable {
 
   // MARK: Back
 
-  private func moveAnswer(_ life: inout ExchangeState) -> ExchangeState.Action {
+  private func moveAnswer(
+    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream
+  ) -> ExchangeState.Action {
     while life.awaitsHead {
       if !attempt.input.isEmpty {
         switch attempt.input.withBytes({ attempt.parser.parse($0, limits: headLimits) }) {
         case .complete(let byteCount):
-          switch takeHead(byteCount, &life) {
+          switch takeHead(byteCount, &life, attempt, upstream) {
           case .move: continue
           case .switchProtocols: return .move
           case let action: return action
@@ -149,15 +133,17 @@ struct Relay: ~Copyable {
   }
 
   /// Acts on a head that is complete: `move` where it is dealt with.
-  private func takeHead(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
-    if attempt.parser.head.isInterim { return takeInterim(byteCount, &life) }
+  private func takeHead(
+    _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream
+  ) -> ExchangeState.Action {
+    if attempt.parser.head.isInterim { return takeInterim(byteCount, &life, attempt) }
     let framing: BodyFraming
     do throws(FramingError) {
-      framing = try self.framing()
+      framing = try self.framing(of: attempt)
     } catch {
       return life.answerRefused(UpstreamFault(error))
     }
-    if attempt.parser.head.status == 101 { return takeSwitch(byteCount, &life) }
+    if attempt.parser.head.status == 101 { return takeSwitch(byteCount, &life, attempt) }
     attempt.headBytes = byteCount
     attempt.status = attempt.parser.head.status
     attempt.answeredAt = state.loop.now
@@ -166,23 +152,25 @@ struct Relay: ~Copyable {
       status: attempt.status, framing: framing,
       persistence: Persistence.after(response: attempt.parser.head, framing: framing),
       hasChallenge: attempt.parser.head.fields.contains(.wwwAuthenticate))
-    return carryOut(life.headArrived(head, callerMustEnd: connection.isEnding))
+    return carryOut(life.headArrived(head, callerMustEnd: connection.isEnding), attempt, upstream)
   }
 
-  private func framing() throws(FramingError) -> BodyFraming {
+  private func framing(of attempt: UpstreamAttempt) throws(FramingError) -> BodyFraming {
     try attempt.input.withBytes { bytes throws(FramingError) in
-      try BodyFraming.response(attempt.parser.head, bytes, requestMethod: admitted.method)
+      try BodyFraming.response(attempt.parser.head, bytes, requestMethod: request.admitted.method)
     }
   }
 
   @inline(never)
-  private func takeInterim(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
+  private func takeInterim(
+    _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
+  ) -> ExchangeState.Action {
     let action = life.interimArrived(status: attempt.parser.head.status)
     switch action {
     case .forwardInterim:
       attempt.input.withBytes {
         ResponseRewriting.writeInterim(
-          attempt.parser.head, $0, route: admitted.route, bearer: bearer, into: &caller.output)
+          attempt.parser.head, $0, route: route, bearer: request.credential.bearer, into: &caller.output)
       }
     case .dropInterim: break
     default: return action
@@ -192,7 +180,9 @@ struct Relay: ~Copyable {
   }
 
   @inline(never)
-  private func takeSwitch(_ byteCount: Int, _ life: inout ExchangeState) -> ExchangeState.Action {
+  private func takeSwitch(
+    _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
+  ) -> ExchangeState.Action {
     let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.parser.head, $0) }
     let action = life.switchArrived(isAgreed: isAgreed)
     guard case .switchProtocols = action else { return action }
@@ -200,7 +190,7 @@ struct Relay: ~Copyable {
     attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
       ResponseRewriting.writeSwitch(
-        attempt.parser.head, $0, route: admitted.route, bearer: bearer, into: &caller.output)
+        attempt.parser.head, $0, route: route, bearer: request.credential.bearer, into: &caller.output)
     }
     attempt.input.consume(byteCount)
     request.content = .webSocket
@@ -210,45 +200,52 @@ struct Relay: ~Copyable {
   }
 
   /// Passes on the answer that was held.
-  func passOn(_ life: inout ExchangeState) async -> ExchangeState.Action {
-    let action = carryOut(life.refusalStands(callerMustEnd: connection.isEnding))
-    if case .move = action { return await run(&life) }
+  func passOn(
+    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: ByteStream
+  ) async -> ExchangeState.Action {
+    let action = carryOut(life.refusalStands(callerMustEnd: connection.isEnding), attempt, upstream)
+    if case .move = action { return await relay(&life, attempt, on: upstream) }
     return action
   }
 
-  private func carryOut(_ action: ExchangeState.Action) -> ExchangeState.Action {
+  private func carryOut(
+    _ action: ExchangeState.Action, _ attempt: UpstreamAttempt, _ upstream: ByteStream
+  ) -> ExchangeState.Action {
     switch action {
     case .answer(let plan):
-      writeAnswer(plan)
+      writeAnswer(plan, attempt)
       return .move
     case .finish(.goingAway(let tellsUpstream, let tellsCaller)):
-      sayGoingAway(upstream: tellsUpstream, caller: tellsCaller)
+      sayGoingAway(attempt, upstream: tellsUpstream ? upstream : nil, caller: tellsCaller)
       return action
     default: return action
     }
   }
 
-  private func writeAnswer(_ plan: ResponsePlan) {
+  private func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
+    let bearer = request.credential.bearer
     state.clock.refreshDate()
     ResponseRewriting.write(
-      attempt, plan, to: request, admitted, corsOrigin: request.corsOrigin, bearer: bearer, date: state.clock.dateText,
+      attempt, plan, to: request, of: route, bearer: bearer, date: state.clock.dateText,
       pseudonym: state.service.hop.pseudonym, into: &caller.output)
     let nominations =
       plan.writesChunks
       ? attempt.input.withBytes { attempt.parser.head.connection.nominations(in: $0) } : nil
     attempt.input.consume(attempt.headBytes)
     attempt.headBytes = 0
-    attempt.answer = BodyPump(plan.framing, writesChunks: plan.writesChunks, bearer: bearer, nominations: nominations)
+    // Only what is sent in chunks has trailers.
+    attempt.answer = BodyPump(
+      plan.framing, writesChunks: plan.writesChunks, bearer: plan.writesChunks ? bearer : nil, nominations: nominations)
   }
 
   // MARK: Ends
 
   /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it has arrived.
   @inline(never)
-  func discardAnswer() -> Bool {
+  func discardAnswer(_ attempt: UpstreamAttempt, from upstream: ByteStream) -> Bool {
     guard !attempt.binding.isBound else { return false }
     do throws(FramingError) {
-      let framing = try self.framing()
+      let framing = try self.framing(of: attempt)
       guard Persistence.after(response: attempt.parser.head, framing: framing) == .keepAlive else { return false }
       attempt.input.consume(attempt.headBytes)
       var drain = AnswerDrain(framing)
@@ -261,12 +258,12 @@ struct Relay: ~Copyable {
   /// Tells the sides of a WebSocket that it ends (status 1001, RFC 6455 §7.4.1). What a side does not take at once it
   /// does not get: the connection's end follows.
   @inline(never)
-  private func sayGoingAway(upstream tellsUpstream: Bool, caller tellsCaller: Bool) {
+  private func sayGoingAway(_ attempt: UpstreamAttempt, upstream: ByteStream?, caller tellsCaller: Bool) {
     if tellsCaller, attempt.answer.takesFrame, caller.output.isEmpty {
       WebSocketFrames.writeGoingAway(mask: nil, into: &caller.output)
       _ = caller.output.send(to: downstream)
     }
-    if tellsUpstream, request.content.takesFrame, attempt.output.isEmpty {
+    if let upstream, request.content.takesFrame, attempt.output.isEmpty {
       let mask = UInt32(truncatingIfNeeded: state.clock.nextRandom())
       WebSocketFrames.writeGoingAway(mask: mask, into: &attempt.output)
       _ = attempt.output.send(to: upstream)
