@@ -19,7 +19,7 @@ import Testing
 
   private static func terms(
     _ method: RequestMethod = .post, _ framing: BodyFraming = .fixed(10), expectsContinue: Bool = false,
-    webSocket: Bool = false, credential: ExchangeState.CredentialOwner = .proxy, whole: MonotonicTime = .distantFuture
+    webSocket: Bool = false, credential: RequestCredential.Owner = .proxy, whole: MonotonicTime = .distantFuture
   ) -> ExchangeState.Terms {
     ExchangeState.Terms(
       method: method, framing: framing, expectsContinue: expectsContinue, asksForWebSocket: webSocket,
@@ -238,7 +238,7 @@ import Testing
 
   // MARK: Refusals
 
-  private static let heads: [(head: Head, credential: ExchangeState.CredentialOwner, isHeld: Bool)] = [
+  private static let heads: [(head: Head, credential: RequestCredential.Owner, isHeld: Bool)] = [
     (Head(status: 401, framing: .none), .proxy, true), (Head(status: 403, framing: .none), .proxy, false),
     (Head(status: 403, framing: .none, hasChallenge: true), .proxy, true),
     (Head(status: 401, framing: .none, hasChallenge: true), .caller, false),

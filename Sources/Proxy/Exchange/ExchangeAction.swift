@@ -18,7 +18,8 @@ extension ExchangeState {
     /// Whether the caller may wait for a 100 before it sends content (RFC 9110 §10.1.1).
     var expectsContinue = false
     var asksForWebSocket = false
-    var credential = CredentialOwner.proxy
+    /// Whose credential the request carries.
+    var credential = RequestCredential.Owner.proxy
     /// From the end of the request to the head of the answer.
     var responseHead = TimeSpan.seconds(60)
     /// Without progress in either direction.
@@ -27,14 +28,6 @@ extension ExchangeState {
     var whole = MonotonicTime.distantFuture
     /// Bytes a second that the caller has to move while it is waited for; `nil`: no limit.
     var callerRate: UInt64?
-  }
-
-  /// Whose credential the request carries.
-  enum CredentialOwner: Equatable {
-    /// A token of the proxy's: the upstream may refuse it, and another one may help.
-    case proxy
-    case caller
-    case none
   }
 
   /// Where a connection may come from, besides a new one.

@@ -23,11 +23,18 @@ struct AdmittedRequest {
 
 /// The credential that a request carries to its upstream. Whose it is can be asked without taking a reference to it.
 struct RequestCredential {
-  let owner: ExchangeState.CredentialOwner
+  enum Owner: Equatable {
+    /// It is a token of the proxy's: the upstream may refuse it, and another one may help.
+    case proxy
+    case caller
+    case none
+  }
+
+  let owner: Owner
   /// The proxy's.
   let bearer: BearerValue?
 
-  private init(_ owner: ExchangeState.CredentialOwner, _ bearer: BearerValue? = nil) {
+  private init(_ owner: Owner, _ bearer: BearerValue? = nil) {
     self.owner = owner
     self.bearer = bearer
   }
