@@ -86,12 +86,17 @@ package struct ProxyUnderTest: Sendable {
     }
   }
 
-  /// Its access records as decoded JSON objects, oldest first.
+  /// Its access records as decoded JSON objects, oldest first. Each event loop writes its own when it has time, so the
+  /// lines need not stand in that order.
   package var accessRecords: [[String: LogValue]] {
-    everythingWritten.split(separator: "\n").compactMap { line in
-      guard let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8)) else { return nil }
-      return record["status"] != nil && record["method"] != nil ? record : nil
+    let written: [(time: String, record: [String: LogValue])] = everythingWritten.split(separator: "\n").compactMap {
+      guard let record = try? JSONDecoder().decode([String: LogValue].self, from: Data($0.utf8)),
+        record["status"] != nil, record["method"] != nil, case .text(let time) = record["time"]
+      else { return nil }
+      return (time, record)
     }
+    return written.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+      .map(\.element.record)
   }
 }
 

@@ -120,7 +120,8 @@ final class LoopClock {
 
   /// The wall clock, at most a tenth of a second old.
   func wallClock() -> WallClock.Instant {
-    if loop.now - clock.monotonic > .milliseconds(100) { clock = (loop.now, WallClock.now) }
+    // Not `loop.now`: that may be a while ago, and the clock would be fast by as much.
+    if loop.now - clock.monotonic > .milliseconds(100) { clock = (.now, WallClock.now) }
     return clock.wall.advanced(by: loop.now - clock.monotonic)
   }
 
