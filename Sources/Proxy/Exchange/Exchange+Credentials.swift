@@ -57,12 +57,15 @@ extension Exchange {
   /// Chooses the credential to forward: the route's token, unless the caller brought something that the route keeps.
   /// False where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
   func takeHeldCredential(for route: Route) throws(ExchangeFailure) -> Bool {
-    request.credential = .callers
     request.slot = try chosenSlot(route)
-    guard let slot = request.slot else { return true }
+    guard let slot = request.slot else {
+      request.credential = .callers
+      return true
+    }
     if route.token.existing != .replace, callerSentAuthorization() {
-      if route.token.existing == .keep { return true }
-      throw .authorizationRefused
+      guard route.token.existing == .keep else { throw .authorizationRefused }
+      request.credential = .callers
+      return true
     }
     let state = state
     let now = UnixTime(state.wallClock().seconds)

@@ -1,5 +1,5 @@
 // One attempt at the upstream after the other: a connection for each, and what becomes of it. Whether there is another
-// attempt is decided by ExchangeState, what happens on a connection is in Relay.
+// attempt is decided by ExchangeState, and what happens on a connection stands in Exchange+Relay.
 
 internal import Bytes
 internal import HTTP
@@ -35,10 +35,7 @@ extension Exchange {
       if case .hold = action {
         let refusedAt = state.loop.now
         if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
-          request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
-          pool.giveBack(
-            upstream, life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream) ? .reusable : .unusable
-          )
+          dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
           request.credential = .bearer(value)
           // Not the output to the caller: it may hold the rest of an interim answer.
           attempt.clear()
@@ -46,20 +43,14 @@ extension Exchange {
           continue
         }
         if let callerRefusal = request.callerRefusal {
-          request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
-          pool.giveBack(
-            upstream, life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream) ? .reusable : .unusable
-          )
+          dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
           state.service.upstreams.answered(route.index)
           throw .token(callerRefusal)
         }
         if let page = await signInPage(insteadOfRefusalOf: route) {
-          request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
           let keepsConnection = mayGoOn
           write(page, withFieldsOf: attempt, request.credential.bearer, route, keepsConnection: keepsConnection)
-          pool.giveBack(
-            upstream, life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream) ? .reusable : .unusable
-          )
+          dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
           state.service.upstreams.answered(route.index)
           return await flush() && keepsConnection
         }
@@ -105,6 +96,16 @@ extension Exchange {
       default: preconditionFailure("an attempt ends with an ending, a retry or a refusal")
       }
     }
+  }
+
+  /// Ends an attempt whose answer, which is held, is not passed on.
+  private func dropAnswer(
+    of attempt: UpstreamAttempt, on upstream: UpstreamConnection, to pool: OriginPool, _ route: Route,
+    _ life: ExchangeState, at refusedAt: MonotonicTime
+  ) {
+    request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+    let isClean = life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream)
+    pool.giveBack(upstream, isClean ? .reusable : .unusable)
   }
 
   private func terms(_ route: Route) -> ExchangeState.Terms {
