@@ -133,10 +133,13 @@ final class Ingress {
   let isTLS: Bool
   /// What its listener demands of callers.
   let rules: CallerRules
+  /// The caller as the forwarding fields spell it.
+  let forwardedPeer: ForwardedPeer
 
   init(peer: [UInt8], isTLS: Bool, rules: CallerRules = CallerRules()) {
     self.peer = peer
     self.isTLS = isTLS
     self.rules = rules
+    forwardedPeer = ForwardedPeer(address: peer, scheme: isTLS ? .https : .http)
   }
 }

@@ -26,7 +26,6 @@ enum RequestRewriting {
     identity: borrowing ByteBuffer, _ admitted: AdmittedRequest, _ route: Route, _ ingress: Ingress,
     _ hop: HopIdentity, replacesAuthorization: Bool, _ output: inout ByteBuffer
   ) {
-    let peer = ingress.peer
     let bytes = input.bytes
     HeadWriter.method(bytes.extracting(head.methodName), into: &output)
     if admitted.usesNormalPath {
@@ -78,12 +77,9 @@ enum RequestRewriting {
       HeadWriter.field("Max-Forwards", decimal: UInt64(count), into: &output)
     }
     let host = bytes.extracting(head.authority)
-    ForwardedFields.writeXForwardedFor(peer: peer.span, .kept, head.fields, in: bytes, into: &output)
-    HeadWriter.field("X-Forwarded-Proto", ingress.isTLS ? "https" : "http", into: &output)
+    ingress.forwardedPeer.writeXForwarded(head.fields, in: bytes, into: &output)
     if !host.isEmpty { HeadWriter.field("X-Forwarded-Host", host, into: &output) }
-    ForwardedFields.writeForwarded(
-      peer: peer.span, host: host, scheme: ingress.isTLS ? .https : .http, .kept, head.fields, in: bytes,
-      into: &output)
+    ingress.forwardedPeer.writeForwarded(host: host, head.fields, in: bytes, into: &output)
     writeVia(head, bytes, hop.pseudonym, into: &output)
     writeCDNLoop(head, bytes, hop.pseudonym, into: &output)
     HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)

@@ -2,58 +2,52 @@ import Bytes
 import HTTP
 import Testing
 
-/// Both fields, as they are written for a request with `fields`.
-private func written(
-  peer: String, host: String = "h", scheme: HTTPScheme = .http, _ earlier: ForwardedFields.Earlier, _ fields: String
-) -> [String] {
+/// `X-Forwarded-For` and `Forwarded`, as they are written for a request with `fields`.
+private func written(peer: String, host: String = "h", scheme: HTTPScheme = .http, _ fields: String) -> [String] {
   var parser = RequestHeadParser()
   let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
   guard case .complete = parser.parse(bytes.span, limits: HeadLimits()) else { return ["not read"] }
-  let peerBytes = Array(peer.utf8)
+  let peer = ForwardedPeer(address: Array(peer.utf8), scheme: scheme)
   let hostBytes = Array(host.utf8)
   var list = ByteBuffer(capacity: 1)
-  ForwardedFields.writeXForwardedFor(peer: peerBytes.span, earlier, parser.head.fields, in: bytes.span, into: &list)
+  peer.writeXForwarded(parser.head.fields, in: bytes.span, into: &list)
+  let proto = "X-Forwarded-Proto: \(scheme)\r\n"
+  guard text(list).hasSuffix(proto) else { return ["no \(proto)"] }
   var elements = ByteBuffer(capacity: 1)
-  ForwardedFields.writeForwarded(
-    peer: peerBytes.span, host: hostBytes.span, scheme: scheme, earlier, parser.head.fields, in: bytes.span,
-    into: &elements)
-  return [text(list), text(elements)]
+  peer.writeForwarded(host: hostBytes.span, parser.head.fields, in: bytes.span, into: &elements)
+  return [String(text(list).dropLast(proto.count)), text(elements)]
 }
 
-@Suite struct ForwardedFieldsTests {
+@Suite struct ForwardedPeerTests {
   @Test func `the peer is the last element`() {
     #expect(
-      written(peer: "10.0.0.1", .dropped, "")
+      written(peer: "10.0.0.1", "")
         == ["X-Forwarded-For: 10.0.0.1\r\n", "Forwarded: for=10.0.0.1;host=h;proto=http\r\n"])
     #expect(
-      written(peer: "2001:db8::1", host: "h:8443", scheme: .https, .kept, "")
+      written(peer: "2001:db8::1", host: "h:8443", scheme: .https, "")
         == ["X-Forwarded-For: 2001:db8::1\r\n", "Forwarded: for=\"[2001:db8::1]\";host=\"h:8443\";proto=https\r\n"])
     #expect(
-      written(peer: "fe80::1%eth0", host: "", .kept, "")
+      written(peer: "fe80::1%eth0", host: "", "")
         == ["X-Forwarded-For: fe80::1\r\n", "Forwarded: for=\"[fe80::1]\";proto=http\r\n"])
   }
 
-  @Test func `earlier elements stand before it in one line, or are dropped`() {
+  @Test func `earlier elements stand before it in one line`() {
     let fields =
       "X-Forwarded-For: a\r\nX-Forwarded-For: \r\nForwarded: for=a\r\nX-Forwarded-For: b,c\r\nForwarded: for=b\r\n"
     #expect(
-      written(peer: "1.2.3.4", .kept, fields)
+      written(peer: "1.2.3.4", fields)
         == ["X-Forwarded-For: a, b,c, 1.2.3.4\r\n", "Forwarded: for=a, for=b, for=1.2.3.4;host=h;proto=http\r\n"])
-    #expect(
-      written(peer: "1.2.3.4", .dropped, fields)
-        == ["X-Forwarded-For: 1.2.3.4\r\n", "Forwarded: for=1.2.3.4;host=h;proto=http\r\n"])
   }
 
   @Test func `a peer without an address is unknown`() {
-    #expect(
-      written(peer: "", .dropped, "X-Forwarded-For: a\r\n") == ["", "Forwarded: for=unknown;host=h;proto=http\r\n"])
-    #expect(written(peer: "", .kept, "X-Forwarded-For: a\r\n")[0] == "X-Forwarded-For: a\r\n")
+    #expect(written(peer: "", "") == ["", "Forwarded: for=unknown;host=h;proto=http\r\n"])
+    #expect(written(peer: "", "X-Forwarded-For: a\r\n")[0] == "X-Forwarded-For: a\r\n")
   }
 
   @Test(arguments: ["for=\"a", "for=\"a\\\"", "for=a\\\";x=\"", "\""])
   func `an element that ends inside quotes cannot swallow ours`(value: String) {
     #expect(
-      written(peer: "1.2.3.4", .kept, "Forwarded: for=b\r\nForwarded: \(value)\r\n")[1]
+      written(peer: "1.2.3.4", "Forwarded: for=b\r\nForwarded: \(value)\r\n")[1]
         == (value == "for=a\\\";x=\""
           ? "Forwarded: for=b, for=a\\\";x=\", for=1.2.3.4;host=h;proto=http\r\n"
           : "Forwarded: for=b, for=1.2.3.4;host=h;proto=http\r\n"))
