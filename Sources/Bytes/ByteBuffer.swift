@@ -186,7 +186,7 @@ public struct ByteBuffer: ~Copyable, Sendable {
   /// Appends `digits` lower-case hexadecimal digits, 1 to 16: the low ones of `value`.
   public mutating func append(hexadecimal value: UInt64, digits: Int) {
     precondition(digits >= 1 && digits <= 16, "a 64-bit number has up to 16 digits")
-    reserve(16)
+    if writableCount < 16 { reserve(16) }
     // Sixteen are written, the wanted ones first; the others count as free room.
     let aligned = value << UInt64(64 - 4 * digits)
     let start = UnsafeMutableRawPointer(unsafe base + writeIndex)

@@ -124,8 +124,8 @@ package struct CallerRules: Sendable, Equatable {
 
   /// Whether a line proves who calls, so that it stays here.
   package func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
-    if bearer != nil, line.known == .authorization { return true }
-    guard let header, line.known == .other else { return false }
+    if line.known == .authorization { return bearer != nil }
+    guard line.known == .other, let header else { return false }
     return bytes.extracting(line.name).equalsIgnoringCase(header.nameBytes.span)
   }
 

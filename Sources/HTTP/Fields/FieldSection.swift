@@ -71,27 +71,28 @@ enum FieldSection {
   }
 
   // The offset of the first byte that no field value has, at most `end`. Eight bytes are tested at once: a byte below
-  // 0x20 borrows in the subtraction, DEL becomes 0 and borrows in the other. HTAB stops the fast loop too, and the
-  // table lets it pass.
+  // 0x20 borrows in the subtraction, DEL becomes 0 and borrows in the other. The lowest bit that is set tells the first
+  // such byte; those behind it may be marked by the borrow. HTAB is marked, too, and the table lets it pass.
   @inline(__always)
   private static func valueEnd(_ bytes: Span<UInt8>, from start: Int, end: Int) -> Int {
     var index = start
-    while true {
-      while index + 8 <= end {
-        let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
-        let deleted = word ^ 0x7F7F_7F7F_7F7F_7F7F
-        let low = (word &- 0x2020_2020_2020_2020) & ~word
-        let zero = (deleted &- 0x0101_0101_0101_0101) & ~deleted
-        if (low | zero) & 0x8080_8080_8080_8080 != 0 { break }
+    while index + 8 <= end {
+      let word = UInt64(
+        littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
+      let deleted = word ^ 0x7F7F_7F7F_7F7F_7F7F
+      let low = (word &- 0x2020_2020_2020_2020) & ~word
+      let zero = (deleted &- 0x0101_0101_0101_0101) & ~deleted
+      let marks = (low | zero) & 0x8080_8080_8080_8080
+      guard marks != 0 else {
         index += 8
+        continue
       }
-      let stop = min(index + 8, end)
-      while index < stop {
-        if !ByteClass.of(unsafe bytes[unchecked: index], ByteClass.value) { return index }
-        index += 1
-      }
-      if index == end { return end }
+      index += marks.trailingZeroBitCount / 8
+      if !ByteClass.of(unsafe bytes[unchecked: index], ByteClass.value) { return index }
+      index += 1
     }
+    while index < end, ByteClass.of(unsafe bytes[unchecked: index], ByteClass.value) { index += 1 }
+    return index
   }
 
   // Says what is wrong only once the bytes behind cannot change it, so that the answer does not depend on how the bytes
