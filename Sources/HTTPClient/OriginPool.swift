@@ -21,6 +21,9 @@ package final class UpstreamConnection {
     self.id = id
   }
 
+  /// Whether it can no longer be used. Not inlined: the pool would count a reference to the stream, too.
+  fileprivate var isStale: Bool { @inline(never) get { stream.isStale } }
+
   /// Closes the socket at once; the pool learns of it when the connection is given back.
   package func close() {
     stream.close()
@@ -56,7 +59,7 @@ package final class OriginPool {
       switch action {
       case .lend(let id), .keep(let id):
         guard let connection = connections[id.index] else { return nil }
-        if !connection.stream.isStale { return connection }
+        if !connection.isStale { return connection }
         carryOut(state.lentInVain(id))
       case .close: carryOut(action)
       }
@@ -86,7 +89,7 @@ package final class OriginPool {
   /// Lends the connection that was reserved for a caller once more. `false`: it is of no more use, and closed.
   package func lease(reserved connection: UpstreamConnection) -> Bool {
     var action = state.reservedRequested(connection.id, at: loop.now)
-    if case .lend(let id) = action, connection.stream.isStale { action = state.lentInVain(id) }
+    if case .lend(let id) = action, connection.isStale { action = state.lentInVain(id) }
     carryOut(action)
     return if case .lend = action { true } else { false }
   }
@@ -104,7 +107,7 @@ package final class OriginPool {
     case .unusable: break
     }
     connection.wasUsed = true
-    if connection.stream.isStale { condition = .unusable }
+    if connection.isStale { condition = .unusable }
     let action = state.exchangeEnded(connection.id, condition, at: loop.now)
     if case .keep = action { return true }
     carryOut(action)
@@ -116,7 +119,7 @@ package final class OriginPool {
   /// Closes what has been idle too long or was closed by the peer. Call every few seconds.
   package func sweep() {
     for connection in connections {
-      guard let connection, state.isIdle(connection.id), connection.stream.isStale else { continue }
+      guard let connection, state.isIdle(connection.id), connection.isStale else { continue }
       carryOut(state.closedByPeer(connection.id))
     }
     while let action = state.timePassed(loop.now) { carryOut(action) }

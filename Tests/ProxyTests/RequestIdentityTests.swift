@@ -11,13 +11,9 @@ import Testing
 
   private static func identity(_ fields: String) throws -> (traceparent: String, traceID: String, requestID: String) {
     try withRequest("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n") { head, input in
-      var last: UInt64 = 0
+      var numbers = Counting()
       var buffer = ByteBuffer(capacity: 16)
-      let random = {
-        last += 1
-        return last
-      }
-      RequestIdentity.write(head, input.bytes, random: random, into: &buffer)
+      RequestIdentity.write(head, input, using: &numbers, into: &buffer)
       let bytes = buffer.bytes
       return (
         RequestIdentity.traceparent(bytes).text, RequestIdentity.traceID(bytes).text,

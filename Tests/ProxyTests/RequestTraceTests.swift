@@ -11,11 +11,8 @@ import Testing
   private static let sent = TraceContext(randomHigh: 7, randomLow: 8, randomSpan: 9, isSampled: true)
 
   private static func trace(_ sent: TraceContext?, _ rules: TracingRules?) -> RequestTrace {
-    var last: UInt64 = 0
-    return RequestTrace(sent: sent, rules) {
-      last += 1
-      return last
-    }
+    var numbers = Counting()
+    return RequestTrace(sent: sent, rules, using: &numbers)
   }
 
   private static func rules(_ root: TraceSampler.Root, follows: Bool = true, propagates: Bool = true) -> TracingRules {

@@ -142,6 +142,8 @@ final class DownstreamConnection {
   }
 
   /// Waits, without holding any buffer, until there may be something to read. False: the connection is to be closed.
+  /// Inlined, since the frame of a call would be allocated for each request.
+  @inline(__always)
   func awaitFirstByte() async -> Bool {
     isIdle = true
     let start = state.loop.now

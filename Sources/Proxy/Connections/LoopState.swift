@@ -14,6 +14,9 @@ internal import Tokens
 final class LoopState {
   let loop: EventLoop
   let service: Service
+  // The service's; here, too, since what lies one step away is handed on without counting a reference.
+  let hop: HopIdentity
+  let upstreams: UpstreamCondition
   let clock: LoopClock
   /// Who may call, by where they call.
   let contexts: [ObjectIdentifier: ListenerContext]
@@ -37,6 +40,8 @@ final class LoopState {
     succeeding former: LoopState? = nil
   ) {
     self.service = service
+    hop = service.hop
+    upstreams = service.upstreams
     self.contexts = contexts
     self.loop = loop
     self.clock = clock
@@ -107,15 +112,14 @@ final class LoopClock {
   @exclusivity(unchecked) private var clock = (
     monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
   )
-  @exclusivity(unchecked) private var random: UInt64
+  /// Numbers to tell requests apart, not to keep secrets.
+  @exclusivity(unchecked) var random = SplitMix64()
   /// The value of `Date`, as of the last `refreshDate`.
   @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
   @exclusivity(unchecked) private var dateSecond: Int64 = -1
 
   init(_ loop: EventLoop) {
     self.loop = loop
-    var generator = SystemRandomNumberGenerator()
-    random = generator.next()
   }
 
   /// The wall clock, at most a tenth of a second old.
@@ -133,11 +137,15 @@ final class LoopClock {
     dateText.removeAll()
     HTTPDate.write(second, into: &dateText)
   }
+}
 
-  /// Numbers to tell requests apart, not to keep secrets: SplitMix64 from a random seed.
-  func nextRandom() -> UInt64 {
-    random &+= 0x9E37_79B9_7F4A_7C15
-    var value = random
+/// Steele, Lea and Flood's SplitMix64, from a random seed. Whoever sees one number can tell the next.
+struct SplitMix64: RandomNumberGenerator {
+  private var state = UInt64.random(in: .min ... .max)
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
     value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
     value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
     return value ^ (value >> 31)

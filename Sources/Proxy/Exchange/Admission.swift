@@ -21,6 +21,9 @@ struct Admission: ~Copyable {
   /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
   private(set) var corsOrigin = ByteRange()
 
+  /// The route, which is handed over.
+  consuming func takeRoute() -> Route? { route }
+
   /// Whether the request is for a route and not refused.
   var reachesRoute: Bool {
     switch verdict {
@@ -33,7 +36,7 @@ struct Admission: ~Copyable {
   /// where that differs.
   init(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, isTLS: Bool,
-    pseudonym: Pseudonym, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer
+    pseudonym: borrowing Pseudonym, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer
   ) {
     var route: Route?
     var corsOrigin = ByteRange()
@@ -97,6 +100,8 @@ struct Admission: ~Copyable {
       } else {
         try Self.route(head, bytes, path: sent, table: table, found: &found)
       }
+    // Here for all that is decided below; handing it on at the end takes no reference more.
+    defer { found = route }
     if !table.encodedPath.subtracting(route.encodedPath).isEmpty { try Self.judge(sent, by: route) }
     if case .fixed(let count) = framing, count > bodyLimit { throw .delivery(.tooLarge) }
     if forwards == .exhausted { return .options }
@@ -130,11 +135,16 @@ struct Admission: ~Copyable {
       found = route
       throw .path(.otherRoute)
     case .route(let route):
-      found = route
-      if !route.takesOverrides(of: head, bytes) { throw .methodNotAllowed }
+      if !route.takesOverrides(of: head, bytes) {
+        found = route
+        throw .methodNotAllowed
+      }
       // Behind the prefix nothing may lead out of the upstream's path, however the upstream reads it.
       guard path.count <= route.path.count || NormalPath.staysBelow(path.extracting(droppingFirst: route.path.count))
-      else { throw .path(.hiddenDotSegment) }
+      else {
+        found = route
+        throw .path(.hiddenDotSegment)
+      }
       return route
     }
   }

@@ -49,12 +49,12 @@ extension Exchange {
 
   /// The request's id; empty where there is no head.
   var requestID: String {
-    hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : ""
+    request.hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : ""
   }
 
   /// Who reads an answer of the proxy's own.
   var audience: ResponseAudience {
-    hasHead ? request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) } : .program
+    request.hasHead ? request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) } : .program
   }
 
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
@@ -113,7 +113,7 @@ extension Exchange {
       HeadWriter.field("Allow", allow.span, into: &caller.output)
     }
     writeEnd(keepsConnection: keepsConnection)
-    if !hasHead || request.parser.head.method != .head { caller.output.append(response.body) }
+    if !request.hasHead || request.parser.head.method != .head { caller.output.append(response.body) }
     request.record.bytesOut = UInt64(response.body.count)
     request.record.outcome = failure.outcome
     request.record.fault = failure.upstreamFault

@@ -71,10 +71,10 @@ extension Exchange {
     let now = UnixTime(state.wallClock().seconds)
     let held = route.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
     guard let value = held, value.isUsable(at: now) else { return false }
-    request.credential = .bearer(value)
     request.record.tokenSource = .cache
     if route.isForCallers { state.metrics.add(state.service.metrics.callerTokenHits) }
     if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
+    request.credential = .bearer(value)
     return true
   }
 

@@ -22,16 +22,12 @@ extension Exchange {
     var next = life.begin()
     while true {
       request.trace?.beginAttempt(request, now: state.loop.now)
-      let upstream: UpstreamConnection
-      if let open = openConnection(next, of: pool, for: route) {
-        upstream = open
-      } else {
-        upstream = try await connect(pool, route)
-      }
+      let upstream =
+        if let open = openConnection(next, of: pool, for: route) { open } else { try await connect(pool, route) }
       beginAttempt(attempt, to: route)
       life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
       request.trace?.sends(attempt)
-      var action = await relay(&life, attempt, on: upstream.stream)
+      var action = await relay(&life, attempt, on: upstream)
       if case .hold = action {
         let refusedAt = state.loop.now
         if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
@@ -44,17 +40,17 @@ extension Exchange {
         }
         if let callerRefusal = request.callerRefusal {
           dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
-          state.service.upstreams.answered(route.index)
+          state.upstreams.answered(route.index)
           throw .token(callerRefusal)
         }
         if let page = await signInPage(insteadOfRefusalOf: route) {
           let keepsConnection = mayGoOn
           write(page, withFieldsOf: attempt, request.credential.bearer, route, keepsConnection: keepsConnection)
           dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
-          state.service.upstreams.answered(route.index)
+          state.upstreams.answered(route.index)
           return await flush() && keepsConnection
         }
-        action = await passOn(&life, attempt, on: upstream.stream)
+        action = await passOn(&life, attempt, on: upstream)
       }
       request.record.bytesIn = request.content.contentBytes
       request.record.bytesOut = attempt.answer.contentBytes
@@ -66,13 +62,13 @@ extension Exchange {
           route, pool.origin, status: attempt.status, error: ending.errorType, now: state.loop.now)
         switch ending {
         case .completed(let reusesUpstream, let keepsCaller):
-          state.service.upstreams.answered(route.index)
+          state.upstreams.answered(route.index)
           giveBack(
             upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
             isBound: attempt.binding.isBound, isCallersOwn: !request.credential.replacesCallers)
           return keepsCaller
         case .goingAway:
-          state.service.upstreams.answered(route.index)
+          state.upstreams.answered(route.index)
           pool.giveBack(upstream, .unusable)
           return false
         case .interrupted(let interruption):
@@ -263,6 +259,6 @@ extension Exchange {
 
   /// Remembers for /status that the upstream fails.
   private func note(_ reason: String, _ route: Route) {
-    state.service.upstreams.failed(route.index, reason, now: state.wallClock().seconds)
+    state.upstreams.failed(route.index, reason, now: state.wallClock().seconds)
   }
 }

@@ -20,24 +20,25 @@ extension Exchange {
   func beginAttempt(_ attempt: UpstreamAttempt, to route: Route) {
     attempt.binding = UpstreamBinding(request)
     RequestRewriting.write(
-      request, to: route, from: connection.ingress, as: state.service.hop, into: &attempt.output)
+      request, to: route, from: connection.ingress, as: state.hop, into: &attempt.output)
     request.content.rewind(&caller.input, &attempt.output, kept: request.replay)
   }
 
-  /// Drives both directions until the exchange ends, needs another connection, or its token is refused.
-  @inline(never)
+  /// Drives both directions until the exchange ends, needs another connection, or its token is refused. Inlined, since
+  /// the frame of a call would be allocated for each request.
+  @inline(__always)
   func relay(
-    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: ByteStream
+    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: UpstreamConnection
   ) async -> ExchangeState.Action {
     while true {
-      if life.isTunnel, connection.isCutOff { return carryOut(life.cutOff(), attempt, upstream) }
-      switch turn(&life, attempt, upstream) {
+      if life.isTunnel, connection.isCutOff { return carryOut(life.cutOff(), attempt, upstream.stream) }
+      switch turn(&life, attempt, upstream.stream) {
       case .ended(let action): return action
       case .pause(.yield): await Task.yield()
       case .pause(.finish(let ending)): return .finish(ending)
       case .pause(.wait(let wait)):
         if await connection.waiter.wait(until: wait.until) == .timedOut {
-          return carryOut(life.timedOut(wait, at: state.loop.now), attempt, upstream)
+          return carryOut(life.timedOut(wait, at: state.loop.now), attempt, upstream.stream)
         }
         if downstream.channel.isHungUp { return life.callerLeft() }
       }
@@ -201,9 +202,9 @@ extension Exchange {
 
   /// Passes on the answer that was held.
   func passOn(
-    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: ByteStream
+    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: UpstreamConnection
   ) async -> ExchangeState.Action {
-    let action = carryOut(life.refusalStands(callerMustEnd: connection.isEnding), attempt, upstream)
+    let action = carryOut(life.refusalStands(callerMustEnd: connection.isEnding), attempt, upstream.stream)
     if case .move = action { return await relay(&life, attempt, on: upstream) }
     return action
   }
@@ -227,7 +228,7 @@ extension Exchange {
     state.clock.refreshDate()
     ResponseRewriting.write(
       attempt, plan, to: request, of: route, bearer: bearer, date: state.clock.dateText,
-      pseudonym: state.service.hop.pseudonym, into: &caller.output)
+      pseudonym: state.hop.pseudonym, into: &caller.output)
     let nominations =
       plan.writesChunks
       ? attempt.input.withBytes { attempt.parser.head.connection.nominations(in: $0) } : nil
@@ -264,7 +265,7 @@ extension Exchange {
       _ = caller.output.send(to: downstream)
     }
     if let upstream, request.content.takesFrame, attempt.output.isEmpty {
-      let mask = UInt32(truncatingIfNeeded: state.clock.nextRandom())
+      let mask = UInt32(truncatingIfNeeded: state.clock.random.next())
       WebSocketFrames.writeGoingAway(mask: mask, into: &attempt.output)
       _ = attempt.output.send(to: upstream)
     }

@@ -78,7 +78,7 @@ extension Exchange {
   /// Waits for the content, which is small.
   private func content(_ count: Int) async throws(ExchangeFailure) -> [UInt8] {
     guard count > 0 else { return [] }
-    let deadline = start + state.service.limits.requestHead
+    let deadline = request.start + state.service.limits.requestHead
     while caller.input.count < count {
       caller.input.reserve(count)
       switch caller.input.receive(from: connection.stream) {

@@ -18,23 +18,10 @@ struct Exchange {
   let state: LoopState
   let caller: CallerBuffers
   let request: RequestContext
-  /// Whether there is a head that was understood.
-  let hasHead: Bool
-  let start: MonotonicTime
 
-  init(
-    _ connection: DownstreamConnection, _ caller: CallerBuffers, _ request: RequestContext, hasHead: Bool,
-    start: MonotonicTime
-  ) {
-    self.connection = connection
-    state = connection.state
-    self.caller = caller
-    self.request = request
-    self.hasHead = hasHead
-    self.start = start
-  }
-
-  /// Serves the request whose head was parsed. False: the caller's connection is to be closed.
+  /// Serves the request whose head was parsed. False: the caller's connection is to be closed. Inlined,
+  /// since the frame of a call would be allocated for each request.
+  @inline(__always)
   func run() async -> Bool {
     identify()
     if let handler = signInHandler() { return await signIn(handler) }
@@ -51,7 +38,7 @@ struct Exchange {
       return await answerOptions(keepsConnection: mayGoOn)
     }
     let route = route
-    if let limit = route.timeouts.whole { request.whole = start + limit }
+    if let limit = route.timeouts.whole { request.whole = request.start + limit }
     do throws(ExchangeFailure) {
       if try !believesCallerToken() { try await judgeCallerToken() }
       if try !takeHeldCredential(for: route) { request.credential = try await obtainCredential(for: route) }
@@ -89,24 +76,23 @@ struct Exchange {
     if let refusal = connection.refusal { return .refused(.caller(refusal)) }
     let admission = Admission(
       request.parser.head, request.headBytes, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
-      pseudonym: service.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
+      pseudonym: state.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
       normalPath: &request.path)
-    request.route = admission.route
     request.record.route = admission.route?.index
     request.corsOrigin = admission.corsOrigin
-    if isAmbiguous, admission.reachesRoute { return .refused(.path(.otherRoute)) }
-    return admission.verdict
+    let verdict = isAmbiguous && admission.reachesRoute ? .refused(.path(.otherRoute)) : admission.verdict
+    request.route = admission.takeRoute()
+    return verdict
   }
 
   /// Takes over or makes the request's ids.
   private func identify() {
     let tracer = state.service.tracer
-    let trace = request.headBytes.withBytes {
-      RequestIdentity.write(
-        request.parser.head, $0, tracing: tracer?.rules, random: { state.clock.nextRandom() }, into: &request.identity)
-    }
+    let trace = RequestIdentity.write(
+      request.parser.head, request.headBytes, tracing: tracer?.rules, using: &state.clock.random,
+      into: &request.identity)
     if trace.isRecorded, let tracer {
-      request.trace = ExchangeTrace(trace, tracer, connection, request, start: start)
+      request.trace = ExchangeTrace(trace, tracer, connection, request)
     }
   }
 
@@ -115,7 +101,7 @@ struct Exchange {
   /// Counts and records the request.
   func finish() {
     let (metrics, now) = (state.metrics, state.loop.now)
-    request.record.total = (now - start).nanoseconds
+    request.record.total = (now - request.start).nanoseconds
     let record = request.record
     let handles = state.service.metrics
     let row = handles.row(record.route)
@@ -128,7 +114,7 @@ struct Exchange {
     request.trace?.end(record, route: request.route, now: now)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.
-    let head = hasHead ? RecordedHead(request.parser.head) : RecordedHead()
+    let head = request.hasHead ? RecordedHead(request.parser.head) : RecordedHead()
     head.record(record, request.headBytes, request.identity, caller: connection.ingress.peer, in: state)
   }
 }

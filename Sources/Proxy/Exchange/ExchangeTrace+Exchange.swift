@@ -9,14 +9,13 @@ extension ExchangeTrace {
   /// Begins with a request whose head was read.
   @inline(never)
   convenience init(
-    _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ request: RequestContext,
-    start: MonotonicTime
+    _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ request: RequestContext
   ) {
     let state = connection.state
     let clock = state.clock
     self.init(
-      trace, of: TracedRequest(connection, request), tracer, start: start,
-      epoch: state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds, random: { clock.nextRandom() })
+      trace, of: TracedRequest(connection, request), tracer, start: request.start,
+      epoch: state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds, random: { clock.random.next() })
   }
 
   /// Begins an attempt at the upstream, whose request is to name its span as its parent.

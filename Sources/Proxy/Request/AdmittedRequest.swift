@@ -51,8 +51,8 @@ struct RequestCredential {
 extension Optional<BearerValue> {
   /// Whether a field line has the token in its name or value.
   func isRepeated(by line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
-    guard let self else { return false }
-    return self.isRepeated(in: bytes.extracting(line.value)) || self.isRepeated(in: bytes.extracting(line.name))
+    self?.isRepeated(in: bytes.extracting(line.value)) == true
+      || self?.isRepeated(in: bytes.extracting(line.name)) == true
   }
 }
 

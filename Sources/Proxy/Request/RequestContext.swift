@@ -44,6 +44,8 @@ final class RequestContext: Reusable {
   /// The content sent so far of a request that may be sent once more. It grows when it is first needed.
   @exclusivity(unchecked) var replay = ByteBuffer(capacity: 1)
 
+  /// When its head was first waited for.
+  @exclusivity(unchecked) var start = MonotonicTime(nanoseconds: 0)
   @exclusivity(unchecked) var record = AccessRecord()
   /// The end of the time for the exchange as a whole.
   @exclusivity(unchecked) var whole = MonotonicTime.distantFuture
@@ -79,6 +81,7 @@ final class RequestContext: Reusable {
     identity.removeAll()
     content = .empty
     replay.removeAll()
+    start = MonotonicTime(nanoseconds: 0)
     record = AccessRecord()
     whole = .distantFuture
     route = nil
@@ -91,6 +94,9 @@ final class RequestContext: Reusable {
     callerRefusal = nil
     trace = nil
   }
+
+  /// Whether there is a head that was understood.
+  var hasHead: Bool { !headBytes.isEmpty }
 
   /// Takes the head that was parsed out of what the caller sent.
   func takeHead(_ byteCount: Int, from input: inout ByteBuffer) {

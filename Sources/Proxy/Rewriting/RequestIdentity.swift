@@ -10,16 +10,17 @@ enum RequestIdentity {
   /// Appends both to an empty buffer. Where requests are traced, by these rules.
   @discardableResult
   static func write(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, tracing rules: TracingRules? = nil, random: () -> UInt64,
-    into buffer: inout ByteBuffer
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, tracing rules: TracingRules? = nil,
+    using random: inout some RandomNumberGenerator, into buffer: inout ByteBuffer
   ) -> RequestTrace {
-    let trace = RequestTrace(sent: sentTrace(head, bytes), rules, random: random)
+    let bytes = input.bytes
+    let trace = RequestTrace(sent: sentTrace(head, bytes), rules, using: &random)
     trace.own.write(into: &buffer)
     if let line = head.fields.first(.xRequestID), isAcceptable(bytes.extracting(line.value)) {
       buffer.append(bytes.extracting(line.value))
     } else {
-      buffer.append(hexadecimal: random(), digits: 16)
-      buffer.append(hexadecimal: random(), digits: 16)
+      buffer.append(hexadecimal: random.next(), digits: 16)
+      buffer.append(hexadecimal: random.next(), digits: 16)
     }
     return trace
   }

@@ -17,7 +17,7 @@ enum ResponseFieldRule: Sendable, Equatable {
 
   /// Decides about a line of an answer to a request that carried `bearer`, and `callerHost` where the route preserves
   /// that.
-  init(_ line: FieldLine, _ bytes: Span<UInt8>, route: Route, callerHost: Span<UInt8>, bearer: BearerValue?) {
+  init(_ line: FieldLine, _ bytes: Span<UInt8>, route: Route, callerHost: Span<UInt8>, bearer: borrowing BearerValue?) {
     if bearer.isRepeated(by: line, bytes) {
       self = .drop
       return

@@ -45,8 +45,8 @@ final class UpstreamCondition: Sendable {
     }
   }
 
-  /// The upstream answered, whatever it said.
-  @inline(__always)
+  /// The upstream answered, whatever it said. Not inlined: its caller would count a reference to keep the bytes alive.
+  @inline(never)
   func answered(_ route: Int) {
     if areFailing[route].load(ordering: .relaxed) { recovered(route) }
   }

@@ -50,17 +50,17 @@ extension DownstreamConnection {
   /// Reads one head and answers it.
   private func serveRequest(_ buffers: CallerBuffers, _ request: RequestContext) async -> Next {
     if state !== home.current, !follow() { return .end }
-    let start = state.loop.now
-    let deadline = start + limits.requestHead
+    request.start = state.loop.now
+    let deadline = request.start + limits.requestHead
     while true {
       if !buffers.input.isEmpty {
         switch buffers.input.withBytes({ request.parser.parse($0, limits: limits.head) }) {
         case .complete(let byteCount):
           request.takeHead(byteCount, from: &buffers.input)
-          let exchange = Exchange(self, buffers, request, hasHead: true, start: start)
+          let exchange = Exchange(connection: self, state: state, caller: buffers, request: request)
           return await exchange.run() ? .request : .endInOrder
         case .invalid(let error):
-          return await refuse(.head(error), buffers, request, start)
+          return await refuse(.head(error), buffers, request)
         case .needsMore:
           break
         }
@@ -73,13 +73,13 @@ extension DownstreamConnection {
         // An idle connection that was woken for nothing goes back to waiting without buffers.
         if buffers.input.isEmpty { return .request }
         waiter.watch(stream.channel, stream.receiveInterest)
-        beginsUnfinished(since: start)
+        beginsUnfinished(since: request.start)
         let wake = await waiter.wait(until: deadline)
         endsUnfinished()
         switch wake {
         case .ready: continue
         case .signalled: if mustEnd { return .end }
-        case .timedOut: return await refuse(.headStalled, buffers, request, start)
+        case .timedOut: return await refuse(.headStalled, buffers, request)
         }
       }
     }
@@ -89,9 +89,9 @@ extension DownstreamConnection {
   /// only waits has no room for it.
   @inline(never)
   private func refuse(
-    _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext, _ start: MonotonicTime
+    _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext
   ) async -> Next {
-    let exchange = Exchange(self, buffers, request, hasHead: false, start: start)
+    let exchange = Exchange(connection: self, state: state, caller: buffers, request: request)
     await exchange.answer(failure)
     return .endInOrder
   }

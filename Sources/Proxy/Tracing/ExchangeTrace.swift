@@ -244,13 +244,14 @@ struct RequestTrace: Hashable {
 
   /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is
   /// passed on.
-  init(sent: TraceContext?, _ rules: TracingRules?, random: () -> UInt64) {
+  init(sent: TraceContext?, _ rules: TracingRules?, using random: inout some RandomNumberGenerator) {
     let continued = rules?.propagates == false ? nil : sent
     if let continued {
-      own = continued.sibling(random())
+      own = continued.sibling(random.next())
       caller = continued.span
     } else {
-      own = TraceContext(randomHigh: random(), randomLow: random(), randomSpan: random(), isSampled: false)
+      own = TraceContext(
+        randomHigh: random.next(), randomLow: random.next(), randomSpan: random.next(), isSampled: false)
     }
     guard let rules else { return }
     isRecorded = rules.sampler.records(own, isContinued: continued != nil)
