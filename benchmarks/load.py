@@ -16,6 +16,7 @@ class Burst:
 
     rate: float
     cpu: float
+    user: float
     p50: float
     p99: float
     resident: int
@@ -39,13 +40,16 @@ def latency(text, percentile):
 def burst(name, process, url, connections, seconds):
     """Warms up for a second, then measures for `seconds`; every answer must be a 2xx."""
     wrk(url, connections, 1)
-    before, began = process.cpu(), time.monotonic()
+    before, began = process.times(), time.monotonic()
     text = wrk(url, connections, seconds)
-    used, elapsed = process.cpu() - before, time.monotonic() - began
+    elapsed = time.monotonic() - began
+    user, system = (now - then for now, then in zip(process.times(), before))
     refused = re.search(r"(Non-2xx or 3xx responses: \d+|Socket errors:.*)", text)
     if refused:
         fail(f"{name} at {url}: {refused[1]}")
     requests = int(re.search(r"(\d+) requests in", text)[1])
     if requests == 0:
         fail(f"{name} at {url}: no request was answered")
-    return Burst(requests / elapsed, used * 1e6 / requests, latency(text, 50), latency(text, 99), process.resident())
+    return Burst(
+        requests / elapsed, (user + system) * 1e6 / requests, user * 1e6 / requests,
+        latency(text, 50), latency(text, 99), process.resident())

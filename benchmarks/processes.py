@@ -88,12 +88,17 @@ class Process:
 
     def cpu(self):
         """Seconds of user and system time used so far, all threads and children."""
-        ticks = 0
+        return sum(self.times())
+
+    def times(self):
+        """Seconds of user time, and seconds of system time, used so far, all threads and children."""
+        user = system = 0
         for process in self.ids():
             with open(f"/proc/{process}/stat") as file:
                 fields = file.read().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-        return ticks / TICK
+            user += int(fields[11])
+            system += int(fields[12])
+        return user / TICK, system / TICK
 
     def resident(self):
         """Bytes resident, summed over the processes (a page shared by two counts twice)."""
