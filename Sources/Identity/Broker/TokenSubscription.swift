@@ -2,14 +2,15 @@ package import Bytes
 internal import Platform
 package import Tokens
 
-/// What routes or a program request from an application: whose token, and for what.
+/// What routes or a program request from an application: whose token, and for what. There is one for each caller, so
+/// what the configuration says of all of them is boxed.
 package struct TokenSubscription: Sendable {
   /// Who asks.
-  package private(set) var application: Application
+  @Boxed package private(set) var application: Application
   /// All parts of the request; equal keys share tokens and requests.
   package private(set) var key: AcquisitionKey
   /// The key of what the configuration says, where this is that for one caller.
-  package private(set) var routeKey: AcquisitionKey
+  @Boxed package private(set) var routeKey: AcquisitionKey
   /// Whether older tokens do not count: an API or the provider requires more than they prove.
   package private(set) var isChallenged: Bool
   /// Whether cached tokens do not count, because the credential is to be tested.
@@ -17,7 +18,7 @@ package struct TokenSubscription: Sendable {
   /// The caller's token, while a request of it is served.
   package private(set) var assertion: CallerAssertion?
   /// Who asks the authorization server of the resource, where that is another one.
-  package private(set) var resourceApplication: Application?
+  @Boxed package private(set) var resourceApplication: Application? = nil
 
   /// For the application's own tokens (client credentials).
   package init(application: Application, scopes: ScopeSet, parameters: TokenParameters = .none) {

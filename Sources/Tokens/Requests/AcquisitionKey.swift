@@ -11,8 +11,9 @@ package enum TokenSubject: Sendable, Hashable {
   /// The user account of an agent identity: a user name, or an object id.
   case agentUser(String)
   /// That of the caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing
-  /// narrower names a caller: two tokens of one person may have different rights.
-  case caller(Digest256?, CallerGrant)
+  /// narrower names a caller: two tokens of one person may have different rights. Indirect, since with room for a grant
+  /// every key would be twice as large.
+  indirect case caller(Digest256?, CallerGrant)
 
   /// Whether it is a person who signs in here.
   package var isAccount: Bool { if case .account = self { true } else { false } }

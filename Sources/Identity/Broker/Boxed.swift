@@ -1,0 +1,20 @@
+// What is the same for many is kept once.
+
+/// A value that copies of its owner share, behind one reference. Setting it makes a box of its own.
+@propertyWrapper
+package struct Boxed<Value: Sendable>: Sendable {
+  private final class Box: Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var box: Box
+
+  package init(wrappedValue: Value) { box = Box(wrappedValue) }
+
+  package var wrappedValue: Value {
+    get { box.value }
+    set { box = Box(newValue) }
+  }
+}
