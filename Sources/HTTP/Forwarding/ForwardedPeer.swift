@@ -14,8 +14,8 @@ public struct ForwardedPeer: Sendable {
   private let xForwarded: [UInt8]
   private let forwarded: [UInt8]
 
-  private static let xForwardedFor = "X-Forwarded-For: "
-  private static let forwardedName = "Forwarded: "
+  private static let xForwardedFor: StaticString = "X-Forwarded-For: "
+  private static let forwardedName: StaticString = "Forwarded: "
 
   /// `address` is text, an IPv6 address without brackets, or empty for a peer without one (a unix socket).
   public init(address: [UInt8], scheme: HTTPScheme) {
@@ -38,8 +38,8 @@ public struct ForwardedPeer: Sendable {
     forwarded = Array("\(Self.forwardedName)for=\(node)".utf8)
   }
 
-  /// Appends `X-Forwarded-For` with the peer's address as the last element, and `X-Forwarded-Proto`. A peer without an
-  /// address adds nothing. Several lines are joined into one, since many readers look at one only.
+  /// Appends `X-Forwarded-For` with the peer's address, where it has one, as the last element, and `X-Forwarded-Proto`.
+  /// Several lines are joined into one, since many readers look at one only.
   public func writeXForwarded(
     _ fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
   ) {
@@ -47,14 +47,14 @@ public struct ForwardedPeer: Sendable {
       buffer.append(xForwarded)
       return
     }
-    buffer.append("X-Forwarded-For: ")
+    buffer.append(Self.xForwardedFor)
     let hasEarlier = Self.append(.xForwardedFor, of: fields, in: bytes, into: &buffer)
     if !hasAddress {
       buffer.append("\r\n")
       buffer.append(xForwarded)
     } else {
       if hasEarlier { buffer.append(", ") }
-      buffer.append(xForwarded.span.extracting(droppingFirst: Self.xForwardedFor.utf8.count))
+      buffer.append(xForwarded.span.extracting(droppingFirst: Self.xForwardedFor.utf8CodeUnitCount))
     }
   }
 
@@ -64,9 +64,9 @@ public struct ForwardedPeer: Sendable {
     host: Span<UInt8>, _ fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
   ) {
     if fields.contains(.forwarded) {
-      buffer.append("Forwarded: ")
+      buffer.append(Self.forwardedName)
       if Self.append(.forwarded, of: fields, in: bytes, into: &buffer) { buffer.append(", ") }
-      buffer.append(forwarded.span.extracting(droppingFirst: Self.forwardedName.utf8.count))
+      buffer.append(forwarded.span.extracting(droppingFirst: Self.forwardedName.utf8CodeUnitCount))
     } else {
       buffer.append(forwarded)
     }
