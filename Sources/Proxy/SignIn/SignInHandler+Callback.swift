@@ -1,0 +1,87 @@
+// Back from the identity provider: which sign-in the answer is for, and where the browser goes then.
+
+internal import HTTP
+internal import Identity
+internal import Platform
+internal import Telemetry
+internal import Tokens
+
+extension SignInHandler {
+  /// Ends the sign-in that the provider's answer names.
+  func callback(_ request: SignInPageRequest) async -> SignInAnswer {
+    let pages = callbackPages
+    let state: String?
+    do throws(ReplyForm.Problem) {
+      state = try ReplyForm(request.query)["state"]
+    } catch {
+      return pages.failure(.malformed)
+    }
+    guard let state else { return pages.failure(.unknownState) }
+    let browsers = origin.cookie.browsers(in: request.cookies)
+    let now = surroundings.now()
+    let entry: PendingSignIns.Entry
+    switch pending.withLock({ $0.take(state: state, browsers: browsers, now: now, lifetime: surroundings.lifetime) }) {
+    case .found(let found): entry = found
+    case .expired(let form): return pages.failure(.expired, retry: link(form))
+    case .used(let form): return pages.failure(.used, retry: link(form))
+    case .unknown: return pages.failure(.unknownState)
+    case .otherBrowser: return pages.failure(.otherBrowser)
+    }
+    // Another application's answer would hand its code to this one's provider (RFC 9700 §4.4.2).
+    guard origin.text + request.path == entry.signIn.redirectURI else {
+      surroundings.log.warning(
+        "sign-in answered at another application's address",
+        [
+          "route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI),
+          "next": .string("compare the redirect URIs of both applications' registrations"),
+        ])
+      return pages.failure(.otherApplication, retry: link(entry.form))
+    }
+    // A reload may have given the name to something else.
+    guard let route = routes[entry.form.route], Self.areServedByOneSignIn(route.subscription.key, entry.wanted) else {
+      return pages.failure(.unknownRoute)
+    }
+    do throws(SignInError) {
+      let result = try await entry.signIn.finish(query: request.query)
+      await requirements.met(by: entry.requirement.met, routes: related(to: route))
+      surroundings.log.info(
+        "signed in", ["route": .string(route.name), "application": .string(route.subscription.application.name)])
+      return await end(entry.form, route, result.account, request.source)
+    } catch {
+      record(error, route)
+      return pages.failure(SignInPageFailure(error), retry: link(entry.form))
+    }
+  }
+
+  /// Back to where the browser was, if the route can be used now.
+  private func end(
+    _ form: SignInForm, _ route: SignInRoute, _ account: CachedAccount?, _ source: SignInPageRequest.Source
+  ) async -> SignInAnswer {
+    let pages = callbackPages
+    do throws(AcquisitionError) {
+      _ = try await surroundings.broker.currentBearer(for: route.subscription)
+    } catch {
+      // Whatever else fails now is no matter of who is signed in, and the route itself will say it.
+      if case .interactionRequired(let required) = error {
+        return pages.failure(.stillRequired(required.words(route: route.name, canSignInHere: true)), retry: link(form))
+      }
+    }
+    if let path = form.returnTo {
+      if form.asksBeforeReturn { return pages.done(account?.name, route: route.displayName, returnTo: path) }
+      // A redirect would go on with the provider's: the browser would call the next request another site's, and be
+      // refused.
+      return source == .otherPage || source == .noPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
+    }
+    return pages.done(account?.name, route: route.displayName)
+  }
+
+  /// The routes that a sign-in for one of them serves: the application's, for the same account.
+  private func related(to route: SignInRoute) -> [String] {
+    let key = route.subscription.key
+    return routes.values.filter { Self.areServedByOneSignIn($0.subscription.key, key) }.map(\.name)
+  }
+
+  private static func areServedByOneSignIn(_ one: AcquisitionKey, _ other: AcquisitionKey) -> Bool {
+    one.authority == other.authority && one.clientID == other.clientID && one.subject == other.subject
+  }
+}
