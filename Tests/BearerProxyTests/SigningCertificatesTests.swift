@@ -81,7 +81,7 @@ import Tokens
     (
       "certificate_file: @expired.pem, key_file: @ec.key",
       "5:COLUMN: warning: KEY.certificate_file: the certificate ended TIME ago, or this machine's clock is wrong: "
-        + "replace it, and register the new one"
+        + "replace it, and register the new one at the provider first"
     ),
   ]
 
@@ -168,14 +168,14 @@ import Tokens
   @Test func `the log reminds once of each step towards the end, and of a new certificate anew`() {
     let day: Int64 = 86_400
     let start = UnixTime(1_700_000_000)
-    func certificate(_ thumbprint: String, days: Int64) -> ApplicationCertificate {
-      ApplicationCertificate(
-        application: "app", thumbprint: thumbprint,
+    func certificate(_ thumbprint: String, days: Int64) -> WatchedCertificate {
+      WatchedCertificate(
+        .application("app"), file: "app.pem", thumbprint: thumbprint,
         validity: CertificateValidity(notBefore: start, notAfter: start + days * day))
     }
     var reminders = CertificateReminders()
     let old = certificate("A", days: 40)
-    func states(_ certificates: [ApplicationCertificate], day number: Int64) -> [CertificateValidity.State] {
+    func states(_ certificates: [WatchedCertificate], day number: Int64) -> [CertificateValidity.State] {
       reminders.due(certificates, now: start + number * day + 1).map(\.state)
     }
     #expect(states([old], day: 0) == [])

@@ -59,8 +59,9 @@ struct CertificateCredentialTests {
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
     #expect(try await Self.token(proxy) != nil)
     let status = try await proxy.admin("/status").body
-    #expect(status.contains("(certificate of contoso)") && status.contains("ends soon: valid for "), "\(status)")
-    #expect(Self.records(proxy, "an application's certificate ends within 7 days") == 1)
+    #expect(
+      status.contains("(certificate of application contoso)") && status.contains("ends soon: valid for "), "\(status)")
+    #expect(Self.records(proxy, "a certificate ends within 7 days") == 1)
     #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
   }
 

@@ -67,7 +67,8 @@ struct MutualTLSTests {
     #expect(answer.status == 200 && answer.body.contains(#""client_id":"handshake-app""#), "\(answer.body)")
     #expect(try await provider.requests(to: "token") == 1)
     let status = try await proxy.admin("/status").body
-    #expect(status.contains("(certificate of contoso)") && status.contains("ends soon: valid for "), "\(status)")
+    #expect(
+      status.contains("(certificate of application contoso)") && status.contains("ends soon: valid for "), "\(status)")
     #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
     let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
     #expect(live.status == 0, "\(live.output)\(live.errors)")

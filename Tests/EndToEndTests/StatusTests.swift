@@ -142,6 +142,96 @@ struct StatusTests {
     #expect(chosen.status == 2 && chosen.errors.contains("chosen by the system"))
   }
 
+  @Test func `a running instance is found when its file has mistakes or names another admin address`() async throws {
+    let directory = try TemporaryDirectory()
+    let (port, admin, other) = (try freePort(), try freePort(), try freePort())
+    func write(_ admin: String, _ more: String = "") throws {
+      try directory.write(
+        """
+        listeners: [{address: "127.0.0.1:\(port)"}]
+        \(admin)
+        routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none\(more)}]
+        """, to: "proxy.yaml")
+    }
+    let file = directory.file("proxy.yaml")
+    let environment = ["XDG_RUNTIME_DIR": directory.path]
+    func asked() async throws -> CommandResult {
+      try await run([try binary(), "status", "-c", file, "--wait"], environment: environment)
+    }
+    try write("admin: {address: \"127.0.0.1:\(admin)\"}")
+    let proxy = try ChildProcess(
+      "bearer-proxy", [binary(), "run", "-c", file], in: directory, environment: environment)
+    let healthy = try await asked()
+    #expect(healthy.status == 0 && healthy.errors == "" && healthy.output.hasPrefix("ready: "))
+
+    try write("admin: {address: \"127.0.0.1:\(admin)\"}", ", timeout: 3s")
+    let broken = try await asked()
+    #expect(broken.status == 0 && broken.output.hasPrefix("ready: "))
+    #expect(broken.errors.contains("proxy.yaml:3:") && broken.errors.contains("its next start would fail"))
+
+    for admin in ["admin: {address: \"127.0.0.1:\(other)\"}", ""] {
+      try write(admin)
+      let moved = try await asked()
+      #expect(moved.status == 0 && moved.output.hasPrefix("ready: "), "\(moved)")
+      #expect(moved.errors.contains(":\(other): that needs a restart") == !admin.isEmpty)
+    }
+    try await proxy.stop()
+    // The record went with the process.
+    let after = try await run([try binary(), "status", "-c", file], environment: environment)
+    #expect(after.status == 2 && after.errors.contains("has no 'admin' section"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("bearer-proxy")).isEmpty)
+  }
+
+  @Test func `an admin port that the system chose is known to status`() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:0"}]
+      admin: {address: "127.0.0.1:0"}
+      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none}]
+      """, to: "proxy.yaml")
+    let environment = ["XDG_RUNTIME_DIR": directory.path]
+    let proxy = try ChildProcess(
+      "bearer-proxy", [binary(), "run", "-c", file], in: directory, environment: environment)
+    #expect(
+      try await eventually {
+        try await run([try binary(), "status", "-c", file], environment: environment).status == 0
+      })
+    try await proxy.stop()
+  }
+
+  @Test func `a listener's certificate that has ended is reported everywhere`() async throws {
+    let directory = try TemporaryDirectory()
+    let certificates = testsDirectory + "/Fixtures/certificates"
+    let (port, admin) = (try freePort(), try freePort())
+    let upstream = try await ScriptedUpstream(in: directory)
+    let file = try directory.write(
+      """
+      listeners:
+        - address: "127.0.0.1:\(port)"
+          tls: {certificate_file: \(certificates)/expired.pem, key_file: \(certificates)/ec.key}
+      admin: {address: "127.0.0.1:\(admin)"}
+      allow_readable_secrets: true
+      routes: [{name: r, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
+      """, to: "proxy.yaml")
+    let checked = try await run([try binary(), "check", "-c", file])
+    #expect(checked.status == 0)
+    #expect(checked.output.contains(":3:") && checked.output.contains("the certificate ended "), "\(checked)")
+    let tried = try await run([try binary(), "check", "-c", file, "--live"])
+    #expect(tried.status == 1)
+    #expect(tried.output.contains("certificates\n  FAILED  certificate") && tried.output.contains("does not work"))
+    let proxy = try ChildProcess("bearer-proxy", [binary(), "run", "-c", file], in: directory)
+    let text = try await status(file, ["--wait"]).output
+    #expect(text.contains("(certificate of listener 127.0.0.1:\(port))  ended since "), "\(text)")
+    let metrics = try await curl(["http://127.0.0.1:\(admin)/metrics"]).body
+    #expect(
+      metrics.contains("bearer_proxy_certificate_expiry_seconds{certificate=\"listener 127.0.0.1:\(port)\"} -"))
+    #expect(
+      try await eventually { proxy.errors.contains(#""level":"error""#) && proxy.errors.contains("has ended") },
+      "\(proxy.errors)")
+    try await proxy.stop()
+  }
+
   @Test func `the configuration in force is shown with its sources and without its secrets`() async throws {
     let directory = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(

@@ -115,7 +115,7 @@ extension SettingsDecoder {
 }
 
 /// Why a text is not an address to listen at.
-enum ListenerAddressError: Error {
+package enum ListenerAddressError: Error {
   case form
   case name
   case port
@@ -133,7 +133,7 @@ enum ListenerAddressError: Error {
 
 extension SocketAddress {
   /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
-  init(listener text: String) throws(ListenerAddressError) {
+  package init(listener text: String) throws(ListenerAddressError) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
       guard path.hasPrefix("/"), path.utf8.count <= 107, !path.utf8.contains(0) else { throw .socketPath }

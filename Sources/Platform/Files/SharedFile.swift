@@ -78,6 +78,12 @@ package struct SharedFile: Sendable, Hashable {
     }
   }
 
+  /// Removes the file if it is still the one given.
+  package func remove(ifStill file: FileIdentity) throws(SharedFileError) {
+    let directory = try openDirectory()
+    try reached { () throws(SystemError) in try directory.remove(place.name, ifStill: file) }
+  }
+
   func openDirectory() throws(SharedFileError) -> Directory {
     let directory = try Directory(of: place)
     let identity = try reached { () throws(SystemError) in try directory.identity() }

@@ -13,8 +13,8 @@ package struct ServiceDescription: Sendable {
   package var configurationFile: String
   /// How the cache stands.
   package var cache: @Sendable () -> CacheCondition.Report
-  /// The certificates that applications prove themselves with.
-  package var certificates: [ApplicationCertificate]
+  /// The certificates of the configuration, each name once.
+  package var certificates: [WatchedCertificate]
   /// The effective configuration, for people or as JSON.
   package var configuration: @Sendable (_ form: AdminForm) -> String
 
@@ -22,7 +22,7 @@ package struct ServiceDescription: Sendable {
   package init(
     version: String, commit: String? = nil, configurationFile: String = "FILE",
     cache: @escaping @Sendable () -> CacheCondition.Report = { CacheCondition.Report(path: nil) },
-    certificates: [ApplicationCertificate] = [],
+    certificates: [WatchedCertificate] = [],
     configuration: @escaping @Sendable (_ form: AdminForm) -> String = { _ in "" }
   ) {
     self.version = version
@@ -34,19 +34,39 @@ package struct ServiceDescription: Sendable {
   }
 }
 
-/// A certificate that an application proves itself with.
-package struct ApplicationCertificate: Sendable, Hashable {
-  /// The application's name in the configuration.
-  package var application: String
-  /// SHA-1 of the certificate, in hexadecimal digits.
-  package var thumbprint: String
-  /// From when to when it is valid.
-  package var validity: CertificateValidity
+/// A certificate of the configuration whose end is watched.
+package struct WatchedCertificate: Sendable, Hashable {
+  /// The use of a certificate.
+  package enum Use: Sendable, Hashable {
+    /// Shown to callers of the listener at this address.
+    case listener(String)
+    /// Proves the application of this name.
+    case application(String)
+    /// Shown to servers that ask for a certificate.
+    case client
+    /// An authority by which servers or callers are trusted.
+    case authority
+  }
 
-  package init(application: String, thumbprint: String, validity: CertificateValidity) {
-    self.application = application
-    self.thumbprint = thumbprint
-    self.validity = validity
+  package let use: Use
+  /// The path of its file.
+  package let file: String
+  /// SHA-1 of the certificate, in hexadecimal digits.
+  package let thumbprint: String
+  package let validity: CertificateValidity
+
+  package init(_ use: Use, file: String, thumbprint: String, validity: CertificateValidity) {
+    (self.use, self.file, self.thumbprint, self.validity) = (use, file, thumbprint, validity)
+  }
+
+  /// The use and its name: the label of the metric, and the row of `/status`.
+  package var name: String {
+    switch use {
+    case .listener(let address): "listener \(address)"
+    case .application(let name): "application \(name)"
+    case .client: "client \(file)"
+    case .authority: "authority \(file)"
+    }
   }
 }
 

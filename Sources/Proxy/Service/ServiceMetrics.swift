@@ -45,9 +45,9 @@ package struct ServiceMetrics: Sendable {
   package let buildInfo: Gauge
 
   /// Adds the proxy's metrics to a catalogue.
-  /// - Parameter certificates: the names of applications with a certificate.
+  /// - Parameter certificates: the names of the certificates that are watched.
   package init(
-    _ catalog: inout MetricsCatalog, routes: [String], certificates applications: [String] = [], version: String,
+    _ catalog: inout MetricsCatalog, routes: [String], certificates certificateNames: [String] = [], version: String,
     commit: String? = nil
   ) {
     let route = MetricLabel("route", routes + [Self.unrouted])
@@ -114,8 +114,8 @@ package struct ServiceMetrics: Sendable {
       by: named)
     certificates = catalog.gauges(
       "bearer_proxy_certificate_expiry_seconds",
-      help: "Seconds until the certificate of an application ends, negative afterwards.",
-      by: MetricLabel("application", applications))
+      help: "Seconds until a certificate of the configuration ends, negative afterwards.",
+      by: MetricLabel("certificate", certificateNames))
     states = catalog.gauges(
       "bearer_proxy_route_state", help: "1 for the state that a route is in, as /status says it, 0 for the others.",
       by: named, and: MetricLabel("state", RouteState.allCases.map(\.rawValue)))

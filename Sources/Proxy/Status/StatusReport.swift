@@ -46,7 +46,7 @@ struct StatusReport {
     return "\(verdict): bearer-proxy \(build), up for \(words(seconds: now - startedAt))"
   }
 
-  private static func json(_ certificate: ApplicationCertificate, _ now: UnixTime) -> JSONValue {
+  private static func json(_ certificate: WatchedCertificate, _ now: UnixTime) -> JSONValue {
     let validity = certificate.validity
     let state = validity.state(at: now)
     let line =
@@ -58,7 +58,8 @@ struct StatusReport {
       case .expired: "ended \(words(since: validity.notAfter, now: now))"
       }
     return .object([
-      "application": .string(certificate.application), "thumbprint": .string(certificate.thumbprint),
+      "name": .string(certificate.name), "file": .string(certificate.file),
+      "thumbprint": .string(certificate.thumbprint),
       "not_before": .integer(validity.notBefore.seconds), "not_after": .integer(validity.notAfter.seconds),
       "state": .string(state.word), "line": .string("\(line), thumbprint \(certificate.thumbprint)"),
     ])
@@ -80,7 +81,7 @@ package func statusText(_ report: JSONValue) -> String {
     rows = routes.map { ($0.members?["name"]?.text ?? "", line($0)) }
   }
   if case .array(let certificates)? = report.members?["certificates"] {
-    rows += certificates.map { ("(certificate of \($0.members?["application"]?.text ?? ""))", line($0)) }
+    rows += certificates.map { ("(certificate of \($0.members?["name"]?.text ?? ""))", line($0)) }
   }
   let reload = report.members?["reload"]?.members
   // Not shown while the file is the one that the process started with.

@@ -23,7 +23,7 @@ package struct LogDeduplicator: Sendable {
   /// provider's prose) is not among it.
   private static let distinguishing: Set<String> = [
     "route", "application", "authority", "scopes", "host", "reason", "kind", "fault", "file", "address", "settings",
-    "grant",
+    "grant", "certificate",
   ]
 
   private var entries: [String: Entry] = [:]

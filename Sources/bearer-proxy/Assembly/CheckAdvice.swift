@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Identity
 import Platform
+import Proxy
 import Tokens
 
 /// What an operator can do.
@@ -307,4 +308,17 @@ extension CheckAdvice {
 extension RouteSettings {
   /// The application whose token it adds.
   var application: String? { token.application }
+}
+
+extension WatchedCertificate {
+  /// What to do about its dates.
+  func nextStep(at now: UnixTime) -> String {
+    if validity.state(at: now) == .notYetValid { return "set the clock, or use the former certificate" }
+    return switch use {
+    case .listener: "replace certificate and key; the proxy takes new files over without a restart"
+    case .application: "replace it, and register the new one at the provider first"
+    case .client: "replace certificate and key; the server that asks for it must know the new one first"
+    case .authority: "add its successor to the file, then remove it"
+    }
+  }
 }

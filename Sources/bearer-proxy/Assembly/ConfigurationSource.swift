@@ -12,6 +12,8 @@ struct LoadedConfiguration: Sendable {
   let contexts: TLSContexts
   /// The certificates that applications prove themselves with.
   let certificates: SigningCertificates
+  /// The certificates whose end is watched.
+  let watched: WatchedCertificates
   /// Where tokens are kept.
   let cache: CacheLocation
 
@@ -20,6 +22,7 @@ struct LoadedConfiguration: Sendable {
   init(_ settings: Settings, succeeding former: LoadedConfiguration? = nil) throws(ConfigurationError) {
     self.settings = settings
     (contexts, certificates) = try Self.certificates(settings, former)
+    watched = WatchedCertificates(settings, certificates)
     if let former, !former.settings.cache.isElsewhere(than: settings.cache) {
       cache = former.cache
     } else {
@@ -42,6 +45,7 @@ extension LoadedConfiguration {
     _ settings: Settings, _ contexts: TLSContexts, _ certificates: SigningCertificates, _ cache: CacheLocation
   ) {
     (self.settings, self.contexts, self.certificates, self.cache) = (settings, contexts, certificates, cache)
+    watched = WatchedCertificates(settings, certificates)
   }
 
   /// Loads both kinds of certificates, so that what is wrong with either is said at once.

@@ -23,7 +23,7 @@ extension ServiceDescription {
       + machinery.tracing.values
     self.init(
       version: programVersion, commit: programCommit, configurationFile: options.configuration,
-      cache: { cache.report }, certificates: loaded.certificates.report,
+      cache: { cache.report }, certificates: loaded.watched.report,
       configuration: { form in
         switch form {
         case .text: configurationText(values)

@@ -19,10 +19,6 @@ struct SigningCertificates: Sendable {
     let certificate: SigningCertificate
     /// How the application proves itself with it.
     let credential: CredentialSource
-
-    var validity: CertificateValidity {
-      CertificateValidity(notBefore: UnixTime(certificate.notBefore), notAfter: UnixTime(certificate.notAfter))
-    }
   }
 
   private let applications: [ApplicationSettings]
@@ -97,45 +93,7 @@ struct SigningCertificates: Sendable {
 
   /// The thumbprint of an application's certificate as portals show it; nil where it has none.
   func thumbprint(of application: String) -> String? {
-    loaded.first { $0.application == application }?.1.certificate.thumbprint
-  }
-
-  /// What is wrong with their dates, or will be.
-  func warnings(at now: UnixTime) -> [ConfigurationIssue] {
-    loaded.compactMap { _, loaded in loaded.validity.words(at: now).map { loaded.file.issue($0) } }
-  }
-
-  /// What `/status` and the metrics say of them.
-  var report: [ApplicationCertificate] {
-    loaded.map { application, loaded in
-      ApplicationCertificate(
-        application: application, thumbprint: loaded.certificate.thumbprint, validity: loaded.validity)
-    }
-  }
-}
-
-extension SigningCertificate {
-  /// SHA-1 in upper-case hexadecimal digits, as Entra's portal lists certificates.
-  var thumbprint: String {
-    let digits = sha1.flatMap { [ASCII.upperHexadecimalDigit($0 >> 4), ASCII.upperHexadecimalDigit($0 & 0xF)] }
-    return String(decoding: digits, as: UTF8.self)
-  }
-}
-
-extension CertificateValidity {
-  /// What to say at an instant; nil where there is nothing.
-  fileprivate func words(at now: UnixTime) -> String? {
-    switch state(at: now) {
-    case .valid: nil
-    case .endsSoon, .endsVerySoon:
-      "the certificate ends in \(Tokens.words(seconds: notAfter - now)): replace it, and register the new one first"
-    case .notYetValid:
-      "the certificate is valid only in \(Tokens.words(seconds: notBefore - now)), or this machine's clock is wrong: "
-        + "set it, or use the former certificate"
-    case .expired:
-      "the certificate ended \(Tokens.words(seconds: now - notAfter)) ago, or this machine's clock is wrong: replace "
-        + "it, and register the new one"
-    }
+    loaded.first { $0.application == application }.map { upperHexadecimal($0.1.certificate.sha1) }
   }
 }
 

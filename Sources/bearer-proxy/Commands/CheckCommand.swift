@@ -9,7 +9,7 @@ struct CheckCommand {
   func answer(in context: CommandContext) throws(CommandError) -> CommandAnswer {
     let loaded = try context.configuration(configuration)
     let settings = loaded.settings
-    let warnings = settings.warnings + loaded.certificates.warnings(at: context.now())
+    let warnings = settings.warnings + loaded.watched.warnings(at: context.now())
     let routes = counted(settings.routes.count, "route")
     let applications = counted(settings.applications.count, "application")
     return CommandAnswer(

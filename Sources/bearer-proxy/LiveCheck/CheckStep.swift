@@ -52,6 +52,7 @@ struct CheckStep: Equatable {
     case cacheTLS = "cache_tls"
     case cacheReading = "cache_reading"
     case cacheLock = "cache_lock"
+    case certificate
     case configuration
     case authority
     case credential
@@ -117,14 +118,17 @@ struct LiveCheckReport: Equatable {
   var routes: [CheckedRoute]
   /// What was tried of the cache; empty where no token is kept outside this process.
   var cache: [CheckStep] = []
+  /// The certificates of the configuration whose dates are worth a line.
+  var certificates: [CheckStep] = []
 
   /// The verdict on everything.
-  var verdict: CheckVerdict { .worst((cache + routes.flatMap(\.steps)).map(\.verdict)) }
+  var verdict: CheckVerdict { .worst((cache + certificates + routes.flatMap(\.steps)).map(\.verdict)) }
 
   /// A block for each route, a line for each step, and what to do below it.
   var text: String {
     var text = ""
-    for route in (cache.isEmpty ? [] : [CheckedRoute(name: "the token cache", steps: cache)]) + routes {
+    let shared = [("the token cache", cache), ("certificates", certificates)].filter { !$0.1.isEmpty }
+    for route in shared.map({ CheckedRoute(name: $0.0, steps: $0.1) }) + routes {
       text += "\(route.name)\n"
       for step in route.steps {
         let time = step.milliseconds.map { "\(Self.rounded($0)) ms" } ?? ""
@@ -164,6 +168,7 @@ struct LiveCheckReport: Equatable {
       "file": .string(file), "verdict": .string(verdict.rawValue), "routes": .array(routes),
     ]
     if !cache.isEmpty { members["cache"] = .array(cache.map(\.json)) }
+    if !certificates.isEmpty { members["certificates"] = .array(certificates.map(\.json)) }
     return JSONValue.object(members).canonicalText() + "\n"
   }
 }

@@ -64,7 +64,9 @@ struct LiveCheck {
       for await result in group { checked.append(result) }
       return checked.sorted { $0.0 < $1.0 }.map(\.1)
     }
-    return LiveCheckReport(file: options.configuration, routes: checked, cache: cache)
+    return LiveCheckReport(
+      file: options.configuration, routes: checked, cache: cache,
+      certificates: configuration.watched.report.compactMap { $0.step(at: context.now()) })
   }
 }
 
@@ -76,5 +78,17 @@ extension Settings {
       if address.ipAddress != nil, address.port == 0, listener.signIn?.publicURL == nil { return nil }
       return SignInOrigin(listener)?.redirectURI(callback)
     }
+  }
+}
+
+extension WatchedCertificate {
+  /// The step of `check --live`; nil if its dates are right. Callers trust no listener that shows one that has ended.
+  /// What other sides make of theirs is found out by the steps that reach them.
+  fileprivate func step(at now: UnixTime) -> CheckStep? {
+    guard let warning = warning(at: now) else { return nil }
+    var isFailure = false
+    if case .listener = use { isFailure = [.expired, .notYetValid].contains(validity.state(at: now)) }
+    return CheckStep(
+      name: .certificate, verdict: isFailure ? .failed : .ok, detail: "\(name): \(warning)", advice: nextStep(at: now))
   }
 }

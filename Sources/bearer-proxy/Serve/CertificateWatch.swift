@@ -1,5 +1,4 @@
-// When the log says that an application's certificate ends: at the start, after a reload, and when 30 or 7 days or none
-// are left. Which certificates there are is SigningCertificates'.
+// When the log reports that a certificate ends: at the start, after a reload, and when 30 or 7 days or none are left.
 
 import Bytes
 import Platform
@@ -9,12 +8,12 @@ import Tokens
 
 /// What has been said of certificates. A value: time comes from outside.
 struct CertificateReminders {
-  private var told: [ApplicationCertificate: CertificateValidity.State] = [:]
+  private var told: [WatchedCertificate: CertificateValidity.State] = [:]
 
   /// The certificates that stand worse than when they were last looked at.
   mutating func due(
-    _ certificates: [ApplicationCertificate], now: UnixTime
-  ) -> [(certificate: ApplicationCertificate, state: CertificateValidity.State)] {
+    _ certificates: [WatchedCertificate], now: UnixTime
+  ) -> [(certificate: WatchedCertificate, state: CertificateValidity.State)] {
     let due = certificates.map { ($0, $0.validity.state(at: now)) }.filter { certificate, state in
       state > told[certificate] ?? .valid
     }
@@ -27,7 +26,7 @@ struct CertificateReminders {
 final class CertificateWatch {
   private let task: Task<Void, Never>
 
-  init(_ certificates: [ApplicationCertificate], log: Log) {
+  init(_ certificates: [WatchedCertificate], log: Log) {
     task = Task {
       var reminders = CertificateReminders()
       while !certificates.isEmpty {
@@ -44,21 +43,21 @@ final class CertificateWatch {
 }
 
 extension Log {
-  fileprivate func write(_ certificate: ApplicationCertificate, _ state: CertificateValidity.State, now: UnixTime) {
+  fileprivate func write(_ certificate: WatchedCertificate, _ state: CertificateValidity.State, now: UnixTime) {
     let validity = certificate.validity
     var fields: KeyValuePairs<StaticString, LogValue> {
       [
-        "application": .string(certificate.application), "thumbprint": .string(certificate.thumbprint),
-        "ends": .integer(Int(clamping: validity.notAfter.seconds)),
-        "next": .string("replace the certificate, and register the new one at the provider first"),
+        "certificate": .string(certificate.name), "file": .string(certificate.file),
+        "thumbprint": .string(certificate.thumbprint),
+        "ends": .integer(Int(clamping: validity.notAfter.seconds)), "next": .string(certificate.nextStep(at: now)),
       ]
     }
     switch state {
     case .valid: break
-    case .endsSoon: warning("an application's certificate ends within 30 days", fields)
-    case .endsVerySoon: warning("an application's certificate ends within 7 days", fields)
-    case .notYetValid: warning("an application's certificate is not valid yet", fields)
-    case .expired: error("an application's certificate has ended", fields)
+    case .endsSoon: warning("a certificate ends within 30 days", fields)
+    case .endsVerySoon: warning("a certificate ends within 7 days", fields)
+    case .notYetValid: warning("a certificate is not valid yet", fields)
+    case .expired: error("a certificate has ended", fields)
     }
   }
 }

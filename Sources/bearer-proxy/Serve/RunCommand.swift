@@ -17,7 +17,9 @@ struct RunCommand {
     let (read, state) = source.read()
     do throws(ConfigurationError) { configuration = try read.get() } catch { throw .configuration(error) }
     // Now there is one thread, and what it may not do none of its successors may.
-    let directories = configuration.settings.writableDirectories
+    let runtimeDirectory =
+      configuration.settings.admin == nil ? nil : RuntimeDirectory.make(environment: context.environment)
+    let directories = configuration.settings.writableDirectories + (runtimeDirectory.map { [$0] } ?? [])
     let confinement = Machine.confine(writableDirectories: directories)
     let capabilityFailure = dropCapabilities(configuration.settings)
     // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one.
@@ -46,7 +48,8 @@ struct RunCommand {
     machinery.tracing.write(to: composition.log)
     let generation = composition.generation(configuration, held, succeeding: nil)
     let notifier = ServiceNotifier(environment: context.environment)
-    await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run()
+    let record = runtimeDirectory.flatMap { InstanceRecord(of: options.configuration, in: $0) }
+    await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run(recording: record)
     return CommandAnswer(text: "", status: .done)
   }
 

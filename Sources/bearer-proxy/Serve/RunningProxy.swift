@@ -63,8 +63,8 @@ final class RunningProxy {
     self.heard = heard
   }
 
-  /// Serves until it is told to end.
-  func run() async {
+  /// Serves until it is told to end. `record` has the admin address meanwhile.
+  func run(recording record: InstanceRecord?) async {
     admin = startAdmin()
     server.start()
     composition.exporter?.start()
@@ -74,6 +74,10 @@ final class RunningProxy {
     watchCertificates()
     for listener in generation.held.listeners.traffic {
       composition.log.info("serving", ["address": .string(listener.address?.description ?? "")])
+    }
+    var recorded: FileIdentity?
+    if let record, let address = generation.held.listeners.admin?.socket.address {
+      recorded = await record.write(admin: address, to: composition.log)
     }
     notifier?.ready("serving")
     let watchdog = Task { [notifier, loops = composition.machinery.loops] in await notifier?.proveLife(of: loops) }
@@ -139,6 +143,7 @@ final class RunningProxy {
     watchdog.cancel()
     for listener in generation.held.listeners.traffic { listener.close() }
     generation.held.listeners.removeAdminSocketFile()
+    if let record, let recorded { await record.remove(recorded) }
     composition.log.summarise(isLast: true)
     generation.held.accessLog.output?.flush()
     OutputFile.standardOutput.flush()
@@ -185,7 +190,7 @@ final class RunningProxy {
 
   /// Reminds of certificates of the present configuration that end.
   func watchCertificates() {
-    certificates = CertificateWatch(generation.configuration.certificates.report, log: composition.log)
+    certificates = CertificateWatch(generation.configuration.watched.report, log: composition.log)
   }
 
   /// Listens for changes of the files that the configuration was made of.
