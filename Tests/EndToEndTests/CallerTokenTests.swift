@@ -43,9 +43,21 @@ struct CallerTokenTests {
       listeners:
         - address: "127.0.0.1:\(port)"
           \(settings)
+      log: {identities: plain}
       routes:
         - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
+  }
+
+  @Test func `an access record names the subject of the caller's token`() async throws {
+    let port = try freePort()
+    let proxy = try await proxy(port: port, "callers: {\(bearer)}")
+    for claims in [[:], ["oid": JSONValue.string("0b1d")]] {
+      #expect(
+        try await proxy.get("/seen", ["-H", "Authorization: Bearer \(try token("at+jwt", claims))"]).status == 200)
+    }
+    #expect(try await eventually { proxy.accessRecords.count == 2 })
+    #expect(proxy.accessRecords.map { $0["caller_subject"] } == [.text("ann"), .text("0b1d")])
   }
 
   private func token(_ type: String?, _ claims: [String: JSONValue]) throws -> String {

@@ -27,8 +27,8 @@ struct DeskScene {
   }
 
   /// A proxy with the route `/orders/` for Alice, in a directory of its own; `place` is where its tokens are kept, if
-  /// not in the scene's file.
-  func proxy(place: String? = nil, environment: [String: String] = [:]) async throws -> (
+  /// not in the scene's file, and `top` what the configuration says besides.
+  func proxy(place: String? = nil, top: String = "", environment: [String: String] = [:]) async throws -> (
     proxy: ProxyUnderTest, directory: TemporaryDirectory
   ) {
     let own = try TemporaryDirectory()
@@ -36,6 +36,7 @@ struct DeskScene {
       in: own, environment: environment,
       """
       cache: \(place ?? "{file: \"\(cache)\"}")
+      \(top)
       applications:
         desk:
           authority: "\(services.issuer)"

@@ -55,6 +55,24 @@ struct LoggingTests {
     #expect(!next.isEmpty && !detail.contains(next))
   }
 
+  @Test func `access records name the account by choice, in plain or hashed`() async throws {
+    let scene = try await DeskScene()
+    func records(_ identities: String) async throws -> [String: LogValue] {
+      let (proxy, _) = try await scene.proxy(top: identities.isEmpty ? "" : "log: {identities: \(identities)}")
+      if identities.isEmpty { try await scene.signIn(proxy) }
+      #expect(try await eventually { try await proxy.get("/orders/x").status == 200 })
+      #expect(try await eventually { proxy.accessRecords.contains { $0["status"] == .number(200) } })
+      let record = proxy.accessRecords.first { $0["status"] == .number(200) } ?? [:]
+      #expect(record["credential"] == .text("account"))
+      return record
+    }
+    #expect(try await records("")["account"] == nil)
+    #expect(try await records("plain")["account"] == .text("alice@contoso.example"))
+    let digest = try await succeed(["sh", "-c", "printf %s alice@contoso.example | sha256sum | cut -d' ' -f1"])
+    #expect(try await records("hashed")["account"] == .text(digest.filter { $0 != "\n" }))
+    await scene.stop()
+  }
+
   @Test func `trouble that goes on is said once, with the request it was met by, and summed up at the end`()
     async throws
   {

@@ -110,11 +110,12 @@ import Testing
 
   private static func append(
     _ record: AccessRecord, to writer: inout AccessRecordWriter, method: [UInt8] = [], host: [UInt8] = [],
-    path: [UInt8] = [], caller: [UInt8] = [], requestID: [UInt8] = [], traceID: [UInt8] = []
+    path: [UInt8] = [], caller: [UInt8] = [], account: [UInt8] = [], subject: [UInt8] = [], requestID: [UInt8] = [],
+    traceID: [UInt8] = []
   ) {
     writer.append(
       record, at: instant, method: method.span, host: host.span, path: path.span, caller: caller.span,
-      requestID: requestID.span, traceID: traceID.span)
+      account: account.span, subject: subject.span, requestID: requestID.span, traceID: traceID.span)
   }
 
   private static func drained(_ writer: inout AccessRecordWriter) -> String {
@@ -149,6 +150,18 @@ import Testing
         + #""token_ms":0.000,"upstream_ms":7.000,"token_source":"identity_provider","outcome":"completed","#
         + #""caller":"127.0.0.1","request_id":"0af7","trace_id":"4bf9"}"# + "\n")
     #expect(writer.count == 0)
+  }
+
+  @Test func `a record says whose token was sent, and whose the caller's is`() {
+    var writer = AccessRecordWriter(format: .text, routes: [])
+    var record = AccessRecord()
+    record.credential = .account
+    Self.append(
+      record, to: &writer, caller: Array("127.0.0.1".utf8), account: Array("alice@contoso.com".utf8),
+      subject: Array("a b".utf8))
+    #expect(
+      Self.drained(&writer).hasSuffix(
+        " credential=account account=alice@contoso.com outcome=completed caller=127.0.0.1 caller_subject=\"a b\"\n"))
   }
 
   @Test func `what did not happen is left out`() {

@@ -49,6 +49,7 @@ enum Key: String, CaseIterable {
   case existing
   case familyTokens = "family_tokens"
   case federated
+  case identities
   case redirectURI = "redirect_uri"
   case field
   case fieldCount = "field_count"
@@ -206,6 +207,7 @@ extension SectionShape {
 
   static let log = SectionShape([
     (.level, .value), (.format, .value), (.access, .value), (.accessFile, .value),
+    (.identities, .value),
   ])
 
   static let cache = SectionShape([

@@ -12,6 +12,7 @@ extension SettingsDecoder {
     log.format = choice(section, .format, of: LogFormat.self) ?? log.format
     log.access = boolean(section, .access) ?? log.access
     log.accessFile = path(section, .accessFile)
+    log.identities = choice(section, .identities, of: RecordedIdentities.self) ?? log.identities
     return log
   }
 

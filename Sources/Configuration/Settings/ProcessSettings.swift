@@ -14,6 +14,8 @@ package struct LogSettings: Sendable, Hashable {
   package var access = true
   /// The file of those records; `nil` is standard output.
   package var accessFile: Located<String>?
+  /// How those records name people.
+  package var identities = RecordedIdentities.none
 
   /// The defaults.
   package init() {}

@@ -27,6 +27,7 @@ extension Settings {
       ConfiguredValue("log.format", log.format.rawValue, .standard),
       ConfiguredValue("log.access", "\(log.access)", .standard),
       ConfiguredValue("log.access_file", "standard output", .standard),
+      ConfiguredValue("log.identities", log.identities.rawValue, .standard),
       ConfiguredValue("limits.head_bytes", sizeText(limits.head.headBytes), .standard),
       ConfiguredValue("limits.target_bytes", sizeText(limits.head.targetBytes), .standard),
       ConfiguredValue("limits.field_count", "\(limits.head.fieldCount)", .standard),

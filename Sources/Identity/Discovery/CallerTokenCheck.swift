@@ -21,6 +21,8 @@ package struct BelievedClaims: Sendable, Hashable {
   package var expiresAt: UnixTime
   /// The tenant that issued it, where it names one.
   package var tenant: String?
+  /// Whom it is about: Entra's object id, else `sub`.
+  package var subject: String?
 }
 
 /// Judges callers' tokens by issuer, audience, keys and times.
@@ -92,7 +94,8 @@ package actor CallerTokenCheck {
     }
     guard let expiresAt = claims.expiresAt else { throw .token(.withoutExpiry) }
     return BelievedClaims(
-      until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant)
+      until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant,
+      subject: claims.object ?? claims.subject)
   }
 
   /// Whether the keys are the issuer's of this moment. Keys that are known stay where fetching fails, for a while.

@@ -3,8 +3,8 @@ internal import Glibc
 /// The directory of files that live as long as a process.
 package enum RuntimeDirectory {
   /// The directories in which this program's processes make such files, the own one first: systemd's
-  /// `RUNTIME_DIRECTORY` (systemd.exec(5)), a directory in `XDG_RUNTIME_DIR` (XDG Base Directory Specification), and the
-  /// one in /run of services and root.
+  /// `RUNTIME_DIRECTORY` (systemd.exec(5)), one in `XDG_RUNTIME_DIR` (XDG Base Directory Specification), and the one in
+  /// /run of services and root.
   package static func all(environment: [String: String]) -> [String] {
     let service = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     let user = environment["XDG_RUNTIME_DIR"].map { $0 + "/bearer-proxy" }

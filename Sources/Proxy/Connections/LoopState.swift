@@ -25,6 +25,8 @@ final class LoopState {
   let pools: [OriginPool]
   let metrics: MetricsWriter
   @exclusivity(unchecked) var accessRecords: AccessRecordWriter
+  /// The name of each slot's account, and the token that it was taken from.
+  @exclusivity(unchecked) private var recordedAccounts: [(value: UInt64, name: [UInt8])]
   /// Callers' own tokens.
   @exclusivity(unchecked) var callerTokens: CallerTokens
   @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
@@ -52,6 +54,7 @@ final class LoopState {
       known[entry] ?? OriginPool(entry.origin, limits: entry.limits, resolver: service.resolver, loop: loop)
     }
     metrics = service.registry.writer(loop.index)
+    recordedAccounts = service.subscriptions.map { _ in (0, []) }
     accessRecords = AccessRecordWriter(format: service.accessFormat, routes: service.routes.map(\.name))
   }
 
@@ -86,16 +89,25 @@ final class LoopState {
   /// Records a request; the line leaves with the next batch.
   func record(
     _ access: AccessRecord, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>, caller: Span<UInt8>,
-    requestID: Span<UInt8>, traceID: Span<UInt8>
+    account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {
     guard service.accessLog != nil else { return }
     let now = wallClock()
     accessRecords.append(
       access, at: LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds), method: method, host: host,
-      path: path, caller: caller, requestID: requestID, traceID: traceID)
+      path: path, caller: caller, account: account, subject: subject, requestID: requestID, traceID: traceID)
     if accessRecords.count >= Self.recordBatch || loop.now - lastFlush > Self.recordDelay || isSucceeded {
       flushAccessRecords()
     }
+  }
+
+  /// The account of a slot's token as access records name it; empty if they do not.
+  func recordedAccount(of value: BearerValue, slot: Int) -> [UInt8] {
+    if service.identities == .none { return [] }
+    if recordedAccounts[slot].value != value.id {
+      recordedAccounts[slot] = (value.id, service.identities.recorded(value.origin.account?.name))
+    }
+    return recordedAccounts[slot].name
   }
 
   /// Hands the access records to the writer.

@@ -44,7 +44,7 @@ extension Exchange {
       let claims = try await RequestScope.around(request.scope()) { () async throws(CallerTokenRefusal) in
         try await check.accept(text, certificate: name.certificate)
       }
-      let token = BelievedToken(name.digest, claims)
+      let token = BelievedToken(name.digest, claims, state.service.identities)
       state.callerTokens.keep(token, for: name)
       request.callerToken = token
     } catch {
@@ -121,7 +121,7 @@ extension Exchange {
   }
 
   /// Whether there is an `Authorization` that is not meant for the proxy itself.
-  private func callerSentAuthorization() -> Bool {
+  func callerSentAuthorization() -> Bool {
     guard let line = request.parser.head.fields.first(.authorization) else { return false }
     return request.headBytes.withBytes { !connection.ingress.rules.consumes(line, $0) }
   }

@@ -102,6 +102,7 @@ struct Exchange {
   func finish() {
     let (metrics, now) = (state.metrics, state.loop.now)
     request.record.total = (now - request.start).nanoseconds
+    request.record.credential = sentCredential
     let record = request.record
     let handles = state.service.metrics
     let row = handles.row(record.route)
@@ -115,7 +116,21 @@ struct Exchange {
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.
     let head = request.hasHead ? RecordedHead(request.parser.head) : RecordedHead()
-    head.record(record, request.headBytes, request.identity, caller: connection.ingress.peer, in: state)
+    var account: [UInt8] = []
+    if let slot = request.slot, let bearer = request.credential.bearer {
+      account = state.recordedAccount(of: bearer, slot: slot)
+    }
+    head.record(
+      record, request.headBytes, request.identity, caller: connection.ingress.peer, account: account,
+      subject: request.callerToken?.recordedSubject ?? [], in: state)
+  }
+
+  private var sentCredential: SentCredential {
+    switch request.credential.owner {
+    case .none: .none
+    case .caller: callerSentAuthorization() ? .kept : .none
+    case .proxy: request.slot.map { state.service.sentCredentials[$0] } ?? .none
+    }
   }
 }
 
@@ -136,12 +151,13 @@ struct RecordedHead {
   /// Hands a request's record to the loop's writer.
   func record(
     _ access: AccessRecord, _ head: borrowing ByteBuffer, _ identity: borrowing ByteBuffer, caller: [UInt8],
-    in state: LoopState
+    account: [UInt8] = [], subject: [UInt8] = [], in state: LoopState
   ) {
     let texts = head.bytes
     let ids = identity.bytes
     state.record(
       access, method: texts.extracting(method), host: texts.extracting(host), path: texts.extracting(path),
-      caller: caller.span, requestID: RequestIdentity.requestID(ids), traceID: RequestIdentity.traceID(ids))
+      caller: caller.span, account: account.span, subject: subject.span, requestID: RequestIdentity.requestID(ids),
+      traceID: RequestIdentity.traceID(ids))
   }
 }

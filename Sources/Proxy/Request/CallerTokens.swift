@@ -4,17 +4,21 @@
 internal import Bytes
 internal import Identity
 internal import Platform
+internal import Telemetry
 
 /// A caller's token that was believed. Confined to its loop.
 final class BelievedToken {
   let digest: Digest256
   let claims: BelievedClaims
+  /// Its subject as access records name it.
+  let recordedSubject: [UInt8]
   /// What it was exchanged for, by bearer slot: one for each route that this caller calls.
   private var bearers: [(slot: Int, value: BearerValue)] = []
 
-  init(_ digest: Digest256, _ claims: BelievedClaims) {
+  init(_ digest: Digest256, _ claims: BelievedClaims, _ identities: RecordedIdentities) {
     self.digest = digest
     self.claims = claims
+    recordedSubject = identities.recorded(claims.subject)
   }
 
   /// The token for a slot.

@@ -90,10 +90,14 @@ package struct ServiceRecords: Sendable {
   /// Where each request leaves a record; nil: nowhere.
   package var accessLog: OutputFile?
   package var accessFormat: LogFormat
+  /// How records name people.
+  package var identities: RecordedIdentities
 
   package init(
-    metrics: ServiceMetrics, registry: MetricsRegistry, accessLog: OutputFile? = nil, accessFormat: LogFormat = .json
+    metrics: ServiceMetrics, registry: MetricsRegistry, accessLog: OutputFile? = nil, accessFormat: LogFormat = .json,
+    identities: RecordedIdentities = .none
   ) {
+    self.identities = identities
     self.metrics = metrics
     self.registry = registry
     self.accessLog = accessLog
@@ -121,6 +125,7 @@ package final class Service: Sendable {
   let registry: MetricsRegistry
   let accessLog: OutputFile?
   let accessFormat: LogFormat
+  let identities: RecordedIdentities
   /// What routes need a person for.
   package let signInRequirements: SignInRequirements
   /// Where a person signs in for a route: a path of the listener, or a URL; nil where there are no pages.
@@ -131,6 +136,8 @@ package final class Service: Sendable {
   let upstreams: UpstreamCondition
   /// What `/readyz` waits for.
   let readiness: ReadinessRule
+  /// Whose tokens each slot holds.
+  let sentCredentials: [SentCredential]
   /// Which slot holds the tokens of a right.
   let slots: [AcquisitionKey: Int]
   /// The downstream connections of the process.
@@ -164,6 +171,8 @@ package final class Service: Sendable {
     registry = records.registry
     accessLog = records.accessLog
     accessFormat = records.accessFormat
+    identities = records.identities
+    sentCredentials = routed.subscriptions.map { SentCredential($0.key) }
     self.limits = limits
     self.description = description
     self.readiness = readiness
@@ -189,4 +198,16 @@ package final class ConnectionCount: Sendable {
 
   func opened() { open.add(1, ordering: .relaxed) }
   func closed() { open.subtract(1, ordering: .relaxed) }
+}
+
+extension SentCredential {
+  /// Of tokens of a right.
+  fileprivate init(_ key: AcquisitionKey) {
+    switch key.subject {
+    case .application: self = key.agent == nil ? .application : .agent
+    case .account: self = .account
+    case .agentUser: self = .agent
+    case .caller: self = .caller
+    }
+  }
 }

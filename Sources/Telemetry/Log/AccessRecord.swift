@@ -21,6 +21,42 @@ public enum TokenSource: UInt8, Sendable, Hashable {
   }
 }
 
+/// Whose token a request carried to its upstream.
+package enum SentCredential: UInt8, Sendable, Hashable {
+  case none
+  /// The application's own.
+  case application
+  /// A signed-in person's.
+  case account
+  /// The one that the caller's own was exchanged for.
+  case caller
+  /// An agent's, or that of its user account.
+  case agent
+  /// The `Authorization` that the caller sent.
+  case kept
+
+  var word: StaticString {
+    switch self {
+    case .none: "none"
+    case .application: "application"
+    case .account: "account"
+    case .caller: "caller"
+    case .agent: "agent"
+    case .kept: "kept"
+    }
+  }
+}
+
+/// How access records name people: accounts, and the subjects of callers' tokens.
+public enum RecordedIdentities: String, Sendable, Hashable, CaseIterable {
+  /// They are left out.
+  case none
+  /// By the SHA-256 of the name in hexadecimal digits. It hides a name only from readers who cannot guess it.
+  case hashed
+  /// By their names.
+  case plain
+}
+
 /// How a request ended.
 public enum RequestOutcome: UInt8, Sendable, Hashable {
   /// The upstream's answer was delivered whole.
@@ -64,6 +100,8 @@ public struct AccessRecord: Sendable, Hashable {
   public var upstream: UInt64?
   /// Where the token came from.
   public var tokenSource: TokenSource = .none
+  /// Whose token was sent.
+  package var credential: SentCredential = .none
   /// How the request ended.
   public var outcome: RequestOutcome = .completed
   /// What the upstream did wrong; `nil` where it did nothing wrong.

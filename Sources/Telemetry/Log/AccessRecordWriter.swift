@@ -28,10 +28,10 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
 
   /// Appends the record of one request that ended at `now`. Texts are as received, in any bytes; empty ones are left
   /// out. Of `path` only what stands before a `?` is recorded. `requestID` and `traceID` are the ids in hexadecimal;
-  /// `caller` is the caller's address.
+  /// `caller` is the caller's address; `account` and `subject` name whose token was sent and whose the caller's is.
   package mutating func append(
     _ access: AccessRecord, at now: LogInstant, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
-    caller: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
+    caller: Span<UInt8>, account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {
     record.begin(&lines, at: now, level: "info")
     record.message(&lines, "request")
@@ -49,12 +49,15 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
     if let token = access.token { record.field(&lines, "token_ms", nanoseconds: token) }
     if let upstream = access.upstream { record.field(&lines, "upstream_ms", nanoseconds: upstream) }
     record.field(&lines, "token_source", word: access.tokenSource.word)
+    if access.credential != .none { record.field(&lines, "credential", word: access.credential.word) }
+    text("account", account)
     record.field(&lines, "outcome", word: access.outcome.word)
     if let fault = access.fault { record.field(&lines, "reason", word: fault.word) }
     if let problem = access.problem { record.field(&lines, "problem", word: problem.word) }
     if let challenge = access.challenge { record.field(&lines, "challenge", word: challenge.word) }
     if let outcome = access.challengeOutcome { record.field(&lines, "challenge_outcome", word: outcome.word) }
     text("caller", caller)
+    text("caller_subject", subject)
     text("request_id", requestID)
     text("trace_id", traceID)
     record.end(&lines)

@@ -206,7 +206,7 @@ struct Composition {
       limits: settings.limits,
       records: ServiceRecords(
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
-        accessFormat: log.format),
+        accessFormat: log.format, identities: log.identities),
       description: ServiceDescription(configuration, since: first, machinery, cache: cacheCondition),
       readiness: settings.readyWhen,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
