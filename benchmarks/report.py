@@ -10,8 +10,8 @@ from statistics import median
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS, COUNTERS, NUMBERS = "results", "counters", "numbers"
-# The table that the repository's README repeats, and which of its columns.
-SHOWN, COLUMNS = "### 1 KiB, 64 connections, plain upstream", ["peer", "CPU µs/request", "× nginx", "p50"]
+# The tables that the repository's README repeats side by side, and which of their columns.
+SHOWN, COLUMNS = "### 1 KiB, 64 connections, ", ["CPU µs/request", "× nginx", "p50"]
 UPSTREAMS = {"plain": "plain upstream", "tls": "TLS upstream"}
 SIZES = {"1k": "1 KiB", "64k": "64 KiB", "1m": "1 MiB"}
 
@@ -92,20 +92,28 @@ def numbers(page):
     """The numbers that the repository's README repeats from this directory's."""
     results = section(page, RESULTS)[1]
     date = re.search(r"Measured (\S+)", results)[1]
+    plain, tls = (_rows(results, SHOWN + upstream) for upstream in UPSTREAMS.values())
+    shown = [["peer"] + ["plain: " + name for name in COLUMNS] + ["TLS: " + name for name in COLUMNS],
+             ["---"] + ["---:"] * 6]
+    shown += [[peer, *plain[peer], *tls[peer]] for peer in plain if peer in tls]
+    return "\n".join([
+        f"1 KiB, 64 connections, plain and TLS upstream, each proxy with one thread, measured {date}:", "",
+        *("| " + " | ".join(row) + " |" for row in shown), "",
+        section(page, COUNTERS)[1]])
+
+
+def _rows(results, heading):
+    """The shown columns of a table, by peer."""
     rows = []
-    for line in results.split(SHOWN + "\n", 1)[1].strip().splitlines():
+    for line in results.split(heading + "\n", 1)[1].strip().splitlines():
         if not line.startswith("|"):
             break
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
-    shown = [[row[rows[0].index(name)] for name in COLUMNS] for row in rows if row[0] != "floor"]
-    return "\n".join([
-        f"{SHOWN[4:]}, each proxy with one thread, measured {date}:", "",
-        *("| " + " | ".join(row) + " |" for row in shown), "",
-        section(page, COUNTERS)[1]])
+    return {row[0]: [row[rows[0].index(name)] for name in COLUMNS] for row in rows[2:]}
 
 
 def write(text):
     """Replaces the results in this directory's README and, if they were measured, the numbers in the repository's."""
     replace(HERE / "README.md", RESULTS, text)
-    if SHOWN in text:
+    if all(SHOWN + upstream in text for upstream in UPSTREAMS.values()):
         replace(HERE.parent / "README.md", NUMBERS, numbers((HERE / "README.md").read_text()))

@@ -15,11 +15,11 @@ func helpText(_ command: CommandName?) -> String {
       \(table(CommandName.allCases.map { ($0.rawValue, $0.summary) }))
 
       'bearer-proxy COMMAND --help' explains a command. Options beat the environment, which beats the file.
-      The configuration is what -c or BEARER_PROXY_CONFIG names, else the first that is there of ./proxy.yaml,
+      The configuration is what -c or BEARER_PROXY_CONFIG names, else the first that exists of ./proxy.yaml, \
       $XDG_CONFIG_HOME/bearer-proxy/proxy.yaml (~/.config/…) and /etc/bearer-proxy/proxy.yaml.
       Exit status: 0 done, 1 failed, 2 usage or configuration error, 3 interaction required.
 
-      """
+      """.wrapped()
   }
   let options = command.options.map { ($0.usage, $0.summary(in: command)) } + [("-h, --help", "Show this.")]
   return """
@@ -32,14 +32,29 @@ func helpText(_ command: CommandName?) -> String {
     Options:
     \(table(options))
 
-    """
+    """.wrapped()
 }
 
 private func table(_ rows: [(String, String)]) -> String {
   let width = rows.map(\.0.count).max() ?? 0
   return rows.map { left, right in
-    "  \(left)\(String(repeating: " ", count: width - left.count))  \(right)"
+    "  \(left)\(String(repeating: " ", count: width - left.count))  \(right)".wrapped(indentation: width + 4)
   }.joined(separator: "\n")
+}
+
+extension String {
+  /// The text with lines of at most 80 columns; the lines that this adds are indented.
+  func wrapped(indentation: Int = 0) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      var lines: [String] = []
+      var rest = line
+      while rest.count > 80, let blank = rest.prefix(81).dropFirst(indentation + 1).lastIndex(of: " ") {
+        lines.append(String(rest[..<blank]))
+        rest = String(repeating: " ", count: indentation) + rest[rest.index(after: blank)...]
+      }
+      return (lines + [String(rest)]).joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
 }
 
 extension CommandName {
@@ -77,53 +92,48 @@ extension CommandName {
     }
   }
 
-  /// What else there is to know.
+  /// What else there is to know, one paragraph to a line.
   var details: String {
     switch self {
     case .run:
       "Listens where the configuration says, until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
     case .check:
       """
-      Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or says that there is none and exits 0.
+      Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or reports that there is none and exits 0. \
       What is allowed and hardly ever meant is a warning.
-      With --live each route's chain is tried, link by link: the authority's metadata, a token, the redirect URI of a
+      With --live each route's chain is tried, link by link: the authority's metadata, a token, the redirect URI of a \
       sign-in, the provider's clock, name, connection and TLS of the upstream, and a GET of the route's 'probe'. Each \
-      has
-      its time, its verdict, and what to do. Exits 0 where all
-      is well, 3 where only a person's sign-in is missing, and 1 otherwise.
+      has its time, its verdict, and what to do. Exits 0 if all is well, 3 if only a person's sign-in is missing, and 1 \
+      otherwise.
       """
     case .login:
       """
-      Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the
-      cache's file. A proxy that runs notices within a second. Nothing is kept of another person than the route's \
-      account, or
-      than the only one who is signed in; where it is open who is meant, you are asked once. Exits 3 where the \
-      provider or
-      the person says no, 1 for every other bad end, such as another person than the one who is meant.
+      Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the \
+      cache's file. A running proxy notices within a second.
+      Nothing is kept of another person than the route's account, or than the only one who is signed in; if several are \
+      possible, you are asked once. Exits 3 if the provider or the person says no, 1 for every other bad end, such as \
+      another person than the one who is meant.
       """
     case .accounts:
       "Reads the cache; asks no provider. Never shows a token."
     case .logout:
       """
-      Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: where several \
-      know
+      Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: if several know \
       a person of that name, it asks, or takes --application. A running proxy notices within a second.
-      With --revoke, the provider ends the refresh tokens first; where it does not, nothing is removed.
+      With --revoke, the provider ends the refresh tokens first; if it does not, nothing is removed.
       The sign-in of the person's browser at the provider is another one and stays.
       """
     case .token:
-      "Asks the identity provider as the proxy would for this route. Exits 3 where a person has to sign in first."
+      "Asks the identity provider as the proxy would for this route. Exits 3 if a person has to sign in first."
     case .status:
       """
-      Asks at the configuration's admin listener. Exits 0 where the instance is ready, as /readyz says it, and 1 where \
-      it is
-      not or does not answer.
+      Asks the instance that runs with this configuration, also if the file has mistakes by now. Exits 0 if the \
+      instance is ready, as /readyz says it, and 1 if it is not or does not answer.
       """
     case .initialise:
       """
       Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret \
-      goes into
-      a file of its own, which no other user may read.
+      goes into a file of its own, which no other user may read.
       """
     case .completion:
       """
