@@ -99,20 +99,20 @@ extension CommandName {
       "Listens where the configuration says, until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
     case .check:
       """
-      Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or reports that there is none and exits 0. \
-      What is allowed and hardly ever meant is a warning.
+      Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or reports that there is none and exits \
+      0. What is allowed and hardly ever meant is a warning.
       With --live each route's chain is tried, link by link: the authority's metadata, a token, the redirect URI of a \
       sign-in, the provider's clock, name, connection and TLS of the upstream, and a GET of the route's 'probe'. Each \
-      has its time, its verdict, and what to do. Exits 0 if all is well, 3 if only a person's sign-in is missing, and 1 \
-      otherwise.
+      has its time, its verdict, and what to do. Exits 0 if all is well, 3 if only a person's sign-in is missing, and \
+      1 otherwise.
       """
     case .login:
       """
       Opens a browser on this machine, or shows a code for a browser elsewhere, and keeps what comes of it in the \
       cache's file. A running proxy notices within a second.
-      Nothing is kept of another person than the route's account, or than the only one who is signed in; if several are \
-      possible, you are asked once. Exits 3 if the provider or the person says no, 1 for every other bad end, such as \
-      another person than the one who is meant.
+      Nothing is kept of another person than the route's account, or than the only one who is signed in; if several \
+      are possible, you are asked once. Exits 3 if the provider or the person says no, 1 for every other bad end, such \
+      as another person than the one who is meant.
       """
     case .accounts:
       "Reads the cache; asks no provider. Never shows a token."
