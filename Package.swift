@@ -24,6 +24,7 @@ let package = Package(
     .executable(name: "bearer-proxy-demo", targets: ["bearer-proxy-demo"]),
   ],
   targets: [
+    .target(name: "CPriority"),
     .target(name: "CSystem"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -52,8 +53,8 @@ let package = Package(
     .executableTarget(
       name: "bearer-proxy",
       dependencies: [
-        "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Routing", "Tokens", "HTTP", "Telemetry",
-        "Bytes",
+        "CPriority", "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Routing", "Tokens", "HTTP",
+        "Telemetry", "Bytes",
       ],
       swiftSettings: strict),
     .target(

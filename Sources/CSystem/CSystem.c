@@ -129,17 +129,6 @@ void csystem_release_text_pages(void) {
 
 void csystem_trim_heap(void) { malloc_trim(0); }
 
-int csystem_process_priority(void) {
-  errno = 0;
-  int given = getpriority(PRIO_PROCESS, getpid());
-  return errno == 0 ? given : 0;
-}
-
-void csystem_take_process_priority(void) {
-  int given = csystem_process_priority();
-  if (given != getpriority(PRIO_PROCESS, 0)) setpriority(PRIO_PROCESS, 0, given);
-}
-
 int csystem_forbid_dumps(void) {
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);

@@ -1,5 +1,7 @@
 // The entry point: words in, one command performed, exit status out.
 
+// For its `setpriority`, which takes the place of the C library's.
+import CPriority
 import FoundationEssentials
 import Glibc
 import Platform

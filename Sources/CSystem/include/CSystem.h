@@ -58,10 +58,6 @@ int csystem_processor_count(void);
 void csystem_release_text_pages(void);
 /// Gives free heap back to the system.
 void csystem_trim_heap(void);
-/// The nice value of the process, which is that of its first thread (setpriority(2)).
-int csystem_process_priority(void);
-/// Gives the calling thread the nice value of the process.
-void csystem_take_process_priority(void);
 
 /// Forbids core files and other processes of the same user to read this one's memory; 0, or -1 with errno.
 int csystem_forbid_dumps(void);

@@ -156,8 +156,6 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   // MARK: The loop
 
   private func turn() {
-    // Dispatch gives its threads the priority of an ordinary process, whatever this one was started with.
-    csystem_take_process_priority()
     runner.store(UInt(pthread_self()), ordering: .relaxed)
     present = .now
     var lastActivity = now

@@ -27,9 +27,6 @@ package enum Machine {
     _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// The nice value that this process was started with.
-  package static var niceness: Int { Int(csystem_process_priority()) }
-
   /// How far a process has been confined.
   package enum Confinement: Sendable, Hashable {
     /// No privileges can be gained, no program run, and no file changed outside the given directories (Landlock, in
@@ -74,8 +71,6 @@ package enum Machine {
     case actAsOwner = 3
     /// Listens at ports below 1024.
     case listenAtLowPorts = 10
-    /// Gives threads a higher priority (a lower nice value).
-    case takePriority = 23
   }
 
   /// Gives up every capability but these, for good. Call it before the first other thread is started.

@@ -21,16 +21,14 @@ extension Settings {
 
 extension Settings {
   /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may
-  /// work in a directory of another user, the one for low ports where a listener has one, and the one by which event
-  /// loops take a priority above the ordinary that the process was started with. A user of its own needs none of the
-  /// first.
-  func neededCapabilities(isRoot: Bool, niceness: Int) -> Set<Machine.Capability> {
+  /// work in a directory of another user, and the one for low ports if a listener has one. A user of its own needs none
+  /// of the former.
+  func neededCapabilities(isRoot: Bool) -> Set<Machine.Capability> {
     var needed: Set<Machine.Capability> = []
     if isRoot { needed = [.changeOwner, .overrideModes, .readAnything, .actAsOwner] }
     let addresses = listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? [])
     let hasLowPort = addresses.contains { (1..<1024).contains($0.port) }
     if hasLowPort { needed.insert(.listenAtLowPorts) }
-    if niceness < 0 { needed.insert(.takePriority) }
     return needed
   }
 }

@@ -56,7 +56,7 @@ struct RunCommand {
   /// Why capabilities that are not needed could not be dropped; nil where they were.
   private func dropCapabilities(_ settings: Settings) -> SystemError? {
     do throws(SystemError) {
-      _ = try Machine.keepCapabilities(settings.neededCapabilities(isRoot: Machine.isRoot, niceness: Machine.niceness))
+      _ = try Machine.keepCapabilities(settings.neededCapabilities(isRoot: Machine.isRoot))
       return nil
     } catch {
       return error
