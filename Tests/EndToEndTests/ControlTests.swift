@@ -19,7 +19,8 @@ struct ControlTests {
     let file = try directory.write("listeners: [{address: 127.0.0.1:0}]\nadmin: \(admin)\n" + rest, to: "control.yaml")
     chmod(file, 0o600)
     if !launcher.isEmpty { chown(file, 65534, 65534) }
-    let process = try ChildProcess("bearer-proxy", launcher + [binary(), "run", "-c", file], in: directory)
+    let program = launcher.isEmpty ? try binary() : try await publicBinary(in: directory)
+    let process = try ChildProcess("bearer-proxy", launcher + [program, "run", "-c", file], in: directory)
     let isUp = try await eventually { try await curl(probe).status == 200 }
     guard isUp else { throw TestSupportError("no answer: \(process.errors)") }
     return process

@@ -132,12 +132,13 @@ struct FileSafetyTests {
     chmod(directory.file("shared"), 0o1777)
     let file = try directory.write(Self.listener + Self.route + "cache: {file: shared/cache.json}\n", to: "proxy.yaml")
     chmod(file, 0o644)
+    let program = try await publicBinary(in: directory)
     for end in [".lockfile", ".refreshlock", ".challenges", ".challenges.lockfile"] {
       let name = "cache.json\(end)"
       let laid = try directory.write("1 other", to: "shared/" + name)
       chown(laid, Self.stranger, Self.stranger)
       for user in [0, Self.service] {
-        let result = try await run(asUser(user) + [binary(), "run", "-c", file])
+        let result = try await run(asUser(user) + [program, "run", "-c", file])
         #expect(result.status == 2)
         #expect(
           result.errors.contains("\(name) beside it belongs to another user (uid \(Self.stranger)); remove that file"),
@@ -166,7 +167,7 @@ struct FileSafetyTests {
         scopes: [orders.read]}}
         """, to: "proxy.yaml")
     chown(file, Self.service, Self.service)
-    let command = try [binary(), "token", "-c", file, "--route", "orders"]
+    let command = [try await publicBinary(in: directory), "token", "-c", file, "--route", "orders"]
     #expect(try await run(command).status == 0)
     _ = try await run([binary(), "check", "-c", file, "--live"])
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.file("state"))

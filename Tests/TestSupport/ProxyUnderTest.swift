@@ -14,6 +14,13 @@ package func binary(_ name: String = "bearer-proxy") throws -> String {
   return path
 }
 
+/// A copy of `bearer-proxy` in `directory`, with its libraries, for users who may not enter the repository's folder.
+package func publicBinary(in directory: TemporaryDirectory) async throws -> String {
+  let program = try binary()
+  try await succeed([testsDirectory + "/placing/public-copy", program, directory.path])
+  return directory.file("bearer-proxy")
+}
+
 /// A running `bearer-proxy run`.
 package struct ProxyUnderTest: Sendable {
   /// The port of 127.0.0.1 it serves callers on.

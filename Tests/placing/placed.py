@@ -159,6 +159,7 @@ class Place:
     def start(self, *words: str, **options: object) -> subprocess.Popen:
         return subprocess.Popen(
             self.words(*words),
+            cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -200,11 +201,14 @@ class Image(Place):
 
 
 class Unit(Place):
-    """The filters of a systemd unit, on this system's files."""
+    """The filters of a systemd unit, on this system's files. Another user reads them, who cannot enter every folder."""
 
     def __init__(self, unit: str, binary: str, directory: pathlib.Path, certificates_at: pathlib.Path) -> None:
         super().__init__(directory, certificates_at)
-        self.unit, self.binary = unit, binary
+        self.unit, self.launcher = (shutil.copyfile(file, directory / pathlib.Path(file).name)
+                                    for file in (unit, HERE / "as_unit.py"))
+        subprocess.run([HERE / "public-copy", binary, directory], check=True)
+        self.binary = str(directory / pathlib.Path(binary).name)
         self.configuration_path, self.secrets_path, self.state_path = map(
             str, (self.configuration, self.secrets, self.state)
         )
@@ -213,7 +217,7 @@ class Unit(Place):
 
     def words(self, *words: str) -> list[str]:
         other = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] if os.geteuid() == 0 else []
-        return [*other, "/usr/bin/python3", str(HERE / "as_unit.py"), self.unit, self.binary, *words]
+        return [*other, "/usr/bin/python3", str(self.launcher), str(self.unit), self.binary, *words]
 
     def program(self, process: subprocess.Popen) -> int:
         return process.pid
@@ -285,7 +289,8 @@ routes:
             except OSError:
                 pass
             time.sleep(0.02)
-        expect(status == 200, "becomes ready" if status == 200 else f"does not become ready: {text}")
+        told = f"/readyz responds {text}" if process.poll() is None else f"it ended with status {process.poll()}"
+        expect(status == 200, "becomes ready" if status == 200 else f"does not become ready: {told}")
         child = place.program(process)
         inspect(child)
         status, text = get(traffic, "/orders/42?expand=lines")
@@ -300,6 +305,7 @@ routes:
         expect(process.returncode == 0, f"SIGTERM ends it with status {process.returncode}")
         expect('"landlock":' in output + errors or not landlock_version(), "confines itself with what the kernel has")
         expect(TOKEN not in output + errors and SECRET not in output + errors, "neither token nor secret is logged")
+        expect(all(line[0] + line[-1] == "{}" for line in (output + errors).splitlines()), "every line is a record")
     finally:
         if process.poll() is None:
             # The program first: it would live on without the process that began its namespace, and hold its output
