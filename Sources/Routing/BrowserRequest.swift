@@ -16,7 +16,7 @@ enum BrowserRequest {
     case ownPage
     /// A page of another origin.
     case otherPage
-    /// A page, but the browser does not say which.
+    /// A page, but the browser does not say which; or the browser itself, perhaps because a page made it.
     case unknownPage
     /// A page that lists addresses to be fetched before a person asks for them.
     case speculation
@@ -39,13 +39,17 @@ enum BrowserRequest {
       if isSpeculation(head, bytes), !isOwn { return .speculation }
       if isOwn { return isUnsupported(head, bytes) ? .unknownPage : .ownPage }
       // Anything but `none` a page caused (Fetch Metadata §2.3).
-      return bytes.extracting(site.value).equalsIgnoringCase("none") ? .person : .otherPage
+      guard bytes.extracting(site.value).equalsIgnoringCase("none") else { return .otherPage }
+      if isOpened(head, bytes) { return .person }
+      // An extension, which may be one of the listed origins.
+      return head.fields.contains(.origin) ? .otherPage : .unknownPage
     }
     if isSpeculation(head, bytes) { return .speculation }
     // Browsers before Fetch metadata still send Origin; so do WebSocket handshakes, and preflights of reports.
     if let origin = head.fields.first(.origin) {
       return isOwn(bytes.extracting(origin.value), head, bytes) ? .ownPage : .otherPage
     }
+    if isBelowFetch(head, bytes) { return .unknownPage }
     guard judgesUnmarked, !isMarked(head, bytes), isBrowser(head, bytes) else { return .program }
     guard let referer = head.fields.first(.referer) else { return .unknownPage }
     return isOwn(bytes.extracting(referer.value), head, bytes) ? .ownPage : .otherPage
@@ -80,6 +84,35 @@ enum BrowserRequest {
     let value = bytes.extracting(line.value)
     return value.equalsIgnoringCase("prefetch") || value.equalsIgnoringCase("prerender")
       || value.equalsIgnoringCase("preview")
+  }
+
+  /// Whether a request without a page behind it opens the address in a window or tab, which is what persons do. All
+  /// others of the kind a browser sends by itself, also to addresses that a server of another site names: the issuer of
+  /// its certificate (Chromium), the revocation service of its certificate (Firefox), the certificate of a signed
+  /// exchange, a proxy's script. `Sec-Fetch-Dest` is the younger field.
+  private static func isOpened(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard let mode = head.fields.first(.secFetchMode), bytes.extracting(mode.value).equalsIgnoringCase("navigate")
+    else { return false }
+    if let destination = head.fields.first(.secFetchDest) {
+      return bytes.extracting(destination.value).equalsIgnoringCase("document")
+    }
+    guard let user = head.fields.first(named: Array("sec-fetch-user".utf8), in: bytes) else { return false }
+    return bytes.extracting(user.value).equalsIgnoringCase("?1")
+  }
+
+  /// Whether Chromium sends the request from below the layer that adds Fetch metadata, and `Accept` too: for a proxy's
+  /// script, whose address the network can name. Programs that call themselves `Mozilla/` name no engine.
+  private static func isBelowFetch(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard !head.fields.contains(.accept), let agent = head.fields.first(.userAgent) else { return false }
+    let value = bytes.extracting(agent.value)
+    let name: StaticString = "applewebkit/"
+    let count = name.utf8CodeUnitCount
+    guard value.count >= count else { return false }
+    for start in 0...(value.count - count)
+    where value.extracting(start..<(start + count)).equalsIgnoringCase(name) {
+      return true
+    }
+    return false
   }
 
   /// Whether nothing supports the browser's word that the listener's own page is behind a request: Chromium fetches the

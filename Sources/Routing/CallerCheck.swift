@@ -12,14 +12,15 @@ package final class CallerCheck: Sendable {
   package let rules: CallerRules
   /// Whether browsers may call by a name for which they send no Fetch metadata.
   private let hasUnmarkedNames: Bool
+  /// Whether callers must show a secret in a field or a token of their own. No page can: who shows one is a program.
+  private let needsProof: Bool
 
   /// `names`: hosts accepted, in lower case and without port; `nil` accepts any. `isReachedInClear`: whether browsers
   /// can connect without TLS.
   package init(names: [String]?, rules: CallerRules = CallerRules(), isReachedInClear: Bool = false) {
     self.names = names?.map { Array($0.utf8) }
     self.rules = rules
-    // A page cannot bring a secret in a field or a token of the caller's own: a caller that shows one is no page.
-    let needsProof = rules.header != nil || rules.bearer != nil
+    needsProof = rules.header != nil || rules.bearer != nil
     hasUnmarkedNames =
       isReachedInClear && rules.refusesCrossSite && !needsProof
       && (self.names?.contains { !BrowserRequest.isMarked(host: $0.span) } ?? true)
@@ -28,7 +29,7 @@ package final class CallerCheck: Sendable {
   /// Judges a request head.
   package func judge(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
     if !isNamed(head, bytes) { return .unknownHost }
-    if hasUnmarkedNames || head.fields.containsAny(of: BrowserRequest.fields),
+    if hasUnmarkedNames || head.fields.containsAny(of: BrowserRequest.fields) || !head.fields.contains(.accept),
       let refusal = judgeBrowser(head, bytes)
     {
       return refusal
@@ -56,7 +57,7 @@ package final class CallerCheck: Sendable {
     return switch source {
     case .program, .person, .ownPage, .serviceWorker: nil
     case .otherPage: isAllowedOrigin(head, bytes) ? nil : .crossSite
-    case .unknownPage: .unknownPage
+    case .unknownPage: needsProof ? nil : .unknownPage
     case .speculation: .speculative
     }
   }

@@ -143,7 +143,7 @@ package enum CallerRefusal: Error, Sendable, Hashable {
   /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` or `Referer` that is not
   /// the host).
   case crossSite
-  /// A browser sends the request and does not say which page is behind it.
+  /// A browser sends the request and does not say which page is behind it, or that a person opened the address.
   case unknownPage
   /// A browser fetches ahead of time what a page lists, and does not say that the page is the listener's own.
   case speculative

@@ -49,7 +49,9 @@ struct ListenerTests {
   @Test(arguments: [
     (["-H", "Host: evil.example"], 421), (["-H", "Host: localhost"], 200), (["-H", "Host: LOCALHOST:80"], 200),
     (["-H", "Sec-Fetch-Site: cross-site"], 403), (["-H", "Sec-Fetch-Site: same-site"], 403),
-    (["-H", "Sec-Fetch-Site: none"], 200), (["-H", "Sec-Fetch-Site: same-origin"], 200),
+    (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate", "-H", "Sec-Fetch-Dest: document"], 200),
+    (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: no-cors", "-H", "Sec-Fetch-Dest: empty"], 403),
+    (["-H", "Sec-Fetch-Site: same-origin"], 200),
     (["-H", "Origin: https://evil.example"], 403), (["-H", "Origin: null"], 403),
     (["-X", "OPTIONS", "-H", "Origin: https://evil.example", "-H", "Access-Control-Request-Method: PUT"], 403),
     (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Purpose: prefetch"], 403),

@@ -34,7 +34,9 @@ import Tokens
 
   @Test(arguments: [
     ("", true),
-    ("Sec-Fetch-Site: same-origin", true), ("Sec-Fetch-Site: none", true), ("sec-fetch-site: NONE", true),
+    ("Sec-Fetch-Site: same-origin", true),
+    ("Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document", true),
+    ("sec-fetch-site: NONE\r\nsec-fetch-mode: NAVIGATE\r\nsec-fetch-user: ?1", true),
     ("Sec-Fetch-Site: same-site", false), ("Sec-Fetch-Site: cross-site", false), ("Sec-Fetch-Site:", false),
     ("Sec-Fetch-Site: unheard-of", false),
     ("Origin: http://localhost:8080", true), ("Origin: https://localhost:8080", true),
@@ -79,6 +81,43 @@ import Tokens
     BrowserRow(fields: "Sec-Fetch-Site: same-origin|Purpose: prefetch"),
     // A field of a program's own.
     BrowserRow(fields: "Purpose: billing"),
+    // Who types an address, follows a bookmark, reloads, restores a window, shows a page's source: Chromium 156 and
+    // Firefox 153; Safari, which says nothing of the person; Chromium 79, which says nothing of the destination.
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-User: ?1|Sec-Fetch-Dest: document"),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: document"),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-User: ?1"),
+    // The issuer of a certificate and a proxy's script (Chromium and Firefox); a revocation service (Firefox, a POST).
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty", refusal: .unknownPage),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty|Accept: */*|Pragma: no-cache",
+      refusal: .unknownPage),
+    // The certificate of a signed exchange.
+    BrowserRow(
+      fields: "Accept: application/cert-chain+cbor|Sec-Fetch-Site: none|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty",
+      refusal: .unknownPage),
+    // What no browser sends by itself today, and no person either.
+    BrowserRow(fields: "Sec-Fetch-Site: none", refusal: .unknownPage),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate", refusal: .unknownPage),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: cors|Sec-Fetch-Dest: empty", refusal: .unknownPage),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: image", refusal: .unknownPage),
+    BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: websocket", refusal: .unknownPage),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: document|Sec-Fetch-User: ?1",
+      refusal: .unknownPage),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: iframe|Sec-Fetch-User: ?1",
+      refusal: .unknownPage),
+    // An extension that may read the listener's host.
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: cors|Sec-Fetch-Dest: empty|Origin: chrome-extension://abc",
+      refusal: .crossSite),
+    BrowserRow(
+      fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: cors|Sec-Fetch-Dest: empty|Origin: https://app.example"),
+    // A proxy's script, as Chromium asks for it: without any Fetch metadata. Programs say `Accept`, or no engine.
+    BrowserRow(fields: engine, refusal: .unknownPage), BrowserRow(fields: engine + "|Accept: */*"),
+    BrowserRow(fields: "User-Agent: Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0; en-US) PowerShell/7.4.1"),
+    BrowserRow(fields: "User-Agent: Go-http-client/1.1"), BrowserRow(fields: "User-Agent: AppleWebKit"),
     // A payment method's manifest, which any page may name.
     BrowserRow(
       fields: "Sec-Fetch-Site: same-origin|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty", refusal: .unknownPage),
@@ -98,6 +137,9 @@ import Tokens
     BrowserRow(fields: "service-worker: script", refusal: .serviceWorker),
   ]
 
+  private static let engine =
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
+
   @Test(arguments: purposeRows) func `what a browser fetches ahead of time, or for no page it names, is turned away`(
     row: BrowserRow
   ) throws {
@@ -107,6 +149,15 @@ import Tokens
     // Anyone may call, but a worker would be in other routes' way.
     let open = CallerCheck(names: nil, rules: CallerRules(isOpen: true), isReachedInClear: true)
     try withFields(row) { #expect(open.judge($0, $1) == (row.refusal == .serviceWorker ? .serviceWorker : nil)) }
+    guard row.refusal == .unknownPage else { return }
+    // No server can make a browser bring a secret: an extension or an application that brings it is served.
+    var proof = CallerRules()
+    proof.header = CallerRules.Header(name: "X-Key", value: Secret("0123456789abcdef"))
+    let known = CallerCheck(names: ["localhost"], rules: proof)
+    try withFields(row) { #expect(known.judge($0, $1) == .missingSecret) }
+    var keyed = row
+    keyed.fields += "|X-Key: 0123456789abcdef"
+    try withFields(keyed) { #expect(known.judge($0, $1) == nil) }
   }
 
   private static let chromium = "User-Agent: Mozilla/5.0 (X11; Linux x86_64)|Accept-Language: en"
@@ -140,7 +191,8 @@ import Tokens
     BrowserRow(host: own, fields: chromium + "|Origin: http://proxy.example:8080"),
     BrowserRow(host: own, fields: chromium + "|Origin: https://app.example"),
     // Something in front speaks TLS, and passes on what the browser says.
-    BrowserRow(host: own, fields: chromium + "|Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate"),
+    BrowserRow(
+      host: own, fields: chromium + "|Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: document"),
     // Programs: curl, wget, Python, Java, Node's fetch, one that names a page it read.
     BrowserRow(host: own, fields: "User-Agent: curl/8.5.0|Accept: */*"), BrowserRow(host: own, fields: "Accept: */*"),
     BrowserRow(host: own, fields: "User-Agent: Wget/1.21|Accept-Encoding: identity"),

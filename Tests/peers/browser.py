@@ -63,7 +63,7 @@ class Browser:
                 "--no-first-run",
                 "--disable-background-networking",
                 "--disable-component-update",
-                "--no-proxy-server",
+                *([] if any(switch.startswith("--proxy-") for switch in switches) else ["--no-proxy-server"]),
                 "--window-size=760,900",
                 "--user-data-dir=" + os.path.join(folder, "profile"),
                 *switches,

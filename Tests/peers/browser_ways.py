@@ -2,7 +2,9 @@
 address.
 
 MARKUP stands in one page, each of SCRIPTS is run on one page, and each of pages() is a page of its own: its fields and
-its text. SILENT says why nothing is to be seen of a way in headless Chromium 156; these are tried all the same.
+its text. Three names that are no fields' say what else its server does: `103` (early hints), `issuer` (its certificate
+says where its issuer is to be had) and `exchange` (the page is a signed exchange, which says where its certificate is).
+SILENT says why nothing is to be seen of a way in headless Chromium 156; these are tried all the same.
 """
 
 import json
@@ -170,6 +172,8 @@ def pages(to):
         "background-fetch": ({}, "<script>navigator.serviceWorker.register('/worker.js')"
                                  ".then(() => navigator.serviceWorker.ready)"
                                  ".then(worker => worker.backgroundFetch.fetch('x', ['%s']))</script>" % to),
+        "certificate-issuer": ({"issuer": to}, ""),
+        "signed-exchange": ({"exchange": to}, ""),
         "service-worker-fetch": ({}, "<script>navigator.serviceWorker.register('/worker.js?%s')</script>" % to),
     }
 
@@ -185,7 +189,7 @@ SILENT = {
     "service-worker": "the script of a service worker is of the page's origin",
     "link-prerender": "replaced by speculation rules",
     "link-preconnect": "a connection without a request",
-    "link-search": "taken up in a window with an address bar",
+    "link-search": "taken up in a window with an address bar; marked as another site's there",
     "field-stylesheet": "not a relation that Chromium takes in this field",
     "rules-prefetch-anonymous": "needs a proxy of the browser's maker",
     "rules-prerender-blank": "in a window of its own only for the page's own site, whose pages try it",
@@ -203,8 +207,11 @@ SILENT = {
 UNMARKED = {
     "img", "img-no-referrer", "script", "iframe-no-referrer", "fetch", "fetch-no-referrer", "fetch-disguised",
     "fetch-post", "form-get", "form-post", "link-click", "window-open", "location", "location-no-referrer",
-    "link-prefetch", "websocket",
+    "link-prefetch", "websocket", "certificate-issuer",
 }
 
-# Reports go to https addresses alone; early hints are taken over HTTP/2 alone.
-SECURE = {"csp-report-to", "policy-report", "nel", "early-hints"}
+# Reports go to https addresses alone, and so do requests for a signed exchange's certificate; early hints are taken
+# over HTTP/2 alone.
+SECURE = {"csp-report-to", "policy-report", "nel", "early-hints", "signed-exchange"}
+# Of these the page asks at once; of the others when the browser likes, whatever page it shows then.
+PROMPT = {"early-hints", "signed-exchange"}

@@ -22,7 +22,7 @@ import time
 
 import browser_ways as ways
 from browser import Browser, check
-from page_servers import serve, serve_hints, stored, tls
+from page_servers import exchange, issued, serve, serve_hints, stored, tls
 
 # The kinds of page, each with the listener it tries, and whether it has all pages of browser_ways, or those of LIKELY.
 KINDS = {
@@ -120,7 +120,7 @@ class Attack:
 
     def page(self, way, fields, text):
         """Stores a page; its address."""
-        if "xml" not in text[:9]:
+        if isinstance(text, str) and "xml" not in text[:9]:
             text = "<!doctype html><title>A page</title>" + text
         path = "/%s-%s.html" % (self.name, way)
         if self.kind == "sandbox":
@@ -158,14 +158,19 @@ class Attack:
         for way in ways.pages(""):
             if KINDS[self.name] or way in LIKELY:
                 fields, text = ways.pages(self.to(way))[way]
+                if "issuer" in fields:
+                    text = '<img src="https://foreign.example:%d/">' % serve(context=issued(fields.pop("issuer")))
+                if "exchange" in fields:
+                    # Shown where its certificate is of no use: a page.
+                    text = exchange("https://foreign.example:%d/" % self.walk.secure, fields.pop("exchange"))
+                    fields = {"Content-Type": "application/signed-exchange;v=b3", "X-Content-Type-Options": "nosniff"}
                 if "103" in fields:
                     context = tls(self.walk.options.certificate, self.walk.options.key, ["h2"])
                     address = "https://foreign.example:%d/" % serve_hints(context, fields["103"])
                 else:
                     address = self.page(way, fields, text)
                 browser.go(address)
-                # Reports come when the browser likes, whatever page it shows then.
-                self.settle([way] if way not in ways.SECURE or way == "early-hints" else [])
+                self.settle([way] if way not in ways.SECURE or way in ways.PROMPT else [])
         self.settle(ways.SECURE)
         # Away from the last page, for it may go on asking.
         browser.go("about:blank")
@@ -234,6 +239,23 @@ class Walk:
             check(read(browser, "service-worker", script) == "refused", "but it installs no service worker")
 
 
+def configure(options, folder, *switches):
+    """What a network may name to a browser: where the script is that finds a proxy for each request (PAC)."""
+    arrivals = Arrivals(options.log)
+    origins = {"clear": "http://localhost:%d" % options.proxy, "named": "http://proxy.example:%d" % options.proxy,
+               "tls": "https://localhost:%d" % options.secure}
+    for name, origin in origins.items():
+        path = "/seen/pac/" + name
+        os.mkdir(os.path.join(folder, name))
+        browser = Browser(os.path.join(folder, name), "--proxy-pac-url=" + origin + path, *switches)
+        try:
+            browser.go("about:blank")
+            arrivals.settle({path})
+            check(arrivals.seen.get(path) == {403}, "a proxy's script is refused: " + name, arrivals.seen.get(path))
+        finally:
+            browser.end()
+
+
 def key_digest(certificate):
     """The digest by which Chromium is told to trust a key: one that it merely ignores counts less than a good one."""
     def openssl(*arguments, text=None):
@@ -253,11 +275,13 @@ def main():
     parser.add_argument("--print", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        browser = Browser(
-            folder, "--host-resolver-rules=MAP *.example 127.0.0.1", "--short-reporting-delay",
-            "--disable-popup-blocking", "--autoplay-policy=no-user-gesture-required",
-            "--enable-experimental-web-platform-features",
+        switches = (
+            "--host-resolver-rules=MAP *.example 127.0.0.1",
             "--ignore-certificate-errors-spki-list=" + key_digest(options.certificate))
+        configure(options, folder, *switches)
+        browser = Browser(
+            folder, *switches, "--short-reporting-delay", "--disable-popup-blocking",
+            "--autoplay-policy=no-user-gesture-required", "--enable-experimental-web-platform-features")
         try:
             walk = Walk(options, folder)
             walk.read(browser)

@@ -1,11 +1,19 @@
 """Servers of pages that attack: whatever is put into `stored` is served, over HTTP/1.1 and TLS; and one page over
-HTTP/2 with early hints, which Chromium takes over no earlier version. Only the standard library is used."""
+HTTP/2 with early hints, which Chromium takes over no earlier version. Two more make a browser ask a third party before
+it shows anything: a certificate that says where its issuer is, and a signed exchange that says where its certificate
+is. Only the standard library and the openssl command are used."""
 
+import base64
+import hashlib
 import http.server
 import json
+import os
 import socketserver
 import ssl
+import subprocess
+import tempfile
 import threading
+import time
 import urllib.parse
 
 stored = {}
@@ -35,7 +43,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         return self.answer(200, *stored[path])
 
     def answer(self, status, fields, text):
-        body = text.encode()
+        body = text if isinstance(text, bytes) else text.encode()
         self.send_response(status)
         for name, value in {"Content-Type": "text/html", **fields}.items():
             self.send_header(name, value)
@@ -127,3 +135,46 @@ def serve_hints(context, link):
                     stream.sendall(frame(6, 0, 0, number.to_bytes(8, "big")))
 
     return start(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection))
+
+
+def issued(issuer):
+    """The TLS of a server that does not send its certificate's issuer, but the address where it is to be had."""
+    with tempfile.TemporaryDirectory() as folder:
+        def make(name, *arguments):
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                 "-keyout", name + ".key", "-out", name + ".pem", "-subj", "/CN=" + name, *arguments],
+                cwd=folder, check=True, capture_output=True)
+
+        make("authority")
+        make("leaf", "-CA", "authority.pem", "-CAkey", "authority.key",
+             "-addext", "subjectAltName=DNS:foreign.example", "-addext", "basicConstraints=critical,CA:FALSE",
+             "-addext", "authorityInfoAccess=caIssuers;URI:" + issuer)
+        return tls(os.path.join(folder, "leaf.pem"), os.path.join(folder, "leaf.key"), ["http/1.1"])
+
+
+def exchange(address, certificate):
+    """A signed exchange (application/signed-exchange;v=b3) for an address, whose signature is nobody's."""
+    def head(kind, count):
+        # CBOR's major type and length (RFC 8949 §3).
+        return bytes([kind << 5 | count]) if count < 24 else bytes([kind << 5 | 24, count])
+
+    def text(value):
+        return head(2, len(value)) + value
+
+    def sized(value, size):
+        return len(value).to_bytes(size, "big") + value
+
+    content = b"<p>x"
+    digest = base64.b64encode(hashlib.sha256(content + b"\0").digest())
+    fields = {b":status": b"200", b"content-type": b"text/html", b"content-encoding": b"mi-sha256-03",
+              b"digest": b"mi-sha256-03=" + digest}
+    head_bytes = head(5, len(fields)) + b"".join(
+        text(name) + text(fields[name]) for name in sorted(fields, key=lambda name: (len(name), name)))
+    now = int(time.time())
+    signature = (
+        'x;sig=*%s*;validity-url="%s";integrity="digest/mi-sha256-03";cert-url="%s";cert-sha256=*%s*;date=%d;expires=%d'
+        % (base64.b64encode(b"x" * 70).decode(), address, certificate, base64.b64encode(b"y" * 32).decode(), now - 10,
+           now + 3600)).encode()
+    return (b"sxg1-b3\0" + sized(address.encode(), 2) + len(signature).to_bytes(3, "big")
+            + len(head_bytes).to_bytes(3, "big") + signature + head_bytes + (4096).to_bytes(8, "big") + content)

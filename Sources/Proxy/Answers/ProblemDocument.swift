@@ -63,8 +63,8 @@ struct ProblemDocument {
     case .caller(.unknownPage):
       self.init(
         403, .crossSiteRequest, "Cross-site request refused",
-        "A browser does not say which page is behind this request. It does where the listener is called as localhost "
-          + "or over TLS.")
+        "A browser does not say that a person opened this address, or which page is behind the request. It does where "
+          + "the listener is called as localhost or over TLS.")
     case .caller(.speculative):
       self.init(
         403, .speculativeRequest, "Speculative request refused",
