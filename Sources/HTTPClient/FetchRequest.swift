@@ -32,7 +32,7 @@ public struct FetchRequest: Sendable {
   /// Who is asked.
   package var destination = Destination.provider
   /// How long the answer is waited for, once the request has been sent, where that is longer than the `Fetch` waits:
-  /// for a request that uses something up which only its answer replaces.
+  /// for a request whose answer is of use also after its callers are gone.
   public var answerLimit: TimeSpan?
 
   /// A request with `accept: application/json` unless other fields are given.

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct CredentialVersionsTests {
   private func application(_ secret: String?, id: String = "one") throws -> ApplicationSettings {
-    let line = secret.map { "client_secret: \"\($0)\"" } ?? ""
+    let line = secret.map { "client_secret: \"\($0)-secret\"" } ?? ""
     let settings = try Settings.decode(
       yaml: Array(
         """

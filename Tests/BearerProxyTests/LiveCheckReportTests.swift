@@ -65,7 +65,7 @@ import Tokens
       yaml: Array(
         """
         listeners: [{address: "127.0.0.1:0"}]
-        applications: {contoso: {authority: "https://id.example/r", client_id: x, client_secret: y}}
+        applications: {contoso: {authority: "https://id.example/r", client_id: x, client_secret: s3cret}}
         routes:
           - {name: orders, path: /, upstream: "https://orders.example/", application: contoso,
              token: {as: application, scopes: [a.b]}}
@@ -94,6 +94,22 @@ import Tokens
     ]
     for (code, words) in replies {
       #expect(advice.advice(.rejected(TokenErrorReply(error: code), retryAfter: 1)).contains(words), "\(code)")
+    }
+    for (status, words) in [
+      (403, "client credential"), (404, "token_endpoint"), (407, "HTTPS_PROXY"), (451, "firewall"),
+    ] {
+      var reply = TokenErrorReply(error: "status \(status)")
+      reply.isWithoutCode = true
+      let text = advice.advice(.rejected(reply, retryAfter: 1))
+      #expect(text.contains(words) && text.contains("firewall") == (status != 407), "\(status): \(text)")
+    }
+    for (origin, words) in [
+      (.file(path: "/var/run/secrets/azure/tokens/t"), "kubectl describe pod"),
+      (.file(path: "/srv/svid"), "spiffe-helper"),
+      (.program, "The program"), (.issuer, "date -u"),
+    ] as [(ClientAssertionOrigin, String)] {
+      let error = ClientAssertionError.expired(origin, at: UnixTime(0))
+      #expect(advice.advice(.providerUnavailable(.assertion(error), retryAfter: 1)).contains(words), "\(origin)")
     }
     #expect(advice.advice(.unusableMetadata(.status(404, nil), retryAfter: 1)).contains("openid-configuration"))
     let upstreams: [(UpstreamError, String)] = [

@@ -292,19 +292,20 @@ import Testing
       ]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_secret_file: secret}}",
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s3cret, "
+        + "client_secret_file: secret}}",
       [
         "applications.a has both 'client_secret' and 'client_secret_file'; keep one"
       ]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_assertion_file: "
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s3cret, client_assertion_file: "
         + "secret}}",
       ["applications.a has both 'client_secret' and 'client_assertion_file'; keep one"]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, credential: {assertion: {file: "
-        + "secret}}}}",
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s3cret, credential: "
+        + "{assertion: {file: secret}}}}",
       ["applications.a has both 'client_secret' and 'credential'; keep one"]
     ),
     (
@@ -335,7 +336,7 @@ import Testing
       ]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s}, assertion: "
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value: s3cret}, assertion: "
         + "{file: secret}}}}",
       ["applications.a.credential has both 'secret' and 'assertion'; keep one"]
     ),
@@ -421,8 +422,8 @@ import Testing
       ]
     ),
     (
-      "applications: {a: {credential: {managed_identity: {}}}, b: {client_secret: s, credential: {managed_identity: "
-        + "{}}}}",
+      "applications: {a: {credential: {managed_identity: {}}}, b: {client_secret: s3cret, credential: "
+        + "{managed_identity: {}}}}",
       ["applications.b has both 'client_secret' and 'credential'; keep one"]
     ),
     (
@@ -476,7 +477,8 @@ import Testing
       ["applications.a.client_authentication needs 'client_secret' or 'client_secret_file' beside it"]
     ),
     (
-      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s, client_authentication: basic}}",
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: s3cret, "
+        + "client_authentication: basic}}",
       ["applications.a.client_authentication is one of client_secret_basic, client_secret_post, not 'basic'"]
     ),
     (
@@ -495,6 +497,30 @@ import Testing
         "applications.a.client_secret_file: dir/blank is empty"
       ]
     ),
+    ("applications: {a: {authority: https://i.example, client_id: c, client_secret: s}}", [short("client_secret")]),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: '12345'}}",
+      [short("client_secret")]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, credential: {secret: {value_file: small}}}}",
+      [short("credential.secret.value_file")]
+    ),
+    ("applications: {a: {authority: https://i.example, client_id: c, client_secret: '123456'}}", []),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret: '        '}}",
+      ["applications.a.client_secret has blanks and line ends alone, which are no secret"]
+    ),
+    (
+      "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: spaces}}",
+      ["applications.a.client_secret_file: dir/spaces has blanks and line ends alone, which are no secret"]
+    ),
+    // A neighbour's password is never looked for in answers, so that one letter harms nothing.
+    ("cache: {redis: 'redis://127.0.0.1', password_file: small}", []),
+    (
+      "cache: {redis: 'redis://127.0.0.1', password: '  '}",
+      ["cache.password has blanks and line ends alone, which are no secret"]
+    ),
     (
       "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: big}}",
       [
@@ -502,6 +528,11 @@ import Testing
       ]
     ),
   ]
+
+  private static func short(_ key: String) -> String {
+    "applications.a.\(key): a client secret has at least 6 bytes; a shorter one is a mistake, or the provider must "
+      + "give another"
+  }
 
   @Test(arguments: processCases)
   func `a setting of the process is refused with the key`(fragment: String, expected: [String]) {

@@ -21,8 +21,8 @@ import Tokens
     let settings = try Settings.decode(
       yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
       environment: [
-        "CONTOSO_SECRET": "s", "SERVICE_SECRET": "s", "HOME": "/home/alice", "FABRIKAM_SECRET": "s",
-        "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s",
+        "CONTOSO_SECRET": "s3cret", "SERVICE_SECRET": "s3cret", "HOME": "/home/alice", "FABRIKAM_SECRET": "s3cret",
+        "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s3cret",
         "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
         "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
       ],
@@ -58,7 +58,7 @@ import Tokens
     let settings = try Settings.decode(
       yaml: Array(text.utf8), file: "/etc/full.yaml",
       environment: [
-        "FABRIKAM_SECRET": "s", "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s",
+        "FABRIKAM_SECRET": "s3cret", "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s3cret",
         "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
         "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
       ],

@@ -38,7 +38,7 @@ import Tokens
       routes: ["person", "person"], expected: [.own(application: "a"), .own(application: "b")]),
     Row(
       testDescription: "the other asks for itself alone",
-      applications: [("\(entra)/contoso.com", ""), ("https://id.example", ", client_secret: s")],
+      applications: [("\(entra)/contoso.com", ""), ("https://id.example", ", client_secret: s3cret")],
       routes: ["person", "itself"], expected: [.shared, .own(application: "b")]),
     Row(
       testDescription: "the other has no route",

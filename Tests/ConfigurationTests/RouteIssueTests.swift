@@ -10,12 +10,12 @@ import Tokens
     listeners:
       - address: 127.0.0.1:8080
     applications:
-      generic: {authority: https://id.example, client_id: c, client_secret: s}
+      generic: {authority: https://id.example, client_id: c, client_secret: s3cret}
       public: {authority: https://id.example, client_id: c}
       machine: {credential: {managed_identity: {}}}
-      entra: {authority: https://login.microsoftonline.com/contoso.example, client_id: c, client_secret: s}
-      shared: {authority: https://login.microsoftonline.com/common, client_id: c, client_secret: s}
-      adfs: {authority: https://fs.example/adfs, client_id: c, client_secret: s}
+      entra: {authority: https://login.microsoftonline.com/contoso.example, client_id: c, client_secret: s3cret}
+      shared: {authority: https://login.microsoftonline.com/common, client_id: c, client_secret: s3cret}
+      adfs: {authority: https://fs.example/adfs, client_id: c, client_secret: s3cret}
       broken: {authority: ftp://id.example, client_id: c}
     routes:
 
@@ -141,7 +141,7 @@ import Tokens
       listeners:
         - address: 127.0.0.1:8080
       applications:
-        machine: {authority: "https://[fd20:ce::254]/", client_id: c, client_secret: s}
+        machine: {authority: "https://[fd20:ce::254]/", client_id: c, client_secret: s3cret}
       routes:
         - {name: a, path: /a/, upstream: 'https://[fd20:ce::253]/', token: none}
         - {name: b, path: /b/, upstream: 'https://[64:ff9b::192.0.2.1]/', token: none}
@@ -514,7 +514,7 @@ import Tokens
     let text = """
       listeners: [{address: 127.0.0.1:8080}]
       applications:
-        shared: {authority: https://login.microsoftonline.us/common, client_id: c, client_secret: s}
+        shared: {authority: https://login.microsoftonline.us/common, client_id: c, client_secret: s3cret}
       routes:
         - {name: a, path: /a/, upstream: 'https://a.x', application: shared, token: {tenant: T.example, scopes: [s]}}
         - {name: b, path: /b/, upstream: https://a.example, application: shared, token: {scopes: [s]}}
@@ -565,7 +565,7 @@ import Tokens
       listeners:
         - address: 127.0.0.1:8080
       applications:
-        generic: {authority: https://id.example, client_id: c, client_secret: s}
+        generic: {authority: https://id.example, client_id: c, client_secret: s3cret}
       routes:
         - {name: far, path: /a/, upstream: http://a.example, application: generic, token: {as: application}}
         - {name: near, path: /b/, upstream: http://127.0.0.1, application: generic, token: {as: application}}

@@ -42,7 +42,8 @@ import Tokens
 
   /// A credential as it is written, and what it means.
   static let credentials: [(String, CredentialSettings)] = [
-    ("client_secret: s", .secret(Secret("s"))), ("credential: {secret: {value: s}}", .secret(Secret("s"))),
+    ("client_secret: s3cret", .secret(Secret("s3cret"))),
+    ("credential: {secret: {value: s3cret}}", .secret(Secret("s3cret"))),
     ("client_secret_file: secret", .secret(Secret("from file"))),
     (
       "credential: {secret: {value_file: secret}}, client_authentication: client_secret_post",
@@ -201,7 +202,7 @@ import Tokens
         entra:
           authority: https://login.microsoftonline.com/contoso.onmicrosoft.com
           client_id: ${CLIENT}
-          client_secret: a$$b
+          client_secret: a$$b-c-d
           tls: {ca_file: ca.pem}
           client_capabilities: [cp1]
         other: {authority: https://id.example, client_id: 42, client_secret_file: secret}
@@ -252,7 +253,7 @@ import Tokens
 
     let entra = try #require(settings.application(named: "entra"))
     #expect(entra.clientID == "client-7")
-    #expect(entra.clientSecret == Secret("a$b"))
+    #expect(entra.clientSecret == Secret("a$b-c-d"))
     #expect(entra.caFile?.value == "dir/ca.pem")
     #expect(entra.clientCapabilities == ["cp1"])
     #expect(settings.application(named: "other")?.clientSecret == Secret("from file"))
@@ -366,6 +367,8 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
       case "dir/open-secret", "dir/open.key": return Array("from file".utf8)
       case "dir/secret": return Array("from file\r\n\n".utf8)
       case "dir/blank": return Array("\n".utf8)
+      case "dir/small": return Array("12345\n".utf8)
+      case "dir/spaces": return Array("  \t  \n".utf8)
       case "dir/big": throw UnreadableFile("larger than \(limit / 1024) KiB")
       case "dir/locked": throw UnreadableFile("Permission denied")
       default: throw UnreadableFile("No such file or directory")

@@ -10,7 +10,7 @@ import Tokens
   private static func text(_ token: String) -> String {
     """
     listeners: [{address: 127.0.0.1:8080}]
-    applications: {generic: {authority: https://id.example, client_id: c, client_secret: s}}
+    applications: {generic: {authority: https://id.example, client_id: c, client_secret: s3cret}}
     routes:
 
     """
@@ -71,7 +71,7 @@ import Tokens
         - address: 127.0.0.1:8080
           callers: {bearer: {authority: "https://id.example", audiences: [proxy]}}
       applications:
-        own: {authority: "https://login.microsoftonline.com/\(tenant)", client_id: c, client_secret: s}
+        own: {authority: "https://login.microsoftonline.com/\(tenant)", client_id: c, client_secret: s3cret}
       routes:
         - {name: a, path: /, upstream: https://a.example, application: own, token: \(token)}
 
@@ -121,8 +121,8 @@ import Tokens
           callers: {bearer: {authority: "https://id.example", audiences: [proxy]}}
         - {address: 127.0.0.1:8081, hosts: [other.example]}
       applications:
-        own: {authority: "\(authority)", client_id: c, client_secret: s}
-        server: {authority: "https://as.example", client_id: d, client_secret: s}
+        own: {authority: "\(authority)", client_id: c, client_secret: s3cret}
+        server: {authority: "https://as.example", client_id: d, client_secret: s3cret}
       routes:
         - {name: a, path: /, host: proxy.example, upstream: https://a.example, application: own, token: \(token)}
 

@@ -14,9 +14,12 @@ import Testing
   static let cases: [(head: String, application: String, route: String, expected: [String])] = [
     ("", "client_id: orders-proxy", "upstream: 'https://a.example/', \(person)", [signIn]),
     ("cache: {file: c.json}", "client_id: orders-proxy", "upstream: 'https://a.example/', \(person)", []),
-    ("", "client_id: a, client_secret: b", "upstream: 'https://a.example/', token: {as: application, scopes: [a]}", []),
     (
-      "", "client_id: CLIENT_ID, client_secret: b",
+      "", "client_id: a, client_secret: s3cret",
+      "upstream: 'https://a.example/', token: {as: application, scopes: [a]}", []
+    ),
+    (
+      "", "client_id: CLIENT_ID, client_secret: s3cret",
       "upstream: 'https://a.example:80/', token: {as: application, scopes: [a]}",
       [
         "2:64: warning: applications.a.client_id is a placeholder: write the id under which the application is "
@@ -57,7 +60,7 @@ import Testing
   func `a tenant that only examples have is said`(authority: String, isPlaceholder: Bool) throws {
     let text = """
       listeners: [{address: "127.0.0.1:0"}]
-      applications: {a: {authority: "\(authority)", client_id: a, client_secret: b}}
+      applications: {a: {authority: "\(authority)", client_id: a, client_secret: s3cret}}
       routes: [{name: a, path: /, upstream: "https://a.example", application: a, token: {as: application, scopes: \
       [a/.default]}}]
       """
@@ -73,7 +76,8 @@ import Testing
     func settings(_ name: String) throws -> Settings {
       let text = """
         listeners: [{address: "127.0.0.1:0"}]
-        applications: {a: {authority: "https://id.example", client_id: a, client_secret: b, display_name: Orders desk}}
+        applications:
+          a: {authority: "https://id.example", client_id: a, client_secret: s3cret, display_name: Orders desk}
         routes: [{name: a, path: /, upstream: "https://a.example", token: none, display_name: "\(name)"}]
         """
       return try Settings.decode(yaml: Array(text.utf8), file: "f", environment: [:])

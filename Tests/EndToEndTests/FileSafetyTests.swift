@@ -53,7 +53,7 @@ struct FileSafetyTests {
   @Test(arguments: [
     "listeners: [{address: 127.0.0.1:0, tls: {certificate_file: pipe, key_file: pipe}}]",
     "defaults: {tls: {ca_file: pipe}}",
-    "applications: {x: {authority: \"https://id.example\", client_id: x, tls: {ca_file: pipe}, client_secret: s}}",
+    "applications: {x: {authority: \"https://id.example\", client_id: x, tls: {ca_file: pipe}, client_secret: s3cret}}",
     "cache: {file: pipe}", "log: {access_file: pipe}",
   ])
   func `a pipe in the place of any other file holds nothing up`(fragment: String) async throws {

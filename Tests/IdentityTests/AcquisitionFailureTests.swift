@@ -31,6 +31,12 @@ import Tokens
     .rejected(TokenErrorReply(error: error), retryAfter: seconds)
   }
 
+  private static func plain(_ status: Int, _ words: String) -> TokenErrorReply {
+    var reply = TokenErrorReply(error: "status \(status)", description: words)
+    reply.isWithoutCode = true
+    return reply
+  }
+
   private static func down(_ status: Int, _ seconds: Int64 = 1) -> AcquisitionError {
     .providerUnavailable(.answered(status: status), retryAfter: seconds)
   }
@@ -122,7 +128,15 @@ import Tokens
     Row(
       name: "token 429 with a day", tokens: [.json(429, "", retryAfter: "86400")], expected: down(429, 3600),
       tokenRequests: 1),
-    Row(name: "token 403 page", tokens: [.json(403, "<html>")], expected: down(403), tokenRequests: 1),
+    Row(
+      name: "token 403 page", tokens: [.json(403, "<html>Stop</html>")],
+      expected: .rejected(
+        plain(403, "an answer without a content type without an OAuth error: 'Stop'"), retryAfter: 60),
+      tokenRequests: 1),
+    Row(
+      name: "token 404 page with Retry-After", tokens: [.json(404, "", retryAfter: "5")],
+      expected: .rejected(plain(404, "an empty answer without an OAuth error"), retryAfter: 5), tokenRequests: 1),
+    Row(name: "token 429 page", tokens: [.json(429, "<html>")], expected: down(429), tokenRequests: 1),
     Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: down(200), tokenRequests: 1),
     Row(
       name: "invalid_client", tokens: [oauth("invalid_client", 401)], expected: rejected("invalid_client", 60),

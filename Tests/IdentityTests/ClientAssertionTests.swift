@@ -72,4 +72,41 @@ struct ClientAssertionTests {
     #expect(error?.detail == words.replacing("FILE", with: path))
     #expect(await provider.forms.isEmpty)
   }
+
+  /// Seconds that the token is good for, and whether it is sent.
+  @Test(arguments: [(1, true), (0, false), (-7200, false)] as [(Int64, Bool)])
+  func `a token that has ended is not sent, and is told with its file and its end`(
+    lifetime: Int64, isSent: Bool
+  ) async throws {
+    let issuer = try FederatedIssuer()
+    try directory.write(try issuer.token(lifetime: lifetime, now: ManualClock.start), to: "token")
+    let path = directory.file("token")
+    let wish = TokenSubscription(application: try application(path), scopes: try ScopeSet(["a"]))
+    if isSent {
+      #expect(try await broker().bearer(for: wish).token == Secret("token-1"))
+      return
+    }
+    let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: wish) }
+    let end = ManualClock.start + lifetime
+    #expect(
+      error == .providerUnavailable(.assertion(.expired(.file(path: path), at: end)), retryAfter: 1))
+    let time = lifetime == 0 ? "2023-11-14T22:13:20Z" : "2023-11-14T20:13:20Z"
+    #expect(error?.detail.hasPrefix("the token in \(path) expired at \(time) and was not sent: ") == true)
+    #expect(await provider.forms.isEmpty)
+    // The next one is taken up without a reload.
+    try directory.write(try issuer.token(now: ManualClock.start), to: "token")
+    #expect(try await broker().bearer(for: wish).token == Secret("token-1"))
+  }
+
+  @Test func `an assertion of the program's that has ended is not sent`() async throws {
+    var application = try application("")
+    application.credential = .assertion(
+      Secret(try FederatedIssuer().token(lifetime: -1, now: ManualClock.start)), .jwtBearer)
+    let wish = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    await #expect(
+      throws: AcquisitionError.providerUnavailable(
+        .assertion(.expired(.program, at: ManualClock.start + -1)), retryAfter: 1)
+    ) { try await broker().bearer(for: wish) }
+    #expect(await provider.forms.isEmpty)
+  }
 }

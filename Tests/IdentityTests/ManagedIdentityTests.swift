@@ -235,7 +235,8 @@ struct ManagedIdentityTests {
     ),
     (401, "{}", .refused(TokenErrorReply(error: "status 401")), .configuration),
     (200, #"{"error": "x"}"#, .refused(TokenErrorReply(error: "x")), .configuration),
-    (200, "<html>", .unintelligible, .transient), (500, #"{"message": "x"}"#, .unintelligible, .transient),
+    (403, "<html>", .refused(plain(403)), .configuration), (200, "<html>", .unintelligible, .transient),
+    (500, #"{"message": "x"}"#, .unintelligible, .transient),
     (410, "", .unintelligible, .transient), (404, "", .unintelligible, .transient),
     (429, #"{"error": "too_many"}"#, .unintelligible, .transient),
     (200, #"{"access_token": "t"}"#, .lifetime, .transient),
@@ -259,10 +260,18 @@ struct ManagedIdentityTests {
     }
   }
 
+  private static func plain(_ status: Int) -> TokenErrorReply {
+    var reply = TokenErrorReply(
+      error: "status \(status)", description: "an answer without a content type without an OAuth error")
+    reply.isWithoutCode = true
+    return reply
+  }
+
   static let pauses: [(ManagedIdentitySource, Int, Int64?, [Int64])] = [
-    (.imds, 410, nil, [10, 10, 10, 10, 10, 10, 10]), (.imds, 404, nil, [1, 2, 4]), (.imds, 429, 3, [3, 3, 4]),
+    (.imds, 410, nil, []), (.imds, 404, nil, [1, 2, 4]), (.imds, 429, nil, [1, 2, 4]), (.imds, 429, 3, []),
     (.imds, 502, nil, [1, 2, 4]), (.imds, 400, nil, []), (.imds, 200, nil, []), (.appService, 404, nil, [1, 1, 1]),
-    (.appService, 503, 9, [9, 9, 9]), (.appService, 410, nil, []), (.appService, 502, nil, []),
+    (.appService, 503, nil, [1, 1, 1]), (.appService, 503, 9, []), (.appService, 410, nil, []),
+    (.appService, 502, nil, []),
     (.arc, 500, nil, [1, 1, 1]),
     (.serviceFabric, 401, nil, []),
   ]
@@ -334,16 +343,33 @@ struct ManagedIdentityTests {
     #expect(await broker.status(of: subscription).isReady(at: ManualClock.start))
   }
 
-  @Test func `a service that is being updated is asked for a minute, and its failure is the provider's`() async throws {
-    let service = Service([FetchResponse(status: 410)])
-    let naps = Naps()
+  /// Status, `Retry-After`, seconds that callers are told, requests of the first caller.
+  static let rests: [(Int, String?, Int64, Int)] = [
+    (410, nil, 10, 1), (410, "30", 30, 1), (429, "7", 7, 1), (503, "120", 120, 1), (429, nil, 1, 4), (500, nil, 1, 4),
+  ]
+
+  @Test(arguments: rests)
+  func `a service that wants to be left alone has its pause told at once, and is not asked in it`(
+    status: Int, retryAfter: String?, expected: Int64, requests: Int
+  ) async throws {
+    let fields = retryAfter.map { [(name: "retry-after", value: $0)] } ?? []
+    let service = Service(
+      [FetchResponse](repeating: FetchResponse(status: status, fields: fields), count: requests) + [Self.token("t-1")])
+    let (naps, clock) = (Naps(), ManualClock())
     let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) }))
+      TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) }))
     let subscription = try subscription(service, .imds)
-    let error = await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
-    #expect(error == .providerUnavailable(.answered(status: 410), retryAfter: 1))
-    #expect(await naps.lengths == [Int64](repeating: 10, count: 7))
-    #expect(await service.requests.count == 8)
+    for left in [expected, 1] {
+      let error = await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
+      #expect(error == .providerUnavailable(.answered(status: status), retryAfter: left))
+      clock.advance(left == 1 ? 1 : expected - 1)
+      if expected == 1 { break }
+    }
+    #expect(await naps.lengths == (requests == 1 ? [] : [1, 2, 4]))
+    #expect(await service.requests.count == requests)
+    #expect(try await broker.bearer(for: subscription).token == Secret("t-1"))
+    // Its answer may take longer than any caller waits.
+    #expect(await service.requests.allSatisfy { $0.answerLimit == ProviderRequests.usualAnswerLimit })
   }
 
   @Test func `a token of the machine proves an application to its provider, until a minute before its end`()

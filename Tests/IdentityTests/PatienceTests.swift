@@ -3,6 +3,7 @@
 import Bytes
 import HTTPClient
 import Platform
+import TestSupport
 import Testing
 import Tokens
 
@@ -89,11 +90,31 @@ struct PatienceTests {
     #expect(try await bench.token(subscription) == "AT-2")
   }
 
-  @Test func `a request that uses nothing up has no longer limit than others`() async throws {
-    let bench = Bench()
-    _ = try await bench.broker.bearer(for: bench.subscription())
-    #expect(await bench.provider.answerLimits == [nil])
-    #expect(await !bench.broker.mayBringRefreshToken)
+  @Test func `an application's token that comes later than callers wait serves those who come then`() async throws {
+    let (gate, clock, published) = (Gate(), ManualClock(), Published())
+    let provider = ScriptedProvider()
+    let broker = TokenBroker(
+      TokenBroker.Surroundings(
+        now: { clock.now }, jitter: { 0 }, sleep: { _ in }, patience: { await gate.wait() },
+        publish: { published.take($0, $1) }))
+    let application = Application(
+      name: "demo", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
+      credential: .secret(Secret("s3cret")), fetch: provider.fetch)
+    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    await provider.hold()
+    let first = Task { try await broker.bearer(for: subscription) }
+    await provider.arrival()
+    gate.open()
+    let late = AcquisitionError.providerUnavailable(.unreached(.timedOut(host: "id.example")), retryAfter: 1)
+    await #expect(throws: late) { _ = try await first.value }
+    await provider.release()
+    await published.changes.wait(for: 1)
+    #expect(try await broker.bearer(for: subscription).token == Secret("token-1"))
+    #expect(await provider.forms.count == 1)
+    #expect(await provider.answerLimits == [ProviderRequests.usualAnswerLimit])
+    // Longer than any caller waits.
+    #expect(ProviderRequests.usualAnswerLimit >= .seconds(30))
+    #expect(await !broker.mayBringRefreshToken)
   }
 }
 

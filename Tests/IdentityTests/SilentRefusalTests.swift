@@ -43,7 +43,7 @@ import Tokens
   }
 
   @Test(
-    arguments: [.json(403, "<html>"), .json(429, "{}"), .json(429, #"{"error": "invalid_grant"}"#)]
+    arguments: [.json(200, "<html>"), .json(429, "{}"), .json(429, #"{"error": "invalid_grant"}"#)]
       as [ScriptedProvider.Answer])
   func `server-unavailable-vs-ui: a provider that is not itself asks for nobody`(answer: ScriptedProvider.Answer)
     async throws
@@ -71,10 +71,11 @@ import Tokens
     let other = try Bench.signedIn()
     other.clock.advance(3600)
     await other.provider.script(tokens: [.json(400, "<html>")])
-    guard case .failure(.providerUnavailable) = await other.result(try other.subscription()) else {
-      Issue.record("a page is no refusal")
+    guard case .failure(.rejected(let reply, _)) = await other.result(try other.subscription()) else {
+      Issue.record("a page asks for a person")
       return
     }
+    #expect(reply.error == "status 400" && reply.isWithoutCode)
   }
 
   @Test func `a refused application is the operator's trouble, not the person's`() async throws {

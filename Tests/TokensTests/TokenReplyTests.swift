@@ -49,8 +49,8 @@ import Tokens
   @Test(
     arguments: [
       (200, "", .unintelligible), (200, "[]", .unintelligible), (200, "{", .unintelligible),
-      (200, "<html>ok</html>", .unintelligible), (403, "<html>no</html>", .unintelligible), (503, "", .unintelligible),
-      (302, #"{"access_token": "AT"}"#, .unintelligible), (500, #"{"access_token": "AT"}"#, .unintelligible),
+      (200, "<html>ok</html>", .unintelligible), (503, "", .unintelligible), (429, "<html>no</html>", .unintelligible),
+      (500, #"{"access_token": "AT"}"#, .unintelligible),
       (200, "{}", .noAccessToken), (200, #"{"access_token": ""}"#, .noAccessToken),
       (200, #"{"access_token": 7}"#, .noAccessToken), (200, #"{"access_token": null}"#, .noAccessToken),
       (200, #"{"access_token": "AT", "token_type": "pop"}"#, .tokenType),

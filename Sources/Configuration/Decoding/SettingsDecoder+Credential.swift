@@ -18,7 +18,7 @@ extension SettingsDecoder {
     _ application: Section, at authority: Authority?, _ workload: WorkloadIdentity? = nil
   ) -> CredentialSettings? {
     let section = self.section(application, .credential)
-    let secret = self.secret(application, .clientSecret, file: .clientSecretFile)
+    let secret = clientSecret(application, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(application, .clientAssertionFile)
     let decoded = section.flatMap { kind($0, at: authority, workload) }
     // Of a secret's two keys `secret` has spoken.
@@ -29,6 +29,18 @@ extension SettingsDecoder {
       return nil
     }
     return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile(Self.settings($0)) }
+  }
+
+  /// A client secret of a length that can be kept out of logs and answers.
+  private mutating func clientSecret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
+    guard let secret = secret(section, key, file: fileKey) else { return nil }
+    if secret.count >= SentSecrets.shortest { return secret }
+    guard let used = section.members[key] == nil ? fileKey : key as Key?, let node = section[used] else { return nil }
+    report(
+      node.place,
+      "\(section.path(used)): a client secret has at least \(SentSecrets.shortest) bytes; a shorter one is a mistake, "
+        + "or the provider must give another")
+    return nil
   }
 
   private static func settings(
@@ -44,7 +56,7 @@ extension SettingsDecoder {
     let kinds = section.shape.keys.map(\.key).filter { section.members[$0] != nil }
     let secret = self.section(section, .secret).flatMap { inner -> Secret? in
       if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
-      return self.secret(inner, .value, file: .valueFile)
+      return clientSecret(inner, .value, file: .valueFile)
     }
     let assertion = self.section(section, .assertion).flatMap { inner -> AssertionFileSettings? in
       reportMissing(.file, in: inner)

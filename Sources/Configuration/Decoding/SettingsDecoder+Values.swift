@@ -195,7 +195,7 @@ extension SettingsDecoder {
       given[scalar.key]?.value = ConfiguredValue.hidden
       // Where a variable has a part in it, the file alone does not tell the secret.
       if environmentReferences(in: scalar.written).isEmpty { reportExposedText(scalar, insteadOf: fileKey) }
-      return Secret(scalar.text)
+      return usable(Secret(scalar.text), scalar.located(scalar.key))
     }
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
       return nil
@@ -206,7 +206,16 @@ extension SettingsDecoder {
       report(scalar.place, "\(scalar.key): \(path) is empty")
       return nil
     }
-    return Secret(bytes[..<end])
+    return usable(Secret(bytes[..<end]), scalar.located("\(scalar.key): \(path)"))
+  }
+
+  /// A secret that is more than blanks: a variable or a file that was filled in by mistake.
+  /// - Parameter name: what it is called in a message.
+  private mutating func usable(_ secret: Secret, _ name: Located<String>) -> Secret? {
+    let span = secret.bytes
+    if span.indices.contains(where: { span[$0] > 0x20 }) { return secret }
+    report(name.place, "\(name.value) has blanks and line ends alone, which are no secret")
+    return nil
   }
 
   /// Reports a file with a secret that every user of the machine can read.

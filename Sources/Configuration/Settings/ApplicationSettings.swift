@@ -50,6 +50,11 @@ package struct ApplicationSettings: Sendable, Hashable {
     if case .federated(.application(let name), _)? = credential { name } else { nil }
   }
 
+  /// The file with the JWT that proves it, where that is its credential.
+  package var assertionFile: String? {
+    if case .assertionFile(let file)? = credential { file.file.value } else { nil }
+  }
+
   /// Where its token requests go instead of the provider.
   package var tokenProxy: TokenProxySettings? {
     if case .assertionFile(let file)? = credential { file.tokenProxy } else { nil }

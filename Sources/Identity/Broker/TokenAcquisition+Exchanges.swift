@@ -10,7 +10,7 @@ extension TokenAcquisition {
   /// offers. Neither is filed.
   func token(ofAgentUser user: String) async throws(AcquisitionFailure) -> BearerValue {
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
-      try await directory.metadata(for: subscription.application)
+      try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
     let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)
     let agent = try await requests(metadata).tokens(for: .clientCredentials, scopes: exchange, claims: nil)
@@ -26,7 +26,7 @@ extension TokenAcquisition {
     }
     report.wasSent = true
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
-      try await directory.metadata(for: subscription.application)
+      try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
     let reply: TokenReply
     switch grant {
@@ -39,7 +39,7 @@ extension TokenAcquisition {
     case .identityAssertion(let terms, _):
       guard let application = subscription.resourceApplication else { throw .assertionUnusable }
       let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
-        try await directory.metadata(for: application)
+        try await directory.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
       }
       let identity = try await requests(metadata).tokens(
         for: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, claims: key.claims,
@@ -63,7 +63,7 @@ extension TokenAcquisition {
   ) async throws(AcquisitionFailure) -> TokenExchange {
     guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
     do throws(ClientAssertionError) {
-      let token = try await ClientAssertionFile(path: actor.path).read()
+      let token = try await ClientAssertionFile(path: actor.path).read(at: now())
       return TokenExchange(
         subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
     } catch {

@@ -93,7 +93,7 @@ struct TokenAcquisition: Sendable {
     if case .unknown = cached.grant { throw .cacheUnread }
     report.wasSent = true
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
-      try await directory.metadata(for: subscription.application)
+      try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
     cached = await self.lookUp(realm: metadata.realm, &report)
     if let found = adopted(cached) {

@@ -43,14 +43,19 @@ extension Application {
     switch credential {
     case nil, .managedIdentity, .mutualTLS: return nil
     case .secret(let secret): return .secret(secret)
-    case .assertion(let assertion, let type): return .assertion(assertion, type: type)
+    case .assertion(let assertion, let type):
+      do throws(ClientAssertionError) {
+        return .assertion(try assertion.current(from: .program, at: surroundings.now()), type: type)
+      } catch {
+        throw .assertion(error)
+      }
     case .federated(let source, let audience):
       let request = FederatedTokens.Request(
         source: source, audience: audience, fetch: fetch, surroundings: surroundings)
       return .assertion(try await authentication.federatedTokens.token(for: request).text)
     case .assertionFile(let path, let type):
       do throws(ClientAssertionError) {
-        return .assertion(try await ClientAssertionFile(path: path).read(), type: type)
+        return .assertion(try await ClientAssertionFile(path: path).read(at: surroundings.now()), type: type)
       } catch {
         throw .assertion(error)
       }
@@ -112,6 +117,17 @@ extension SignatureScheme {
   }
 }
 
+extension Secret {
+  /// A JWT that proves an application, where it has not ended by its own account. No provider is asked with one that
+  /// has: it would be refused for a reason that hides the cause.
+  fileprivate func current(
+    from origin: ClientAssertionOrigin, at now: UnixTime
+  ) throws(ClientAssertionError) -> Secret {
+    if let end = FederatedToken(revealed())?.expiresAt, end <= now { throw .expired(origin, at: end) }
+    return self
+  }
+}
+
 /// A file with an application's proof that another program keeps fresh: a pod's projected service-account token. It is
 /// read for each request, because it lives an hour and is replaced without notice.
 struct ClientAssertionFile: Sendable {
@@ -120,6 +136,11 @@ struct ClientAssertionFile: Sendable {
   private static let queue = FileQueue("assertion")
   /// More than any token.
   private static let limit = 64 << 10
+
+  /// The same, where it has not ended.
+  func read(at now: UnixTime) async throws(ClientAssertionError) -> Secret {
+    try await read().current(from: .file(path: path), at: now)
+  }
 
   /// The token that stands there now. Links are followed: a kubelet replaces what they lead to.
   func read() async throws(ClientAssertionError) -> Secret {

@@ -89,7 +89,11 @@ package actor FederatedTokens {
   private func obtain(_ request: Request) async -> Result<FederatedToken, AcquisitionFailure> {
     let result: Result<FederatedToken, AcquisitionFailure>
     do throws(AcquisitionFailure) {
-      result = .success(try await Self.token(for: request))
+      let token = try await Self.token(for: request)
+      if let end = token.expiresAt, end <= request.surroundings.now() {
+        throw AcquisitionFailure.assertion(.expired(.issuer, at: end))
+      }
+      result = .success(token)
     } catch {
       result = .failure(.proof(ClientProofSource(request.source), error))
     }
@@ -137,6 +141,7 @@ package actor FederatedTokens {
     let wanted = FederatedTokenRequest(service, audience: request.audience)
     var fetched = FetchRequest(.get, wanted.url, fields: wanted.fields)
     fetched.destination = service.destination
+    fetched.answerLimit = ProviderRequests.usualAnswerLimit
     var attempts = 0
     while true {
       let failure: TokenFailure
@@ -153,10 +158,10 @@ package actor FederatedTokens {
         throw .unreached(error)
       }
       attempts += 1
-      guard attempts <= 3, failure.status >= 500 || failure.status == 429, !Task.isCancelled else {
-        throw .token(failure)
-      }
-      await around.sleep(failure.retryAfter ?? 1)
+      // A pause that the service asks for is told to callers instead of waited for.
+      guard attempts <= 3, failure.retryAfter == nil, failure.status >= 500 || failure.status == 429, !Task.isCancelled
+      else { throw .token(failure) }
+      await around.sleep(1)
     }
   }
 }

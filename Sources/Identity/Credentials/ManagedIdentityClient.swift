@@ -34,9 +34,11 @@ struct ManagedIdentityClient: Sendable {
         if case .arc = identity.host, !reply.confirms(identity.id) { throw .managedIdentity(.notConfirmed) }
         return reply
       } catch {
-        guard case .token(let failure) = error,
-          let pause = retry.pause(after: failure.status, retryAfter: failure.retryAfter), !Task.isCancelled
-        else { throw error }
+        guard case .token(var failure) = error else { throw error }
+        guard let pause = retry.pause(after: failure.status, retryAfter: failure.retryAfter), !Task.isCancelled else {
+          failure.retryAfter = failure.retryAfter ?? retry.rest(after: failure.status)
+          throw .token(failure)
+        }
         await sleep(pause)
       }
     }
@@ -66,7 +68,7 @@ struct ManagedIdentityClient: Sendable {
     do throws(TokenFailure) {
       return try ManagedIdentityReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        sent: request.secrets, now: now())
+        contentType: response.value(of: "content-type"), sent: request.secrets, now: now())
     } catch {
       throw .token(error)
     }
@@ -78,6 +80,7 @@ struct ManagedIdentityClient: Sendable {
     }
     var fetched = FetchRequest(method ?? .get, request.url, fields: request.fields)
     fetched.destination = .machine
+    fetched.answerLimit = ProviderRequests.usualAnswerLimit
     do throws(FetchError) {
       return try await fetch(fetched)
     } catch {

@@ -16,6 +16,9 @@ struct ProviderRequests: Sendable {
   /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so
   /// it is waited for longer than any caller waits.
   static let answerLimit = TimeSpan.seconds(90)
+  /// How long every other answer with a token is waited for, longer than callers wait: a provider that is slow once
+  /// serves those who come later.
+  static let usualAnswerLimit = TimeSpan.seconds(60)
 
   /// Requests tokens for a grant; once more where that is worth it and the grant may be sent twice.
   func tokens(
@@ -44,7 +47,7 @@ struct ProviderRequests: Sendable {
       do throws(TokenFailure) {
         return try DeviceAuthorizationReply(
           status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-          sent: request.sentSecrets, now: now())
+          contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now())
       } catch {
         throw .token(error)
       }
@@ -62,7 +65,7 @@ struct ProviderRequests: Sendable {
       do throws(TokenFailure) {
         return try PushedAuthorizationReply(
           status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-          sent: request.sentSecrets, now: now()
+          contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now()
         ).requestURI
       } catch {
         throw .token(error)
@@ -81,7 +84,8 @@ struct ProviderRequests: Sendable {
         let response = try await post(request.body, to: request.endpoint, request.fields)
         do throws(TokenFailure) {
           try request.check(
-            status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body, now: now())
+            status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
+            contentType: response.value(of: "content-type"), now: now())
         } catch {
           throw .token(error)
         }
@@ -94,13 +98,14 @@ struct ProviderRequests: Sendable {
   }
 
   private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
-    var (isRefresh, limit): (Bool, TimeSpan?) = (false, nil)
+    var (isRefresh, limit) = (false, Self.usualAnswerLimit)
     if case .refreshToken = request.grant { (isRefresh, limit) = (true, Self.answerLimit) }
     let response = try await post(request.body, to: request.endpoint, request.fields, answerLimit: limit)
     do throws(TokenFailure) {
       return try TokenReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        sent: request.sentSecrets, expected: request.grant.expected, now: now())
+        contentType: response.value(of: "content-type"), sent: request.sentSecrets, expected: request.grant.expected,
+        now: now())
     } catch {
       let failure = isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error
       guard case .assertion = request.credential else { throw .token(failure) }
@@ -223,14 +228,14 @@ extension AcquisitionFailure {
     return switch failure.cause {
     case .refused(let reply):
       failure.status == 401 || reply.error == "invalid_client" || reply.error == "unauthorized_client"
-    case .unintelligible: [400, 401, 403].contains(failure.status)
-    case .noAccessToken, .tokenType, .issuedTokenType, .unusableToken, .lifetime: false
+        || reply.isWithoutCode && [400, 403].contains(failure.status)
+    case .unintelligible, .noAccessToken, .tokenType, .issuedTokenType, .unusableToken, .lifetime: false
     }
   }
 
   fileprivate var isRefusal: Bool {
-    if case .token(let failure) = self, case .refused = failure.cause {
-      failure.errorClass != .transient
+    if case .token(let failure) = self, case .refused(let reply) = failure.cause {
+      failure.errorClass != .transient && !reply.isWithoutCode
     } else {
       false
     }

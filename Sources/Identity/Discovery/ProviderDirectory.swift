@@ -30,12 +30,15 @@ actor ProviderDirectory {
   }
 
   /// The metadata of an application's provider. A day-old document is fetched again, but kept where that fails.
-  func metadata(for application: Application) async throws(AcquisitionFailure) -> ProviderMetadata {
+  /// - Parameter answerLimit: how long the answer is waited for, where that is longer than usual.
+  func metadata(
+    for application: Application, answerLimit: TimeSpan? = nil
+  ) async throws(AcquisitionFailure) -> ProviderMetadata {
     let name = Name(authority: application.authority, trust: application.trust)
     let entry = entries[name] ?? Entry()
     let age = now() - entry.fetchedAt
     if let metadata = entry.metadata, (0..<Self.lifetime).contains(age) { return metadata }
-    let flight = entry.flight ?? Task { await self.fetch(name, for: application) }
+    let flight = entry.flight ?? Task { await self.fetch(name, for: application, answerLimit) }
     entries[name, default: Entry()].flight = flight
     switch await flight.value {
     case .success(let metadata): return metadata
@@ -60,10 +63,12 @@ actor ProviderDirectory {
     return await tenants.tenant(of: authority)
   }
 
-  private func fetch(_ name: Name, for application: Application) async -> Result<ProviderMetadata, AcquisitionFailure> {
+  private func fetch(
+    _ name: Name, for application: Application, _ answerLimit: TimeSpan?
+  ) async -> Result<ProviderMetadata, AcquisitionFailure> {
     let result: Result<ProviderMetadata, AcquisitionFailure>
     do throws(AcquisitionFailure) {
-      let metadata = try await Self.document(for: application, now: now())
+      let metadata = try await Self.document(for: application, answerLimit, now: now())
       entries[name, default: Entry()].metadata = metadata
       entries[name, default: Entry()].fetchedAt = now()
       let tenants = tenants
@@ -78,13 +83,15 @@ actor ProviderDirectory {
   }
 
   private static func document(
-    for application: Application, now: UnixTime
+    for application: Application, _ answerLimit: TimeSpan?, now: UnixTime
   ) async throws(AcquisitionFailure) -> ProviderMetadata {
-    var response = try await Self.response(application.authority.metadataURL, application)
+    var response = try await Self.response(application.authority.metadataURL, application, answerLimit)
     // Not every authorization server has OpenID's metadata.
     if response.status == 404, let url = application.authority.oauthMetadataURL {
       let other: FetchResponse?
-      do throws(AcquisitionFailure) { other = try await Self.response(url, application) } catch { other = nil }
+      do throws(AcquisitionFailure) { other = try await Self.response(url, application, answerLimit) } catch {
+        other = nil
+      }
       if let other, other.status == 200 { response = other }
     }
     guard response.status == 200 else {
@@ -100,10 +107,12 @@ actor ProviderDirectory {
   }
 
   private static func response(
-    _ url: HTTPURL, _ application: Application
+    _ url: HTTPURL, _ application: Application, _ answerLimit: TimeSpan?
   ) async throws(AcquisitionFailure) -> FetchResponse {
     do throws(FetchError) {
-      return try await application.fetch(FetchRequest(.get, url))
+      var request = FetchRequest(.get, url)
+      request.answerLimit = answerLimit
+      return try await application.fetch(request)
     } catch {
       throw .unreached(error)
     }
@@ -116,7 +125,7 @@ extension ProviderDirectory {
     now: @escaping @Sendable () -> UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
   ) -> ProofSurroundings {
     ProofSurroundings(now: now, sleep: sleep) { application throws(AcquisitionFailure) in
-      try await self.metadata(for: application)
+      try await self.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
   }
 }

@@ -1,8 +1,10 @@
 // How acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy get
 // the proxy's own words.
 
+internal import Bytes
 package import HTTPClient
 internal import Platform
+internal import Telemetry
 package import Tokens
 
 extension AcquisitionError {
@@ -81,7 +83,19 @@ extension ClientAssertionError {
     case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.description)"
     case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     case .unsigned(let error): "the client assertion could not be signed: \(error.words)"
+    case .expired(.file(let path), let end):
+      "the token in \(path) expired at \(Self.words(end)) and was not sent: what writes that file has not renewed it "
+        + "(the kubelet, for a projected volume; else an agent)"
+    case .expired(.program, let end):
+      "the client assertion that the program brought expired at \(Self.words(end)) and was not sent"
+    case .expired(.issuer, let end): "the token that was handed out had expired at \(Self.words(end)), and was not sent"
     }
+  }
+}
+
+extension ClientAssertionError {
+  private static func words(_ instant: UnixTime) -> String {
+    LogInstant(seconds: instant.seconds, nanoseconds: 0).description
   }
 }
 

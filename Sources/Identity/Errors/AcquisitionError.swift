@@ -1,3 +1,4 @@
+public import Bytes
 public import HTTPClient
 public import Platform
 public import Tokens
@@ -98,6 +99,18 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
   case notSigned(path: String)
   /// The certificate's key made no signature.
   case unsigned(CryptoError)
+  /// The JWT has ended by its own account: it is not sent.
+  case expired(ClientAssertionOrigin, at: UnixTime)
+}
+
+/// Who has to renew a JWT that proves an application.
+public enum ClientAssertionOrigin: Sendable, Hashable {
+  /// The program that keeps this file fresh.
+  case file(path: String)
+  /// The program that brought it.
+  case program
+  /// Its issuer, which was asked for it a moment ago.
+  case issuer
 }
 
 /// Who hands out what proves an application.

@@ -132,25 +132,24 @@ package struct ManagedIdentityRetry: Sendable {
   ///
   /// | source | statuses | tries | seconds between |
   /// |---|---|---|---|
-  /// | IMDS | 410: it is being updated, and is back within 70 s | 7 | 10 |
   /// | IMDS | 404, 408, 429, 5xx | 3 | 1, 2, 4 |
   /// | any other | 404, 408, 429, 500, 503, 504 | 3 | 1 |
   ///
-  /// A longer `Retry-After` is kept to.
+  /// After an answer with `Retry-After` there is none: callers are told that pause at once instead of waiting for it.
   package mutating func pause(after status: Int, retryAfter: Int64?) -> Int64? {
     attempts += 1
-    let pause: Int64
-    switch (source, status) {
-    case (.imds, 410) where attempts <= 7: pause = 10
-    case (.imds, 404), (.imds, 408), (.imds, 429), (.imds, 500...599):
-      guard attempts <= 3 else { return nil }
-      pause = 1 << Int64(attempts - 1)
-    case (.imds, _): return nil
-    case (_, 404), (_, 408), (_, 429), (_, 500), (_, 503), (_, 504):
-      guard attempts <= 3 else { return nil }
-      pause = 1
-    default: return nil
+    guard attempts <= 3, retryAfter == nil else { return nil }
+    return switch (source, status) {
+    case (.imds, 404), (.imds, 408), (.imds, 429), (.imds, 500...599): 1 << Int64(attempts - 1)
+    case (.imds, _): nil
+    case (_, 404), (_, 408), (_, 429), (_, 500), (_, 503), (_, 504): 1
+    default: nil
     }
-    return max(pause, retryAfter ?? 0)
+  }
+
+  /// Seconds for which the service is left alone after an answer with this status, where it does not say so itself.
+  /// IMDS that is being updated (410) is back within 70 s.
+  package func rest(after status: Int) -> Int64? {
+    source == .imds && status == 410 ? 10 : nil
   }
 }

@@ -20,6 +20,10 @@ public struct TokenErrorReply: Sendable, Hashable {
   /// good for minutes.
   package var clockSkew: Int64?
 
+  /// Whether it stands for an answer that has no error code: `error` is its status then, and the description what is
+  /// known of it.
+  package var isWithoutCode = false
+
   /// An error reply with this code.
   package init(
     error: String, suberror: String? = nil, codes: [Int64] = [], description: String? = nil, claims: Claims? = nil,

@@ -8,7 +8,7 @@ package struct TokenFailure: Error, Sendable, Hashable {
   package enum Cause: Sendable, Hashable {
     /// An OAuth error.
     case refused(TokenErrorReply)
-    /// Not a JSON object: a proxy's page, a web application firewall's, a half-started server's.
+    /// Not a JSON object, with a status that is no refusal: a captive portal's page, a half-started server's.
     case unintelligible
     case noAccessToken
     /// A token that is no bearer token.
@@ -44,9 +44,9 @@ package struct TokenFailure: Error, Sendable, Hashable {
   /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token,
   /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): asking again with the same token does not help.
   package func ofRefresh(isEmpty: Bool) -> TokenFailure {
-    guard case .unintelligible = cause, status == 400, isEmpty else { return self }
-    let reply = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")
-    return TokenFailure(.refused(reply), status: status, retryAfter: retryAfter)
+    guard case .refused(let reply) = cause, reply.isWithoutCode, status == 400, isEmpty else { return self }
+    let refusal = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")
+    return TokenFailure(.refused(refusal), status: status, retryAfter: retryAfter)
   }
 
   /// Whether the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC
@@ -70,17 +70,20 @@ struct ReplyMembers {
 
   /// Reads a JSON object. An `error` member makes it an error whatever the status; members that repeat a secret of the
   /// request count as absent.
+  /// Every answer with another status than 2xx is an error.
   init(
-    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+    status: Int, retryAfter: String?, body: [UInt8], contentType: String?, sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
     self.status = status
     let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
     self.retryAfter = wait
-    guard let all = JSONValue(json: body)?.members else {
-      throw TokenFailure(.unintelligible, status: status, retryAfter: wait)
-    }
-    if let reply = TokenErrorReply(members: all, sent: sent) {
+    let all = JSONValue(json: body)?.members
+    if let reply = all.flatMap({ TokenErrorReply(members: $0, sent: sent) }) {
       throw TokenFailure(.refused(reply), status: status, retryAfter: wait)
+    }
+    guard let all, (200...299).contains(status) else {
+      let answer = PlainAnswer(status: status, contentType: contentType, body: body)
+      throw TokenFailure(answer.cause(sent), status: status, retryAfter: wait)
     }
     members = sent.withholding(all)
   }

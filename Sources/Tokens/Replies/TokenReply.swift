@@ -40,11 +40,11 @@ package struct TokenReply: Sendable {
   ///   - sent: the secrets of the request. Members that repeat one count as absent.
   ///   - expected: what the request was for.
   package init(
-    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, expected: IssuedTokenKind = .bearer,
-    now: UnixTime
+    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets,
+    expected: IssuedTokenKind = .bearer, now: UnixTime
   ) throws(TokenFailure) {
-    let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sent, now: now)
-    guard (200...299).contains(status) else { throw reply.failure(.unintelligible) }
+    let reply = try ReplyMembers(
+      status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sent, now: now)
     guard let token = reply["access_token"]?.text, !token.isEmpty else { throw reply.failure(.noAccessToken) }
     guard expected.accepts(tokenType: reply["token_type"]?.text) else { throw reply.failure(.tokenType) }
     guard expected.accepts(issued: reply["issued_token_type"]?.text) else { throw reply.failure(.issuedTokenType) }

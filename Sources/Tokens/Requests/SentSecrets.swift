@@ -11,6 +11,10 @@ package struct SentSecrets: Sendable {
   /// For a request without any.
   package static let none = SentSecrets([])
 
+  /// Bytes of the shortest client secret that is looked for, and that a configuration may have. Shorter words are in
+  /// every answer (`code`, `scope`, `token`): withholding what repeats them would leave nothing.
+  package static let shortest = 6
+
   /// Secrets that a request carried.
   package init(_ secrets: [Secret]) {
     self.secrets = secrets.filter { !$0.isEmpty }
@@ -72,13 +76,16 @@ package struct SentSecrets: Sendable {
 
 extension TokenRequest {
   /// What the provider could repeat of it.
-  package var sentSecrets: SentSecrets { SentSecrets(grant.secrets + (credential.map { [$0.secret] } ?? [])) }
+  package var sentSecrets: SentSecrets { SentSecrets(grant.secrets + credential.secrets) }
 }
 
-extension ClientCredential {
-  var secret: Secret {
+extension ClientCredential? {
+  /// What is looked for in answers.
+  var secrets: [Secret] {
     switch self {
-    case .secret(let secret), .assertion(let secret, _): secret
+    case .secret(let secret)?: secret.count < SentSecrets.shortest ? [] : [secret]
+    case .assertion(let assertion, _)?: [assertion]
+    case nil: []
     }
   }
 }

@@ -28,12 +28,13 @@ public struct DeviceAuthorizationReply: Sendable {
   ///   - retryAfter: the answer's `Retry-After` field.
   ///   - sent: the secrets of the request. Members that repeat one count as absent.
   package init(
-    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
-    let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sent, now: now)
+    let reply = try ReplyMembers(
+      status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sent, now: now)
     // `verification_url` is what Google and older ADFS call it.
     let address = reply["verification_uri"]?.text ?? reply["verification_url"]?.text
-    guard (200...299).contains(status), let code = reply["device_code"]?.text, !code.isEmpty,
+    guard let code = reply["device_code"]?.text, !code.isEmpty,
       let userCode = reply["user_code"]?.text, Self.isShowable(userCode),
       let address, Self.isAddress(address)
     else { throw reply.failure(.unintelligible) }
@@ -96,7 +97,7 @@ package struct DeviceAuthorizationRequest: Sendable {
     self.scopes = scopes.decorated(metadata.offlineAccess)
     self.claims = claims
     self.parameters = parameters
-    sentSecrets = SentSecrets(credential.map { [$0.secret] } ?? [])
+    sentSecrets = SentSecrets(credential.secrets)
     authentication = ClientAuthentication(
       clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
   }

@@ -23,7 +23,7 @@ package struct PushedAuthorizationRequest: Sendable {
     }
     self.endpoint = endpoint
     self.authorization = authorization
-    sentSecrets = SentSecrets(credential.map { [$0.secret] } ?? [])
+    sentSecrets = SentSecrets(credential.secrets)
     authentication = ClientAuthentication(
       clientID: authorization.clientID, credential: credential, placement: placement)
   }
@@ -49,10 +49,11 @@ package struct PushedAuthorizationReply: Sendable {
   /// Reads an answer.
   /// - Parameter sent: the secrets of the request.
   package init(
-    status: Int, retryAfter: String?, body: [UInt8], sent: SentSecrets, now: UnixTime
+    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
-    let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sent, now: now)
-    guard (200...299).contains(status), let uri = reply["request_uri"]?.text,
+    let reply = try ReplyMembers(
+      status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sent, now: now)
+    guard let uri = reply["request_uri"]?.text,
       (1...2048).contains(uri.utf8.count), uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { throw reply.failure(.unintelligible) }
     requestURI = uri

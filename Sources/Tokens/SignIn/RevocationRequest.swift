@@ -29,7 +29,7 @@ package struct RevocationRequest: Sendable {
     self.endpoint = endpoint
     self.token = token
     self.hint = hint
-    sentSecrets = SentSecrets([token] + (credential.map { [$0.secret] } ?? []))
+    sentSecrets = SentSecrets([token] + credential.secrets)
     authentication = ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
   }
 
@@ -49,10 +49,10 @@ package struct RevocationRequest: Sendable {
   /// Judges an answer. Its content says nothing where the status is 200, which a provider also answers for a token that
   /// it does not know (RFC 7009 §2.2).
   package func check(
-    status: Int, retryAfter: String?, body: [UInt8], now: UnixTime
+    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, now: UnixTime
   ) throws(TokenFailure) {
     if (200...299).contains(status) { return }
-    let reply = try ReplyMembers(status: status, retryAfter: retryAfter, body: body, sent: sentSecrets, now: now)
-    throw reply.failure(.unintelligible)
+    _ = try ReplyMembers(
+      status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sentSecrets, now: now)
   }
 }

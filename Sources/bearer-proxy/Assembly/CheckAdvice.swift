@@ -29,7 +29,7 @@ struct CheckAdvice {
     agent = route.token.agent
   }
 
-  private var section: String {
+  var section: String {
     let name = application.map { "application '\($0.name)'" } ?? "the application"
     return agent.map { "agent \($0) of \(name)" } ?? name
   }
@@ -52,6 +52,7 @@ struct CheckAdvice {
       "Is it the agent of Azure Arc that listens at IDENTITY_ENDPOINT?"
     case .providerUnavailable(.assertion(.unsigned), _):
       "Try again. If it stays so, look at the key of \(section): OpenSSL makes no signature with it."
+    case .providerUnavailable(.assertion(.expired(let origin, _)), _): advice(expired: origin)
     case .providerUnavailable(.assertion, _):
       "Look at the file that 'client_assertion_file' of \(section) names: it has to hold a JWT that this user may read."
     case .unusableMetadata:
@@ -61,6 +62,7 @@ struct CheckAdvice {
     case .interactionRequired(let required) where required.reason == .accountAmbiguous:
       "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
     case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"
+    case .providerUnavailable(.actor(.expired(let origin, _)), _): advice(expired: origin)
     case .providerUnavailable(.actor, _):
       "Look at the file that 'actor' of the route names: it has to hold a JWT that this user may read."
     case .assertionRefused: "Nothing is to be done here: the caller is told what its token lacks."
@@ -106,7 +108,8 @@ struct CheckAdvice {
   }
 
   private func advice(_ reply: TokenErrorReply) -> String {
-    switch reply.error {
+    if reply.isWithoutCode { return advice(withoutCode: reply) }
+    return switch reply.error {
     case TokenErrorReply.boundElsewhere:
       "Set 'bound_tokens: true' under 'mutual_tls' of \(section), so that upstreams are shown the certificate; or have "
         + "the provider give tokens that are not bound."
@@ -174,10 +177,6 @@ struct CheckAdvice {
   static let clockAdvice =
     "Set this machine's clock and keep it right (timedatectl set-ntp true, or chrony): else tokens are used after "
     + "their end, or not at all."
-
-  /// About a token of another issuer that is over.
-  static let proofAdvice =
-    "Does what keeps the token fresh still run (kubelet, spiffe-helper), and is this machine's clock right (date -u)?"
 
   private static let proxyAdvice =
     "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that "

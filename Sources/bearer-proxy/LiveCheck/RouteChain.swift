@@ -111,7 +111,8 @@ struct RouteChain: Sendable {
       let left = claims.expiresAt.map { $0 - UnixTime.now }
       if let left, left <= 0 {
         return step(
-          .failed, "a token that ended \(Tokens.words(seconds: -left)) ago: \(words)", CheckAdvice.proofAdvice)
+          .failed, "a token that ended \(Tokens.words(seconds: -left)) ago: \(words)",
+          advisor.advice(expired: application?.assertionFile.map { .file(path: $0) } ?? .issuer))
       }
       return step(.ok, "\(words)\(left.map { ", good for \(Tokens.words(seconds: $0))" } ?? "")")
     } catch {
