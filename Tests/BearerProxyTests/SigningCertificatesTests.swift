@@ -72,7 +72,7 @@ import Tokens
     (
       "certificate_file: @small.pem, key_file: @small.key",
       "5:COLUMN: error: KEY.key_file: @small.key holds a key that cannot prove an application: RSA of 2048 bits, or "
-        + "P-256 (the key has 1024 bits)"
+        + "a curve of P-256, P-384 and P-521 (the key has 1024 bits)"
     ),
     (
       "certificate_file: @ec.pem, key_file: @ec.key, algorithm: RS256",

@@ -461,8 +461,8 @@ import Testing
         + "send_chain: 1}}}}",
       [
         "applications.a.credential.certificate has both 'passphrase' and 'passphrase_file'; keep one",
-        "applications.a.credential.certificate.algorithm is one of PS256, RS256, ES256, not 'HS256'; did you mean "
-          + "'PS256'?",
+        "applications.a.credential.certificate.algorithm is one of PS256, RS256, ES256, ES384, ES512, not 'HS256'; "
+          + "did you mean 'PS256'?",
         "applications.a.credential.certificate.audience is one of token_endpoint, issuer, not 'me'",
         "applications.a.credential.certificate.send_chain is true or false, not '1'",
       ]

@@ -31,7 +31,8 @@ struct CertificateCredentialTests {
   }
 
   static let options: [(String, String)] = [
-    ("ec", "algorithm: ES256"), ("rsa", "algorithm: RS256, send_chain: true"),
+    ("P-256", "algorithm: ES256"), ("P-384", "algorithm: ES384"), ("P-521", "algorithm: ES512"),
+    ("rsa", "algorithm: RS256, send_chain: true"),
     ("rsa", "algorithm: PS256, audience: issuer"),
   ]
 

@@ -41,6 +41,11 @@ struct CertificateCredentialTests {
       ClientAssertionForm(.es256),
       #"{"alg":"ES256","typ":"JWT","x5t#S256":"__________________________________________8"}"#
     ),
+    (
+      ClientAssertionForm(.es384),
+      #"{"alg":"ES384","typ":"JWT","x5t#S256":"__________________________________________8"}"#
+    ),
+    (ClientAssertionForm(.es512, keyID: "key-1"), #"{"alg":"ES512","kid":"key-1","typ":"JWT"}"#),
     (ClientAssertionForm(.es256, keyID: "key-1"), #"{"alg":"ES256","kid":"key-1","typ":"JWT"}"#),
     (
       ClientAssertionForm(.rs256, sendsChain: true),
@@ -79,7 +84,9 @@ struct CertificateCredentialTests {
     ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com", [.ps256, .rs256], .ps256),
     ("https://sts.contoso.com/adfs", [.ps256, .rs256], .rs256),
     ("https://id.example/r", [.ps256, .rs256], .rs256),
-    ("https://id.example/r", [.es256], .es256), ("https://id.example/r", [.ps256], .ps256),
+    ("https://id.example/r", [.es256], .es256), ("https://id.example/r", [.es384], .es384),
+    ("https://login.microsoftonline.com/contoso.onmicrosoft.com", [.es512], .es512),
+    ("https://id.example/r", [.ps256], .ps256),
     ("https://login.microsoftonline.com/contoso.onmicrosoft.com", [.es256], .es256),
     ("https://id.example/r", [], nil),
   ]
@@ -103,7 +110,8 @@ struct CertificateCredentialTests {
   }
 
   static let keys: [(String, ClientAssertionAlgorithm)] = [
-    ("rsa", ClientAssertionAlgorithm.ps256), ("rsa", .rs256), ("ec", .es256),
+    ("rsa", ClientAssertionAlgorithm.ps256), ("rsa", .rs256), ("ec", .es256), ("p384", .es384),
+    ("p521", .es512),
   ]
 
   @Test(arguments: keys)
@@ -130,7 +138,7 @@ struct CertificateCredentialTests {
       #expect(header["alg"]?.text == algorithm.rawValue)
       #expect(claims["aud"]?.text == "https://id.example/token" && claims["sub"]?.text == "client")
       ids.insert(try #require(claims["jti"]?.text))
-      #expect(try Base64URL.decode(parts[2]).count == (name == "ec" ? 64 : 256))
+      #expect(try Base64URL.decode(parts[2]).count == ["ec": 64, "p384": 96, "p521": 132, "rsa": 256][name])
     }
     #expect(ids.count == 2)
   }

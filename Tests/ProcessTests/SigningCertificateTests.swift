@@ -41,16 +41,23 @@ import Testing
   static let rsaSchemes: [SignatureScheme] = [.rsa(.ps256), .rsa(.rs256)]
 
   static let pairs = [
-    Pair(certificate: "ec.pem", key: "ec.key", schemes: [.ecdsa], count: 1, sha256: ec),
+    Pair(certificate: "ec.pem", key: "ec.key", schemes: [.ecdsa(.p256)], count: 1, sha256: ec),
     // A passphrase that is not needed changes nothing.
-    Pair(certificate: "ec.pem", key: "ec.key", passphrase: [1], schemes: [.ecdsa], count: 1, sha256: ec),
+    Pair(certificate: "ec.pem", key: "ec.key", passphrase: [1], schemes: [.ecdsa(.p256)], count: 1, sha256: ec),
     Pair(
-      certificate: "ec.pem", key: "ec-encrypted.key", passphrase: passphrase, schemes: [.ecdsa], count: 1, sha256: ec),
+      certificate: "ec.pem", key: "ec-encrypted.key", passphrase: passphrase, schemes: [.ecdsa(.p256)], count: 1,
+      sha256: ec),
     Pair(certificate: "rsa.pem", key: "rsa.key", schemes: rsaSchemes, count: 2, sha256: rsa),
-    Pair(certificate: "ec.pfx", passphrase: passphrase, schemes: [.ecdsa], count: 1, sha256: ec),
-    Pair(certificate: "ec-no-passphrase.pfx", schemes: [.ecdsa], count: 1, sha256: ec),
-    Pair(certificate: "ec-no-passphrase.pfx", passphrase: [], schemes: [.ecdsa], count: 1, sha256: ec),
+    Pair(certificate: "ec.pfx", passphrase: passphrase, schemes: [.ecdsa(.p256)], count: 1, sha256: ec),
+    Pair(certificate: "ec-no-passphrase.pfx", schemes: [.ecdsa(.p256)], count: 1, sha256: ec),
+    Pair(certificate: "ec-no-passphrase.pfx", passphrase: [], schemes: [.ecdsa(.p256)], count: 1, sha256: ec),
     Pair(certificate: "rsa.pfx", passphrase: passphrase, schemes: rsaSchemes, count: 2, sha256: rsa),
+    Pair(
+      certificate: "p384.pem", key: "p384.key", schemes: [.ecdsa(.p384)], count: 1,
+      sha256: "6670a2470fe93529cff7c132eaa7b86787f673d540f0b2d779d905c7be86cffc"),
+    Pair(
+      certificate: "p521.pem", key: "p521.key", schemes: [.ecdsa(.p521)], count: 1,
+      sha256: "6a357e5dcbddb63c202e7d318bd7e3d4c6bfd0b669d2863b4f318ea7f21d32d8"),
   ]
 
   @Test(arguments: pairs)
@@ -84,7 +91,7 @@ import Testing
   static let verifications: [(Int, SignatureScheme, String)] = [
     (3, SignatureScheme.rsa(.rs256), ""),
     (3, .rsa(.ps256), "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32"),
-    (0, .ecdsa, ""),
+    (0, .ecdsa(.p256), ""), (8, .ecdsa(.p384), ""), (9, .ecdsa(.p521), ""),
   ]
 
   @Test(arguments: verifications)
@@ -92,9 +99,16 @@ import Testing
     let certificate = try Self.pairs[pair].load()
     let message = Array("header.claims".utf8)
     var signature = try certificate.signature(of: message, scheme)
-    if scheme == .ecdsa {
-      #expect(signature.count == 64)
-      signature = Self.der(signature)
+    var digest = "sha256"
+    if case .ecdsa(let curve) = scheme {
+      #expect(signature.count == 2 * curve.numberSize)
+      signature = try Self.der(signature)
+      digest =
+        switch curve {
+        case .p256: "sha256"
+        case .p384: "sha384"
+        case .p521: "sha512"
+        }
     }
     let openssl = try OpenSSLCommand()
     try openssl.write(signature, to: "signature")
@@ -102,23 +116,25 @@ import Testing
     try openssl.write(certificate.chain[0], to: "certificate")
     let key = try openssl.run("x509 -inform DER -in certificate -pubkey -noout -out public")
     #expect(key.status == 0, "\(key.output)")
-    let verdict = try openssl.run("dgst -sha256 \(options) -verify public -signature signature message")
+    let verdict = try openssl.run("dgst -\(digest) \(options) -verify public -signature signature message")
     #expect(verdict.status == 0, "\(verdict.output)")
   }
 
-  /// Two numbers of 32 bytes as ASN.1.
-  private static func der(_ numbers: [UInt8]) -> [UInt8] {
-    let parts = [numbers[..<32], numbers[32...]].flatMap { number -> [UInt8] in
+  /// Two numbers of the same size as ASN.1.
+  private static func der(_ numbers: [UInt8]) throws -> [UInt8] {
+    let size = numbers.count / 2
+    let parts = [numbers[..<size], numbers[size...]].flatMap { number -> [UInt8] in
       var bytes = Array(number.drop { $0 == 0 })
       if bytes.first.map({ $0 >= 0x80 }) ?? true { bytes.insert(0, at: 0) }
       return [2, UInt8(bytes.count)] + bytes
     }
-    return [0x30, UInt8(parts.count)] + parts
+    return [0x30] + (parts.count < 0x80 ? [] : [0x81]) + [UInt8(parts.count)] + parts
   }
 
-  @Test func `an ECDSA signature always has 64 bytes`() throws {
-    let certificate = try Self.pairs[0].load()
-    for turn in 0..<300 { #expect(try certificate.signature(of: [UInt8(turn & 0xFF)], .ecdsa).count == 64) }
+  @Test(arguments: [(0, EllipticCurve.p256, 64), (8, .p384, 96), (9, .p521, 132)])
+  func `an ECDSA signature always has the same size`(pair: Int, curve: EllipticCurve, size: Int) throws {
+    let certificate = try Self.pairs[pair].load()
+    for turn in 0..<300 { #expect(try certificate.signature(of: [UInt8(turn & 0xFF)], .ecdsa(curve)).count == size) }
   }
 
   static let mistakes: [(certificate: String, key: String?, passphrase: [UInt8]?, SigningCertificateError)] = [
@@ -129,6 +145,7 @@ import Testing
     ("ec.pem", "ec.pem", nil, .noKey(reason: "unsupported")),
     ("ec.key", "ec.key", nil, .noCertificate(reason: "no start line")),
     ("pss512.pem", "pss512.key", nil, .unusableKey(.signing(reason: "digest not allowed"))),
+    ("k256.pem", "k256.key", nil, .unusableKey(.wrongKeyKind)),
     ("small.pem", "small.key", nil, .unusableKey(.keyTooSmall(bits: 1024))),
     ("ec.pfx", nil, nil, .passphraseMissing),
     ("ec.pfx", nil, Array("another".utf8), .wrongPassphrase),

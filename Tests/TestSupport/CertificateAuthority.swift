@@ -24,7 +24,10 @@ package struct CertificateAuthority: Sendable {
   package let file: String
   private let keyFile: String
   private let directory: TemporaryDirectory
-  private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+  private static func newKey(_ kind: String = "P-256") -> [String] {
+    kind == "rsa"
+      ? ["-newkey", "rsa:2048", "-nodes"] : ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:\(kind)", "-nodes"]
+  }
 
   /// Makes the authority `name` in `directory`.
   package init(_ name: String = "ca", in directory: TemporaryDirectory) async throws {
@@ -32,7 +35,7 @@ package struct CertificateAuthority: Sendable {
     file = directory.file("\(name).pem")
     keyFile = directory.file("\(name).key")
     try await succeed(
-      ["openssl", "req", "-x509"] + Self.newKey + [
+      ["openssl", "req", "-x509"] + Self.newKey() + [
         "-keyout", keyFile, "-out", file, "-days", "2", "-subj", "/CN=test \(name)",
       ])
   }
@@ -40,19 +43,18 @@ package struct CertificateAuthority: Sendable {
   /// Issues a certificate for `names`, each written as openssl's subjectAltName wants it (`DNS:localhost`,
   /// `IP:127.0.0.1`), into NAME.pem and NAME.key. It is valid for `days` from now; of a negative number, it has
   /// expired. `names` may be empty: the certificate then has a common name alone, `name` or the one given. `key` is
-  /// `ec` or `rsa`.
+  /// `rsa` or a curve.
   package func issue(
     _ name: String, for names: [String] = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"], commonName: String? = nil,
-    key: String = "ec", days: Int = 2
+    key: String = "P-256", days: Int = 2
   ) async throws -> Certificate {
     let certificate = Certificate(
       certificateFile: directory.file("\(name).pem"), keyFile: directory.file("\(name).key"))
     let request = directory.file("\(name).csr")
     let names = names.isEmpty ? "" : "subjectAltName=\(names.joined(separator: ","))\n"
     let extensions = try directory.write(names + "basicConstraints=CA:FALSE\n", to: "\(name).ext")
-    let newKey = key == "rsa" ? ["-newkey", "rsa:2048", "-nodes"] : Self.newKey
     try await succeed(
-      ["openssl", "req"] + newKey + [
+      ["openssl", "req"] + Self.newKey(key) + [
         "-keyout", certificate.keyFile, "-out", request, "-subj", "/CN=\(commonName ?? name)",
       ])
     try await succeed([

@@ -189,7 +189,7 @@ class Proof(JWTBearerClientAssertion):
         if "".join(header.get("x5c", [known])[0].split()) != known:
             raise InvalidClientError(description="The header holds another certificate.")
         try:
-            token = jwt.decode(assertion, key, algorithms=["PS256", "RS256", "ES256"])
+            token = jwt.decode(assertion, key, algorithms=["PS256", "RS256", "ES256", "ES384", "ES512"])
         except JoseError as error:
             raise InvalidClientError(description=error.description) from error
         self.verify_claims(token.claims)

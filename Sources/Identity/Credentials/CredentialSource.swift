@@ -112,7 +112,9 @@ extension SignatureScheme {
       switch algorithm {
       case .ps256: .rsa(.ps256)
       case .rs256: .rsa(.rs256)
-      case .es256: .ecdsa
+      case .es256: .ecdsa(.p256)
+      case .es384: .ecdsa(.p384)
+      case .es512: .ecdsa(.p521)
       }
   }
 }

@@ -73,14 +73,14 @@ package final class KeyHandle: @unchecked Sendable {
     }
   }
 
-  /// A signature over the SHA-256 of `message`, in OpenSSL's form. `configure` sets the context up; 1 when done.
+  /// A signature over the digest of `message`, in OpenSSL's form. `configure` sets the context up; 1 when done.
   func signature(
-    of message: Span<UInt8>, configure: (OpaquePointer?) -> Int32 = { _ in 1 }
+    of message: Span<UInt8>, digest: OpaquePointer? = EVP_sha256(), configure: (OpaquePointer?) -> Int32 = { _ in 1 }
   ) throws(CryptoError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
     defer { EVP_MD_CTX_free(context) }
     var keyContext: OpaquePointer?
-    guard EVP_DigestSignInit(context, &keyContext, EVP_sha256(), nil, pointer) == 1, configure(keyContext) == 1
+    guard EVP_DigestSignInit(context, &keyContext, digest, nil, pointer) == 1, configure(keyContext) == 1
     else { throw .signing(reason: takeOpenSSLReason()) }
     var count = Int(EVP_PKEY_get_size(pointer))
     var signature = [UInt8](repeating: 0, count: count)

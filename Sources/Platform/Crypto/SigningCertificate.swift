@@ -19,16 +19,41 @@ public enum SigningCertificateError: Error, Sendable, Hashable {
   case noArchive(reason: String)
   /// None of the certificates is the key's.
   case mismatch
-  /// A key that signs nothing a provider takes: neither RSA of 2048 bits and more, nor P-256; or RSASSA-PSS with
-  /// parameters that RFC 7518 §3.5 does not have.
+  /// A key that signs nothing a provider takes: neither RSA of 2048 bits and more, nor one of `EllipticCurve`; or
+  /// RSASSA-PSS with parameters that RFC 7518 §3.5 does not have.
   case unusableKey(CryptoError)
 }
 
 /// How a key signs (RFC 7518 §3.1).
 package enum SignatureScheme: Sendable, Hashable {
   case rsa(RSASignatureAlgorithm)
-  /// ECDSA over P-256 with SHA-256.
-  case ecdsa
+  /// ECDSA over a curve, with the digest that belongs to it.
+  case ecdsa(EllipticCurve)
+}
+
+/// The curves of RFC 7518 §3.4.
+package enum EllipticCurve: String, Sendable, Hashable, CaseIterable {
+  // OpenSSL's names.
+  case p256 = "prime256v1"
+  case p384 = "secp384r1"
+  case p521 = "secp521r1"
+
+  /// Bytes of each of a signature's two numbers.
+  package var numberSize: Int {
+    switch self {
+    case .p256: 32
+    case .p384: 48
+    case .p521: 66
+    }
+  }
+
+  fileprivate var digest: OpaquePointer? {
+    switch self {
+    case .p256: EVP_sha256()
+    case .p384: EVP_sha384()
+    case .p521: EVP_sha512()
+    }
+  }
 }
 
 /// A certificate, what leads to its root, and its private key.
@@ -116,7 +141,7 @@ package struct SigningCertificate: Sendable {
     }
   }
 
-  /// A signature as JOSE writes it: RSA's bytes, or the two numbers of ECDSA, 32 bytes each (RFC 7518 §3.4).
+  /// A signature as JOSE writes it: RSA's bytes, or the two numbers of ECDSA (RFC 7518 §3.4).
   package func signature(of message: [UInt8], _ scheme: SignatureScheme) throws(CryptoError) -> [UInt8] {
     try Self.signature(of: message, scheme, key)
   }
@@ -167,8 +192,8 @@ package struct SigningCertificate: Sendable {
       let bits = Int(EVP_PKEY_get_bits(key.pointer))
       guard bits >= 2048 else { throw .unusableKey(.keyTooSmall(bits: bits)) }
       candidates = EVP_PKEY_is_a(key.pointer, "RSA") == 1 ? [.rsa(.ps256), .rsa(.rs256)] : [.rsa(.ps256)]
-    } else if isP256(key) {
-      candidates = [.ecdsa]
+    } else if let curve = curve(of: key) {
+      candidates = [.ecdsa(curve)]
     } else {
       throw .unusableKey(.wrongKeyKind)
     }
@@ -180,12 +205,12 @@ package struct SigningCertificate: Sendable {
     return candidates
   }
 
-  private static func isP256(_ key: KeyHandle) -> Bool {
+  private static func curve(of key: KeyHandle) -> EllipticCurve? {
     var name = [CChar](repeating: 0, count: 32)
     var count = 0
     guard EVP_PKEY_is_a(key.pointer, "EC") == 1, EVP_PKEY_get_group_name(key.pointer, &name, name.count, &count) == 1
-    else { return false }
-    return name.prefix(count).elementsEqual("prime256v1".utf8.map { CChar(bitPattern: $0) })
+    else { return nil }
+    return EllipticCurve(rawValue: String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self))
   }
 
   private static func signature(
@@ -193,24 +218,24 @@ package struct SigningCertificate: Sendable {
   ) throws(CryptoError) -> [UInt8] {
     switch scheme {
     case .rsa(let algorithm): return try key.signature(of: message.span) { algorithm.configure($0) }
-    case .ecdsa:
-      let signature = try key.signature(of: message.span)
-      return try numbers(of: signature)
+    case .ecdsa(let curve):
+      let signature = try key.signature(of: message.span, digest: curve.digest)
+      return try numbers(of: signature, size: curve.numberSize)
     }
   }
 
   /// The two numbers of an ECDSA signature, which OpenSSL writes as DER.
-  private static func numbers(of signature: [UInt8]) throws(CryptoError) -> [UInt8] {
+  private static func numbers(of signature: [UInt8], size: Int) throws(CryptoError) -> [UInt8] {
     let parsed = signature.span.withUnsafeBufferPointer { bytes -> OpaquePointer? in
       var start = bytes.baseAddress
       return d2i_ECDSA_SIG(nil, &start, bytes.count)
     }
     guard let parsed else { throw .signing(reason: takeOpenSSLReason()) }
     defer { ECDSA_SIG_free(parsed) }
-    var bytes = [UInt8](repeating: 0, count: 64)
+    var bytes = [UInt8](repeating: 0, count: 2 * size)
     let isWritten = bytes.withUnsafeMutableBufferPointer { bytes in
-      BN_bn2binpad(ECDSA_SIG_get0_r(parsed), bytes.baseAddress, 32) == 32
-        && BN_bn2binpad(ECDSA_SIG_get0_s(parsed), bytes.baseAddress.map { $0 + 32 }, 32) == 32
+      BN_bn2binpad(ECDSA_SIG_get0_r(parsed), bytes.baseAddress, Int32(size)) == size
+        && BN_bn2binpad(ECDSA_SIG_get0_s(parsed), bytes.baseAddress.map { $0 + size }, Int32(size)) == size
     }
     guard isWritten else { throw .signing(reason: takeOpenSSLReason()) }
     return bytes

@@ -13,6 +13,10 @@ package enum ClientAssertionAlgorithm: String, Sendable, Hashable, CaseIterable 
   case rs256 = "RS256"
   /// ECDSA over P-256 with SHA-256.
   case es256 = "ES256"
+  /// ECDSA over P-384 with SHA-384.
+  case es384 = "ES384"
+  /// ECDSA over P-521 with SHA-512.
+  case es512 = "ES512"
 }
 
 /// What a client assertion names as its audience.
@@ -81,7 +85,8 @@ package struct ClientAssertion: Sendable {
     switch (form.keyID, form.algorithm) {
     case (let name?, _): header["kid"] = .string(name)
     case (nil, .rs256): header["x5t"] = .string(Base64URL.encode(certificate.sha1))
-    case (nil, .ps256), (nil, .es256): header["x5t#S256"] = .string(Base64URL.encode(certificate.sha256))
+    case (nil, .ps256), (nil, .es256), (nil, .es384), (nil, .es512):
+      header["x5t#S256"] = .string(Base64URL.encode(certificate.sha256))
     }
     if form.sendsChain { header["x5c"] = .array(certificate.chain.map { .string(Data($0).base64EncodedString()) }) }
     self.header = .object(header)
@@ -110,8 +115,8 @@ extension Authority {
   ) -> ClientAssertionAlgorithm? {
     let order: [ClientAssertionAlgorithm] =
       switch kind {
-      case .entra, .b2c, .ciam: [.ps256, .rs256, .es256]
-      case .adfs, .issuer: [.rs256, .es256, .ps256]
+      case .entra, .b2c, .ciam: [.ps256, .rs256, .es256, .es384, .es512]
+      case .adfs, .issuer: [.rs256, .es256, .es384, .es512, .ps256]
       }
     return order.first { possible.contains($0) }
   }

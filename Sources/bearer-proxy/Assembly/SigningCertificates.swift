@@ -171,7 +171,8 @@ private struct SigningCertificateLoader {
     case .mismatch: key.issue("\(key.value) is not the key of the certificate in \(settings.file.value)")
     case .unusableKey(let error):
       key.issue(
-        "\(key.value) holds a key that cannot prove an application: RSA of 2048 bits, or P-256 (\(error.words))")
+        "\(key.value) holds a key that cannot prove an application: RSA of 2048 bits, or a curve of P-256, "
+          + "P-384 and P-521 (\(error.words))")
     }
   }
 

@@ -24,7 +24,7 @@ import Tokens
 
   @Test(arguments: [
     ("https://login.microsoftonline.com/contoso.example", "rsa", ClientAssertionAlgorithm.ps256),
-    ("https://id.example", "rsa", .rs256), ("https://id.example", "ec", .es256),
+    ("https://id.example", "rsa", .rs256), ("https://id.example", "ec", .es256), ("https://id.example", "p384", .es384),
   ])
   func `a certificate signs as its provider expects`(
     authority: String, name: String, algorithm: ClientAssertionAlgorithm
