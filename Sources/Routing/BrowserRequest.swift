@@ -153,6 +153,8 @@ enum BrowserRequest {
     while end < url.count, url[end] != UInt8(ascii: "/"), url[end] != UInt8(ascii: "?"), url[end] != UInt8(ascii: "#") {
       end += 1
     }
-    return url.extracting(start..<end).equalsIgnoringCase(bytes.extracting(head.authority))
+    let isSecure = url.extracting(first: start).equalsIgnoringCase("https://")
+    return HostName.areEquivalent(
+      url.extracting(start..<end), bytes.extracting(head.authority), scheme: isSecure ? .https : .http)
   }
 }

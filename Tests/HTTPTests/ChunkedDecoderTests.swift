@@ -89,6 +89,27 @@ struct ChunkedReading: Equatable {
     for place in bytes.indices { #expect(ChunkedReading(bytes, .split(at: place)).error == error) }
   }
 
+  @Test(
+    arguments: [
+      ("5 \r\n", nil), ("5\t  \r\n", nil), ("0005 \r\n", nil), ("5;a \r\n", nil), ("5;a=b \t\r\n", nil),
+      ("5 ;a=\"b\" \r\n", nil), ("5 x\r\n", .size), ("5 \n", .size), ("5 \rx", .lineEnd), (" 5\r\n", .size),
+      ("5; \r\n", .extension),
+    ] as [(String, ChunkError?)])
+  func `white space at the end of a size's line is removed from answers`(line: String, error: ChunkError?) {
+    var decoder = ChunkedDecoder(.removed)
+    let bytes = Array(line.utf8)
+    for (index, byte) in bytes.enumerated() {
+      switch decoder.next([byte].span) {
+      case .needsMore(let consumed): #expect(consumed == 1)
+      case .invalid(let found):
+        #expect(found == error)
+        return
+      case .data, .end: Issue.record("no content was sent, at \(index)")
+      }
+    }
+    #expect(error == nil && decoder.remaining == 5)
+  }
+
   @Test func `the largest chunk is one below 2 to the 63`() {
     var decoder = ChunkedDecoder()
     let size = Array("7FFFFFFFFFFFFFFF\r\n".utf8)

@@ -100,7 +100,10 @@ private func summary(_ reading: HeadReading) -> String {
     HeadCase("GET / HTTP/1.1\r\nHost: u@h\r\n\r\n", "hostInvalid"),
     HeadCase("GET / HTTP/1.1\r\nHost: h:65536\r\n\r\n", "hostInvalid"),
     HeadCase("GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n", "hostDisagrees"),
-    HeadCase("GET http://a:80/ HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
+    HeadCase("GET http://a:81/ HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
+    HeadCase("GET http://a:443/ HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
+    HeadCase("GET https://a/ HTTP/1.1\r\nHost: a:80\r\n\r\n", "hostDisagrees"),
+    HeadCase("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
     HeadCase("GET / HTTP/1.1\r\nHost: h\r\nConnection: a b\r\n\r\n", "connectionOptions"),
     HeadCase("GET / HTTP/1.1\r\nHost: h\r\nConnection: \"a\"\r\n\r\n", "connectionOptions"),
     HeadCase(
@@ -162,7 +165,7 @@ private func summary(_ reading: HeadReading) -> String {
 
     let absolute = try #require(Self.read(Self.heads[4]))
     #expect(absolute.form == .absolute && absolute.path == "" && absolute.query == "q")
-    #expect(absolute.authority == "example.COM" && absolute.host == "example.COM")
+    #expect(absolute.authority == "Example.com" && absolute.host == "Example.com")
 
     let asterisk = try #require(Self.read(Self.heads[5]))
     #expect(
@@ -252,5 +255,25 @@ private func summary(_ reading: HeadReading) -> String {
     #expect(RequestHeadError.versionUnsupported.status == 505)
     #expect(RequestHeadError.requestLine.status == 400)
     #expect(RequestHeadError.field(.value).status == 400)
+  }
+
+  @Test(arguments: [
+    ("http://API.example:80/a", "api.example", "API.example:80"),
+    ("http://api.example/a", "api.example:80", "api.example"),
+    ("http://api.example:/a", "api.example", "api.example:"), ("https://h/a", "h:443", "h"),
+    ("https://h:443/a", "H", "h:443"), ("http://[::1]:80/", "[::1]", "[::1]:80"),
+    ("http://h:0080/", "h", "h:0080"), ("http://h:81/", "h:81", "h:81"),
+  ])
+  func `where target and Host mean the same, the target's authority counts`(
+    target: String, host: String, authority: String
+  ) throws {
+    let bytes = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
+    var parser = RequestHeadParser()
+    let progress = parser.parse(bytes.span, limits: HeadLimits())
+    #expect(progress == .complete(byteCount: bytes.count))
+    let (first, last) = (parser.head.authority.indices, parser.head.host.indices)
+    #expect(String(decoding: bytes[first], as: UTF8.self) == authority)
+    let name = authority.hasPrefix("[") ? "::1" : String(authority.prefix { $0 != ":" })
+    #expect(String(decoding: bytes[last], as: UTF8.self) == name)
   }
 }

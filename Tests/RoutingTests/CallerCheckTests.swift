@@ -21,6 +21,17 @@ import Tokens
     }
   }
 
+  @Test(arguments: [
+    ("localhost", "http://localhost:80", true), ("localhost:80", "http://localhost", true),
+    ("localhost:443", "https://localhost", true), ("localhost:80", "https://localhost", false),
+    ("localhost:443", "http://localhost", false),
+  ])
+  func `a port that is the scheme's own may be named or not`(host: String, origin: String, isAllowed: Bool) throws {
+    try withRequest("GET / HTTP/1.1\r\nHost: \(host)\r\nOrigin: \(origin)\r\n\r\n") { head, input in
+      #expect(Self.check.judge(head, input.bytes) == (isAllowed ? nil : .crossSite))
+    }
+  }
+
   @Test func `the host in an absolute target counts, and a request without a host is no browser's`() throws {
     let absolute = "GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n"
     try withRequest(absolute) { head, input in
@@ -40,6 +51,7 @@ import Tokens
     ("Sec-Fetch-Site: same-site", false), ("Sec-Fetch-Site: cross-site", false), ("Sec-Fetch-Site:", false),
     ("Sec-Fetch-Site: unheard-of", false),
     ("Origin: http://localhost:8080", true), ("Origin: https://localhost:8080", true),
+    ("Origin: http://localhost", false), ("Origin: http://localhost:80", false),
     ("Origin: http://localhost", false), ("Origin: http://evil.example", false), ("Origin: null", false),
     ("Origin: localhost:8080", false), ("Origin:", false), ("Origin: http://localhost:8080.evil.example", false),
     // What the browser says of the site is believed before the origin.

@@ -57,8 +57,14 @@ public struct ChunkedDecoder: Sendable {
   /// What one chunk pays for, however small: a signature of 64 digits and its name.
   private static let paidPerChunk: Int32 = 128
 
+  /// Whether white space at the end of a size's line is an error, or is removed, as RFC 9112 §5.1 asks of a proxy for
+  /// the fields of responses. Old servers pad their sizes.
+  public enum SpaceBehindSize: Sendable { case refused, removed }
+
+  private let space: SpaceBehindSize
+
   /// A decoder at the first chunk.
-  public init() {}
+  public init(_ space: SpaceBehindSize = .refused) { self.space = space }
 
   /// Reads on from the first byte that was not dropped after the step before.
   public mutating func next(_ bytes: Span<UInt8>) -> ChunkedStep {
@@ -135,7 +141,13 @@ public struct ChunkedDecoder: Sendable {
     switch state {
     case .beforeExtension:
       // BWS is part of an extension: without a `;` behind it, it is nothing that the grammar has.
-      if byte == ASCII.semicolon { state = .beforeName } else if !isSpace { return .size }
+      if byte == ASCII.semicolon {
+        state = .beforeName
+      } else if byte == ASCII.carriageReturn, space == .removed {
+        state = .sizeLineFeed
+      } else if !isSpace {
+        return .size
+      }
     case .beforeName:
       if isToken { state = .name } else if !isSpace { return fault(byte) }
     case .name:
@@ -181,10 +193,12 @@ public struct ChunkedDecoder: Sendable {
     return nil
   }
 
-  // Behind white space that only another extension can end.
+  // Behind white space that only another extension can end, or the line where the space is removed.
   private mutating func afterSpace(_ byte: UInt8) -> ChunkError? {
     if byte == ASCII.semicolon {
       state = .beforeName
+    } else if byte == ASCII.carriageReturn, space == .removed {
+      state = .sizeLineFeed
     } else if !ByteClass.of(byte, ByteClass.whitespace) {
       return fault(byte)
     }

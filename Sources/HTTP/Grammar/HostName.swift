@@ -61,6 +61,15 @@ public struct HostName: Sendable, Hashable {
     port = UInt16(number)
   }
 
+  /// Whether two texts are authorities that mean the same to a scheme: a port that is not named is the scheme's own
+  /// (RFC 9110 §4.2.3).
+  public static func areEquivalent(_ left: Span<UInt8>, _ right: Span<UInt8>, scheme: HTTPScheme) -> Bool {
+    guard let first = HostName(left), let second = HostName(right) else { return false }
+    return first.port ?? scheme.defaultPort == second.port ?? scheme.defaultPort
+      && first.isBracketed == second.isBracketed
+      && left.extracting(first.host).equalsIgnoringCase(right.extracting(second.host))
+  }
+
   /// Whether the host is `name`, compared without regard to case. `name` is in lower case, an IPv6 address without
   /// brackets; `bytes` are those that this was read from.
   public func names(_ name: [UInt8], in bytes: Span<UInt8>) -> Bool {

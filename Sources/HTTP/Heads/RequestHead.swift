@@ -56,7 +56,7 @@ public enum RequestHeadError: Error, Sendable, Hashable {
   case hostRepeated
   /// `Host` is not `host[:port]`.
   case hostInvalid
-  /// `Host` and the authority in the target differ.
+  /// `Host` and the authority in the target mean different places.
   case hostDisagrees
   /// `Connection` is not a list of tokens, or nominates more than 16 fields.
   case connectionOptions

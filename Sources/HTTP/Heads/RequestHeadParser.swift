@@ -180,8 +180,23 @@ public struct RequestHeadParser: ~Copyable {
     head.authority = host
     head.host = name.host.within(host)
     if head.target.authority.isEmpty { return nil }
-    // RFC 9112 §3.2.2 lets the target win; a client that means two hosts at once is up to something.
+    return takeTargetsAuthority(bytes, host: bytes.extracting(host))
+  }
+
+  // The target counts, not `Host` (RFC 9112 §3.2.2). A client that means two hosts at once is up to something.
+  @inline(never)
+  private mutating func takeTargetsAuthority(_ bytes: Span<UInt8>, host: Span<UInt8>) -> RequestHeadError? {
     let named = bytes.extracting(head.target.authority)
-    return named.equalsIgnoringCase(bytes.extracting(host)) ? nil : .hostDisagrees
+    guard let name = HostName(named) else { return .target }
+    let isSame =
+      if let scheme = head.target.scheme {
+        HostName.areEquivalent(named, host, scheme: scheme)
+      } else {
+        named.equalsIgnoringCase(host)
+      }
+    if !isSame { return .hostDisagrees }
+    head.authority = head.target.authority
+    head.host = name.host.within(head.target.authority)
+    return nil
   }
 }
