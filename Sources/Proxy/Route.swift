@@ -49,6 +49,9 @@ package final class Route: Sendable {
   package let isForCallers: Bool
   /// By which field callers may pick another slot; nil where they may not.
   package let choice: TokenChoice?
+  /// The `Vary` of its answers: the fields of requests that decide which credential goes to the upstream, which does
+  /// not know of them.
+  let vary: [UInt8]
   /// What it does about tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.
@@ -86,6 +89,9 @@ package final class Route: Sendable {
     self.bearerSlot = bearerSlot
     self.isForCallers = isForCallers
     self.choice = choice
+    var deciding = choice.map { [$0.field] } ?? []
+    if bearerSlot != nil, token.existing == .keep { deciding.append("Authorization") }
+    vary = deciding.flatMap { Array("Vary: \($0)\r\n".utf8) }
     self.token = token
     self.timeouts = timeouts
   }
@@ -103,11 +109,9 @@ package final class Route: Sendable {
 
   /// Whether every field of a request that overrides its method names one that the route takes.
   func takesOverrides(of head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
-    guard let methods, head.fields.contains(.other) else { return true }
-    for index in 0..<head.fields.count {
-      let line = head.fields[index]
-      guard MethodOverride.isOne(line, in: bytes) else { continue }
-      let value = bytes.extracting(line.value)
+    guard let methods, head.fields.containsAny(of: MethodOverride.names) else { return true }
+    for index in 0..<head.fields.count where MethodOverride.names.contains(head.fields[index].known) {
+      let value = bytes.extracting(head.fields[index].value)
       // Frameworks that obey such a field take any letter case.
       if !methods.contains(where: { value.equalsIgnoringCase($0.span) }) { return false }
     }

@@ -26,7 +26,7 @@ package enum CORSPolicy {
   /// `Allow-Credentials`.
   package static func writeGrant(origin: Span<UInt8>, into output: inout ByteBuffer) {
     HeadWriter.field("Access-Control-Allow-Origin", origin, into: &output)
-    output.append("Access-Control-Expose-Headers: *\r\nVary: Origin\r\n")
+    output.append("Access-Control-Expose-Headers: *\r\n")
   }
 
   /// Appends the fields of the answer to a preflight: whatever it asks for may be sent, since the request itself is

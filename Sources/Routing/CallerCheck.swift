@@ -2,7 +2,7 @@
 // is behind it, and the secret it carries. A proxy on loopback is within reach of every page in every browser on the
 // machine.
 
-internal import Bytes
+package import Bytes
 package import HTTP
 
 /// The names a listener answers to and the rules for its callers. A class, so that a request takes one reference to it
@@ -14,6 +14,8 @@ package final class CallerCheck: Sendable {
   private let hasUnmarkedNames: Bool
   /// Whether callers must show a secret in a field or a token of their own. No page can: who shows one is a program.
   private let needsProof: Bool
+  /// `Vary` for the fields that every request is judged by.
+  private let vary: [UInt8]
 
   /// `names`: hosts accepted, in lower case and without port; `nil` accepts any. `isReachedInClear`: whether browsers
   /// can connect without TLS.
@@ -21,6 +23,11 @@ package final class CallerCheck: Sendable {
     self.names = names?.map { Array($0.utf8) }
     self.rules = rules
     needsProof = rules.header != nil || rules.bearer != nil
+    // A page cannot bring a secret in a field or a token of the caller's own: a caller that shows one is no page.
+    var deciding = rules.header.map { [$0.name] } ?? []
+    if rules.bearer != nil { deciding.append("Authorization") }
+    if !rules.origins.isEmpty { deciding.append("Origin") }
+    vary = deciding.flatMap { Array("Vary: \($0)\r\n".utf8) }
     hasUnmarkedNames =
       isReachedInClear && rules.refusesCrossSite && !needsProof
       && (self.names?.contains { !BrowserRequest.isMarked(host: $0.span) } ?? true)
@@ -67,6 +74,13 @@ package final class CallerCheck: Sendable {
   private func isAllowedOrigin(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard head.fields.count(of: .origin) == 1, let line = head.fields.first(.origin) else { return false }
     return rules.allows(origin: bytes.extracting(line.value))
+  }
+
+  /// Appends the fields of a request by which it was let in to an answer's `Vary`, so that no cache gives the answer to
+  /// a caller that would not have been.
+  package func writeVary(_ head: borrowing RequestHead, into output: inout ByteBuffer) {
+    output.append(vary)
+    if rules.refusesCrossSite, head.fields.contains(.secFetchSite) { output.append("Vary: Sec-Fetch-Site\r\n") }
   }
 
   /// Whether the answer to a request is for a page of another site that may read it (Fetch §3.3).

@@ -6,6 +6,8 @@ package import HTTP
 
 /// The field of a route, and what each of its values stands for.
 package struct TokenChoice: Sendable {
+  /// The field's name as configured.
+  package let field: String
   private let name: [UInt8]
   private let values: [(value: [UInt8], slot: Int)]
 
@@ -21,6 +23,7 @@ package struct TokenChoice: Sendable {
 
   /// A field and the slots of its values.
   package init(field: String, values: [(value: String, slot: Int)]) {
+    self.field = field
     name = Array(field.utf8)
     self.values = values.map { (Array($0.value.utf8), $0.slot) }
   }

@@ -34,6 +34,18 @@ import Testing
     #expect(FieldName(longer.span) == .other)
   }
 
+  @Test(arguments: known.filter { "\($0.text)".contains("-") })
+  func `an underscore for any dash of a known name makes it a look-alike`(name: FieldName) {
+    let spelt = Self.bytes(name)
+    for index in spelt.indices where spelt[index] == 0x2D {
+      var other = spelt
+      other[index] = 0x5F
+      #expect(FieldName(other.span) == .lookalike)
+    }
+    let all = spelt.map { $0 == 0x2D ? 0x5F : $0 }
+    #expect(FieldName(all.span) == .lookalike)
+  }
+
   @Test(
     arguments: [
       ("Content_Length", FieldName.lookalike), ("TRANSFER_ENCODING", .lookalike), ("x-forwarded_for", .lookalike),

@@ -90,7 +90,7 @@ import Testing
     case .breaksOff:
       state.answerArrives()
       _ = state.headArrived(Head(status: 200, framing: .fixed(5)), callerMustEnd: false)
-      return state.answerMoved(.failed(.sourceEnded), leavesBytes: false)
+      return state.answerMoved(.failed(.sourceEnded), leavesBytes: false, callerHasPart: true)
     case .takesNoContent:
       guard state.movesRequest else { return .move }
       return state.requestMoved(.failed(.sink(.reset)), contentHasBegun: true, at: seconds(1))
@@ -100,10 +100,12 @@ import Testing
   /// What is told next where both have had their say: the end of an answer, or of the time.
   private static func end(_ state: inout ExchangeState, after action: Action) -> Action {
     switch action {
-    case .answer: return state.answerMoved(.finished, leavesBytes: false)
     case .finish, .retry, .hold: return action
     default:
-      if state.movesAnswer, !state.awaitsHead { return state.answerMoved(.finished, leavesBytes: false) }
+      if state.movesAnswer, !state.awaitsHead {
+        let end = state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
+        if end != .endTowardsCaller { return end }
+      }
       let pause = state.pause(moved: 0, at: seconds(1))
       guard case .wait(let wait) = pause else { return action }
       return state.timedOut(wait, at: wait.until)
@@ -180,6 +182,77 @@ import Testing
     #expect(state.movesAnswer && state.movesRequest)
     let action = Self.apply(caller, to: &state)
     #expect(Self.end(&state, after: action) == Self.upstreamFirst[caller])
+  }
+
+  /// An exchange whose upstream has answered and goes on reading.
+  private static func delivering(persistence: Persistence = .keepAlive, leavesBytes: Bool = false) -> ExchangeState {
+    var state = begun(terms())
+    _ = apply(.keepsSending, to: &state)
+    state.answerArrives()
+    let head = Head(status: 200, framing: .fixed(5), persistence: persistence)
+    #expect(
+      state.headArrived(head, callerMustEnd: false)
+        == .answer(ResponsePlan(framing: .fixed(5), version: .http11, closes: true)))
+    #expect(state.answerMoved(.finished, leavesBytes: leavesBytes, callerHasPart: true) == .endTowardsCaller)
+    #expect(state.movesRequest && !state.movesAnswer && !state.awaitsHead)
+    return state
+  }
+
+  @Test func `an upstream that answers early and goes on reading gets the rest`() {
+    var state = Self.delivering()
+    #expect(state.requestMoved(.needsSource, contentHasBegun: true, at: Self.seconds(2)) == .move)
+    #expect(
+      state.pause(moved: 0, at: Self.seconds(2))
+        == .wait(.init(needs: .content, isForCaller: true, until: Self.seconds(12))))
+    #expect(Self.apply(.sendsAll, to: &state) == .finish(.completed(reusesUpstream: true, keepsCaller: false)))
+    state = Self.delivering(leavesBytes: true)
+    #expect(Self.apply(.sendsAll, to: &state) == .finish(.delivered))
+    state = Self.delivering(persistence: .close)
+    #expect(Self.apply(.sendsAll, to: &state) == .finish(.delivered))
+  }
+
+  @Test(arguments: [
+    Caller.endsItsDirection, .resets, .hangsUp, .sendsTooMuch, .breaksTheCoding, .stalls, .keepsSending,
+  ])
+  func `whatever becomes of the rest, the answer was delivered`(caller: Caller) {
+    var state = Self.delivering()
+    let action = Self.apply(caller, to: &state)
+    #expect(Self.end(&state, after: action) == .finish(.delivered))
+    state = Self.delivering()
+    #expect(Self.apply(.takesNoContent, to: &state) == .finish(.delivered))
+  }
+
+  @Test(arguments: [
+    (413, Persistence.close, false), (302, .close, false), (413, .keepAlive, true), (200, .close, true),
+  ])
+  func `an upstream that turns a request down and closes is sent no more of it`(
+    status: Int, persistence: Persistence, movesOn: Bool
+  ) {
+    for caller in [Caller.keepsSending, .waitsForContinue] {
+      var state = Self.begun(Self.terms(expectsContinue: caller == .waitsForContinue))
+      _ = Self.apply(caller, to: &state)
+      state.answerArrives()
+      let head = Head(status: status, framing: .fixed(5), persistence: persistence)
+      _ = state.headArrived(head, callerMustEnd: false)
+      #expect(state.movesRequest == movesOn && state.movesAnswer)
+    }
+  }
+
+  @Test(arguments: [
+    (BodyPump.Failure.chunk(.size), UpstreamFault.chunkedCoding), (.trailer(.tooLarge), .trailers),
+  ])
+  func `content that is broken from its beginning is no answer where the caller has nothing of it`(
+    failure: BodyPump.Failure, fault: UpstreamFault
+  ) {
+    for callerHasPart in [true, false] {
+      var state = Self.begun(Self.terms(.get, .none))
+      _ = Self.apply(.sendsAll, to: &state)
+      state.answerArrives()
+      _ = state.headArrived(Head(status: 200, framing: .chunked), callerMustEnd: false)
+      #expect(
+        state.answerMoved(.failed(failure), leavesBytes: true, callerHasPart: callerHasPart)
+          == .finish(callerHasPart ? .interrupted(.upstreamBroke(fault)) : .failed(.upstreamMalformed(fault))))
+    }
   }
 
   @Test(arguments: [Upstream.answers, .closes, .staysSilent, .refusesTheToken])
@@ -265,7 +338,7 @@ import Testing
     let plan = ResponsePlan(framing: .fixed(0), version: .http11, closes: mustEnd)
     #expect(state.refusalStands(callerMustEnd: mustEnd) == .answer(plan))
     #expect(
-      state.answerMoved(.finished, leavesBytes: false)
+      state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
         == .finish(.completed(reusesUpstream: true, keepsCaller: !mustEnd)))
   }
 
@@ -323,7 +396,7 @@ import Testing
     #expect(plan.closes && !plan.writesChunks)
     #expect(state.headArrived(Head(status: 200, framing: .chunked), callerMustEnd: false) == .answer(plan))
     #expect(
-      state.answerMoved(.finished, leavesBytes: false)
+      state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
         == .finish(.completed(reusesUpstream: true, keepsCaller: false)))
   }
 
@@ -332,7 +405,7 @@ import Testing
     _ = Self.apply(.sendsAll, to: &state)
     _ = Self.apply(.answers, to: &state)
     #expect(
-      state.answerMoved(.finished, leavesBytes: true)
+      state.answerMoved(.finished, leavesBytes: true, callerHasPart: true)
         == .finish(.completed(reusesUpstream: false, keepsCaller: true)))
   }
 
@@ -359,9 +432,9 @@ import Testing
     var state = Self.tunnel()
     #expect(state.requestMoved(.finished, contentHasBegun: true, at: Self.seconds(1)) == .endTowardsUpstream)
     #expect(!state.movesRequest && state.movesAnswer)
-    #expect(state.answerMoved(.finished, leavesBytes: false) == over)
+    #expect(state.answerMoved(.finished, leavesBytes: false, callerHasPart: true) == over)
     state = Self.tunnel()
-    #expect(state.answerMoved(.finished, leavesBytes: false) == .endTowardsCaller)
+    #expect(state.answerMoved(.finished, leavesBytes: false, callerHasPart: true) == .endTowardsCaller)
     #expect(state.movesRequest && !state.movesAnswer)
     #expect(state.requestMoved(.finished, contentHasBegun: true, at: Self.seconds(1)) == over)
   }
@@ -385,7 +458,9 @@ import Testing
       state.requestMoved(.failed(.sink(.reset)), contentHasBegun: true, at: Self.seconds(1))
         == .finish(.interrupted(.upstreamBroke(.reset))))
     state = Self.tunnel()
-    #expect(state.answerMoved(.failed(.sink(.reset)), leavesBytes: false) == .finish(.interrupted(.callerLeft)))
+    #expect(
+      state.answerMoved(.failed(.sink(.reset)), leavesBytes: false, callerHasPart: true)
+        == .finish(.interrupted(.callerLeft)))
   }
 
   // MARK: Waiting
@@ -414,9 +489,9 @@ import Testing
     state.headNeeds(.answer)
     #expect(wait(&state, at: 9) == .wait(.init(needs: .answer, isForCaller: false, until: Self.seconds(28))))
     _ = Self.apply(.answers, to: &state)
-    _ = state.answerMoved(.needsSink, leavesBytes: false)
+    _ = state.answerMoved(.needsSink, leavesBytes: false, callerHasPart: true)
     #expect(wait(&state, at: 10) == .wait(.init(needs: .callerRoom, isForCaller: true, until: Self.seconds(20))))
-    _ = state.answerMoved(.tookItsTurn, leavesBytes: false)
+    _ = state.answerMoved(.tookItsTurn, leavesBytes: false, callerHasPart: true)
     #expect(wait(&state, at: 11) == .yield)
   }
 
@@ -430,7 +505,7 @@ import Testing
     var state = Self.begun(Self.terms(.get, .none))
     _ = Self.apply(.sendsAll, to: &state)
     _ = Self.apply(.answers, to: &state)
-    _ = state.answerMoved(isForCaller ? .needsSink : .needsSource, leavesBytes: false)
+    _ = state.answerMoved(isForCaller ? .needsSink : .needsSource, leavesBytes: false, callerHasPart: true)
     let pause = state.pause(moved: 0, at: Self.seconds(1))
     #expect(pause == .wait(.init(needs: needs, isForCaller: isForCaller, until: Self.seconds(11))))
     guard case .wait(let wait) = pause else { return }
@@ -442,9 +517,9 @@ import Testing
     _ = Self.apply(.sendsAll, to: &state)
     if isAnswering {
       _ = Self.apply(.answers, to: &state)
-      _ = state.answerMoved(.tookItsTurn, leavesBytes: false)
+      _ = state.answerMoved(.tookItsTurn, leavesBytes: false, callerHasPart: true)
       #expect(state.pause(moved: 0, at: Self.seconds(1)) == .yield)
-      _ = state.answerMoved(.tookItsTurn, leavesBytes: false)
+      _ = state.answerMoved(.tookItsTurn, leavesBytes: false, callerHasPart: true)
     }
     guard case .wait(let wait) = state.pause(moved: 0, at: Self.seconds(3)) else {
       Issue.record("there is nothing to wait for")
@@ -465,7 +540,7 @@ import Testing
     if isAnswering { _ = Self.apply(.answers, to: &state) }
     func pause(_ moved: UInt64, at second: UInt64) -> ExchangeState.Pause {
       if isAnswering {
-        _ = state.answerMoved(.needsSink, leavesBytes: false)
+        _ = state.answerMoved(.needsSink, leavesBytes: false, callerHasPart: true)
       } else {
         _ = state.requestMoved(.needsSource, contentHasBegun: true, at: Self.seconds(second))
       }

@@ -305,9 +305,60 @@ struct ProxyServerTests {
   }
 
   @Test(arguments: [
+    "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!",
+    "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!",
+  ])
+  func `a caller that reads only after it has sent everything gets an early answer`(early: String) async throws {
+    let loop = try EventLoop()
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      _ = await stream.requestHead()
+      // Closes at once, with content unread: its kernel resets the connection.
+      await stream.sendAll(early)
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    let caller = try RawConnection(port: proxy.port)
+    let size = 24_000_000
+    try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(size)\r\n\r\n")
+    #expect(try await caller.send(String(repeating: "x", count: size)), "the connection was reset")
+    let received = try await caller.receive()
+    #expect(received.hasPrefix(early.prefix { $0 != "\r\n" }) && received.hasSuffix("no!"))
+    upstream.stop()
+  }
+
+  @Test func `an upstream that answers early and goes on reading gets all of the request`() async throws {
+    let loop = try EventLoop()
+    let count = Atomic(0)
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      while await !stream.requestHead().isEmpty {
+        await stream.sendAll(Self.answer)
+        count.store(await stream.receiveAll(300_000).bytes.count, ordering: .relaxed)
+      }
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port)
+    for turn in 0..<2 {
+      count.store(0, ordering: .relaxed)
+      let caller = try RawConnection(port: proxy.port)
+      try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n")
+      try await caller.send(String(repeating: "x", count: 10_000))
+      // To the end that the answer announces, which comes before the end of the request.
+      let received = try await caller.receive()
+      #expect(received.contains("Connection: close") && received.hasSuffix("ok"))
+      try await caller.send(String(repeating: "x", count: 290_000))
+      #expect(try await eventually { count.load(ordering: .relaxed) == 300_000 }, "turn \(turn)")
+      #expect(try await eventually { proxy.service.connectionCount == 0 })
+    }
+    #expect(upstream.acceptedCount == 1)
+    upstream.stop()
+  }
+
+  @Test(arguments: [
     ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", 200, "half"),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", 200, "half"),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense", 200, ""),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nnonsense", 200, "half"),
+    // Nothing of it was sent yet.
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense", 502, "upstream-malformed"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4 x\r\nhalf\r\n0\r\n\r\n", 502, "upstream-malformed"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nBad Name: x\r\n\r\n", 502, "upstream-malformed"),
     ("HTTP/1.1 200 OK\r\nContent-Le", 502, "upstream-closed"),
     ("", 502, "upstream-closed"),
     ("nonsense\r\n\r\n", 502, "upstream-malformed"),

@@ -15,10 +15,13 @@ import Testing
     var testDescription: String { reference }
   }
 
-  private func relocated(_ reference: String, _ route: Route, callerHost: String = "") -> String? {
+  private func relocated(
+    _ reference: String, _ route: Route, callerHost: String = "", scheme: HTTPScheme = .http
+  ) -> String? {
     let bytes = Array(reference.utf8)
     let host = Array(callerHost.utf8)
-    guard let place = Relocation(of: bytes.span, route: route, callerHost: host.span) else { return nil }
+    let caller = CallerAddress(host: host.span, scheme: scheme)
+    guard let place = Relocation(of: bytes.span, route: route, caller: caller) else { return nil }
     var output = ByteBuffer(capacity: 64)
     place.write(bytes.span, route: route, into: &output)
     return output.text
@@ -118,5 +121,25 @@ import Testing
     #expect(relocated(row.reference, route, callerHost: "app.example") == row.expected)
     #expect(relocated("http://[::1]:8080/v1/7", route, callerHost: "[::1]:8080") == "/orders/7")
     #expect(relocated("http://[::1]:8081/v1/7", route, callerHost: "[::1]:8080") == nil)
+  }
+
+  @Test(
+    arguments: [
+      // The upstream wants callers to change to https. Led back here, they would be told so for ever.
+      ("http", HTTPScheme.http, "https://app.example/v1/7", nil), ("http", .http, "https://app.example:8080/v1/7", nil),
+      ("http", .http, "http://app.example:8080/v1/7", "/orders/7"),
+      ("http", .http, "//app.example:8080/v1/7", "/orders/7"),
+      // It was told that its caller came by https, or does not look at that.
+      ("http", .https, "https://app.example:8080/v1/7", "/orders/7"),
+      ("http", .https, "http://app.example:8080/v1/7", "/orders/7"),
+      // It is one of https itself.
+      ("https", .http, "https://app.example:8080/v1/7", "/orders/7"),
+      ("https", .https, "http://app.example:8080/v1/7", nil),
+    ] as [(String, HTTPScheme, String, String?)])
+  func `the caller's own host counts in a scheme that one of the two hops has`(
+    upstream: String, caller: HTTPScheme, reference: String, expected: String?
+  ) throws {
+    let route = try Route("/orders/", upstream: "\(upstream)://api.example/v1/", preservesHost: true)
+    #expect(relocated(reference, route, callerHost: "app.example:8080", scheme: caller) == expected)
   }
 }

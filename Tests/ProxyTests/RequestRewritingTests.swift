@@ -109,7 +109,36 @@ import Tokens
       request: "GET /orders/ HTTP/1.1\nHost: a\nConnection: cdn-loop\nCDN-Loop: edge.example; a=b\nCDN-Loop: second",
       expected: ["CDN-Loop: edge.example; a=b, second, bearer-proxy"]),
     Row(
-      name: "and is not begun here", request: "GET /orders/ HTTP/1.1\nHost: a", expected: [], unexpected: ["CDN-Loop"]),
+      name: "and begins here, for hops that take Via away", request: "GET /orders/ HTTP/1.1\nHost: a",
+      expected: ["CDN-Loop: bearer-proxy"]),
+    Row(
+      name: "fields that an upstream takes for the path end here, nominated or not",
+      request: """
+        GET /orders/ HTTP/1.1
+        Host: a
+        Connection: x-original-url, x-other
+        X-Original-URL: /admin
+        x-rewrite-url: /admin
+        X_Original_URL: /admin
+        X-Rewrite_Url: /admin
+        X-Original-URI: /admin
+        X-Rewrite-Uri: /admin
+        X-Original-Path: /admin
+        X-Override-URL: /admin
+        X-Forwarded-Uri: /admin
+        SCRIPT_NAME: /orders
+        Script-Name: /orders
+        PATH_INFO: /admin
+        Path-Info: /admin
+        X-Original-URLs: 1
+        X-Forwarded-Prefix: /2
+        """,
+      expected: ["X-Original-URLs: 1", "X-Forwarded-Prefix: /2"],
+      unexpected: ["/admin", "/orders", "X-Original-URL:", "SCRIPT_NAME", "Script-Name"]),
+    Row(
+      name: "a method override is forwarded in the spelling that was judged",
+      request: "GET /orders/ HTTP/1.1\nHost: a\nX-HTTP-Method-Override: PUT\nX_HTTP_Method_Override: DELETE",
+      expected: ["X-HTTP-Method-Override: PUT"], unexpected: ["DELETE"]),
     Row(
       name: "Max-Forwards of OPTIONS is counted down", request: "OPTIONS /orders/ HTTP/1.1\nHost: a\nMax-Forwards: 10",
       expected: ["Max-Forwards: 9"], unexpected: ["Max-Forwards: 10"]),

@@ -19,4 +19,18 @@ import Tokens
     let bearer = BearerValue(Secret("t0k3n-of-some-length"), lifetime: lifetime, scopes: .none)
     #expect(bearer.isRepeated(in: Array(value.utf8).span) == repeats)
   }
+
+  @Test func `a token that was refused is noticed as well as the one in its place`() {
+    func bearer(_ token: String) -> BearerValue {
+      BearerValue(
+        Secret(token), lifetime: TokenLifetime(expiresIn: 60, refreshIn: nil, now: UnixTime(0), jitter: 0),
+        scopes: .none)
+    }
+    let credential = RequestCredential.bearer(bearer("first-token")).replaced(by: bearer("second-token"))
+    #expect(credential.owner == .proxy)
+    for (text, repeats) in [("a first-token", true), ("second-token b", true), ("third-token", false)] {
+      #expect(credential.isRepeated(in: Array(text.utf8).span) == repeats)
+      #expect(RequestCredential.none.isRepeated(in: Array(text.utf8).span) == false)
+    }
+  }
 }

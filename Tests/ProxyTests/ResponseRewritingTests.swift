@@ -2,8 +2,9 @@
 
 import Bytes
 import HTTP
-import Identity
+import Routing
 import Testing
+import Tokens
 
 @testable import Proxy
 
@@ -46,7 +47,9 @@ import Testing
     "Alt-Svc: h2=\"evil.example:443\"", "NEL: {\"report_to\":\"e\",\"max_age\":600}",
     "Report-To: {\"group\":\"e\",\"max_age\":600,\"endpoints\":[{\"url\":\"https://evil.example/\"}]}",
     "Reporting-Endpoints: default=\"https://evil.example/\"", "Accept-CH: Sec-CH-UA-Model", "Set-Login: logged-in",
-    "secure-session-registration: (ES256);path=\"/refresh\"",
+    "secure-session-registration: (ES256);path=\"/refresh\"", "Sec-Session-Registration: (ES256);path=\"/refresh\"",
+    "Secure-Session-Challenge: \"c\";id=\"other\"", "Sec-Session-Challenge: \"c\"", "Critical-CH: Sec-CH-UA-Model",
+    "Use-As-Dictionary: match=\"/*\"", "Origin-Agent-Cluster: ?1", "Activate-Storage-Access: load",
   ]
 
   private static let rows = [
@@ -91,7 +94,7 @@ import Testing
         "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nAccess-Control-Allow-Credentials: true\nAccess-Control-: x\n"
         + "Content-Length: 1", reader: "https://app.example",
       expected: "HTTP/1.1 200 OK\nAccess-Control-: x\nContent-Length: 1\nDate: now\n"
-        + "Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\nVary: Origin\nVia: 1.1 "
+        + "Vary: Origin\nAccess-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\nVia: 1.1 "
         + "bearer-proxy"
     ),
     Row(
@@ -139,10 +142,70 @@ import Testing
     var output = ByteBuffer(capacity: 16)
     ResponseRewriting.write(
       attempt, ResponsePlan(framing: framing, version: row.version, closes: row.closes), to: request,
-      of: try Route("/orders/", upstream: "https://api.example/v1/"), bearer: nil, date: date,
-      pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
+      of: try Route("/orders/", upstream: "https://api.example/v1/"),
+      callers: CallerCheck(names: nil, rules: CallerRules(origins: row.reader.isEmpty ? [] : [row.reader])),
+      isTLS: false, date: date, pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
     let written = output.text
     #expect(written == row.expected.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n")
+  }
+
+  @Test func `a field passes that concerns its own document or path`() throws {
+    let fields = [
+      "Speculation-Rules: \"/rules.json\"", "No-Vary-Search: params=(\"a\")",
+      "Supports-Loading-Mode: credentialed-prerender", "Refresh: 5; url=/v1/7",
+      "Link: </v1/d>; rel=compression-dictionary",
+    ]
+    let written = try brief(["103 Early Hints"] + fields, ResponseRewriting.writeInterim)
+    for field in fields { #expect(written.contains("\r\n\(field)\r\n")) }
+  }
+
+  /// What a listener and a route say, what the caller sent, and the answer's `Vary`.
+  struct Variant: Sendable, CustomTestStringConvertible {
+    var name: String
+    var rules = CallerRules()
+    var choice: String?
+    var existing = RouteTokenRules.CallerAuthorization.replace
+    var sent = ""
+    var vary: [String]
+    var testDescription: String { name }
+  }
+
+  private static func variants() throws -> [Variant] {
+    var secret = CallerRules()
+    secret.header = CallerRules.Header(name: "X-Key", value: Secret("0123456789abcdef"))
+    var bearer = CallerRules()
+    bearer.bearer = CallerRules.Bearer(authority: try Authority("https://id.example/realms/demo"), audiences: ["a"])
+    let site = "Sec-Fetch-Site: same-origin\r\n"
+    return [
+      Variant(name: "nothing", vary: []), Variant(name: "a choice", choice: "X-Account", vary: ["X-Account"]),
+      Variant(name: "kept", existing: .keep, vary: ["Authorization"]),
+      Variant(name: "rejected", existing: .reject, vary: []),
+      Variant(name: "a secret", rules: secret, vary: ["X-Key"]),
+      Variant(name: "both", rules: secret, choice: "X-Account", vary: ["X-Account", "X-Key"]),
+      Variant(name: "a token", rules: bearer, vary: ["Authorization"]),
+      Variant(name: "other sites", rules: CallerRules(origins: ["https://app.example"]), vary: ["Origin"]),
+      Variant(name: "a browser", sent: site, vary: ["Sec-Fetch-Site"]),
+      Variant(name: "anyone", rules: CallerRules(isOpen: true), sent: site, vary: []),
+    ]
+  }
+
+  @Test(arguments: try variants())
+  func `an answer varies by the fields that decided who may call and which token goes out`(row: Variant) throws {
+    let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.sent)\r\n")
+    let attempt = try UpstreamAttempt("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    let route = Route(
+      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: try HTTPURL("https://api.example/"),
+      originIndex: 0, preservesHost: false, bearerSlot: 0,
+      choice: row.choice.map { TokenChoice(field: $0, values: [("bob", 1)]) },
+      token: RouteTokenRules(existing: row.existing),
+      timeouts: ExchangeTimeouts())
+    var output = ByteBuffer(capacity: 16)
+    ResponseRewriting.write(
+      attempt, ResponsePlan(framing: .fixed(0), version: .http11, closes: false), to: request, of: route,
+      callers: CallerCheck(names: nil, rules: row.rules), isTLS: false, date: ByteBuffer(capacity: 1),
+      pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
+    let lines = output.text.split(separator: "\r\n").filter { $0.hasPrefix("Vary: ") }
+    #expect(lines == row.vary.map { "Vary: \($0)" })
   }
 
   @Test func `an interim response is passed on without lengths and connection fields`() throws {
@@ -164,11 +227,11 @@ import Testing
 
   private func brief(
     _ lines: [String],
-    _ write: (borrowing ResponseHead, Span<UInt8>, Route, BearerValue?, inout ByteBuffer) -> Void
+    _ write: (borrowing ResponseHead, Span<UInt8>, Route, borrowing RequestCredential, inout ByteBuffer) -> Void
   ) throws -> String {
     try withResponse("HTTP/1.1 " + lines.joined(separator: "\r\n") + "\r\n\r\n") { head, input in
       var output = ByteBuffer(capacity: 16)
-      write(head, input.bytes, try Route("/orders/", upstream: "https://api.example/v1/"), nil, &output)
+      write(head, input.bytes, try Route("/orders/", upstream: "https://api.example/v1/"), .none, &output)
       return output.text
     }
   }

@@ -84,6 +84,25 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   case setLogin
   case secureSessionRegistration
   case cdnLoop
+  case xHTTPMethodOverride
+  case xHTTPMethod
+  case xMethodOverride
+  case xOriginalURL
+  case xOriginalURI
+  case xOriginalPath
+  case xRewriteURL
+  case xRewriteURI
+  case xOverrideURL
+  case xForwardedURI
+  case scriptName
+  case pathInfo
+  case useAsDictionary
+  case originAgentCluster
+  case activateStorageAccess
+  case criticalCH
+  case secureSessionChallenge
+  case secSessionRegistration
+  case secSessionChallenge
   /// A known name spelt with `_` for `-`. Programs behind gateways that hand fields over as environment variables
   /// (CGI, WSGI) cannot tell the two apart, so such a field is never forwarded.
   case lookalike
@@ -168,6 +187,25 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
     case .setLogin: "set-login"
     case .secureSessionRegistration: "secure-session-registration"
     case .cdnLoop: "cdn-loop"
+    case .xHTTPMethodOverride: "x-http-method-override"
+    case .xHTTPMethod: "x-http-method"
+    case .xMethodOverride: "x-method-override"
+    case .xOriginalURL: "x-original-url"
+    case .xOriginalURI: "x-original-uri"
+    case .xOriginalPath: "x-original-path"
+    case .xRewriteURL: "x-rewrite-url"
+    case .xRewriteURI: "x-rewrite-uri"
+    case .xOverrideURL: "x-override-url"
+    case .xForwardedURI: "x-forwarded-uri"
+    case .scriptName: "script-name"
+    case .pathInfo: "path-info"
+    case .useAsDictionary: "use-as-dictionary"
+    case .originAgentCluster: "origin-agent-cluster"
+    case .activateStorageAccess: "activate-storage-access"
+    case .criticalCH: "critical-ch"
+    case .secureSessionChallenge: "secure-session-challenge"
+    case .secSessionRegistration: "sec-session-registration"
+    case .secSessionChallenge: "sec-session-challenge"
     }
   }
 }
@@ -185,10 +223,12 @@ extension FieldName {
       self = .other
       return
     }
+    let middle = bytes[length / 2]
+    // A look-alike has the slot of the name that it resembles.
     let slot =
-      length &* 31 &+ Int(bytes[0] | 0x20) &* 92 &+ Int(bytes[length - 1] | 0x20) &* 86
-      &+ Int(bytes[length - 2] | 0x20) &* 110
-    guard let candidate = FieldName(rawValue: Self.candidates[slot & 0xFF]), candidate != .other else {
+      length &* 199 &+ Int((middle == ASCII.underscore ? ASCII.dash : middle) | 0x20) &* 234
+      &+ Int(bytes[length - 1] | 0x20) &* 218 &+ Int(bytes[length - 2] | 0x20) &* 102
+    guard let candidate = FieldName(rawValue: Self.candidates[slot & 0x1FF]), candidate != .other else {
       self = .other
       return
     }
@@ -222,23 +262,29 @@ extension FieldName {
 
   // Raw value of the only name that can be at a slot. `FieldNameTests` looks every name up; a new name may need other
   // multipliers above.
-  private static let candidates: InlineArray<256, UInt8> = [
-    0, 61, 0, 0, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0,
-    59, 0, 0, 0, 0, 14, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 46, 0, 58, 0, 0, 0, 0, 0, 0, 35, 0, 0, 56, 50, 0,
-    0, 71, 26, 12, 10, 0, 0, 0, 0, 0, 48, 6, 0, 0, 1, 75,
-    0, 24, 0, 52, 0, 0, 0, 31, 0, 0, 23, 0, 8, 0, 0, 0,
-    0, 19, 0, 0, 0, 0, 0, 34, 0, 0, 44, 0, 0, 0, 0, 0,
-    0, 60, 33, 0, 0, 11, 47, 0, 41, 55, 0, 0, 0, 73, 28, 0,
-    2, 62, 20, 0, 0, 0, 0, 0, 0, 16, 30, 0, 0, 74, 38, 0,
-    0, 53, 0, 37, 0, 0, 57, 0, 15, 0, 0, 43, 0, 65, 0, 0,
-    0, 0, 0, 70, 0, 0, 45, 0, 0, 0, 0, 0, 0, 4, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 69, 25, 0, 42, 0,
-    36, 0, 0, 0, 5, 0, 0, 0, 63, 0, 0, 0, 0, 17, 0, 72,
-    27, 0, 0, 49, 0, 0, 0, 0, 0, 51, 0, 7, 39, 0, 0, 0,
-    0, 0, 0, 67, 0, 0, 9, 0, 0, 68, 0, 0, 0, 64, 76, 0,
-    0, 0, 0, 0, 54, 0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 18,
-    0, 0, 0, 0, 0, 22, 13, 0, 0, 0, 0, 0, 66, 0, 0, 29,
+  private static let candidates: InlineArray<512, UInt8> = [
+    0, 0, 0, 0, 0, 87, 0, 0, 0, 0, 0, 0, 21, 72, 0, 0, 0, 0, 0, 65, 0, 0, 0, 0,
+    0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 59, 0, 0, 0, 28, 0, 0, 0, 2, 58, 13, 0, 0, 0,
+    0, 0, 0, 79, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 0, 0, 0, 81, 0, 0, 0,
+    0, 0, 0, 0, 33, 0, 66, 0, 44, 0, 36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 42, 0, 0, 0, 0, 0, 77, 0, 0, 0, 0, 51, 0, 0, 20, 0, 0, 67, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 76, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 31, 0, 0, 0, 0, 0, 78, 0, 11, 0, 0, 23, 52, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 86, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 16,
+    0, 0, 94, 0, 0, 0, 0, 0, 0, 0, 0, 46, 3, 0, 0, 0, 0, 0, 80, 0, 1, 0, 0, 0,
+    47, 0, 0, 0, 0, 70, 0, 22, 0, 0, 9, 0, 50, 0, 0, 0, 0, 0, 0, 84, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 0, 30, 82, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 38, 92, 35, 17, 0, 68, 0, 0, 45, 37, 0, 91, 0, 0, 0, 0, 0, 0, 25, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 93, 18, 0, 0, 0, 34, 0, 0, 0, 0, 0, 0, 15, 0,
+    0, 74, 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 88, 0, 0, 48, 0,
+    0, 0, 0, 61, 0, 0, 63, 0, 0, 0, 0, 0, 0, 19, 26, 0, 0, 73, 0, 0, 0, 0, 0, 0,
+    0, 0, 90, 0, 0, 64, 0, 75, 0, 0, 0, 0, 0, 53, 8, 0, 0, 83, 0, 49, 0, 0, 0, 7,
+    0, 0, 0, 0, 0, 43, 0, 55, 0, 24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 56,
+    0, 0, 39, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 62, 0, 89, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 57, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 27, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 4, 0, 69, 0, 0, 0, 0, 0, 95, 0, 0, 54, 0, 0, 71, 0, 0, 0, 0, 0, 0,
+    0, 0, 41, 14, 0, 0, 32, 0,
   ]
 }
 

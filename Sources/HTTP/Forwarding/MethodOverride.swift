@@ -1,28 +1,21 @@
-// The fields by which a request asks to be taken for one of another method. No standard has them; many frameworks obey
-// one or another.
-
-import Bytes
+// Fields by which a request asks to be taken for another one: of another method or for another path. No standard has
+// them; many frameworks obey one or another. Spelt with `_` they are look-alikes, which are never forwarded.
 
 /// The fields that override a request's method.
 public enum MethodOverride {
   /// Google's, Microsoft's and IBM's names.
-  private static let names: [StaticString] = ["x-http-method-override", "x-http-method", "x-method-override"]
+  public static var names: FieldNameSet {
+    FieldNameSet(.xHTTPMethodOverride).with(.xHTTPMethod).with(.xMethodOverride)
+  }
+}
 
-  /// Whether a line is such a field. `_` counts as `-`: programs behind CGI and its successors cannot tell the two
-  /// apart.
-  public static func isOne(_ line: FieldLine, in bytes: Span<UInt8>) -> Bool {
-    guard line.known == .other else { return false }
-    let name = bytes.extracting(line.name)
-    for candidate in names where candidate.utf8CodeUnitCount == name.count {
-      var index = 0
-      while index < name.count {
-        let byte = name[index] == ASCII.underscore ? ASCII.dash : ASCII.lowered(name[index])
-        let expected = unsafe candidate.utf8Start[index]
-        if byte != expected { break }
-        index += 1
-      }
-      if index == name.count { return true }
-    }
-    return false
+/// The fields that upstreams take for the path of a request in place of its target. The path is what decided about the
+/// route, so these end here.
+public enum PathOverride {
+  /// The names of IIS and ISAPI_Rewrite, which PHP frameworks obey, of nginx's and Traefik's questions to services that
+  /// decide about access, and those that gunicorn takes for its own (`SCRIPT_NAME`, `PATH_INFO`).
+  public static var names: FieldNameSet {
+    FieldNameSet(.xOriginalURL).with(.xOriginalURI).with(.xOriginalPath).with(.xRewriteURL).with(.xRewriteURI)
+      .with(.xOverrideURL).with(.xForwardedURI).with(.scriptName).with(.pathInfo)
   }
 }

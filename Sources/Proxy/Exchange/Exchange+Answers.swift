@@ -142,6 +142,7 @@ extension Exchange {
     request.headBytes.withBytes {
       CORSPolicy.writeGrant(origin: $0.extracting(request.corsOrigin), into: &caller.output)
     }
+    caller.output.append("Vary: Origin\r\n")
   }
 
   func writeEnd(keepsConnection: Bool) {

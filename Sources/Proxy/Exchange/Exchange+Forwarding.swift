@@ -32,7 +32,7 @@ extension Exchange {
         let refusedAt = state.loop.now
         if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
           dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
-          request.credential = .bearer(value)
+          request.credential = request.credential.replaced(by: value)
           // Not the output to the caller: it may hold the rest of an interim answer.
           attempt.clear()
           next = life.refusalAnswered()
@@ -45,7 +45,7 @@ extension Exchange {
         }
         if let page = await signInPage(insteadOfRefusalOf: route) {
           let keepsConnection = mayGoOn
-          write(page, withFieldsOf: attempt, request.credential.bearer, route, keepsConnection: keepsConnection)
+          write(page, withFieldsOf: attempt, route, keepsConnection: keepsConnection)
           dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
           state.upstreams.answered(route.index)
           return await flush() && keepsConnection
@@ -117,13 +117,16 @@ extension Exchange {
   /// Prepares to send the request's content, and to keep it as far as it may have to be sent once more.
   private func beginContent(_ route: Route) {
     let admitted = request.admitted
-    let isChunked = admitted.framing == .chunked
+    var trailers = ForwardedTrailers()
+    if admitted.framing == .chunked {
+      trailers.nominations = request.headBytes.withBytes { request.parser.head.connection.nominations(in: $0) }
+      trailers.callers = connection.context.callers
+      trailers.route = route
+    }
     let replayLimit = request.credential.owner == .proxy ? route.token.replayLimit : 0
     request.content = BodyPump(
-      admitted.framing, writesChunks: isChunked, limit: state.service.limits.bodyBytes,
-      keepLimit: replayLimit > 0 ? replayLimit : nil,
-      nominations: isChunked
-        ? request.headBytes.withBytes { request.parser.head.connection.nominations(in: $0) } : nil)
+      admitted.framing, writesChunks: admitted.framing == .chunked, limit: state.service.limits.bodyBytes,
+      keepLimit: replayLimit > 0 ? replayLimit : nil, trailers: trailers)
   }
 
   /// Another token to send the request with once more; nil where the refusal of the first one stands.
@@ -155,12 +158,12 @@ extension Exchange {
   /// Writes a page with the status and the fields of an upstream's answer, but for those that are about its content.
   @inline(never)
   private func write(
-    _ page: SignInAnswer, withFieldsOf attempt: UpstreamAttempt, _ bearer: BearerValue?, _ route: Route,
-    keepsConnection: Bool
+    _ page: SignInAnswer, withFieldsOf attempt: UpstreamAttempt, _ route: Route, keepsConnection: Bool
   ) {
-    let output = caller
+    let (output, credential) = (caller, request.credential)
     attempt.input.withBytes {
-      ResponseRewriting.writeWithoutContent(attempt.parser.head, $0, route: route, bearer: bearer, into: &output.output)
+      ResponseRewriting.writeWithoutContent(
+        attempt.parser.head, $0, route: route, credential: credential, into: &output.output)
     }
     for (name, value) in page.fields { HeadWriter.field(name, Array(value.utf8).span, into: &caller.output) }
     HeadWriter.field("Content-Length", decimal: UInt64(page.body.count), into: &caller.output)

@@ -130,7 +130,11 @@ extension Exchange {
     let step = attempt.answer.step(
       from: upstream, &attempt.input, to: downstream, &caller.output, &attempt.trailers, headLimits,
       keeping: &request.replay)
-    return life.answerMoved(step, leavesBytes: !attempt.input.isEmpty)
+    let unsent = attempt.outputBefore - Int(clamping: attempt.answer.sentBytes)
+    let action = life.answerMoved(step, leavesBytes: !attempt.input.isEmpty, callerHasPart: unsent < 0)
+    // The head of the answer is taken back; the rest of an interim one stays.
+    if case .finish(.failed) = action { caller.output.truncate(to: unsent) }
+    return action
   }
 
   /// Acts on a head that is complete: `move` where it is dealt with.
@@ -171,7 +175,7 @@ extension Exchange {
     case .forwardInterim:
       attempt.input.withBytes {
         ResponseRewriting.writeInterim(
-          attempt.parser.head, $0, route: route, bearer: request.credential.bearer, into: &caller.output)
+          attempt.parser.head, $0, route: route, credential: request.credential, into: &caller.output)
       }
     case .dropInterim: break
     default: return action
@@ -191,7 +195,7 @@ extension Exchange {
     attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
       ResponseRewriting.writeSwitch(
-        attempt.parser.head, $0, route: route, bearer: request.credential.bearer, into: &caller.output)
+        attempt.parser.head, $0, route: route, credential: request.credential, into: &caller.output)
     }
     attempt.input.consume(byteCount)
     request.content = .webSocket
@@ -224,19 +228,20 @@ extension Exchange {
   }
 
   private func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
-    let bearer = request.credential.bearer
     state.clock.refreshDate()
+    attempt.outputBefore = caller.output.count
     ResponseRewriting.write(
-      attempt, plan, to: request, of: route, bearer: bearer, date: state.clock.dateText,
-      pseudonym: state.hop.pseudonym, into: &caller.output)
-    let nominations =
-      plan.writesChunks
-      ? attempt.input.withBytes { attempt.parser.head.connection.nominations(in: $0) } : nil
+      attempt, plan, to: request, of: route, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
+      date: state.clock.dateText, pseudonym: state.hop.pseudonym, into: &caller.output)
+    var trailers = ForwardedTrailers()
+    // Only what is sent in chunks has trailers.
+    if plan.writesChunks {
+      trailers.nominations = attempt.input.withBytes { attempt.parser.head.connection.nominations(in: $0) }
+      trailers.credential = request.credential
+    }
     attempt.input.consume(attempt.headBytes)
     attempt.headBytes = 0
-    // Only what is sent in chunks has trailers.
-    attempt.answer = BodyPump(
-      plan.framing, writesChunks: plan.writesChunks, bearer: plan.writesChunks ? bearer : nil, nominations: nominations)
+    attempt.answer = BodyPump(plan.framing, writesChunks: plan.writesChunks, space: .removed, trailers: trailers)
   }
 
   // MARK: Ends

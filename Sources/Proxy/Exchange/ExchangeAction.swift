@@ -1,4 +1,4 @@
-// What `ExchangeState` is told and what it answers.
+// What `ExchangeState` is told, what it remembers of that, and what it answers.
 
 internal import Bytes
 internal import HTTP
@@ -45,6 +45,39 @@ extension ExchangeState {
     /// Whether the upstream's connection can go on after it.
     var persistence = Persistence.keepAlive
     var hasChallenge = false
+  }
+
+  /// How far the request has been sent while there is no answer.
+  enum Sending {
+    /// The head has been sent; the caller sends content after a 100 or a final answer, which is due by then.
+    case withheld(answerDue: MonotonicTime)
+    case content
+    case sent(answerDue: MonotonicTime)
+    /// The upstream takes no more of it; an answer may still arrive.
+    case abandoned
+  }
+
+  /// How far the request has been sent while the answer is delivered.
+  enum Rest {
+    /// The caller has sent no content yet, and may take the answer as a reason to send none.
+    case withheld
+    case content
+    case sent
+    /// The rest stays unsent: the upstream takes no more, or the caller gives no more.
+    case abandoned
+  }
+
+  enum Arrived {
+    /// No byte of an answer: the connection may have been dead.
+    case nothing
+    case some(interimAnswers: Int)
+  }
+
+  /// The directions of a tunnel that are open.
+  enum Tunnel {
+    case both
+    case towardsUpstream
+    case towardsCaller
   }
 
   /// What a direction waits for.
@@ -122,6 +155,9 @@ extension ExchangeState {
 }
 
 extension ExchangeState.Ending {
+  /// The answer was delivered, and neither connection can go on.
+  static var delivered: Self { .completed(reusesUpstream: false, keepsCaller: false) }
+
   /// What was wrong with an attempt; nil where its answer tells.
   var errorType: String? {
     switch self {

@@ -10,43 +10,14 @@ internal import Telemetry
 
 /// The life of an admitted request at its upstream, from choosing a connection to the end of the answer.
 struct ExchangeState {
-  /// How far the request has been sent while there is no answer.
-  private enum Sending {
-    /// The head has been sent; the caller sends content after a 100 or a final answer, which is due by then.
-    case withheld(answerDue: MonotonicTime)
-    case content
-    case sent(answerDue: MonotonicTime)
-    /// The upstream takes no more of it; an answer may still arrive.
-    case abandoned
-  }
-
-  /// How far the request has been sent while the answer is delivered.
-  private enum Rest {
-    case content
-    case sent
-    /// The rest stays unsent: the upstream takes no more, or the caller gives no more.
-    case abandoned
-  }
-
-  private enum Arrived {
-    /// No byte of an answer: the connection may have been dead.
-    case nothing
-    case some(interimAnswers: Int)
-  }
-
-  /// The directions of a tunnel that are open.
-  private enum Tunnel {
-    case both
-    case towardsUpstream
-    case towardsCaller
-  }
-
   private enum Phase {
     case connecting
     case awaitingAnswer(Sending, Arrived)
     /// An answer that refuses the token is held.
     case refused(Sending, AnswerHead)
     case answering(Rest, reusesUpstream: Bool, closesCaller: Bool)
+    /// The answer is delivered, and the rest of the request goes to an upstream that goes on reading.
+    case delivering(reusesUpstream: Bool)
     case tunnel(Tunnel)
     case over
   }
@@ -80,7 +51,9 @@ struct ExchangeState {
   /// Whether the request's direction is to be moved.
   var movesRequest: Bool {
     switch phase {
-    case .awaitingAnswer(.withheld, _), .awaitingAnswer(.content, _), .answering(.content, _, _): true
+    case .awaitingAnswer(.withheld, _), .awaitingAnswer(.content, _), .answering(.withheld, _, _),
+      .answering(.content, _, _), .delivering:
+      true
     case .tunnel(let tunnel): tunnel != .towardsCaller
     case .connecting, .awaitingAnswer, .refused, .answering, .over: false
     }
@@ -91,7 +64,7 @@ struct ExchangeState {
     switch phase {
     case .awaitingAnswer, .answering: true
     case .tunnel(let tunnel): tunnel != .towardsUpstream
-    case .connecting, .refused, .over: false
+    case .connecting, .refused, .delivering, .over: false
     }
   }
 
@@ -142,6 +115,9 @@ struct ExchangeState {
 
   /// The request's direction was moved as far as it goes now.
   mutating func requestMoved(_ step: BodyPump.Step, contentHasBegun: Bool, at now: MonotonicTime) -> Action {
+    if contentHasBegun, case .answering(.withheld, let reusesUpstream, let closesCaller) = phase {
+      phase = .answering(.content, reusesUpstream: reusesUpstream, closesCaller: closesCaller)
+    }
     switch step {
     case .needsSource:
       needs.insert(.content)
@@ -169,16 +145,20 @@ struct ExchangeState {
     case .answering(_, let reusesUpstream, let closesCaller):
       phase = .answering(.sent, reusesUpstream: reusesUpstream, closesCaller: closesCaller)
       return .move
+    case .delivering(let reusesUpstream):
+      return finish(.completed(reusesUpstream: reusesUpstream, keepsCaller: false))
     case .tunnel(.both):
       phase = .tunnel(.towardsCaller)
       return .endTowardsUpstream
-    case .tunnel: return finish(.completed(reusesUpstream: false, keepsCaller: false))
+    case .tunnel: return finish(.delivered)
     case .connecting, .refused, .over: preconditionFailure("a request was moved that has no connection")
     }
   }
 
   private mutating func requestFailed(_ failure: BodyPump.Failure) -> Action {
     switch (failure, phase) {
+    // The caller has its answer, whatever becomes of the rest.
+    case (_, .delivering): return finish(.delivered)
     case (.source, _): return finish(.interrupted(.callerLeft))
     case (.sink, .tunnel): return finish(.interrupted(.upstreamBroke(.reset)))
     // An upstream that has seen enough answers and closes; its answer may be on its way.
@@ -241,9 +221,12 @@ struct ExchangeState {
   }
 
   private mutating func answer(_ head: AnswerHead, _ sending: Sending, _ callerMustEnd: Bool) -> Action {
+    // An upstream that turns a request down and closes does not want the rest of it (RFC 9112 §9.5).
+    let isTurnedDown = head.status >= 300 && head.persistence == .close
     let rest: Rest =
       switch sending {
-      case .withheld, .content: .content
+      case .withheld: isTurnedDown ? .abandoned : .withheld
+      case .content: isTurnedDown ? .abandoned : .content
       case .sent: .sent
       case .abandoned: .abandoned
       }
@@ -272,18 +255,27 @@ struct ExchangeState {
   mutating func answerRefused(_ fault: UpstreamFault) -> Action { finish(.failed(.upstreamMalformed(fault))) }
 
   /// The caller's connection broke.
-  mutating func callerLeft() -> Action { finish(.interrupted(.callerLeft)) }
+  mutating func callerLeft() -> Action {
+    if case .delivering = phase { return finish(.delivered) }
+    return finish(.interrupted(.callerLeft))
+  }
 
   /// The answer's direction was moved as far as it goes now. `leavesBytes`: more arrived than the answer.
-  mutating func answerMoved(_ step: BodyPump.Step, leavesBytes: Bool) -> Action {
+  /// `callerHasPart`: of the answer.
+  mutating func answerMoved(_ step: BodyPump.Step, leavesBytes: Bool, callerHasPart: Bool) -> Action {
     switch step {
     case .needsSource: needs.insert(.answer)
     case .needsSink: needs.insert(.callerRoom)
     case .tookItsTurn: needs.insert(.turn)
     case .failed(.sink): return finish(.interrupted(.callerLeft))
+    case .failed(.chunk) where !callerHasPart: return finish(.failed(.upstreamMalformed(.chunkedCoding)))
+    case .failed(.trailer) where !callerHasPart: return finish(.failed(.upstreamMalformed(.trailers)))
     case .failed(let failure): return finish(.interrupted(.upstreamBroke(UpstreamFault(failure))))
     case .finished:
       switch phase {
+      case .answering(.content, let reusesUpstream, _):
+        phase = .delivering(reusesUpstream: reusesUpstream && !leavesBytes)
+        return .endTowardsCaller
       case .answering(let rest, let reusesUpstream, let closesCaller):
         return finish(
           .completed(
@@ -292,8 +284,8 @@ struct ExchangeState {
       case .tunnel(.both):
         phase = .tunnel(.towardsUpstream)
         return .endTowardsCaller
-      case .tunnel: return finish(.completed(reusesUpstream: false, keepsCaller: false))
-      case .connecting, .awaitingAnswer, .refused, .over: misplaced()
+      case .tunnel: return finish(.delivered)
+      case .connecting, .awaitingAnswer, .refused, .delivering, .over: misplaced()
       }
     }
     return .move
@@ -337,13 +329,17 @@ struct ExchangeState {
       case .abandoned: isForCaller = false
       }
     }
+    if case .delivering = phase { isForCaller = needs.contains(.content) }
     // Content that the upstream does not need for its answer, and a tunnel, may take any time.
     if let rate = terms.callerRate, !isTunnel,
       pace.isTooSlow(waitsForCaller: isForCaller, bytes: moved, rate: rate, window: terms.idle, now: now)
     {
-      let ending: Ending = awaitsHead ? .failed(.contentTooSlow) : .interrupted(.callerTooSlow)
-      phase = .over
-      return .finish(ending)
+      defer { phase = .over }
+      switch phase {
+      case .awaitingAnswer: return .finish(.failed(.contentTooSlow))
+      case .delivering: return .finish(.delivered)
+      case .connecting, .refused, .answering, .tunnel, .over: return .finish(.interrupted(.callerTooSlow))
+      }
     }
     return .wait(Wait(needs: needs, isForCaller: isForCaller, until: min(due, terms.whole)))
   }
@@ -353,6 +349,7 @@ struct ExchangeState {
     let isWholeOver = now >= terms.whole
     switch phase {
     case .tunnel(let tunnel): return goAway(tunnel)
+    case .delivering: return finish(.delivered)
     case .answering: return finish(.interrupted(.timedOut(isWholeOver || wait.isForCaller ? nil : .stalled)))
     case .connecting, .awaitingAnswer, .refused, .over:
       if isWholeOver { return finish(.failed(.exchangeTimedOut)) }

@@ -33,10 +33,13 @@ struct RequestCredential {
   let owner: Owner
   /// The proxy's.
   let bearer: BearerValue?
+  /// The one that the upstream refused before. It may be valid elsewhere.
+  private let refused: BearerValue?
 
-  private init(_ owner: Owner, _ bearer: BearerValue? = nil) {
+  private init(_ owner: Owner, _ bearer: BearerValue? = nil, refused: BearerValue? = nil) {
     self.owner = owner
     self.bearer = bearer
+    self.refused = refused
   }
 
   /// The caller's own, if it sent one.
@@ -45,14 +48,20 @@ struct RequestCredential {
   static var none: RequestCredential { RequestCredential(.none) }
   static func bearer(_ value: BearerValue) -> RequestCredential { RequestCredential(.proxy, value) }
 
-  var replacesCallers: Bool { owner != .caller }
-}
+  /// Another token of the proxy's in the place of this one, which was refused.
+  func replaced(by value: BearerValue) -> RequestCredential { RequestCredential(.proxy, value, refused: bearer) }
 
-extension Optional<BearerValue> {
-  /// Whether a field line has the token in its name or value.
+  var replacesCallers: Bool { owner != .caller }
+
+  /// Whether a field line has one of the tokens that were sent in its name or value.
   func isRepeated(by line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
-    self?.isRepeated(in: bytes.extracting(line.value)) == true
-      || self?.isRepeated(in: bytes.extracting(line.name)) == true
+    isRepeated(in: bytes.extracting(line.value)) || isRepeated(in: bytes.extracting(line.name))
+  }
+
+  /// Whether a text has one of the tokens that were sent in it.
+  @inline(__always)
+  func isRepeated(in text: Span<UInt8>) -> Bool {
+    bearer?.isRepeated(in: text) == true || refused?.isRepeated(in: text) == true
   }
 }
 

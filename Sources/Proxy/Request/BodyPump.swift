@@ -51,9 +51,7 @@ struct BodyPump {
   private var coding: Coding
   private let writesChunks: Bool
   private let limit: UInt64
-  // Trailers that repeat it are left out, and so are those that the head nominated.
-  private let bearer: BearerValue?
-  private let nominations: Nominations?
+  private let forwardedTrailers: ForwardedTrailers
   // Bytes at the front of the input that are content and not yet with the sink.
   private var approved = 0
   private var filledInput = false
@@ -76,22 +74,21 @@ struct BodyPump {
   /// Bytes received in one turn at most, so that one large body between two fast peers leaves time for all others.
   private static let turn = 1024 * 1024
 
-  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding. The receiver does
-  /// not get to see `bearer`, nor trailer fields of the names in `nominations`.
+  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding, and `trailers` of
+  /// it.
   init(
     _ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil,
-    bearer: BearerValue? = nil, nominations: Nominations? = nil
+    space: ChunkedDecoder.SpaceBehindSize = .refused, trailers: ForwardedTrailers = ForwardedTrailers()
   ) {
     switch framing {
     case .none: coding = .finished
     case .fixed(let count): coding = count == 0 ? .finished : .fixed(count)
-    case .chunked: coding = .chunked(ChunkedDecoder())
+    case .chunked: coding = .chunked(ChunkedDecoder(space))
     case .untilClose: coding = .untilClose
     }
     self.writesChunks = writesChunks
     self.limit = limit
-    self.bearer = bearer
-    self.nominations = nominations
+    forwardedTrailers = trailers
     self.keepLimit = keepLimit
   }
 
@@ -235,8 +232,7 @@ struct BodyPump {
     _ fields: borrowing FieldTable, _ bytes: Span<UInt8>, _ output: inout ByteBuffer
   ) {
     HeadWriter.lastChunk(into: &output)
-    for index in 0..<fields.count where TrailerRule.forwards(fields[index], nominations, in: bytes) {
-      if bearer.isRepeated(by: fields[index], bytes) { continue }
+    for index in 0..<fields.count where forwardedTrailers.forwards(fields[index], in: bytes) {
       HeadWriter.field(fields[index], from: bytes, into: &output)
     }
     HeadWriter.end(into: &output)
@@ -292,7 +288,7 @@ struct AnswerDrain {
     switch framing {
     case .none: rest = .finished
     case .fixed(let count): rest = count == 0 ? .finished : .fixed(count)
-    case .chunked: rest = .chunked(ChunkedDecoder())
+    case .chunked: rest = .chunked(ChunkedDecoder(.removed))
     case .untilClose: rest = .untilClose
     }
   }

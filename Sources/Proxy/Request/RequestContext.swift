@@ -113,6 +113,8 @@ final class UpstreamAttempt: Reusable {
   @exclusivity(unchecked) var input = ByteBuffer(capacity: 16 * 1024)
   @exclusivity(unchecked) var parser: ResponseHeadParser
   @exclusivity(unchecked) var trailers = TrailerParser()
+  /// Bytes in front of the final head that were to be sent to the caller: the rest of an interim answer.
+  @exclusivity(unchecked) var outputBefore = 0
   /// The content of the answer on its way back.
   @exclusivity(unchecked) var answer = BodyPump.empty
   /// The bytes of the final head, as long as it stands at the front of the input.
@@ -135,6 +137,7 @@ final class UpstreamAttempt: Reusable {
     input.removeAll()
     parser.reset()
     answer = .empty
+    outputBefore = 0
     headBytes = 0
     status = 0
     answeredAt = nil

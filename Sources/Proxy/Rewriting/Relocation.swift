@@ -5,6 +5,20 @@ internal import Bytes
 internal import HTTP
 internal import Routing
 
+/// What an upstream that is sent the caller's `Host` takes for its own.
+struct CallerAddress: ~Escapable {
+  /// Empty where the upstream is not sent it.
+  let host: Span<UInt8>
+  /// The scheme that the caller used, as `X-Forwarded-Proto` says it.
+  let scheme: HTTPScheme
+
+  @_lifetime(copy host)
+  init(host: Span<UInt8>, scheme: HTTPScheme) {
+    self.host = host
+    self.scheme = scheme
+  }
+}
+
 /// A reference to the upstream, as callers get it: the route's path, then what stands behind the upstream's path.
 struct Relocation: Sendable, Equatable {
   /// How many bytes of the route's path are written: all, or all but the last slash.
@@ -17,10 +31,9 @@ struct Relocation: Sendable, Equatable {
   var isGuarded: Bool
 
   /// Finds where a reference leads; nil where that is not the upstream's space, or where a reader could be led out of
-  /// that space. `callerHost` is the caller's `Host` where the upstream was sent it, else empty: an upstream that was
-  /// sent it takes it for its own.
-  init?(of reference: Span<UInt8>, route: Route, callerHost: Span<UInt8>) {
-    guard let path = Self.pathStart(reference, route, callerHost) else { return nil }
+  /// that space.
+  init?(of reference: Span<UInt8>, route: Route, caller: CallerAddress) {
+    guard let path = Self.pathStart(reference, route, caller) else { return nil }
     var end = path
     while end < reference.count, reference[end] != UInt8(ascii: "?"), reference[end] != UInt8(ascii: "#") { end += 1 }
     let base = route.upstreamPath
@@ -53,7 +66,7 @@ struct Relocation: Sendable, Equatable {
   }
 
   // Where the path of a reference begins that has the upstream's authority or none; nil for every other one.
-  private static func pathStart(_ reference: Span<UInt8>, _ route: Route, _ callerHost: Span<UInt8>) -> Int? {
+  private static func pathStart(_ reference: Span<UInt8>, _ route: Route, _ caller: CallerAddress) -> Int? {
     let scheme: HTTPScheme
     let start: Int
     if starts(reference, with: "//") {
@@ -74,10 +87,10 @@ struct Relocation: Sendable, Equatable {
     if scheme == route.upstreamScheme, port == route.upstreamPort, name.names(route.upstreamHost, in: authority) {
       return end
     }
-    guard let caller = HostName(callerHost), port == caller.port ?? scheme.defaultPort,
-      authority.extracting(name.host).equalsIgnoringCase(callerHost.extracting(caller.host))
-    else { return nil }
-    return end
+    // A scheme that neither hop used is one that the upstream wants callers to change to: led back to their own, they
+    // would ask for ever.
+    guard scheme == caller.scheme || scheme == route.upstreamScheme else { return nil }
+    return HostName.areEquivalent(authority, caller.host, scheme: scheme) ? end : nil
   }
 
   private static func isAuthorityEnd(_ byte: UInt8) -> Bool {

@@ -111,7 +111,7 @@ enum RequestRewriting {
     // Counted down for OPTIONS (RFC 9110 §7.6.2).
     case .maxForwards: head.method != .options
     case .cdnLoop: false
-    default: true
+    default: !PathOverride.names.contains(line.known)
     }
   }
 
@@ -129,12 +129,14 @@ enum RequestRewriting {
     output.append("\r\n")
   }
 
-  // A network that delivers content may take Via away, and must leave CDN-Loop as it is (RFC 8586 §2). Where there is
-  // such a network on the way, this hop's name goes there too.
+  // A hop may take Via away, and must leave CDN-Loop as it is (RFC 8586 §2).
   private static func writeCDNLoop(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
-    guard head.fields.contains(.cdnLoop) else { return }
+    guard head.fields.contains(.cdnLoop) else {
+      output.append(pseudonym.cdnLoop)
+      return
+    }
     output.append("CDN-Loop: ")
     writeList(.cdnLoop, of: head, bytes, into: &output)
     output.append(pseudonym.bytes)

@@ -2,7 +2,6 @@
 
 internal import Bytes
 internal import HTTP
-internal import Identity
 internal import Routing
 
 /// How a response is framed for the caller, and whether the caller's connection outlives it.
@@ -34,26 +33,28 @@ enum ResponseRewriting {
   /// Appends the caller's response head to `output`; `date` is used where the upstream sent none (RFC 9110 §6.6.1).
   static func write(
     _ attempt: UpstreamAttempt, _ plan: ResponsePlan, to request: RequestContext, of route: Route,
-    bearer: BearerValue?, date: borrowing ByteBuffer, pseudonym: Pseudonym, into output: inout ByteBuffer
+    callers: CallerCheck, isTLS: Bool, date: borrowing ByteBuffer, pseudonym: Pseudonym,
+    into output: inout ByteBuffer
   ) {
     write(
-      attempt.parser.head, attempt.input, plan, request: request.headBytes,
-      callerHost: route.preservesHost ? request.parser.head.authority : ByteRange(), request.admitted.version, route,
-      corsOrigin: request.corsOrigin, bearer, date, pseudonym,
-      keepsConnectionAuthentication: attempt.binding.isBound && bearer == nil, &output)
+      attempt.parser.head, attempt.input, plan, request.parser.head, request.headBytes, request.admitted.version, route,
+      callers, isTLS: isTLS, corsOrigin: request.corsOrigin, request.credential, date, pseudonym,
+      keepsConnectionAuthentication: attempt.binding.isBound && request.credential.bearer == nil, &output)
   }
 
   private static func write(
     _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, _ plan: ResponsePlan,
-    request: borrowing ByteBuffer, callerHost: ByteRange, _ version: HTTPVersion, _ route: Route,
-    corsOrigin: ByteRange, _ bearer: BearerValue?, _ date: borrowing ByteBuffer, _ pseudonym: Pseudonym,
-    keepsConnectionAuthentication: Bool,
+    _ request: borrowing RequestHead, _ requestInput: borrowing ByteBuffer, _ version: HTTPVersion, _ route: Route,
+    _ callers: CallerCheck, isTLS: Bool, corsOrigin: ByteRange, _ credential: borrowing RequestCredential,
+    _ date: borrowing ByteBuffer, _ pseudonym: Pseudonym, keepsConnectionAuthentication: Bool,
     _ output: inout ByteBuffer
   ) {
-    let requestBytes = request.bytes
-    let callerHost = requestBytes.extracting(callerHost)
+    let requestBytes = requestInput.bytes
+    let caller = CallerAddress(
+      host: requestBytes.extracting(route.preservesHost ? request.authority : ByteRange()),
+      scheme: isTLS ? .https : .http)
     let bytes = input.bytes
-    writeStatusLine(head, bytes, bearer, into: &output)
+    writeStatusLine(head, bytes, credential, into: &output)
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
@@ -61,10 +62,10 @@ enum ResponseRewriting {
       guard passes(line, head.status, plan), HopByHop.forwards(line, head.connection, in: bytes) else { continue }
       if OriginClaim.names.contains(line.known) {
         run.finish(from: bytes, into: &output)
-        OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
+        OriginClaim.write(line, bytes, route: route, credential: credential, into: &output)
         continue
       }
-      switch ResponseFieldRule(line, bytes, route: route, callerHost: callerHost, bearer: bearer) {
+      switch ResponseFieldRule(line, bytes, route: route, caller: caller, credential: credential) {
       case .pass: run.add(line, from: bytes, into: &output)
       case .drop: continue
       case .relocate(let place):
@@ -78,6 +79,8 @@ enum ResponseRewriting {
     run.finish(from: bytes, into: &output)
     if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
+    output.append(route.vary)
+    callers.writeVary(request, into: &output)
     if !corsOrigin.isEmpty { CORSPolicy.writeGrant(origin: requestBytes.extracting(corsOrigin), into: &output) }
     if head.version == .http11 {
       output.append(pseudonym.via)
@@ -102,20 +105,20 @@ enum ResponseRewriting {
 
   /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
   static func writeSwitch(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
     into output: inout ByteBuffer
   ) {
-    writeBrief(head, bytes, route: route, bearer: bearer, into: &output)
+    writeBrief(head, bytes, route: route, credential: credential, into: &output)
     output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
     HeadWriter.end(into: &output)
   }
 
   /// Appends an interim response (RFC 9110 §15.2), without what belongs to the other connection.
   static func writeInterim(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
     into output: inout ByteBuffer
   ) {
-    writeBrief(head, bytes, route: route, bearer: bearer, into: &output)
+    writeBrief(head, bytes, route: route, credential: credential, into: &output)
     HeadWriter.end(into: &output)
   }
 
@@ -129,51 +132,55 @@ enum ResponseRewriting {
 
   /// Appends the status line and the fields of an answer in the place of whose content a page of ours stands.
   static func writeWithoutContent(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
     into output: inout ByteBuffer
   ) {
-    writeStatusLine(head, bytes, bearer, into: &output)
+    writeStatusLine(head, bytes, credential, into: &output)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
       let name = bytes.extracting(line.name)
       guard line.known != .contentLength, !contentFields.contains(where: { name.equalsIgnoringCase($0) }) else {
         continue
       }
-      write(line, of: head, bytes, route: route, bearer: bearer, into: &output)
+      write(line, of: head, bytes, route: route, credential: credential, into: &output)
     }
   }
 
   /// Appends the status line and the fields of an answer without content.
   private static func writeBrief(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
     into output: inout ByteBuffer
   ) {
-    writeStatusLine(head, bytes, bearer, into: &output)
+    writeStatusLine(head, bytes, credential, into: &output)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      if line.known != .contentLength { write(line, of: head, bytes, route: route, bearer: bearer, into: &output) }
+      if line.known != .contentLength {
+        write(line, of: head, bytes, route: route, credential: credential, into: &output)
+      }
     }
   }
 
   /// Appends a field unless it belongs to the upstream's connection or repeats the token.
   private static func write(
-    _ line: FieldLine, of head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, bearer: BearerValue?,
+    _ line: FieldLine, of head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route,
+    credential: borrowing RequestCredential,
     into output: inout ByteBuffer
   ) {
     guard HopByHop.forwards(line, head.connection, in: bytes) else { return }
     if OriginClaim.names.contains(line.known) {
-      OriginClaim.write(line, bytes, route: route, bearer: bearer, into: &output)
-    } else if !bearer.isRepeated(by: line, bytes) {
+      OriginClaim.write(line, bytes, route: route, credential: credential, into: &output)
+    } else if !credential.isRepeated(by: line, bytes) {
       HeadWriter.field(line, from: bytes, into: &output)
     }
   }
 
   // Without the upstream's words where these repeat the token.
   private static func writeStatusLine(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ bearer: BearerValue?, into output: inout ByteBuffer
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ credential: borrowing RequestCredential,
+    into output: inout ByteBuffer
   ) {
     let reason = bytes.extracting(head.reason)
-    let isEcho = bearer?.isRepeated(in: reason) == true
+    let isEcho = credential.isRepeated(in: reason)
     HeadWriter.statusLine(head.status, reason: isEcho ? reason.extracting(first: 0) : reason, into: &output)
   }
 

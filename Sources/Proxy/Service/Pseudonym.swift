@@ -9,6 +9,8 @@ package final class Pseudonym: Sendable {
   let bytes: [UInt8]
   /// The field line of a message of HTTP/1.1 that has passed this hop alone.
   let via: [UInt8]
+  /// The line by which a request names this hop where `Via` is taken away (RFC 8586), for one that names no other.
+  let cdnLoop: [UInt8]
 
   /// A pseudonym with 64 random bits at its end.
   package convenience init(random: UInt64 = .random(in: .min ... .max)) {
@@ -19,10 +21,10 @@ package final class Pseudonym: Sendable {
   init(named name: String) {
     bytes = Array(name.utf8)
     via = Array("Via: 1.1 \(name)\r\n".utf8)
+    cdnLoop = Array("CDN-Loop: \(name)\r\n".utf8)
   }
 
-  /// Whether a request has passed this process: one of its `Via` names it, or one of its `CDN-Loop` (RFC 8586 §2),
-  /// which outlives networks that take `Via` away.
+  /// Whether a request has passed this process: one of its `Via` or `CDN-Loop` names it.
   func isNamed(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     head.fields.contains(.via) && isNamed(.via, in: head, bytes)
       || head.fields.contains(.cdnLoop) && isNamed(.cdnLoop, in: head, bytes)

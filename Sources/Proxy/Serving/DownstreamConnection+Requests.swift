@@ -7,9 +7,8 @@ internal import Platform
 internal import Routing
 
 extension DownstreamConnection {
-  /// How long, and how many bytes, a caller that is still sending is read after an answer, so that the answer reaches
-  /// it before the connection's end does.
-  private static let lingering = (time: TimeSpan.seconds(2), bytes: 1024 * 1024)
+  /// Bytes read in one turn from a caller that is still sending after its last answer.
+  private static let lingeringTurn = 1024 * 1024
 
   /// Serves the connection to its end.
   func serve() async {
@@ -96,25 +95,30 @@ extension DownstreamConnection {
     return .endInOrder
   }
 
-  /// Ends our direction, then reads what the caller still sends for a moment: closing at once would make the kernel
-  /// send a reset, and that can overtake the answer. Where another connection needs the place, only what has arrived is
-  /// read: while this one kept it, a newcomer would end one waiting caller after the other.
+  /// Ends our direction, then reads what the caller still sends, so that it gets the answer before the connection ends.
+  /// Where another connection needs the place, only what has arrived is read: while this one kept it, a newcomer would
+  /// end one waiting caller after the other.
   @inline(never)
   private func lingerBeforeClose(_ buffers: CallerBuffers) async {
-    guard stream.channel.descriptor >= 0 else { return }
     stream.closeWrite()
     makesRoom(true)
-    let deadline = state.loop.now + Self.lingering.time
-    var left = Self.lingering.bytes
-    while left > 0 {
+    var lingering = Lingering(at: state.loop.now)
+    var turn = Self.lingeringTurn
+    while stream.channel.descriptor >= 0 {
       buffers.input.removeAll()
       switch buffers.input.receive(from: stream) {
-      case .moved(let count): left -= count
+      case .moved(let count):
+        lingering.received(count)
+        turn -= count
+        if turn > 0 { continue }
+        turn = Self.lingeringTurn
+        if isEvicted || lingering.deadline(at: state.loop.now) == nil { return }
+        await Task.yield()
       case .endOfStream, .failed: return
       case .wouldBlock:
-        if isEvicted { return }
+        guard !isEvicted, let deadline = lingering.deadline(at: state.loop.now) else { return }
         waiter.watch(stream.channel, stream.receiveInterest)
-        if await waiter.wait(until: deadline) == .timedOut { return }
+        _ = await waiter.wait(until: deadline)
       }
     }
   }

@@ -257,24 +257,37 @@ struct ChallengeExchangeTests {
     #expect(bench.requests.allSatisfy { $0.token == "Bearer T1" })
   }
 
-  @Test(
-    arguments: [
-      "HTTP/1.1 200 TOKEN\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 200 OK\r\nX: a TOKEN b\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 200 OK\r\nX-T1-Y: a\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 302 Found\r\nLocation: /a?t=TOKEN\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 302 Found\r\nLocation: https://elsewhere.example/?t=TOKEN\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 103 Early Hints\r\nX: TOKEN\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 103 TOKEN\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: TOKEN\r\n\r\n",
-      "HTTP/1.1 403 Forbidden\r\nWWW-Authenticate: Bearer realm=\"TOKEN\"\r\nContent-Length: 2\r\n\r\nok",
-    ])
+  private static let echoes = [
+    "HTTP/1.1 200 TOKEN\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 200 OK\r\nX: a TOKEN b\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 200 OK\r\nX-T1-Y: a\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 302 Found\r\nLocation: /a?t=TOKEN\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 302 Found\r\nLocation: https://elsewhere.example/?t=TOKEN\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 103 Early Hints\r\nX: TOKEN\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 103 TOKEN\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: TOKEN\r\n\r\n",
+    "HTTP/1.1 403 Forbidden\r\nWWW-Authenticate: Bearer realm=\"TOKEN\"\r\nContent-Length: 2\r\n\r\nok",
+  ]
+
+  @Test(arguments: echoes)
   func `wherever an answer repeats the token outside its content, the caller does not get it`(answer: String)
     async throws
   {
     let bench = try ChallengeBench { request in answer.replacing("TOKEN", with: request.token ?? "") }
     let got = try await bench.get("/", "TE: trailers\r\n")
     #expect(got.hasPrefix("HTTP/1.1 "))
+    #expect(got.contains("ok"))
+    #expect(!got.contains("T1"), "\(got)")
+  }
+
+  @Test(arguments: echoes)
+  func `an answer to a repeated request does not repeat the token that was refused`(answer: String) async throws {
+    let bench = try ChallengeBench { request in
+      request.token == "Bearer T1"
+        ? Bench.refusal(Bench.claimsField) : answer.replacing("TOKEN", with: "Bearer T1")
+    }
+    let got = try await bench.get("/", "TE: trailers\r\n")
+    #expect(bench.requests.map(\.token) == ["Bearer T1", "Bearer T2"])
     #expect(got.contains("ok"))
     #expect(!got.contains("T1"), "\(got)")
   }

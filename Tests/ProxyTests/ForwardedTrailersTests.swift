@@ -1,0 +1,37 @@
+// Trailer fields that end here.
+
+import Bytes
+import HTTP
+import Identity
+import Routing
+import Testing
+import Tokens
+
+@testable import Proxy
+
+@Suite struct ForwardedTrailersTests {
+  private static func trailers() throws -> ForwardedTrailers {
+    var rules = CallerRules()
+    rules.header = CallerRules.Header(name: "X-Key", value: Secret("0123456789abcdef"))
+    let lifetime = TokenLifetime(expiresIn: 60, refreshIn: nil, now: UnixTime(0), jitter: 0)
+    let route = Route(
+      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: try HTTPURL("https://api.example/"),
+      originIndex: 0, preservesHost: false, bearerSlot: 0,
+      choice: TokenChoice(field: "X-Account", values: [("bob", 1)]), timeouts: ExchangeTimeouts())
+    return ForwardedTrailers(
+      credential: .bearer(BearerValue(Secret("t0k3n"), lifetime: lifetime, scopes: .none)),
+      callers: CallerCheck(names: nil, rules: rules), route: route)
+  }
+
+  @Test(arguments: [
+    ("X-Checksum: 1", true), ("X-Key: 0123456789abcdef", false), ("x-key: other", false), ("X-Account: bob", false),
+    ("X-Echo: a t0k3n", false), ("X-t0k3n: 1", false), ("X-HTTP-Method-Override: DELETE", false),
+    ("X-Original-URL: /admin", false), ("X_Original_URL: /admin", false), ("Authorization: Bearer x", false),
+  ])
+  func `what ends here in a head ends here in trailers`(line: String, isForwarded: Bool) throws {
+    let bytes = Array("\(line)\r\n\r\n".utf8)
+    var parser = TrailerParser()
+    _ = parser.parse(bytes.span, limits: HeadLimits())
+    #expect(try Self.trailers().forwards(parser.fields[0], in: bytes.span) == isForwarded)
+  }
+}
