@@ -23,7 +23,6 @@ package final class CallerCheck: Sendable {
     self.names = names?.map { Array($0.utf8) }
     self.rules = rules
     needsProof = rules.header != nil || rules.bearer != nil
-    // A page cannot bring a secret in a field or a token of the caller's own: a caller that shows one is no page.
     var deciding = rules.header.map { [$0.name] } ?? []
     if rules.bearer != nil { deciding.append("Authorization") }
     if !rules.origins.isEmpty { deciding.append("Origin") }
