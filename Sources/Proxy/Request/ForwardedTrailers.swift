@@ -4,8 +4,8 @@ internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// What one message's trailer section must not carry on. Everything that ends here in a head ends here in trailers, too:
-/// many upstreams read both alike.
+/// What one message's trailer section must not carry on. What ends here in a head ends here in trailers, too: many
+/// upstreams read both alike.
 struct ForwardedTrailers {
   /// Names that the head nominated to end here.
   var nominations: Nominations?
