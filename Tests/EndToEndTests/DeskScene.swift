@@ -26,9 +26,11 @@ struct DeskScene {
     self.cache = cache ?? directory.file("cache.json")
   }
 
-  /// A proxy with the route `/orders/` for Alice, in a directory of its own; `place` is where its tokens are kept, if
-  /// not in the scene's file, and `top` what the configuration says besides.
-  func proxy(place: String? = nil, top: String = "", environment: [String: String] = [:]) async throws -> (
+  /// A proxy with the route `/orders/` for Alice, and these `routes`, in a directory of its own; `place` is where its
+  /// tokens are kept, if not in the scene's file. `top` comes before the applications.
+  func proxy(
+    place: String? = nil, top: String = "", routes: String = "", environment: [String: String] = [:]
+  ) async throws -> (
     proxy: ProxyUnderTest, directory: TemporaryDirectory
   ) {
     let own = try TemporaryDirectory()
@@ -45,6 +47,7 @@ struct DeskScene {
       routes:
         - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(nginx.port)/echo/", application: desk,
            token: {account: alice@contoso.example, scopes: ["api://orders/Orders.Read"]}}
+      \(routes)
 
       """)
     return (proxy, own)

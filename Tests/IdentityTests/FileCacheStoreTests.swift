@@ -111,13 +111,72 @@ struct FileCacheStoreTests {
 
   @Test func `a file that was no cache, and is emptied to be written again, is no empty cache yet`() throws {
     var file = CacheFile(path: path)
+    var time = MonotonicTime(nanoseconds: 0)
+    func look(_ lock: LockSight = .free, after span: TimeSpan) throws(CacheStoreError) -> CacheFileLook {
+      time = time + span
+      return try file.look(at: time) { lock }
+    }
     try directory.write("{\n", to: "cache.json")
-    #expect(try file.look(isLast: false) == .torn)
-    #expect(throws: CacheStoreError.self) { try file.look(isLast: true) }
+    #expect(try look(after: .zero) == .unfinished(.free))
+    #expect(throws: CacheStoreError.self) { try look(after: .seconds(1)) }
     try directory.write("", to: "cache.json")
-    #expect(try file.look(isLast: false) == .torn)
+    #expect(try look(after: .zero) == .unfinished(.free))
+    // Its writer holds the lock for as long as it wants.
+    #expect(try look(.held(nil), after: .seconds(60)) == .unfinished(.held(nil)))
     // It stays empty.
-    #expect(try file.look(isLast: true) == .different)
+    #expect(try look(after: .seconds(1)) == .different)
+  }
+
+  @Test func `a file that is removed to be written again is no empty cache while its writer holds the lock`()
+    async throws
+  {
+    try await add(alice, to: await open())
+    var file = CacheFile(path: path)
+    #expect(try file.look { .free } == .different)
+    unlink(path)
+    #expect(try file.look { .held(nil) } == .unfinished(.held(nil)))
+    #expect(alice.generation(in: file.document) == 0)
+    #expect(try file.look { .free } == .different)
+    #expect(file.document.isEmpty)
+  }
+
+  @Test func `what a writer left that has ended is replaced by the last whole text`() async throws {
+    try await add(alice, to: await open())
+    let whole = directory.read("cache.json")
+    var file = CacheFile(path: path)
+    #expect(try file.look { .free } == .different)
+    try directory.write(String(whole.prefix(40)), to: "cache.json")
+    let now = MonotonicTime.now
+    #expect(try file.look(at: now) { .abandoned } == .unfinished(.abandoned))
+    #expect(try file.look(at: now + .seconds(1)) { .abandoned } == .abandoned)
+    // Once its lock is taken over, too.
+    #expect(try file.look(at: now + .seconds(2)) { .free } == .abandoned)
+    file.takeOverAbandoned()
+    #expect(try file.look(at: now + .seconds(2)) { .free } == .same)
+    #expect(try file.write(file.document) == whole.utf8.count)
+    #expect(directory.read("cache.json") == whole)
+  }
+
+  @Test func `a lock that is never released ends the wait, and what waits after that is told at once`() async throws {
+    let store = await open()
+    try await add(alice, to: store)
+    let whole = directory.read("cache.json")
+    try directory.write("\(getpid()) az", to: "cache.json.lockfile")
+    try directory.write("", to: "cache.json")
+    await store.look()
+    let reason = CacheStoreError.locked(LockHolder(process: getpid(), name: "az"))
+    #expect(store.blindness == reason)
+    #expect(alice.generation(in: await store.snapshot()) == 0)
+    let count = waits.withLock { $0.count { $0.lock == .reading } }
+    #expect(count >= 1)
+    await store.look()
+    #expect(store.blindness == reason)
+    #expect(waits.withLock { $0.count { $0.lock == .reading } } == count)
+    // It ends without a word: the file is as it was, and no event tells of the lock.
+    try directory.write(whole, to: "cache.json")
+    unlink(directory.file("cache.json.lockfile"))
+    #expect(try await eventually { store.blindness == nil })
+    #expect(alice.generation(in: await store.snapshot()) == 0)
   }
 
   @Test func `half a write that is whole a moment later is no trouble`() async throws {
@@ -154,8 +213,8 @@ struct FileCacheStoreTests {
     try directory.write("", to: "cache.json")
     while true {
       let isHeld = alice.generation(in: await store.snapshot()) == 0
-      // Whoever writes for longer than two hundred milliseconds has emptied it for good.
-      guard ContinuousClock.now - emptied < .milliseconds(190) else { break }
+      // A file that is left empty for a second is empty for good.
+      guard ContinuousClock.now - emptied < .milliseconds(900) else { break }
       #expect(isHeld)
     }
     try directory.write(text, to: "cache.json")

@@ -44,6 +44,21 @@ struct LockFileTests {
     #expect(!exists)
   }
 
+  @Test func `a look tells a free lock from a held one and from one that was left, and changes nothing`() async throws {
+    #expect(lock.sight() == .free)
+    let held = try await lock.take()
+    #expect(lock.sight() == .held(LockHolder(process: getpid(), name: "bearer-proxy")))
+    held.release()
+    try leave("\(getpid()) az", age: 60)
+    #expect(lock.sight() == .held(LockHolder(process: getpid(), name: "az")))
+    try leave("\(Self.deadProcess) az", age: 5)
+    #expect(lock.sight() == .held(LockHolder(process: Self.deadProcess, name: "az")))
+    try leave("\(Self.deadProcess) az", age: 60)
+    #expect(lock.sight() == .abandoned)
+    #expect(exists)
+    #expect(LockFile(path: "/nowhere/x.lockfile", name: "x", queue: FileQueue("test")).sight() == .free)
+  }
+
   @Test func `whoever goes by the kernel's lock alone is kept out too`() async throws {
     let held = try await lock.take()
     let other = open(path, O_RDWR)

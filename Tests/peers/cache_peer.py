@@ -3,6 +3,9 @@
 
     cache_peer.py [--plain] add PATH PREFIX COUNT   signs COUNT people in, PREFIX0 and so on; prints each that is in the
                                                     file
+    cache_peer.py [--plain] rewrite PATH PERSON COUNT
+                                                    signs PERSON in again and again, until msal-extensions has written
+                                                    the file COUNT times
     cache_peer.py generation PATH PERSON            prints the newest refresh token of a person
     cache_peer.py overtaken PATH PERSON             reads the file, is overtaken by a writer while it does, and prints
                                                     what it finds in its next search
@@ -87,6 +90,27 @@ def add(path, prefix, count):
         say(person)
 
 
+class Counted(FilePersistence):
+    """Counts what it writes."""
+
+    count = 0
+
+    def save(self, content):
+        super().save(content)
+        self.count += 1
+
+
+def rewrite(path, person, count):
+    persistence = Counted(path)
+    cache = PersistedTokenCache(persistence)
+    while persistence.count < int(count):
+        try:
+            sign_in(cache, person)
+        except msal_extensions.LockError:
+            say("locked out")
+    say("written %d" % persistence.count)
+
+
 class Overtaken(FilePersistence):
     """Returns from its first load only after somebody has replaced the file."""
 
@@ -152,4 +176,5 @@ def generation(path, person):
     say(newest(PersistedTokenCache(FilePersistence(path)), person))
 
 
-{"add": add, "generation": generation, "overtaken": overtaken, "silent": silent}[sys.argv[1]](*sys.argv[2:])
+{"add": add, "rewrite": rewrite, "generation": generation, "overtaken": overtaken, "silent": silent}[sys.argv[1]](
+    *sys.argv[2:])

@@ -13,13 +13,13 @@ public final class CacheStore: Sendable {
   private typealias Troubles = (reading: CacheStoreError?, writing: CacheStoreError?)
 
   /// A change, and the caller that waits for it to be written.
-  fileprivate struct Job {
+  struct Job {
     var change: Change
     var done: CheckedContinuation<CacheStoreError?, Never>
     let scope = RequestScope.current
   }
 
-  fileprivate struct State {
+  struct State {
     /// What is served: the place's document, with the changes that are not written yet.
     var document: CacheDocument
     var unwritten: [Change] = []
@@ -38,8 +38,8 @@ public final class CacheStore: Sendable {
   /// How often other writers may be faster.
   private static let attempts = 30
 
-  private let state: Locked<State>
-  private let backend: (any CacheBackend)?
+  let state: Locked<State>
+  let backend: (any CacheBackend)?
   private let observe: @Sendable (CacheStoreEvent) -> Void
   /// Readings and writings, one after another.
   private let turns = TaskQueue()
@@ -150,7 +150,9 @@ extension CacheStore {
     do throws(CacheStoreError) {
       try await pull(backend)
     } catch {
-      return report(error, after: before)
+      report(error, after: before)
+      if error == .abandoned { writeAgain() }
+      return
     }
     if before.reading == nil { return }
     // What could not be written while the place could not be read, can be now.
@@ -175,7 +177,9 @@ extension CacheStore {
       state.readTrouble = nil
       if let document { state.serve(document) }
     }
-    if document != nil { observe(.read(duration: Duration(MonotonicTime.now - began))) }
+    guard let document else { return }
+    observe(
+      .read(duration: Duration(MonotonicTime.now - began), isEmptied: document.isEmpty && !former.isEmpty))
   }
 
   private var troubles: Troubles {
@@ -240,8 +244,16 @@ extension CacheStore {
     return value
   }
 
+  /// Writes what is held over what a program left that ended while it wrote.
+  private func writeAgain() {
+    state.withLock { state in
+      if state.waiting.isEmpty, state.unwritten.isEmpty { state.unwritten.append { _ in } }
+    }
+    startWriting()
+  }
+
   /// Writes the changes that wait, unless that is being done.
-  private func startWriting() {
+  func startWriting() {
     guard let backend else { return }
     let mustStart = state.withLock { state in
       guard !state.isWriting, !state.waiting.isEmpty || !state.unwritten.isEmpty else { return false }

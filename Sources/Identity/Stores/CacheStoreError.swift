@@ -9,6 +9,8 @@ public import Tokens
 public enum CacheStoreError: Error, Sendable, Hashable {
   /// The file is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
   case damaged(CacheDocumentError)
+  /// A program ended while it wrote the file. It is written again from memory.
+  case abandoned
   /// The file, or its directory, must not be used, or cannot be.
   case file(SharedFileError)
   /// Another writer did not release the lock in time.
@@ -28,7 +30,7 @@ extension CacheStoreError {
   /// The value of the metrics' label.
   package var reason: String {
     switch self {
-    case .damaged: "damaged"
+    case .damaged, .abandoned: "damaged"
     case .file(.system), .lock: "system"
     case .file(.changedWhileRead), .contended: "changing"
     case .file: "refused"
@@ -48,6 +50,7 @@ extension CacheStoreError {
     switch self {
     case .damaged(.text(let error)): "\(path):\(error.line):\(error.column): \(error.problem.words)"
     case .damaged(.notAnObject): "\(path):1:1: not an object"
+    case .abandoned: "\(path): a program ended while it wrote the file; it is written again from memory"
     case .file(let error): "\(path): \(error.description)"
     case .locked(let holder?): "\(path).lockfile: held by process \(holder.process) (\(holder.name))"
     case .locked(nil): "\(path).lockfile: held by another process"

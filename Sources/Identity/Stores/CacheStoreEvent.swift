@@ -7,8 +7,8 @@ internal import Tokens
 
 /// Something that happened between a store and its place.
 package enum CacheStoreEvent: Sendable {
-  /// Others had changed the cache, and it was read.
-  case read(duration: Duration)
+  /// Others had changed the cache, and it was read; `isEmptied` if nothing of it is left.
+  case read(duration: Duration, isEmptied: Bool)
   /// Changes were written, several together where they came together.
   case written(changes: Int, bytes: Int, duration: Duration)
   /// The place could not be read or written; `kept` changes wait in memory. Reported for each attempt; `isNews` where
@@ -26,6 +26,8 @@ package enum CacheLock: String, Sendable, Hashable, CaseIterable {
   case file
   /// Asking a provider with one person's refresh tokens.
   case refresh
+  /// Reading a file that another program is writing.
+  case reading = "read"
 }
 
 /// The metrics of a shared cache.
@@ -54,7 +56,7 @@ package struct CacheMetrics: Sendable {
       help: "Changes that only this process knows, until the cache can be written.")
     waits = catalog.durations(
       "bearer_proxy_cache_lock_wait_seconds",
-      help: "Waiting for other processes that share the cache, by lock: to write the file, to refresh a token.",
+      help: "Waiting for other processes that share the cache: to write it, to refresh a token, to read it.",
       by: MetricLabel("lock", CacheLock.allCases.map(\.rawValue)))
   }
 
@@ -70,20 +72,27 @@ package struct CacheMetrics: Sendable {
       writer.set(unwritten, Int64(kept))
     case .recovered: writer.set(unwritten, 0)
     case .waited(let lock, let duration):
-      let row = lock == .file ? 0 : 1
+      let row = CacheLock.allCases.firstIndex(of: lock) ?? 0
       writer.observe(waits[row], nanoseconds: TimeSpan(duration).nanoseconds)
     }
   }
 }
 
 extension CacheStoreEvent {
+  /// How long another program may write before that is worth a warning.
+  private static let longWait = Duration.milliseconds(1500)
+
   /// Writes a record. A failure is logged once, however often it repeats, and its end once.
   /// - Parameters:
   ///   - path: the cache's file or server.
   ///   - next: what to do about a failure.
   package func write(to log: Log, path: String, next: (CacheStoreError) -> String? = { _ in nil }) {
     switch self {
-    case .read(let duration):
+    case .read(_, isEmptied: true):
+      log.warning(
+        "another program has emptied the token cache",
+        ["file": .string(path), "next": .string("sign in again: bearer-proxy status says who has to")])
+    case .read(let duration, _):
       log.debug("token cache read", ["file": .string(path), "duration_ms": .milliseconds(duration)])
     case .written(let changes, let bytes, let duration):
       log.debug(
@@ -100,6 +109,10 @@ extension CacheStoreEvent {
           "next": next(error).map(LogValue.string) ?? .absent,
         ])
     case .failed: break
+    case .waited(.reading, let duration) where duration >= Self.longWait:
+      log.warning(
+        "another program took long to write the token cache; requests that needed it have waited",
+        ["file": .string(path), "duration_ms": .milliseconds(duration)])
     case .waited(let lock, let duration):
       log.debug("token cache lock", ["lock": .string(lock.rawValue), "duration_ms": .milliseconds(duration)])
     case .recovered: log.info("token cache can be used again", ["file": .string(path)])

@@ -15,6 +15,16 @@ package enum LockFileError: Error, Sendable, Hashable {
   case system(SystemError)
 }
 
+/// A lock as a process sees it that does not take it.
+package enum LockSight: Sendable, Hashable {
+  /// No process holds it.
+  case free
+  /// A process holds it; nil if the file does not say which.
+  case held(LockHolder?)
+  /// A process ended while it held it.
+  case abandoned
+}
+
 /// A lock file at a path.
 package struct LockFile: Sendable {
   private let place: FilePlace
@@ -48,6 +58,21 @@ package struct LockFile: Sendable {
     }
   }
 
+  /// Looks at the lock. Nothing is made or removed, and another user's file, which is never waited for, is no lock.
+  /// Blocks for a moment.
+  package func sight() -> LockSight {
+    do throws(SystemError) {
+      let directory = try Directory(place.directory)
+      guard let found = try directory.identity(of: place.name), try !isObstructed(by: found, in: directory) else {
+        return .free
+      }
+      return try examine(in: directory, removesAbandoned: false)
+    } catch {
+      // The directory is gone, say: then no process writes in it either.
+      return .free
+    }
+  }
+
   private enum Attempt: Sendable {
     case taken(HeldLockFile)
     case busy(LockHolder?)
@@ -57,15 +82,20 @@ package struct LockFile: Sendable {
   private func attempt() throws(SystemError) -> Attempt {
     let directory = try Directory(place.directory)
     if let found = try directory.identity(of: place.name) {
-      let directoryOwner = try directory.identity().owner
-      let isOurs = FileTrust.mayOwn(found.owner, user: geteuid(), directoryOwner: directoryOwner)
-      if !isOurs, found.owner != directoryOwner { return .obstructed(owner: found.owner) }
+      if try isObstructed(by: found, in: directory) { return .obstructed(owner: found.owner) }
     } else if let held = try make(in: directory) {
       return .taken(held)
     }
-    let (holder, isGone) = try examine(in: directory)
-    if isGone, let held = try make(in: directory) { return .taken(held) }
-    return .busy(holder)
+    switch try examine(in: directory, removesAbandoned: true) {
+    case .held(let holder): return .busy(holder)
+    case .free, .abandoned: return try make(in: directory).map(Attempt.taken) ?? .busy(nil)
+    }
+  }
+
+  private func isObstructed(by found: FileIdentity, in directory: borrowing Directory) throws(SystemError) -> Bool {
+    let directoryOwner = try directory.identity().owner
+    let isOurs = FileTrust.mayOwn(found.owner, user: geteuid(), directoryOwner: directoryOwner)
+    return !isOurs && found.owner != directoryOwner
   }
 
   /// Makes the file, complete and locked from its first moment where the file system can do that.
@@ -106,15 +136,17 @@ package struct LockFile: Sendable {
     guard write(descriptor, contents, contents.count) == contents.count else { throw SystemError("write") }
   }
 
-  /// Who is in the way, and whether they are gone, or were and have been removed.
-  private func examine(in directory: borrowing Directory) throws(SystemError) -> (holder: LockHolder?, isGone: Bool) {
+  /// Who is in the way. With `removesAbandoned`, what a process left that has ended is removed.
+  private func examine(
+    in directory: borrowing Directory, removesAbandoned: Bool
+  ) throws(SystemError) -> LockSight {
     let file: ReadableFile
     do throws(FileReadError) {
       file = try ReadableFile(place.name, in: directory.descriptor, flags: O_NOFOLLOW)
     } catch .system(let error) {
       switch error.number {
-      case ENOENT: return (nil, true)
-      case EACCES: return (nil, false)
+      case ENOENT: return .free
+      case EACCES: return .held(nil)
       default: throw error
       }
     } catch {
@@ -128,18 +160,18 @@ package struct LockFile: Sendable {
       holder: holder, holderLives: holder?.lives ?? false, isUnlocked: true,
       age: identity.modified.age(at: WallClock.now),
       isLockedFromTheStart: holder?.name == self.holder.name && csystem_is_remote(directory.descriptor) == 0)
-    guard stale.isProved else { return (holder, false) }
+    guard stale.isProved else { return .held(holder) }
     // Another process that examines it must not remove it under us: the lock on it is ours until it is gone.
     stale.isUnlocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    guard stale.isProved else { return (holder, false) }
-    try directory.remove(place.name, ifStill: identity)
-    return (holder, true)
+    guard stale.isProved else { return .held(holder) }
+    if removesAbandoned { try directory.remove(place.name, ifStill: identity) }
+    return .abandoned
   }
 }
 
 extension WallClock.Instant {
   /// Time passed until `now`; none where that is earlier.
-  func age(at now: WallClock.Instant) -> TimeSpan {
+  package func age(at now: WallClock.Instant) -> TimeSpan {
     let nanoseconds = (now.seconds - seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(self.nanoseconds)
     return TimeSpan(nanoseconds: UInt64(max(nanoseconds, 0)))
   }

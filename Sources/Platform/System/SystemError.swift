@@ -29,6 +29,9 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the process or the machine has no descriptor left (EMFILE, ENFILE).
   public var isExhaustion: Bool { number == EMFILE || number == ENFILE }
 
+  /// Whether a file system is full, or a user's part of it (ENOSPC, EDQUOT).
+  public var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
+
   /// What an operator does about it, where it is about the whole process.
   package var nextStep: String {
     isExhaustion

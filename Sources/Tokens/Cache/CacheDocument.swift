@@ -81,6 +81,9 @@ package struct CacheDocument: Sendable {
     return writer.bytes
   }
 
+  /// Whether it holds no entry.
+  package var isEmpty: Bool { tables.allSatisfy(\.isEmpty) }
+
   /// The entries of a section, by key.
   package subscript(section: CacheSection) -> [String: CacheEntry] {
     tables[section.index].entries

@@ -288,10 +288,18 @@ extension CheckAdvice {
     case .damaged:
       "Nothing overwrites the file. Repair it, or move it away: the cache is then empty, and every person signs in "
         + "again."
-    case .file: "Look at owner and mode of the file and its directory: they have to be this user's alone."
+    case .abandoned: "Nothing: the file is written again."
+    case .file(.system(let error)), .lock(let error):
+      error.isOutOfSpace
+        ? "Free space on the file system of the cache file, or raise the quota of its owner."
+        : "The proxy's user has to be able to read and write the cache file and its directory: \(error.reason)."
+    case .file(.changedWhileRead): "Another program writes the file all the time. Find it: fuser FILE."
+    case .file(.tooLarge): "No cache has so many bytes: look at what is in the file, and move it away."
+    case .file(.noDirectory): "Create the directory of the cache file, for the proxy's user alone, or mount it."
+    case .file(.untrusted), .file(.obstructed):
+      "Look at owner and mode of the file and its directory: they have to be this user's alone."
     case .contended: "Fewer processes may have to share this cache: look at how often each of them writes it."
     case .locked: "If the process that holds the lock is gone, remove the lock file."
-    case .lock: "The directory of the cache has to be one that this user may write."
     case .server(.credentials): "Check 'user' and 'password' of the cache against the server's access control list."
     case .server(.refused):
       "The server's user needs the commands that config/cache.md lists, on keys that begin with 'key_prefix'; a "

@@ -1,6 +1,7 @@
 // The cache as it stands in its file: read only when it changed, written over what stands there now. Every call waits
 // for the disk; `FileBackend` makes them, one at a time, on a queue of its own.
 
+internal import Bytes
 internal import Platform
 internal import Tokens
 
@@ -10,8 +11,10 @@ enum CacheFileLook: Sendable, Hashable {
   case same
   /// Another one, which is known now.
   case different
-  /// What may be half of a write: a moment later it may be whole.
-  case torn
+  /// What may be half of a write, and the lock of its writer: a moment later it may be whole.
+  case unfinished(LockSight)
+  /// Half of a write whose writer has ended. The known state is the last whole one.
+  case abandoned
 }
 
 /// The file, as far as it is known.
@@ -28,6 +31,10 @@ struct CacheFile: Sendable {
   private(set) var document = CacheDocument()
   private var seen: Seen?
   private var damage: (digest: ContentDigest, error: CacheDocumentError)?
+  /// What may be half of a write, and since when it is seen.
+  private var unfinished: (identity: FileIdentity, since: MonotonicTime)?
+  /// Half of a write whose writer has ended.
+  private var abandoned: Seen?
 
   init(path: String) {
     file = SharedFile(path: path)
@@ -35,53 +42,93 @@ struct CacheFile: Sendable {
 
   /// Reads the file, unless it is the one that is known.
   ///
-  /// - Parameter isLast: whether to believe a text that is no cache, or empty where there was something.
-  mutating func look(isLast: Bool) throws(CacheStoreError) -> CacheFileLook {
+  /// - Parameters:
+  ///   - time: the present.
+  ///   - lock: looks at the lock of other writers.
+  mutating func look(
+    at time: MonotonicTime = .now, lock: () -> LockSight
+  ) throws(CacheStoreError) -> CacheFileLook {
+    let now = WallClock.now
+    var sight = LockSight.free
     let contents: SharedFile.Contents?
     do throws(SharedFileError) {
       let identity = try file.identity()
       if let seen, seen.isSettled, seen.identity == identity { return .same }
+      sight = lock()
+      if case .held = sight, let identity, identity == unfinished?.identity, identity.isSettled(at: now) {
+        return .unfinished(sight)
+      }
       contents = try identity == nil ? nil : file.read()
-    } catch .changedWhileRead where !isLast {
-      return .torn
+    } catch .changedWhileRead {
+      return .unfinished(sight)
     } catch {
       throw .file(error)
     }
-    guard let contents else { return forget() }
-    return try read(contents, isLast: isLast)
+    guard let contents else {
+      // A writer that replaces the file may remove it first.
+      if case .held = sight, seen != nil { return .unfinished(sight) }
+      return forget()
+    }
+    let digest = ContentDigest(of: contents.bytes)
+    let found = Seen(identity: contents.identity, digest: digest, isSettled: contents.identity.isSettled(at: now))
+    if digest == seen?.digest {
+      (seen, unfinished, abandoned) = (found, nil, nil)
+      return .same
+    }
+    return try read(contents.bytes, found, sight, at: time, now)
   }
 
   /// Without a file the cache is empty.
   private mutating func forget() -> CacheFileLook {
     defer {
-      seen = nil
-      damage = nil
+      (seen, damage, unfinished, abandoned) = (nil, nil, nil, nil)
       document = CacheDocument()
     }
     return seen == nil ? .same : .different
   }
 
-  private mutating func read(_ contents: SharedFile.Contents, isLast: Bool) throws(CacheStoreError) -> CacheFileLook {
-    let digest = ContentDigest(of: contents.bytes)
-    let found = Seen(
-      identity: contents.identity, digest: digest, isSettled: contents.identity.isSettled(at: WallClock.now))
-    if digest == seen?.digest {
-      seen = found
-      return .same
-    }
-    if let damage, damage.digest == digest { throw .damaged(damage.error) }
-    // MSAL for Python empties the file before it writes it.
-    if contents.bytes.isEmpty, seen != nil || damage != nil, !isLast { return .torn }
+  private mutating func read(
+    _ text: [UInt8], _ found: Seen, _ sight: LockSight, at time: MonotonicTime, _ now: WallClock.Instant
+  ) throws(CacheStoreError) -> CacheFileLook {
+    if let damage, damage.digest == found.digest { throw .damaged(damage.error) }
+    let result: Result<CacheDocument, CacheDocumentError>
     do throws(CacheDocumentError) {
-      document = try CacheDocument(text: contents.bytes)
+      result = .success(try CacheDocument(text: text))
     } catch {
-      if !isLast { return .torn }
-      damage = (digest, error)
+      result = .failure(error)
+    }
+    let isCutOff = if case .failure = result { true } else { !text.contains(UInt8(ascii: "{")) }
+    if isCutOff {
+      if unfinished?.identity != found.identity { unfinished = (found.identity, time) }
+      // Once its writer's lock is taken over, or was removed, it is still half of a write.
+      let lock = sight == .free && abandoned?.identity == found.identity ? .abandoned : sight
+      let write = UnfinishedWrite(
+        lock: lock, age: found.identity.modified.age(at: now), seenFor: time - (unfinished?.since ?? time))
+      switch write.verdict {
+      case .unfinished: return .unfinished(sight)
+      case .abandoned where seen != nil:
+        abandoned = found
+        return .abandoned
+      case .abandoned, .final: break
+      }
+    }
+    (unfinished, abandoned) = (nil, nil)
+    do throws(CacheDocumentError) {
+      document = try result.get()
+    } catch {
+      damage = (found.digest, error)
       throw .damaged(error)
     }
     damage = nil
     seen = found
     return .different
+  }
+
+  /// Has the next write replace what a writer left that has ended. Call with the lock held, after a look that showed
+  /// it.
+  mutating func takeOverAbandoned() {
+    guard let abandoned else { return }
+    (seen, self.abandoned) = (abandoned, nil)
   }
 
   /// Puts `document` into the file, in the place of what `look` showed last. Call with the lock held, right after a

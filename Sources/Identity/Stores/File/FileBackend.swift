@@ -18,7 +18,7 @@ extension CacheStore {
   package static func file(
     path: String, lockWait: TimeSpan = fileLockWait, observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
-    await open(FileBackend(path: path, lockWait: lockWait), observe: observe)
+    await open(FileBackend(path: path, lockWait: lockWait, observe: observe), observe: observe)
   }
 }
 
@@ -33,8 +33,11 @@ final class FileBackend: CacheBackend {
   private let lockWait: TimeSpan
   private let refreshLocks: RegionLock
 
-  /// How often a text that may be half a write is looked at, and the pause between two looks.
-  private static let looks = 3
+  private let heldLocks = Locked(0)
+  private let progress = WriteProgress()
+  private let observe: @Sendable (CacheStoreEvent) -> Void
+
+  /// The pause between two looks at a text that may be half a write.
   private static let pause = Duration.milliseconds(100)
   /// How often the file is looked at where changes cannot be heard of: what others do is seen within a second.
   private static let pollPause = Duration.milliseconds(700)
@@ -44,9 +47,10 @@ final class FileBackend: CacheBackend {
   let retryPause = Duration.seconds(10)
   let isPaused = false
 
-  init(path: String, lockWait: TimeSpan) {
+  init(path: String, lockWait: TimeSpan, observe: @escaping @Sendable (CacheStoreEvent) -> Void) {
     self.path = path
     self.lockWait = lockWait
+    self.observe = observe
     file = Locked(CacheFile(path: path))
     hints = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     writeLock = LockFile(path: path + ".lockfile", name: "bearer-proxy", queue: queue)
@@ -63,24 +67,56 @@ final class FileBackend: CacheBackend {
   // MARK: Reading and writing
 
   func read() async throws(CacheStoreError) -> CacheDocument? {
-    for look in 1...Self.looks {
-      let isLast = look == Self.looks
-      let result = await queue.run { [file] () -> Result<(CacheFileLook, CacheDocument), CacheStoreError> in
-        var known = file.withLock { $0 }
-        defer { file.withLock { [known] in $0 = known } }
-        do throws(CacheStoreError) {
-          return .success((try known.look(isLast: isLast), known.document))
-        } catch {
-          return .failure(error)
+    let began = MonotonicTime.now
+    // With the lock in hand, other writers are waiting.
+    let deadline = began + UnfinishedWrite.rest + (holdsLock ? UnfinishedWrite.rest : lockWait)
+    var hasWaited = false
+    defer { if hasWaited { observe(.waited(.reading, Duration(MonotonicTime.now - began))) } }
+    while true {
+      let (result, document) = await look()
+      if case .success(.unfinished(let lock)) = result {
+        if progress.mustWait(until: deadline) {
+          hasWaited = true
+          do { try await Task.sleep(for: Self.pause) } catch { return nil }
+          continue
         }
+        lookAgainLater()
+        if case .held(let holder) = lock { throw .locked(holder) }
+        throw .file(.changedWhileRead)
       }
+      progress.end()
       switch try result.get() {
-      case (.different, let document): return document
-      case (.same, _): return nil
-      case (.torn, _): do { try await Task.sleep(for: Self.pause) } catch { return nil }
+      case .different: return document
+      case .same, .unfinished: return nil
+      case .abandoned:
+        guard holdsLock else { throw .abandoned }
+        file.withLock { $0.takeOverAbandoned() }
+        return nil
       }
     }
-    return nil
+  }
+
+  private func look() async -> (Result<CacheFileLook, CacheStoreError>, CacheDocument) {
+    let isOurs = holdsLock
+    return await queue.run { [file, writeLock] in
+      var known = file.withLock { $0 }
+      defer { file.withLock { [known] in $0 = known } }
+      do throws(CacheStoreError) {
+        return (.success(try known.look { isOurs ? .free : writeLock.sight() }), known.document)
+      } catch {
+        return (.failure(error), known.document)
+      }
+    }
+  }
+
+  /// Looks at an unfinished file again when nothing is heard of it: its writer may have ended.
+  private func lookAgainLater() {
+    guard progress.mayScheduleLook() else { return }
+    Task { [weak self] in
+      do { try await Task.sleep(for: Duration(UnfinishedWrite.rest)) } catch {}
+      self?.progress.lookIsDue()
+      self?.hints.continuation.yield()
+    }
   }
 
   func replace(
@@ -90,7 +126,7 @@ final class FileBackend: CacheBackend {
       var known = file.withLock { $0 }
       do throws(CacheStoreError) {
         // Who does not know of the lock may have written since it was taken.
-        guard try known.look(isLast: false) == .same else { return .success(nil) }
+        guard try known.look(lock: { .free }) == .same else { return .success(nil) }
         var document = known.document
         change(&document)
         let bytes = try known.write(document)
@@ -105,6 +141,9 @@ final class FileBackend: CacheBackend {
 
   // MARK: Locks
 
+  /// Whether this process keeps other writers out.
+  private var holdsLock: Bool { heldLocks.withLock { $0 > 0 } }
+
   func lock() async throws(CacheStoreError) -> CacheLease? {
     let held: HeldLockFile
     do throws(LockFileError) {
@@ -116,7 +155,11 @@ final class FileBackend: CacheBackend {
       case .system(let error): throw .lock(error)
       }
     }
-    return CacheLease { [queue] in await queue.run { held.release() } }
+    heldLocks.withLock { $0 += 1 }
+    return CacheLease { [queue, heldLocks] in
+      await queue.run { held.release() }
+      heldLocks.withLock { $0 -= 1 }
+    }
   }
 
   func tryLock() async throws(CacheStoreError) {
@@ -182,6 +225,37 @@ final class FileBackend: CacheBackend {
       if isWatching { return }
     }
   }
+}
+
+/// How far the waiting for another program's write has come.
+private final class WriteProgress: Sendable {
+  private struct State {
+    /// Whether one reading has waited as long as readings may.
+    var isStalled = false
+    var isLookScheduled = false
+  }
+
+  private let state = Locked(State())
+
+  /// Whether a reading that found the file unfinished waits. After one has waited in vain, the next ones do not.
+  func mustWait(until deadline: MonotonicTime) -> Bool {
+    state.withLock { state in
+      if deadline <= .now { state.isStalled = true }
+      return !state.isStalled
+    }
+  }
+
+  /// The file is not unfinished any more.
+  func end() { state.withLock { $0.isStalled = false } }
+
+  func mayScheduleLook() -> Bool {
+    state.withLock { state in
+      defer { state.isLookScheduled = true }
+      return !state.isLookScheduled
+    }
+  }
+
+  func lookIsDue() { state.withLock { $0.isLookScheduled = false } }
 }
 
 /// A text in a file of its own. It is written as the cache is: under a lock, replaced whole, readable for its owner

@@ -1,0 +1,151 @@
+// Another program writes the cache's file while the proxy serves: msal-extensions empties the file under its lock, and
+// writes it then.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct BusyCacheTests {
+  private struct Called: Decodable {
+    var statuses: [String: [String: Int]]
+    var output: String
+    var status: Int32
+  }
+
+  private static let lockSuffix = ".lockfile"
+
+  /// A route for a person who is not signed in: each request there looks into the file.
+  private func bobsRoute(_ scene: DeskScene) -> String {
+    """
+      - {name: bob, path: /bob/, upstream: "http://127.0.0.1:\(scene.nginx.port)/echo/", application: desk,
+         token: {account: bob@contoso.example, scopes: ["api://orders/Orders.Read"]}}
+    """
+  }
+
+  /// Takes msal-extensions' lock and empties the file.
+  private func beginWriting(_ scene: DeskScene) throws {
+    try Data("\(getpid()) az".utf8).write(to: URL(filePath: scene.cache + Self.lockSuffix))
+    close(open(scene.cache, O_WRONLY | O_TRUNC))
+  }
+
+  @Test(arguments: ["--plain", nil])
+  func `msal-extensions writes 10,000 times beside 64 callers, and signs nobody out`(flavour: String?) async throws {
+    let scene = try await DeskScene()
+    let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    let arguments = ["\(proxy.port)", "64", "/orders/all,/bob/all", try pinnedPython()]
+    let peer = [testsDirectory + "/peers/cache_peer.py"] + (flavour.map { [$0] } ?? [])
+    let count = flavour == nil ? 1_000 : 10_000
+    let called = try JSONDecoder().decode(
+      Called.self,
+      from: Data(
+        try await succeed(
+          ["python3", testsDirectory + "/peers/busy_callers.py"] + arguments + peer
+            + ["rewrite", scene.cache, "writer", "\(count)"], within: .seconds(240)
+        ).utf8))
+    #expect(called.status == 0 && called.output.contains("written \(count)"), "\(called.output)")
+    #expect(called.statuses["/orders/all"]?.keys.map(\.self) == ["200"], "\(called.statuses)")
+    // He is not signed in. On a machine that is too busy to see the file whole, that is not known.
+    #expect(Set(called.statuses["/bob/all", default: [:]].keys).isSubset(of: ["401", "503"]), "\(called.statuses)")
+    #expect(textOfFile(scene.cache).contains("writer@contoso.example"))
+    #expect(textOfFile(scene.cache).contains("alice@contoso.example"))
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+
+  @Test func `while a program holds the lock of an emptied file, held tokens serve and the rest waits for it`()
+    async throws
+  {
+    let scene = try await DeskScene()
+    let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    let whole = textOfFile(scene.cache)
+    try beginWriting(scene)
+    // The request that looks into the file is there before it is whole again, and others are served meanwhile.
+    async let waiting = proxy.get("/bob/waiting")
+    let began = ContinuousClock.now
+    repeat { #expect(try await proxy.get("/orders/held").status == 200) } while .now - began < .seconds(3)
+    try Data(whole.utf8).write(to: URL(filePath: scene.cache + ".new"))
+    #expect(rename(scene.cache + ".new", scene.cache) == 0)
+    unlink(scene.cache + Self.lockSuffix)
+    #expect(try await waiting.status == 401)
+    #expect(try await proxy.get("/orders/held").status == 200)
+    #expect(try await metricSum(proxy, "bearer_proxy_cache_lock_wait_seconds_count", "read") >= 1)
+    #expect(proxy.process.errors.contains("another program took long to write the token cache"))
+    #expect(!proxy.process.errors.contains("has emptied the token cache"))
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+
+  @Test func `for a person who signs in with another program, a request waits until that has written`() async throws {
+    let scene = try await DeskScene()
+    let (proxy, own) = try await scene.proxy()
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    let whole = textOfFile(scene.cache)
+    try Data("{}".utf8).write(to: URL(filePath: scene.cache + ".new"))
+    #expect(rename(scene.cache + ".new", scene.cache) == 0)
+    #expect(try await eventually { try await proxy.get("/orders/none").status == 401 })
+    #expect(try await eventually { proxy.process.errors.contains("another program has emptied the token cache") })
+    try beginWriting(scene)
+    async let waiting = proxy.get("/orders/waiting")
+    try Data(whole.utf8).write(to: URL(filePath: scene.cache))
+    unlink(scene.cache + Self.lockSuffix)
+    #expect(try await waiting.status == 200)
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+
+  @Test func `a writer that never lets the lock go gets nobody a 401, and its end is noticed`() async throws {
+    let scene = try await DeskScene()
+    let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    try beginWriting(scene)
+    let answer = try await proxy.get("/bob/waiting")
+    #expect(answer.status == 503 && answer.body.contains("token-cache-unavailable"), "\(answer.body)")
+    #expect(answer.retryAfter > 0)
+    #expect(try await proxy.get("/orders/held").status == 200)
+    #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "locked") >= 1)
+    #expect(proxy.process.errors.contains("held by process \(getpid()) (az)"))
+    // Commands say so as well, instead of showing nobody.
+    let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
+    #expect(accounts.status == 1 && accounts.errors.contains("the token cache cannot be read"), "\(accounts)")
+    // Its end leaves an empty file, which is what MSAL calls an empty cache.
+    unlink(scene.cache + Self.lockSuffix)
+    #expect(try await eventually { try await proxy.get("/orders/emptied").status == 401 })
+    #expect(proxy.process.errors.contains("another program has emptied the token cache"))
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+
+  @Test func `what a writer left that was killed is written again, and signs nobody out`() async throws {
+    let scene = try await DeskScene()
+    let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    let victim = try ChildProcess("victim", ["sleep", "600"], in: scene.directory)
+    try Data("\(victim.identifier) az".utf8).write(to: URL(filePath: scene.cache + Self.lockSuffix))
+    try Data(textOfFile(scene.cache).utf8.prefix(40)).write(to: URL(filePath: scene.cache))
+    victim.send(SIGKILL)
+    _ = try await victim.wait()
+    // A lock is not believed to be left by a process that has ended before it is ten seconds old.
+    let then = timespec(tv_sec: time(nil) - 60, tv_nsec: 0)
+    utimensat(AT_FDCWD, scene.cache + Self.lockSuffix, [then, then], 0)
+    var statuses: Set<Int> = []
+    #expect(
+      try await eventually {
+        statuses.insert(try await proxy.get("/orders/held").status)
+        return textOfFile(scene.cache).contains("alice@contoso.example")
+      })
+    #expect(statuses == [200])
+    #expect(try await eventually { proxy.process.errors.contains("token cache can be used again") })
+    #expect(proxy.process.errors.contains("a program ended while it wrote the file"))
+    withExtendedLifetime(own) {}
+    await scene.stop()
+  }
+}
