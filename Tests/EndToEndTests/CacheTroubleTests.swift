@@ -107,6 +107,100 @@ struct CacheTroubleTests {
     try await mount.remove()
   }
 
+  /// A proxy on a full file system, with a refresh token that stands nowhere but in its memory.
+  private func unwritten(
+    _ mount: Mount
+  ) async throws -> (scene: DeskScene, proxy: ProxyUnderTest, directory: TemporaryDirectory) {
+    let scene = try await DeskScene(cache: mount.file("cache.json"))
+    try await scene.lifetime(2)
+    let (proxy, own) = try await scene.proxy(top: "shutdown: {limit: 6s}")
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/before").status == 200 })
+    try await Trouble.full.begin(mount)
+    #expect(
+      try await eventually {
+        _ = try await proxy.get("/orders/meanwhile")
+        return try await metricSum(proxy, "bearer_proxy_cache_unwritten_changes") >= 1
+      })
+    return (scene, proxy, own)
+  }
+
+  @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
+  func `what a full file system lacks at the end is written as soon as there is room`() async throws {
+    let mount = try await Mount()
+    var (scene, proxy, own) = try await unwritten(mount)
+    proxy.process.send(SIGTERM)
+    #expect(try await eventually { proxy.process.errors.contains("draining") })
+    try await Trouble.full.end(mount)
+    #expect(try await proxy.process.wait() == 0, "\(proxy.process.errors)")
+    #expect(proxy.process.errors.contains("token cache can be used again"))
+    (proxy, own) = try await scene.proxy()
+    #expect(try await eventually { try scene.allAreExpired() })
+    // The provider forgives no refresh token but the last.
+    #expect(try await proxy.get("/orders/after").status == 200)
+    withExtendedLifetime(own) {}
+    await scene.stop()
+    try await mount.remove()
+  }
+
+  @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
+  func `what could not be written until the end is a reason to end with 1, and is told with its cure`() async throws {
+    let mount = try await Mount()
+    let (scene, proxy, own) = try await unwritten(mount)
+    let began = ContinuousClock.now
+    proxy.process.send(SIGTERM)
+    #expect(try await proxy.process.wait() == 1)
+    #expect(ContinuousClock.now - began >= .seconds(5))
+    let lines = proxy.process.errors.split(separator: "\n")
+    let last = try #require(lines.last { $0.contains("ended with changes that the token cache lacks") })
+    #expect(last.contains("No space left on device") && last.contains("Free space on the file system"), "\(last)")
+    let first = try #require(lines.first { $0.contains("serving from memory") })
+    #expect(first.contains("Free space on the file system") && !first.contains("owner and mode"), "\(first)")
+    withExtendedLifetime(own) {}
+    await scene.stop()
+    try await mount.remove()
+  }
+
+  @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
+  func `access records that a full file system does not take are counted, and told until it takes them again`()
+    async throws
+  {
+    let mount = try await Mount()
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      log: {access_file: "\(mount.file("access.log"))"}
+      routes: [{name: open, path: /, upstream: "http://127.0.0.1:\(nginx.port)/echo/", token: none}]
+      """)
+    try await Trouble.full.begin(mount)
+    for number in 0..<50 { #expect(try await proxy.get("/full/\(number)").status == 200) }
+    func records() -> [Substring] {
+      textOfFile(mount.file("access.log")).split(separator: "\n").filter { $0.hasSuffix("}") }
+    }
+    #expect(
+      try await eventually {
+        try await metricSum(proxy, "bearer_proxy_log_lines_dropped_total", "access") + records().count == 50
+      })
+    #expect(records().count < 50)
+    #expect(proxy.process.errors.contains("access records cannot be written, and are lost"))
+    #expect(proxy.process.errors.contains("free space on the file system of log.access_file"))
+    #expect(try await proxy.admin("/status").body.contains("records lost, cannot be written: No space left on device"))
+    try await Trouble.full.end(mount)
+    #expect(
+      try await eventually {
+        _ = try await proxy.get("/again")
+        return records().contains { $0.contains("/again") }
+      })
+    // A line that was begun on the full file system did not swallow the next.
+    #expect(records().allSatisfy { $0.hasPrefix("{") })
+    #expect(try await eventually { proxy.process.errors.contains("access records are written again") })
+    try await proxy.process.stop()
+    try await mount.remove()
+  }
+
   @Test func `a proxy that starts over a file that is no cache sends nobody to sign in, and serves once it is mended`()
     async throws
   {

@@ -75,6 +75,46 @@ struct OutputFileTests {
     close(ends.read)
   }
 
+  @Test func `what cannot be written is counted and reported once, and what comes after it is whole lines`()
+    async throws
+  {
+    ProcessSignal.ignoreBrokenPipes()
+    let directory = try TemporaryDirectory()
+    let heard = Locked<[SystemError?]>([])
+    let ends = try Self.makePipe()
+    // One page: four lines and a part of the fifth.
+    // F_SETPIPE_SZ.
+    #expect(fcntl(ends.write, 1031, 4096) == 4096)
+    let file = OutputFile(ends.write)
+    file.onFailure { error in heard.withLock { $0.append(error) } }
+    let line = String(repeating: "x", count: 999) + "\n"
+    Self.write(String(repeating: line, count: 10), to: file)
+    #expect(
+      try await eventually {
+        var count: Int32 = 0
+        return ioctl(ends.read, UInt(FIONREAD), &count) == 0 && count == 4096
+      })
+    close(ends.read)
+    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(file.droppedLines == 6)
+    #expect(file.failure?.number == EPIPE)
+    // A full disk.
+    let full = open("/dev/full", O_WRONLY)
+    try #require(dup2(full, ends.write) == ends.write)
+    for _ in 0..<3 { Self.write("lost\n", to: file) }
+    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(file.droppedLines == 9)
+    #expect(file.failure?.isOutOfSpace == true)
+    let room = open(directory.file("log"), O_WRONLY | O_CREAT, 0o600)
+    try #require(dup2(room, ends.write) == ends.write)
+    Self.write("kept\n", to: file)
+    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(directory.read("log") == "\nkept\n")
+    #expect(file.droppedLines == 9 && file.failure == nil)
+    #expect(heard.withLock { $0.map { $0?.number } } == [EPIPE, ENOSPC, nil])
+    for descriptor in [full, room, ends.write] { close(descriptor) }
+  }
+
   @Test func `a reader that has gone ends nothing`() async throws {
     ProcessSignal.ignoreBrokenPipes()
     let ends = try Self.makePipe()

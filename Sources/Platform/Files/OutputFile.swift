@@ -11,10 +11,14 @@ package final class OutputFile: Sendable {
     var spare: [UInt8] = []
     var isWriting = false
     var dropped: UInt64 = 0
+    var failure: SystemError?
+    var hearing: (@Sendable (SystemError?) -> Void)?
   }
 
   // Changed by `queue` alone.
   private nonisolated(unsafe) var descriptor: Int32
+  /// Whether a line was begun that could not be written to its end. By `queue` alone.
+  private nonisolated(unsafe) var isInsideLine = false
   /// Where the file is; nil for a descriptor that was there.
   private let path: String?
   private let queue: DispatchQueue
@@ -67,6 +71,7 @@ package final class OutputFile: Sendable {
         let new = try Self.open(path)
         close(self.descriptor)
         self.descriptor = new
+        self.isInsideLine = false
         done(nil)
       } catch {
         done(error)
@@ -86,8 +91,17 @@ package final class OutputFile: Sendable {
   /// The process's standard error.
   package static let standardError = OutputFile(STDERR_FILENO)
 
-  /// Lines lost because they were not read.
+  /// Lines lost because they were not read, or could not be written.
   package var droppedLines: UInt64 { state.withLock { $0.dropped } }
+
+  /// Why the last lines could not be written; nil if they were.
+  package var failure: SystemError? { state.withLock { $0.failure } }
+
+  /// Has `hear` called when lines cannot be written any more, or for another reason, and with nil when they can again.
+  /// Any earlier one is not called any more.
+  package func onFailure(_ hear: @escaping @Sendable (SystemError?) -> Void) {
+    state.withLock { $0.hearing = hear }
+  }
 
   /// Queues bytes that end with a line end. Copies them; never blocks.
   package func write(_ bytes: UnsafeRawBufferPointer) {
@@ -122,29 +136,55 @@ package final class OutputFile: Sendable {
         return batch
       }
       guard var batch else { return }
-      writeAll(batch)
+      let failure = writeAll(batch)
       batch.removeAll(keepingCapacity: true)
-      state.withLock { $0.spare = batch }
+      let hearing = state.withLock { state in
+        defer { state.failure = failure?.error }
+        state.spare = batch
+        state.dropped += failure?.lostLines ?? 0
+        return state.failure == failure?.error ? nil : state.hearing
+      }
+      hearing?(failure?.error)
     }
   }
 
-  private func writeAll(_ bytes: [UInt8]) {
+  /// Writes whole lines, or as many of them as there is room for.
+  private func writeAll(_ bytes: [UInt8]) -> (error: SystemError, lostLines: UInt64)? {
     bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let chunk = UnsafeRawBufferPointer(rebasing: rest)
-        let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
-        if count > 0 {
-          rest = rest.dropFirst(count)
-        } else if errno == EAGAIN {
-          var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          poll(&item, 1, 1000)
-        } else if errno != EINTR {
-          // Nowhere left to say so: standard output or error itself is gone.
-          return
-        }
+      if isInsideLine {
+        // What is there of a line must not become one with the next.
+        let end = [UInt8(ascii: "\n")]
+        if let (error, _) = end.withUnsafeBytes({ writeAll($0) }) { return (error, Self.lines(in: bytes[...])) }
+        isInsideLine = false
+      }
+      guard let (error, rest) = writeAll(bytes) else { return nil }
+      isInsideLine = rest.startIndex > 0 && bytes[rest.startIndex - 1] != UInt8(ascii: "\n")
+      return (error, Self.lines(in: rest))
+    }
+  }
+
+  private static func lines(in bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+    bytes.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
+  }
+
+  /// Writes bytes; returns what is left of them, and why.
+  private func writeAll(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (error: SystemError, rest: Slice<UnsafeRawBufferPointer>)? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let chunk = UnsafeRawBufferPointer(rebasing: rest)
+      let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if count < 0, errno == EAGAIN {
+        var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&item, 1, 1000)
+      } else if count == 0 || errno != EINTR {
+        return (SystemError("write"), rest)
       }
     }
+    return nil
   }
 
   /// Waits until everything queued so far is written, at most for `limit`, and says whether it was. For the end of the

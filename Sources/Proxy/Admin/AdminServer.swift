@@ -160,7 +160,8 @@ package final class AdminServer: Sendable {
     return StatusReport(
       description: service.description, startedAt: startedAt, now: now,
       isDraining: isDraining.load(ordering: .relaxed), readiness: await readinessReport(now),
-      routes: await service.routeStatuses(at: now), reload: reloads.report)
+      routes: await service.routeStatuses(at: now), reload: reloads.report,
+      lostRecords: service.accessLog?.droppedLines ?? 0, accessLogFailure: service.accessLog?.failure)
   }
 
   private func readiness(_ right: AdminRight, isVerbose: Bool) async -> ServerResponse {

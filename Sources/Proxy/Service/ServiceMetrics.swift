@@ -124,7 +124,7 @@ package struct ServiceMetrics: Sendable {
       help: "How long event loops were busy with a batch of events: so long the next ones waited.",
       bounds: Self.delayBounds)
     droppedLines = catalog.counters(
-      "bearer_proxy_log_lines_dropped_total", help: "Log lines lost because nobody read them.",
+      "bearer_proxy_log_lines_dropped_total", help: "Log lines lost: they were not read, or could not be written.",
       by: MetricLabel("stream", ["access", "log"]))
     process = ResourceMetrics(&catalog)
     buildInfo = catalog.gauge(

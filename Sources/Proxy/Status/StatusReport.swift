@@ -2,6 +2,7 @@
 
 package import Bytes
 internal import Identity
+internal import Platform
 internal import Tokens
 
 /// A process at an instant.
@@ -13,6 +14,8 @@ struct StatusReport {
   let readiness: ReadinessReport
   let routes: [RouteStatus]
   let reload: ReloadReport
+  var lostRecords: UInt64 = 0
+  var accessLogFailure: SystemError?
 
   private var isReady: Bool { readiness.isReady && !isDraining }
 
@@ -34,6 +37,13 @@ struct StatusReport {
     ]
     if !description.certificates.isEmpty {
       members["certificates"] = .array(description.certificates.map { Self.json($0, now) })
+    }
+    if lostRecords > 0 || accessLogFailure != nil {
+      var log: [String: JSONValue] = ["lines_lost": .integer(Int64(clamping: lostRecords))]
+      log["trouble"] = accessLogFailure.map { .string($0.reason) }
+      log["line"] = .string(
+        "\(lostRecords) records lost" + (accessLogFailure.map { ", cannot be written: \($0.reason)" } ?? ""))
+      members["access_log"] = .object(log)
     }
     members["reload"] = reload.json(at: now)
     members["commit"] = description.commit.map(JSONValue.string)
@@ -89,6 +99,7 @@ package func statusText(_ report: JSONValue) -> String {
     rows.append(("(configuration)", line(report.members?["reload"])))
   }
   rows.append(("(cache)", line(report.members?["cache"])))
+  if let log = report.members?["access_log"] { rows.append(("(access log)", line(log))) }
   let width = rows.map(\.name.count).max() ?? 0
   let lines = rows.map { "\($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.line)" }
   return ([line(report)] + lines).joined(separator: "\n") + "\n"

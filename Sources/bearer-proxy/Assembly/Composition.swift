@@ -104,6 +104,7 @@ struct Composition {
   /// Which routes each token is for, and what to do about them.
   private let advisors: Locked<[AcquisitionKey: [CheckAdvice]]>
   private let cacheCondition: CacheCondition
+  private let cachePlace: String
 
   var log: Log { process.log }
   var broker: TokenBroker { process.broker }
@@ -171,8 +172,42 @@ struct Composition {
     self.metrics = metrics
     self.advisors = advisors
     cacheCondition = condition
+    cachePlace = cache.place ?? ""
     reloads = ReloadHistory(ReloadReport(inForceSince: .now))
     countReload(nil)
+  }
+
+  /// Logs what the end of the process loses.
+  func write(_ loss: CacheStore.Loss) {
+    log.error(
+      "ended with changes that the token cache lacks: they are lost",
+      [
+        "reason": .string(loss.reason.reason), "detail": .string(loss.reason.description(path: cachePlace)),
+        "changes": .integer(loss.changes),
+        "next": .string(
+          "\(CheckAdvice.cacheAdvice(loss.reason)) Then start the proxy: bearer-proxy status says who has to sign in"),
+      ], when: .always)
+  }
+
+  /// Logs when access records cannot be written, and when they can again.
+  private func watch(_ accessLog: AccessLog) {
+    guard let output = accessLog.output else { return }
+    let place = accessLog.path ?? "standard output"
+    output.onFailure { [log, weak output] error in
+      guard let error else {
+        let lost = Int(clamping: output?.droppedLines ?? 0)
+        return log.warning("access records are written again", ["file": .string(place), "lost": .integer(lost)])
+      }
+      log.error(
+        "access records cannot be written, and are lost",
+        [
+          "file": .string(place), "reason": .string(error.reason),
+          "next": .string(
+            error.isOutOfSpace
+              ? "free space on the file system of log.access_file"
+              : "look at what the access log is written to: bearer_proxy_log_lines_dropped_total counts what is lost"),
+        ])
+    }
   }
 
   /// What a configuration becomes. Parts of `former` that need not be new are not.
@@ -182,6 +217,7 @@ struct Composition {
     let settings = configuration.settings
     let log = settings.overridden(by: machinery.options).log
     self.log.change(level: log.level, format: log.format)
+    watch(held.accessLog)
     var credentials = former?.credentials ?? CredentialVersions()
     credentials.follow(settings.applications, configuration.certificates)
     let plan = routePlan(configuration, credentials)

@@ -84,6 +84,17 @@ struct CommandContext: Sendable {
   }
 }
 
+extension CommandContext {
+  /// Tries for five seconds to write what a command has obtained, and writes a warning if that does not succeed.
+  func keep(_ store: CacheStore, in cache: CacheLocation) async {
+    await store.writeEverything(until: .now + .seconds(5))
+    guard let loss = store.loss, let place = cache.place else { return }
+    writeProgress(
+      "bearer-proxy: warning: new tokens are lost with this command, so a person may have to sign in again: "
+        + "\(loss.reason.description(path: place)). \(CheckAdvice.cacheAdvice(loss.reason))\n")
+  }
+}
+
 /// An event loop and what stands on it, for one command.
 struct CommandNetwork: Sendable {
   let loop: EventLoop

@@ -31,6 +31,7 @@ struct TokenCommand {
       let report = TokenReport(
         route: route.name, subscription: subscription, value: try await broker.bearer(for: subscription),
         now: context.now(), reveal: options.reveal)
+      await context.keep(store, in: configuration.cache)
       return CommandAnswer(text: options.form == .json ? report.json : report.text, status: .done)
     } catch {
       if options.form == .json {

@@ -42,7 +42,8 @@ func manualPage() -> String {
     .SH SIGNALS
     .TP
     .BR SIGTERM ", " SIGINT
-    Finish what is in flight, up to the configured limit, and exit with status 0.
+    Finish what is in flight, up to the configured limit, and exit with status 0; with 1 if tokens could not be \
+    written to the cache.
     .TP
     .B SIGHUP
     Read the configuration again. With a mistake in it, the one before stays in force.

@@ -64,6 +64,7 @@ struct LiveCheck {
       for await result in group { checked.append(result) }
       return checked.sorted { $0.0 < $1.0 }.map(\.1)
     }
+    await context.keep(store, in: configuration.cache)
     return LiveCheckReport(
       file: options.configuration, routes: checked, cache: cache,
       certificates: configuration.watched.report.compactMap { $0.step(at: context.now()) })

@@ -49,8 +49,9 @@ struct RunCommand {
     let generation = composition.generation(configuration, held, succeeding: nil)
     let notifier = ServiceNotifier(environment: context.environment)
     let record = runtimeDirectory.flatMap { InstanceRecord(of: options.configuration, in: $0) }
-    await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run(recording: record)
-    return CommandAnswer(text: "", status: .done)
+    let loss = await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run(
+      recording: record)
+    return CommandAnswer(text: "", status: loss == nil ? .done : .failed)
   }
 
   /// Why capabilities that are not needed could not be dropped; nil where they were.

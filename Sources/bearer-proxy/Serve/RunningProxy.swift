@@ -63,8 +63,8 @@ final class RunningProxy {
     self.heard = heard
   }
 
-  /// Serves until it is told to end. `record` has the admin address meanwhile.
-  func run(recording record: InstanceRecord?) async {
+  /// Serves until it is told to end. `record` has the admin address meanwhile. Returns what is lost with the process.
+  func run(recording record: InstanceRecord?) async -> CacheStore.Loss? {
     admin = startAdmin()
     server.start()
     composition.exporter?.start()
@@ -116,6 +116,7 @@ final class RunningProxy {
       do { try await Task.sleep(for: delay) } catch { return }
       let cutOff = await server.drain(limit: deadline - .now)
       await composition.broker.awaitRefreshTokens(until: deadline, composition.log)
+      await composition.store.writeEverything(until: deadline)
       composition.log.info("ended", ["connections_cut_off": .integer(cutOff)])
       await composition.exporter?.end(by: deadline)
       tell.yield(.drained)
@@ -144,11 +145,14 @@ final class RunningProxy {
     for listener in generation.held.listeners.traffic { listener.close() }
     generation.held.listeners.removeAdminSocketFile()
     if let record, let recorded { await record.remove(recorded) }
+    let loss = composition.store.loss
+    if let loss { composition.write(loss) }
     composition.log.summarise(isLast: true)
     generation.held.accessLog.output?.flush()
     OutputFile.standardOutput.flush()
     OutputFile.standardError.flush()
     withExtendedLifetime(heard) {}
+    return loss
   }
 
   /// Goes on in new files where the old ones were moved away.

@@ -1,0 +1,34 @@
+// What the end of the process would lose, and the last attempts to write it.
+
+internal import Bytes
+package import Platform
+
+extension CacheStore {
+  /// What the end of the process would lose.
+  package struct Loss: Sendable, Hashable {
+    /// Changes that the place lacks.
+    package var changes: Int
+    /// Why they could not be written.
+    package var reason: CacheStoreError
+  }
+
+  /// Changes that could not be written; nil if there are none.
+  package var loss: Loss? {
+    state.withLock { state in
+      guard let reason = state.writeTrouble, !state.unwritten.isEmpty else { return nil }
+      return Loss(changes: state.unwritten.count, reason: reason)
+    }
+  }
+
+  /// Tries to write what the place lacks until it has everything, or the time is over, or the task is cancelled.
+  package func writeEverything(until deadline: MonotonicTime) async {
+    guard let backend else { return }
+    while state.withLock({ $0.isWriting || !$0.waiting.isEmpty || !$0.unwritten.isEmpty }), .now < deadline {
+      if !backend.isPaused { startWriting() }
+      do { try await Task.sleep(for: min(Self.endPause, Duration(deadline - .now))) } catch { return }
+    }
+  }
+
+  /// The pause between two attempts.
+  private static let endPause = Duration.milliseconds(200)
+}
