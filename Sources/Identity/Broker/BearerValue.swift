@@ -108,13 +108,12 @@ public struct TokenOrigin: Sendable, Hashable {
   }
 
   /// The origin of a token that is filed under a tenant of an authority. Where the authority names none
-  /// (`organizations`), a token is for the person's own tenant, the second half of the home account id.
+  /// (`organizations`), a token is for the person's own tenant.
   init(_ source: Source, authority: Authority, realm: String?, account: CachedAccount?) {
-    let home = account?.homeAccountID.split(separator: ".", maxSplits: 1).dropFirst().first.map(String.init)
     let tenant: String? =
       switch authority.kind {
       case .entra(.specific(let written), _): realm ?? written
-      case .entra: home
+      case .entra: account?.homeTenant
       case .b2c(let written, _), .ciam(let written): realm ?? written
       case .adfs, .issuer: nil
       }

@@ -73,6 +73,7 @@ package final class SignInRequirements: Sendable {
         // The same again is no news, but for one that would be forgotten soon.
         if merged.asksTheSame(as: known), requirement.since - known.since < SignInRequirement.lifetime / 24 {
           state.requirements[route] = known
+          state.requirements[route]?.refused = merged.refused
           return false
         }
       } else {

@@ -31,7 +31,7 @@ extension Exchange {
     case .passOn(let reason):
       note(kind, reason == .isReplay ? .refusedAgain : .passedOn)
       if case .unusable(let fault) = refused.challenge { warn(of: fault, route) }
-      if reason == .isReplay || reason == .personNeeded { remember(refused, nil, route, now) }
+      if reason == .isReplay || reason == .personNeeded { remember(refused, nil, refusal, now) }
       return nil
     case .answerBehind(let rejection):
       note(kind, .renewedBehind)
@@ -75,7 +75,7 @@ extension Exchange {
         told(error)
         // The caller can do something about it; the upstream's answer does not say what.
         if error.isAssertionRefused { request.callerRefusal = error }
-        if case .interactionRequired(let required) = error { remember(refused, required, route, now) }
+        if case .interactionRequired(let required) = error { remember(refused, required, refusal, now) }
         return nil
       }
     }
@@ -127,8 +127,9 @@ extension Exchange {
 
   /// Remembers what a sign-in has to bring.
   private func remember(
-    _ refused: RefusedRequest, _ required: InteractionRequired?, _ route: Route, _ now: UnixTime
+    _ refused: RefusedRequest, _ required: InteractionRequired?, _ refusal: Refusal, _ now: UnixTime
   ) {
+    let route = refusal.route
     guard let bearer = refused.bearer, !route.isForCallers else { return }
     var need = SignInRequirement(since: now)
     need.claims = bearer.claims
@@ -138,6 +139,7 @@ extension Exchange {
     // Only what the route may ask for.
     if refused.kind == .insufficientScope { need.scopes = bearer.scopes }
     if need.isEmpty { return }
+    need.refused = SignInRequirement.mark(of: refusal.token.token)
     state.service.signInRequirements.remember(need, route: route.name)
     state.service.log.warning(
       "an upstream wants more than can be had without a person",

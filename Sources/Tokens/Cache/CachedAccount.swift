@@ -20,6 +20,20 @@ public struct CachedAccount: Sendable, Hashable {
   /// What to call it: its user name, or what else is known of the person, or its id where nothing is.
   public var name: String { username.isEmpty ? label ?? homeAccountID : username }
 
+  /// The tenant that the person belongs to; nil if the id says nothing of one.
+  public var homeTenant: String? {
+    homeAccountID.split(separator: ".", maxSplits: 1).dropFirst().first.map(String.init)
+  }
+
+  /// The tenants it is signed in to.
+  public var tenants: Set<String> { Set(realms.map { tenant(ofRealm: $0) }) }
+
+  /// The tenant that tokens are for which are filed under a realm. What was asked for without naming a tenant is filed
+  /// as `common`, `organizations` or `consumers`, and is for the person's own.
+  package func tenant(ofRealm realm: String) -> String {
+    ["common", "organizations", "consumers"].contains(realm) ? homeTenant ?? realm : realm
+  }
+
   /// Whether a name of the configuration means this account: a user name in any letter case, or an id.
   public func isCalled(_ name: String) -> Bool {
     homeAccountID == name || localAccountIDs.contains(name)

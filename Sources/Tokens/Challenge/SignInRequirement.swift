@@ -13,6 +13,8 @@ package struct SignInRequirement: Sendable, Hashable {
   package var maxAge: Int64?
   /// When it was last asked for.
   package var since: UnixTime
+  /// The mark of the token that was refused then; nil if no token was.
+  package var refused: UInt64?
 
   /// Seconds after which it is forgotten: an API that still requires it asks again.
   package static let lifetime: Int64 = 24 * 3600
@@ -46,13 +48,14 @@ package struct SignInRequirement: Sendable, Hashable {
     merged.scopes = union.words.count <= Self.scopeLimit ? union : later.scopes
     if later.authenticationContexts.isEmpty { merged.authenticationContexts = authenticationContexts }
     merged.maxAge = later.maxAge ?? maxAge
+    merged.refused = later.refused ?? refused
     return merged
   }
 
   /// Whether two ask for the same, at whatever time.
   package func asksTheSame(as other: SignInRequirement) -> Bool {
     var copy = other
-    copy.since = since
+    (copy.since, copy.refused) = (since, refused)
     return self == copy
   }
 
@@ -90,6 +93,7 @@ extension SignInRequirement {
     } catch {
       return nil
     }
+    refused = members["refused"]?.text.flatMap { UInt64($0, radix: 16) }
     guard let text = members["claims"]?.text else { return }
     do throws(ClaimsError) { claims = try Claims(json: text) } catch { return nil }
   }
@@ -103,6 +107,7 @@ extension SignInRequirement {
       members["acr_values"] = .array(authenticationContexts.map(JSONValue.string))
     }
     members["max_age"] = maxAge.map(JSONValue.integer)
+    members["refused"] = refused.map { .string(String($0, radix: 16)) }
     return .object(members)
   }
 }
@@ -110,12 +115,13 @@ extension SignInRequirement {
 extension SignInRequirement {
   /// Whether a token shows that a sign-in has met the requirement: a sign-in by any program leaves one in the cache.
   ///
-  /// It does if it is newer than the requirement, covers the scopes, and its claims (`acr`, `auth_time`, `acrs`, `nbf`)
-  /// meet the rest. If only the API can read its claims, a token that another program left in the cache counts as a
-  /// sign-in's; if that is wrong, the API's next refusal says so.
+  /// It does if it is not older than the requirement and not the refused one, covers the scopes, and its claims (`acr`,
+  /// `auth_time`, `acrs`, `nbf`) meet the rest. If only the API can read its claims, a token that another program left
+  /// in the cache counts as a sign-in's; if that is wrong, the API's next refusal says so.
   /// - Parameter isAnothers: whether another program obtained it.
   package func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
-    guard obtainedAt > since, self.scopes.isCovered(by: scopes) else { return false }
+    guard obtainedAt >= since, refused.map({ $0 != Self.mark(of: token) }) ?? true, self.scopes.isCovered(by: scopes)
+    else { return false }
     let said = Self.claims(of: token)
     var verdicts: [Bool?] = []
     if !authenticationContexts.isEmpty {
@@ -126,6 +132,11 @@ extension SignInRequirement {
     }
     if let claims { verdicts.append(Self.meets(claims, said)) }
     return verdicts.allSatisfy { $0 ?? isAnothers }
+  }
+
+  /// Tells a token from another one, and nothing else of it (FNV-1a).
+  package static func mark(of token: Secret) -> UInt64 {
+    token.revealed().utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }
 
   /// Seconds that two clocks may differ.

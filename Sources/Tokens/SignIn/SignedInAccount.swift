@@ -7,7 +7,7 @@ internal import HTTP
 package struct SignedInAccount: Sendable, Hashable {
   /// One access token, without the token.
   package struct TokenState: Sendable, Hashable {
-    /// The tenant it is filed under; nil where the provider has no tenants.
+    /// The tenant it is for; nil where the provider has no tenants.
     package var tenant: String?
     /// What it is for.
     package var scopes: [String]
@@ -41,9 +41,10 @@ extension CacheDocument {
         .filter {
           query.environments.contains($0.environment) && $0.isolation == authority.isolation && $0.isPlainBearer
         }
-        .map { token in
-          SignedInAccount.TokenState(
-            tenant: authority.isolation == nil ? token.realm : nil, scopes: token.scopes, expiresAt: token.expiresOn)
+        .map { token -> SignedInAccount.TokenState in
+          let realm: String? = authority.isolation == nil ? token.realm : nil
+          return SignedInAccount.TokenState(
+            tenant: realm.map { account.tenant(ofRealm: $0) }, scopes: token.scopes, expiresAt: token.expiresOn)
         }
         .sorted { $0.order < $1.order }
       return SignedInAccount(account: account, tokens: tokens, canRefresh: !refreshTokens(query).isEmpty)

@@ -33,8 +33,8 @@ struct AccountsCommand {
 
   private func text(_ account: SignedInAccount, at now: UnixTime) -> [String] {
     var lines = ["  \(account.account.name)", "    id:      \(account.account.homeAccountID)"]
-    if !account.account.realms.isEmpty {
-      lines.append("    tenants: \(account.account.realms.sorted().joined(separator: ", "))")
+    if !account.account.tenants.isEmpty {
+      lines.append("    tenants: \(account.account.tenants.sorted().joined(separator: ", "))")
     }
     lines.append(
       "    renewal: "
@@ -65,7 +65,7 @@ struct AccountsCommand {
       "home_account_id": .string(account.account.homeAccountID),
       "local_account_ids": .array(account.account.localAccountIDs.sorted().map(JSONValue.string)),
       "environment": .string(account.account.environment),
-      "tenants": .array(account.account.realms.sorted().map(JSONValue.string)),
+      "tenants": .array(account.account.tenants.sorted().map(JSONValue.string)),
       "can_refresh": .bool(account.canRefresh),
       "tokens": .array(
         account.tokens.map { token in

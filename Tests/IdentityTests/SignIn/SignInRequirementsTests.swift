@@ -82,18 +82,23 @@ struct SignInRequirementsTests {
     let key = TokenSubscription(
       application: try AccountBench().application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"])
     ).key
-    func value(_ source: TokenOrigin.Source, after seconds: Int64) throws -> BearerValue {
+    func value(
+      _ source: TokenOrigin.Source, after seconds: Int64, _ token: String = "opaque"
+    ) throws -> BearerValue {
       BearerValue(
-        Secret("opaque"),
+        Secret(token),
         lifetime: TokenLifetime(expiresIn: 3600, refreshIn: nil, now: ManualClock.start + seconds, jitter: 0),
         scopes: try ScopeSet(["A"]), origin: TokenOrigin(source: source))
     }
-    memory.remember(try need(), route: "r")
+    var refusal = try need()
+    refusal.refused = SignInRequirement.mark(of: Secret("opaque"))
+    memory.remember(refusal, route: "r")
     // What was there before, and what was renewed here without a person.
+    memory.take(try value(.cache, after: -1, "older"), for: key)
     memory.take(try value(.cache, after: 0), for: key)
     memory.take(try value(.identityProvider, after: 5), for: key)
     #expect(await memory.requirement(of: "r") != nil)
-    memory.take(try value(.cache, after: 5), for: key)
+    memory.take(try value(.cache, after: 0, "of the same second"), for: key)
     await changes.wait { await memory.requirement(of: "r") == nil }
     #expect(memory.known.isEmpty)
   }

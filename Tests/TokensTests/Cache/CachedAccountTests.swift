@@ -32,8 +32,20 @@ import Tokens
     #expect(accounts.map(\.homeAccountID) == ["a.t1", "b.t2"])
     #expect(accounts[0].username == "Alice@contoso.example")
     #expect(accounts[0].realms == ["t1", "t2"])
+    #expect(accounts[0].tenants == ["t1", "t2"])
     #expect(accounts[0].localAccountIDs == ["a", "guest-a"])
     #expect(accounts[1].localAccountIDs.isEmpty)
+  }
+
+  @Test(arguments: ["common", "organizations", "consumers"])
+  func `what was signed in to without naming a tenant is shown with the person's own`(realm: String) throws {
+    var document = CacheDocument()
+    document.add(try CacheFixture.issued("AT", scopes: "A", realm: realm), now: CacheFixture.now)
+    let authority = try Authority("https://login.microsoftonline.com/\(realm)")
+    let person = try #require(document.signedInAccounts(at: authority, clientID: CacheFixture.client).first)
+    #expect(person.account.realms == [realm])
+    #expect(person.account.tenants == [CacheFixture.realm])
+    #expect(person.tokens.map(\.tenant) == [CacheFixture.realm])
   }
 
   @Test(

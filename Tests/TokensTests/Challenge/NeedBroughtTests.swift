@@ -15,6 +15,7 @@ import Tokens
     var token: String?
     var held = "A"
     var age: Int64 = 10
+    var isRefused = false
     var isBroughtByAnother = true
     var isBroughtByUs = false
   }
@@ -24,7 +25,11 @@ import Tokens
 
   static let rows = [
     Row(testDescription: "an opaque token", claims: context),
-    Row(testDescription: "older than the need", claims: context, age: 0, isBroughtByAnother: false),
+    Row(testDescription: "older than the need", claims: context, age: -1, isBroughtByAnother: false),
+    Row(testDescription: "of the need's second", claims: context, age: 0),
+    Row(
+      testDescription: "the refused one, of the need's second", claims: context, age: 0, isRefused: true,
+      isBroughtByAnother: false),
     Row(testDescription: "the context", claims: context, token: #"{"acrs":["c1"]}"#, isBroughtByUs: true),
     Row(testDescription: "another context", claims: context, token: #"{"acrs":["c2"]}"#, isBroughtByAnother: false),
     Row(testDescription: "after the event", claims: event, token: #"{"iat":1700000010}"#, isBroughtByUs: true),
@@ -40,10 +45,12 @@ import Tokens
 
   @Test(arguments: rows)
   func `a need is over when a token shows it, or another program's says nothing against it`(row: Row) throws {
-    let need = SignInRequirement(
+    var need = SignInRequirement(
       claims: try row.claims.map { try Claims(json: $0) }, scopes: try ScopeSet(parameter: row.scopes),
       authenticationContexts: row.contexts, maxAge: row.maxAge, since: UnixTime(1_700_000_000))
     let token = row.token.map { "e30.\(Base64URL.encode(Array($0.utf8))).x" } ?? "opaque"
+    need.refused = SignInRequirement.mark(of: Secret(row.isRefused ? token : "the refused one"))
+    #expect(SignInRequirement(need.json) == need)
     for (isAnothers, expected) in [(true, row.isBroughtByAnother), (false, row.isBroughtByUs)] {
       #expect(
         need.isBrought(
