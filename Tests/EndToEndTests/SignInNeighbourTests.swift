@@ -3,6 +3,7 @@
 
 import DemoProvider
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -32,6 +33,31 @@ import Testing
     let begun = try await stage.press(page)
     #expect(begun.status == 303, "\(begun.body)")
     let back = try await stage.browse(stage.atTheProvider(begun))
+    #expect(back["location"] == stage.origin + "/my/orders/list?a=1&b=2", "\(back.body)")
+    await stage.services.stop()
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root can be another user of this machine"))
+  func `another user's 1,100 sign-ins end nobody else's, and the provider is asked for its metadata once`()
+    async throws
+  {
+    let stage = try await SignInStage()
+    let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
+    func metadataRequests() async throws -> Int {
+      let answer = try await curl([
+        "--cacert", stage.settings.authorityPath, stage.services.providerOrigin + "/testing/requests",
+      ])
+      return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["discovery"] ?? 0
+    }
+    let before = try await metadataRequests()
+    let begun = try await succeed(
+      [
+        "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c",
+        textOfFile(testsDirectory + "/peers/sign_in_flood.py"), "\(stage.proxy.port)", SignInStage.link, "1100",
+      ], within: .seconds(150))
+    #expect(begun == "1100\n")
+    #expect(try await metadataRequests() == before)
+    let back = try await stage.browse(path)
     #expect(back["location"] == stage.origin + "/my/orders/list?a=1&b=2", "\(back.body)")
     await stage.services.stop()
   }

@@ -31,6 +31,10 @@ import Testing
 
   @Test func `addresses are written as the kernel does`() {
     #expect(LoopbackPeer.written(SocketAddress(.ipv4(0x7F00_0001, port: 8080))) == "0100007F:1F90")
+    let loopback = [UInt8](repeating: 0, count: 15) + [1]
+    #expect(
+      LoopbackPeer.written(SocketAddress(.ipv6(loopback, port: 8080, zone: 0)))
+        == "00000000000000000000000001000000:1F90")
     #expect(LoopbackPeer.written(SocketAddress(.unix(path: "/x"))) == nil)
   }
 }

@@ -15,11 +15,12 @@ package struct BrowserSignIn: Sendable {
   private let metadata: ProviderMetadata
   private let exchange: SignInExchange
 
-  /// Begins a sign-in whose answer comes to `redirectURI`, in its query.
+  /// Begins a sign-in whose answer comes to `redirectURI`, in its query. The provider's metadata are the broker's.
   package static func begin(
-    _ request: SignInRequest, redirectURI: String, store: CacheStore, now: @escaping @Sendable () -> UnixTime
+    _ request: SignInRequest, redirectURI: String, store: CacheStore, broker: TokenBroker,
+    now: @escaping @Sendable () -> UnixTime
   ) async throws(SignInError) -> BrowserSignIn {
-    let exchange = SignInExchange(request: request, store: store, now: now)
+    let exchange = SignInExchange(request: request, store: store, directory: broker.directory, now: now)
     return try BrowserSignIn(exchange, try await exchange.metadata(), redirectURI: redirectURI, takesForms: false)
   }
 

@@ -9,12 +9,24 @@ struct SignInExchange {
   let request: SignInRequest
   let store: CacheStore
   let now: @Sendable () -> UnixTime
+  let directory: ProviderDirectory
+
+  /// Requests whose provider's metadata comes from `directory`, or is requested for this sign-in.
+  init(
+    request: SignInRequest, store: CacheStore, directory: ProviderDirectory? = nil,
+    now: @escaping @Sendable () -> UnixTime
+  ) {
+    self.request = request
+    self.store = store
+    self.now = now
+    self.directory = directory ?? ProviderDirectory(now: now, tenants: store.tenants)
+  }
 
   private var application: Application { request.application }
 
   func metadata() async throws(SignInError) -> ProviderMetadata {
     do throws(AcquisitionFailure) {
-      return try await ProviderDirectory(now: now, tenants: store.tenants).metadata(for: application)
+      return try await directory.metadata(for: application)
     } catch {
       throw failure(error)
     }
@@ -31,8 +43,7 @@ struct SignInExchange {
   func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
     ProviderRequests(
       application: application, metadata: metadata,
-      surroundings: ProviderDirectory(now: now, tenants: store.tenants).surroundings(
-        now: now, sleep: TokenBroker.sleep))
+      surroundings: directory.surroundings(now: now, sleep: TokenBroker.sleep))
   }
 
   /// Believes the ID token. Nothing is kept yet, and nothing ever of a person who is not expected.

@@ -87,12 +87,7 @@ public struct BoundSocket: Sendable {
   }
 
   static func localAddress(_ descriptor: Int32) -> SocketAddress? {
-    withUnsafeTemporaryAllocation(byteCount: MemoryLayout<sockaddr_storage>.size, alignment: 8) { raw in
-      var length = socklen_t(raw.count)
-      let result = raw.withMemoryRebound(to: sockaddr.self) { getsockname(descriptor, $0.baseAddress, &length) }
-      guard result == 0 else { return nil }
-      return SocketAddress(UnsafeRawBufferPointer(rebasing: raw.prefix(Int(length))))
-    }
+    SocketAddress.read { getsockname(descriptor, $0, &$1) }
   }
 
   /// Removes the file of a unix socket, which outlives its descriptor. That of an inherited one is left to its owner.

@@ -28,6 +28,31 @@ package struct PeerCredentials: Sendable, Hashable {
   }
 }
 
+/// The process at the other end of a connection, if that may be on this machine.
+package struct LocalPeer: Sendable {
+  private let credentials: PeerCredentials?
+  private let ends: (peer: SocketAddress, own: SocketAddress)?
+
+  private static let queue = FileQueue("peers")
+
+  /// Looks at the connection, not yet at the kernel's list.
+  package init(of channel: Channel) {
+    credentials = PeerCredentials(of: channel)
+    ends = SocketAddress.ends(of: channel).flatMap { ends in
+      IPAddress(ends.peer.host)?.unmapped.isLoopback == true ? ends : nil
+    }
+  }
+
+  /// Its user; nil if it is on another machine, or not known. Waits for the kernel's list, but on no loop.
+  package func user() async -> UInt32? {
+    if let credentials { return credentials.user }
+    guard let ends else { return nil }
+    let peer = await Self.queue.run { LoopbackPeer(of: ends.peer, to: ends.own) }
+    if case .user(let user) = peer { return user }
+    return nil
+  }
+}
+
 /// The process at the other end of a loopback connection, as far as the kernel tells.
 package enum LoopbackPeer: Sendable, Hashable {
   /// A process of this user.
@@ -37,7 +62,7 @@ package enum LoopbackPeer: Sendable, Hashable {
   /// The kernel's list cannot be read.
   case unknown
 
-  /// Looks a connection up that `peer` made to `own`, both IPv4.
+  /// Looks a connection up that `peer` made to `own`.
   package init(of peer: SocketAddress, to own: SocketAddress) {
     guard let from = Self.written(peer), let to = Self.written(own) else {
       self = .unknown
@@ -70,8 +95,16 @@ package enum LoopbackPeer: Sendable, Hashable {
 
   /// An address as the list has it: the bytes in the machine's order, hexadecimal.
   static func written(_ address: SocketAddress) -> String? {
-    guard case .ipv4(let host, let port) = address.kind else { return nil }
-    return hexadecimal(UInt64(host.bigEndian), digits: 8) + ":" + hexadecimal(UInt64(port), digits: 4)
+    switch address.kind {
+    case .ipv4(let host, let port):
+      return hexadecimal(UInt64(host.bigEndian), digits: 8) + ":" + hexadecimal(UInt64(port), digits: 4)
+    case .ipv6(let bytes, let port, _):
+      let words = stride(from: 0, to: bytes.count, by: 4).map { start in
+        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt32.self) }
+      }
+      return words.map { hexadecimal(UInt64($0), digits: 8) }.joined() + ":" + hexadecimal(UInt64(port), digits: 4)
+    case .unix: return nil
+    }
   }
 
   private static func hexadecimal(_ value: UInt64, digits: Int) -> String {

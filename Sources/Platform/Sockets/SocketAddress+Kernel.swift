@@ -49,6 +49,26 @@ extension SocketAddress {
     }
   }
 
+  /// The address that a system call writes; nil if it fails.
+  static func read(
+    _ call: (UnsafeMutablePointer<sockaddr>?, inout socklen_t) -> Int32
+  ) -> SocketAddress? {
+    withUnsafeTemporaryAllocation(byteCount: MemoryLayout<sockaddr_storage>.size, alignment: 8) { raw in
+      var length = socklen_t(raw.count)
+      let result = raw.withMemoryRebound(to: sockaddr.self) { call($0.baseAddress, &length) }
+      guard result == 0 else { return nil }
+      return SocketAddress(UnsafeRawBufferPointer(rebasing: raw.prefix(Int(length))))
+    }
+  }
+
+  /// Both ends of a connection; nil if it is not connected any more.
+  static func ends(of channel: Channel) -> (peer: SocketAddress, own: SocketAddress)? {
+    guard let peer = read({ getpeername(channel.descriptor, $0, &$1) }),
+      let own = read({ getsockname(channel.descriptor, $0, &$1) })
+    else { return nil }
+    return (peer, own)
+  }
+
   /// Reads the kernel's form; `nil` for families this code base has no use for.
   init?(_ raw: UnsafeRawBufferPointer) {
     guard raw.count >= MemoryLayout<sa_family_t>.size else { return nil }

@@ -40,6 +40,8 @@ extension Exchange {
       var whole = visit
       if !request.path.isEmpty { whole.path = request.path.withBytes { $0.text } }
       whole.body = try await content(Int(count))
+      // Only forms begin sign-ins.
+      if count > 0 { whole.caller = await signInCaller() }
       let keepsConnection =
         count == 0 && Persistence.after(request: request.parser.head) == .keepAlive
         && !connection.isEnding
@@ -51,6 +53,13 @@ extension Exchange {
     } catch {
       return await answer(error)
     }
+  }
+
+  /// Who calls, with the user for a process of this machine.
+  private func signInCaller() async -> SignInCaller {
+    let peer = String(decoding: connection.ingress.peer, as: UTF8.self)
+    let user = await LocalPeer(of: connection.stream.channel).user()
+    return SignInCaller(peer: peer, user: user)
   }
 
   /// Reads the head, and the length of what follows.

@@ -2,13 +2,15 @@ internal import Bytes
 internal import Identity
 internal import Tokens
 
-/// The sign-ins that are under way in browsers, by their state: in memory, bounded, each good for one answer.
+/// The sign-ins that are under way in browsers, by their state: in memory, bounded, each good for one answer. If there
+/// is no room for another one, a caller who has begun many loses one, and not another person.
 struct PendingSignIns {
   /// One of them.
   struct Entry: Sendable {
     var signIn: BrowserSignIn
     /// The browser it was begun in, by its cookie.
     var browser: Secret
+    var caller: SignInCaller
     var form: SignInForm
     var requirement: RouteSignInRequirement
     /// What the route wanted then.
@@ -32,11 +34,23 @@ struct PendingSignIns {
 
   private enum State {
     case waiting(Entry)
-    case over(Secret, SignInForm, at: UnixTime)
+    case over(Secret, SignInCaller, SignInForm, at: UnixTime)
   }
 
-  /// How many are kept; the oldest goes first. One more is one more person in the middle of signing in.
+  /// One that takes a place.
+  struct Place {
+    var state: String
+    var browser: Secret
+    var caller: SignInCaller
+    /// Whether it has had its answer, and is kept to explain a second one.
+    var isOver = false
+    var since: UnixTime
+  }
+
+  /// How many are kept. One more is one more person in the middle of signing in.
   static let limit = 1024
+  /// How many one browser has under way: a few pages at once.
+  static let browserLimit = 16
   /// Seconds for which one that is over can still be explained.
   private static let memory: Int64 = 3600
 
@@ -45,11 +59,25 @@ struct PendingSignIns {
   /// Remembers one that begins.
   mutating func begin(_ entry: Entry) {
     let now = entry.begunAt
-    states = states.filter { now - Self.time($0.value) < Self.memory }
-    if states.count >= Self.limit, let oldest = states.min(by: { Self.time($0.value) < Self.time($1.value) }) {
-      states[oldest.key] = nil
-    }
+    var places = states.map { Self.place($0.key, $0.value) }
+    for place in places where now - place.since >= Self.memory { states[place.state] = nil }
+    places.removeAll { now - $0.since >= Self.memory }
+    if let leaving = Self.leaving(places, for: entry.browser) { states[leaving] = nil }
     states[entry.signIn.state] = .waiting(entry)
+  }
+
+  /// The state that makes room for one more of a browser; nil if there is room.
+  ///
+  /// It is the oldest of the browser's if that has enough; otherwise one of the caller who has most, first of all one
+  /// that is over, then the oldest.
+  static func leaving(_ places: [Place], for browser: Secret) -> String? {
+    let own = places.filter { !$0.isOver && $0.browser == browser }
+    if own.count >= browserLimit { return own.min { $0.since < $1.since }?.state }
+    if places.count < limit { return nil }
+    let counts = places.reduce(into: [SignInCaller: Int]()) { $0[$1.caller, default: 0] += 1 }
+    let most = counts.values.max()
+    return places.filter { counts[$0.caller] == most }
+      .min { $0.isOver == $1.isOver ? $0.since < $1.since : $0.isOver }?.state
   }
 
   /// The one that an answer with `state` is to, from a browser with one of these cookies, at most `lifetime` seconds
@@ -59,18 +87,20 @@ struct PendingSignIns {
     switch found {
     case .waiting(let entry):
       guard browsers.contains(where: { Secret($0) == entry.browser }) else { return .otherBrowser }
-      states[state] = .over(entry.browser, entry.form, at: now)
+      states[state] = .over(entry.browser, entry.caller, entry.form, at: now)
       return now - entry.begunAt < lifetime ? .found(entry) : .expired(entry.form)
-    case .over(let owner, let form, _):
+    case .over(let owner, _, let form, _):
       guard browsers.contains(where: { Secret($0) == owner }) else { return .otherBrowser }
       return .used(form)
     }
   }
 
-  private static func time(_ state: State) -> UnixTime {
+  private static func place(_ name: String, _ state: State) -> Place {
     switch state {
-    case .waiting(let entry): entry.begunAt
-    case .over(_, _, let at): at
+    case .waiting(let entry):
+      Place(state: name, browser: entry.browser, caller: entry.caller, since: entry.begunAt)
+    case .over(let browser, let caller, _, let at):
+      Place(state: name, browser: browser, caller: caller, isOver: true, since: at)
     }
   }
 }

@@ -277,12 +277,12 @@ package final class SignInHandler: Sendable {
     do throws(SignInError) {
       let signIn = try await BrowserSignIn.begin(
         wanted, redirectURI: origin.redirectURI(wanted.application.callback), store: surroundings.store,
-        now: surroundings.now)
+        broker: surroundings.broker, now: surroundings.now)
       let address = try await signIn.address()
       pending.withLock {
         $0.begin(
           PendingSignIns.Entry(
-            signIn: signIn, browser: Secret(browser), form: form, requirement: requirement,
+            signIn: signIn, browser: Secret(browser), caller: request.caller, form: form, requirement: requirement,
             wanted: route.subscription.key, begunAt: now))
       }
       var answer = SignInAnswer.seeOther(address)

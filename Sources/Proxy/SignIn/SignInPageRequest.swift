@@ -26,6 +26,7 @@ struct SignInPageRequest: Sendable {
   var authority: String
   var cookies: String
   var source: Source
+  var caller = SignInCaller(peer: "", user: nil)
   var body: [UInt8] = []
 
   init(method: String, path: String, query: String, authority: String, cookies: String = "", source: Source = .unsaid) {
