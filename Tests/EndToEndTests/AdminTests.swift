@@ -6,6 +6,25 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct AdminTests {
+  @Test func `an admin listener for all callers has its status for the names of this machine only`() async throws {
+    let directory = try TemporaryDirectory()
+    let (port, admin) = (try freePort(), try freePort())
+    let file = try directory.write(
+      """
+      admin: {address: "127.0.0.1:\(admin)", callers: {anyone: true}}
+      listeners: [{address: "127.0.0.1:\(port)"}]
+      routes: [{name: open, path: /, upstream: "http://127.0.0.1:1/", token: none}]
+      """, to: "anyone.yaml")
+    let proxy = try ChildProcess("bearer-proxy", [binary(), "run", "-c", file], in: directory)
+    try await waitForPort(admin, of: proxy)
+    let address = "http://127.0.0.1:\(admin)"
+    #expect(try await curl([address + "/status"]).status == 200)
+    // A page's own name that leads to this machine: the kernel's answer about the peer is no user of a unix socket.
+    #expect(try await curl(["-H", "Host: evil.example", address + "/status"]).status == 403)
+    #expect(try await curl(["-H", "Host: evil.example", address + "/healthz"]).status == 200)
+    try await proxy.stop()
+  }
+
   @Test func `readiness names the application, the scopes, the reason and the next attempt`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)

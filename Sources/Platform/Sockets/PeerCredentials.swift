@@ -24,6 +24,8 @@ package struct PeerCredentials: Sendable, Hashable {
   package init?(of channel: Channel) {
     var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
     guard csystem_peer_credentials(channel.descriptor, &user, &group, &process) == 0 else { return nil }
+    // What the kernel says of other sockets.
+    if user == .max { return nil }
     self.init(user: user, group: group)
   }
 }
