@@ -9,13 +9,23 @@ public struct JSONReader {
   /// Values inside values before a text is refused.
   public static let depthLimit = 128
 
+  /// What becomes of members of one object that have the same name (RFC 8259 §4 leaves that open).
+  public enum Repetition: Sendable {
+    /// The last one counts, as with most readers: for replies of providers and documents that other programs write.
+    case lastCounts
+    /// The text is refused: for what is signed, in which two readers must not see two things (RFC 7519 §4).
+    case refused
+  }
+
   private let bytes: [UInt8]
+  private let repetition: Repetition
   private var index = 0
   private var depth = 0
 
   /// A reader at the front of a text.
-  public init(_ bytes: [UInt8]) {
+  public init(_ bytes: [UInt8], repetition: Repetition = .lastCounts) {
     self.bytes = bytes
+    self.repetition = repetition
   }
 
   /// Reads the next value whole.
@@ -23,7 +33,10 @@ public struct JSONReader {
     switch try next() {
     case UInt8(ascii: "{"):
       var members: [String: JSONValue] = [:]
-      try self.members { name, reader throws(JSONTextError) in members[name] = try reader.value() }
+      try self.members { name, reader throws(JSONTextError) in
+        let isRepeated = members.updateValue(try reader.value(), forKey: name) != nil
+        if isRepeated, reader.repetition == .refused { throw reader.error(.repeated) }
+      }
       return .object(members)
     case UInt8(ascii: "["): return .array(try elements())
     case UInt8(ascii: "\""): return .string(try string())
@@ -283,6 +296,8 @@ public struct JSONTextError: Error, Sendable, Hashable {
     case depth
     /// The text goes on behind the value.
     case trailing
+    /// Two members of one object have the same name, where that is refused.
+    case repeated
   }
 
   /// What was met.

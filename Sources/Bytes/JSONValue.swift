@@ -22,9 +22,9 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The value that UTF-8 text spells. Of members with one name the last one counts.
-  public init(text: [UInt8]) throws(JSONTextError) {
-    var reader = JSONReader(text)
+  /// The value that UTF-8 text spells.
+  public init(text: [UInt8], repetition: JSONReader.Repetition = .lastCounts) throws(JSONTextError) {
+    var reader = JSONReader(text, repetition: repetition)
     self = try reader.value()
     try reader.finish()
   }

@@ -16,6 +16,7 @@ struct CallerTests {
     try await ProxyUnderTest(
       in: directory, port: address.hasPrefix("unix:") ? nil : port,
       """
+      log: {level: debug}
       listeners:
         - address: "\(address)"
           \(settings)
@@ -110,10 +111,23 @@ struct CallerTests {
       "callers: {bearer: {authority: \(provider.issuer), audiences: [\"\(Self.audience)\"]}}")
     let without = try await proxy.get("/seen")
     #expect(without.status == 401 && without["www-authenticate"]?.hasPrefix("Bearer realm=\"bearer-proxy\"") == true)
-    #expect(try await proxy.get("/seen", ["-H", "Authorization: Bearer \(own)x"]).status == 401)
-    #expect(
-      try await proxy.get("/seen", ["-H", "Authorization: Bearer \(try await token(of: stranger))"]).status == 401)
+    #expect(without["www-authenticate"]?.contains("error") == false)
     #expect(try await proxy.get("/seen", ["-H", "Authorization: Basic YTpi"]).status == 401)
+    let bad = [
+      ("its signature is not", own + "x"), ("its issuer ", try await token(of: stranger)), ("opaque", "opaque"),
+    ]
+    for (reason, token) in bad {
+      let answer = try await proxy.get("/seen", ["-H", "Authorization: Bearer \(token)"])
+      #expect(answer.status == 401)
+      #expect(answer["www-authenticate"] == #"Bearer realm="bearer-proxy", error="invalid_token""#)
+      #expect(!answer.body.contains(reason))
+      #expect(
+        try await eventually {
+          proxy.everythingWritten.split(separator: "\n").contains {
+            $0.contains("caller's token refused") && $0.contains(reason)
+          }
+        })
+    }
     for _ in 0..<3 {
       let answer = try await proxy.get("/seen", ["-H", "Authorization: Bearer \(own)"])
       #expect(answer.status == 200)

@@ -60,6 +60,26 @@ import Testing
     }
   }
 
+  /// A token that callers bring, in the words of providers: whole, cut anywhere, or one of its parts.
+  @Test func `a part of a token tells of it, wherever it is cut`() {
+    let header = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ"
+    let claims = "eyJpc3MiOiJodHRwczovL2kiLCJhdWQiOiJhcGk6Ly94Iiwic3ViIjoiYW5uIn0"
+    let signature = "c2lnbmF0dXJlLW9mLXRoZS1pc3N1ZXItdGhhdC1ub2JvZHktZWxzZS1jYW4tbWFrZQ"
+    let token = "\(header).\(claims).\(signature)"
+    let sent = SentSecrets([Secret(token)])
+    let parts = [
+      token, header, claims, signature, "\(header).\(claims)", "\(claims).\(signature)",
+      String(token.dropFirst(5).dropLast(5)),
+      String(claims.dropFirst(20).prefix(12)), String(signature.dropFirst(3).prefix(30)), Self.base64(token),
+      Self.percent(String(token.dropFirst(9).dropLast(9))),
+    ]
+    for part in parts {
+      #expect(sent.isRepeated(in: part), "\(part)")
+      #expect(sent.isRepeated(in: "AADSTS500133: Assertion '…\(part)…' is not within its valid time range."), "\(part)")
+    }
+    #expect(!sent.isRepeated(in: "AADSTS500133: Assertion is not within its valid time range. " + claims.prefix(11)))
+  }
+
   @Test(arguments: [
     "", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent is the secret value.",
     "invalid_client", "s3cret+with", "c3RyYW5nZXIncyBzZWNyZXQ=", "%E2%9C%93 \\u00e9 &amp; &#x26; \\", "% %4 %zz + &;",

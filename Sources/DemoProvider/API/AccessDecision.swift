@@ -40,7 +40,7 @@ enum AccessDecision {
       self = .invalidToken(reason: "the token is no signed JWT")
       return
     }
-    guard let rule = rules.first(where: { $0.issuer == token.claims.issuer }) else {
+    guard let issuer = token.claims.issuer, let rule = rules.first(where: { $0.issuers.contains(issuer) }) else {
       self = .invalidToken(reason: Self.reason(.issuer(token.claims.issuer), now: now))
       return
     }

@@ -8,9 +8,16 @@ internal import Tokens
 /// Why a caller's token is not enough.
 package enum CallerTokenRefusal: Error, Sendable, Hashable {
   /// It is not a JWT, or not valid.
-  case untrusted
+  case untrusted(CallerTokenFlaw)
   /// The issuer's keys cannot be fetched, so the token cannot be judged.
   case issuerUnavailable
+}
+
+/// What is wrong with a caller's token. The log tells it, and no answer: a forger learns nothing.
+package enum CallerTokenFlaw: Error, Sendable, Hashable {
+  case format(JWTFormatError)
+  case token(JWTRejection)
+  case kind(AccessTokenRejection)
 }
 
 /// What is known of a caller's token that was believed.
@@ -28,6 +35,8 @@ package struct BelievedClaims: Sendable, Hashable {
 /// Judges callers' tokens by issuer, audience, keys and times.
 package actor CallerTokenCheck {
   private let issuer: Application
+  /// The authority, for the log.
+  package nonisolated let authority: String
   private let audiences: Set<String>
   private let now: @Sendable () -> UnixTime
   private let directory: ProviderDirectory
@@ -38,64 +47,92 @@ package actor CallerTokenCheck {
   /// Tokens that `issuer`'s authority issues for one of `audiences`. Its client id plays no part.
   package init(issuer: Application, audiences: Set<String>, now: @escaping @Sendable () -> UnixTime) {
     self.issuer = issuer
-    self.audiences = audiences
+    authority = issuer.authority.description
+    self.audiences = issuer.authority.audiences(audiences)
     self.now = now
     directory = ProviderDirectory(now: now)
   }
 
   /// Believes a token. `certificate` is the SHA-256 of the certificate that the caller has
   /// shown; empty where it has shown none.
+  ///
+  /// What needs no key is judged first: a token that anyone can write costs the issuer no request.
   package func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> BelievedClaims {
     let token: SignedJWT
-    do throws(JWTFormatError) {
-      token = try SignedJWT(text)
+    do throws(CallerTokenFlaw) {
+      token = try Self.read(text)
+      try judgeUnproven(token, await directory.knownMetadata(for: issuer), certificate)
     } catch {
-      throw .untrusted
+      throw .untrusted(error)
     }
     switch age.need(at: now()) {
     case .none: break
     case .refresh: _ = await fetchKeys()
     case .keys: guard await fetchKeys() else { throw .issuerUnavailable }
+    case .pause: throw .issuerUnavailable
     }
-    do throws(Rejection) {
-      return try await judge(token, certificate)
+    do throws(CallerTokenFlaw) {
+      return try await judge(token)
     } catch {
-      guard case .token(.unknownKey) = error, age.mayTry(at: now()), await fetchKeys() else { throw .untrusted }
+      guard case .token(.unknownKey) = error, age.mayTry(at: now()), await fetchKeys() else { throw .untrusted(error) }
     }
-    do throws(Rejection) {
-      return try await judge(token, certificate)
+    do throws(CallerTokenFlaw) {
+      return try await judge(token)
     } catch {
-      throw .untrusted
+      throw .untrusted(error)
     }
   }
 
-  private enum Rejection: Error {
-    case token(JWTRejection)
-    case kind(AccessTokenRejection)
+  private static func read(_ text: String) throws(CallerTokenFlaw) -> SignedJWT {
+    do throws(JWTFormatError) {
+      return try SignedJWT(text)
+    } catch {
+      throw .format(error)
+    }
   }
 
-  private func judge(_ token: SignedJWT, _ certificate: [UInt8]) async throws(Rejection) -> BelievedClaims {
-    guard let keys, let metadata = await directory.knownMetadata(for: issuer) else {
-      throw .token(.unknownKey(identifier: nil))
-    }
-    let rule = JWTValidation(
-      issuer: issuer.authority.issuer(of: token, named: metadata.issuer), audiences: audiences,
-      algorithms: [.rs256, .ps256], leeway: 60)
-    let claims: JWTClaims
+  private func rule(_ issuers: Set<String>) -> JWTValidation {
+    JWTValidation(issuers: issuers, audiences: audiences, algorithms: [.rs256, .ps256], leeway: 60)
+  }
+
+  /// Judges what needs no key; without metadata, the issuer as far as its name shows.
+  private func judgeUnproven(
+    _ token: SignedJWT, _ metadata: ProviderMetadata?, _ certificate: [UInt8]
+  ) throws(CallerTokenFlaw) {
+    let authority = issuer.authority
+    let issuers =
+      if let metadata {
+        authority.issuers(of: token, named: metadata.issuer)
+      } else {
+        authority.mayIssue(token) ? Set(token.claims.issuer.map { [$0] } ?? []) : []
+      }
     do throws(JWTRejection) {
-      claims = try rule.accept(token, now: now()) { keys.verdict($0, $1) }
+      try rule(issuers).judgeUnproven(token, now: now())
     } catch {
       throw .token(error)
     }
     do throws(AccessTokenRejection) {
-      try AccessTokenValidation(issuer.authority).judge(token, certificate: certificate)
+      try AccessTokenValidation(authority).judge(token, certificate: certificate)
     } catch {
       throw .kind(error)
     }
-    guard let expiresAt = claims.expiresAt else { throw .token(.withoutExpiry) }
-    return BelievedClaims(
-      until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant,
-      subject: claims.object ?? claims.subject)
+  }
+
+  /// Judges signature, issuer, audience and times.
+  private func judge(_ token: SignedJWT) async throws(CallerTokenFlaw) -> BelievedClaims {
+    guard let keys, let metadata = await directory.knownMetadata(for: issuer) else {
+      throw .token(.unknownKey(identifier: nil))
+    }
+    do throws(JWTRejection) {
+      let claims = try rule(issuer.authority.issuers(of: token, named: metadata.issuer)).accept(token, now: now()) {
+        keys.verdict($0, $1)
+      }
+      guard let expiresAt = claims.expiresAt else { throw .withoutExpiry }
+      return BelievedClaims(
+        until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant)
+    } catch {
+      throw .token(error)
+    }
   }
 
   /// Whether the keys are the issuer's of this moment. Keys that are known stay where fetching fails, for a while.
@@ -118,4 +155,29 @@ package actor CallerTokenCheck {
       return false
     }
   }
+}
+
+extension CallerTokenFlaw: CustomStringConvertible {
+  /// The words of the log. What the token says of itself is bounded and printable.
+  package var description: String {
+    switch self {
+    case .format(.parts): "it is opaque: a JWT has three parts"
+    case .format(.tooLong): "it is longer than 64 KiB"
+    case .format(.base64url(let part, _)): "its \(part) is not base64url"
+    case .format(.json(let part)): "its \(part) is not the JSON object of a JWT"
+    case .kind(let rejection): rejection.rawValue
+    case .token(.algorithm(let name)): "its algorithm \(Self.quoted(name)) is not RS256 or PS256"
+    case .token(.criticalExtension): "its header demands an extension (crit)"
+    case .token(.unknownKey(let name)): "its key \(Self.quoted(name ?? "")) is none of the issuer's"
+    case .token(.signature): "its signature is not the issuer's, or the key is another issuer's"
+    case .token(.issuer(let name)): "its issuer \(Self.quoted(name ?? "")) is not the authority's"
+    case .token(.audience(let names)):
+      "its audience \(names.prefix(4).map(Self.quoted).joined(separator: ", ")) is none of callers.bearer"
+    case .token(.withoutExpiry): "it has no exp"
+    case .token(.expired(let time)): "it expired at \(time.seconds)"
+    case .token(.notYetValid(let time)): "it is not valid before \(time.seconds)"
+    }
+  }
+
+  private static func quoted(_ text: String) -> String { "'\(text.printable(limit: 120))'" }
 }

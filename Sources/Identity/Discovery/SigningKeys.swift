@@ -8,10 +8,9 @@ internal import Tokens
 /// The keys behind `jwks_uri`.
 struct SigningKeys {
   private let set: JWKSet
-
-  init(_ set: JWKSet) {
-    self.set = set
-  }
+  private let authority: Authority
+  /// The issuer in the authority's metadata.
+  private let issuer: String
 
   /// Fetches an application's provider's keys.
   static func fetch(
@@ -29,7 +28,8 @@ struct SigningKeys {
       throw .metadata(status: response.status, retryAfter: wait)
     }
     do throws(JWKSetError) {
-      return SigningKeys(try JWKSet(json: response.body))
+      return SigningKeys(
+        set: try JWKSet(json: response.body), authority: application.authority, issuer: metadata.issuer)
     } catch {
       throw .document(.notJSON)
     }
@@ -39,7 +39,7 @@ struct SigningKeys {
   func verdict(_ token: SignedJWT, _ algorithm: JWTAlgorithm) -> SignatureVerdict {
     let candidates = set.candidates(for: token.header)
     if candidates.isEmpty { return .unknownKey }
-    for key in candidates {
+    for key in candidates where authority.isKey(key, for: token, named: issuer) {
       do throws(CryptoError) {
         let key = try RSAPublicKey(modulus: key.modulus, exponent: key.exponent)
         if try key.verifies(token.signature.span, of: token.signingInput.span, RSASignatureAlgorithm(algorithm)) {

@@ -118,6 +118,7 @@ extension JSONTextError.Problem {
     case .number: "a number beyond every range"
     case .depth: "values inside values without end"
     case .trailing: "text behind the document's end"
+    case .repeated: "two members with one name"
     }
   }
 }

@@ -107,7 +107,7 @@ extension Exchange {
     }
     writeCORSGrant()
     if case .caller(.untrustedToken) = failure {
-      HeadWriter.field("WWW-Authenticate", #"Bearer realm="bearer-proxy""#, into: &caller.output)
+      HeadWriter.field("WWW-Authenticate", Array(callerChallenge.utf8).span, into: &caller.output)
     }
     if case .methodNotAllowed = failure, let allow = request.route?.allow {
       HeadWriter.field("Allow", allow.span, into: &caller.output)

@@ -48,8 +48,26 @@ extension Exchange {
       state.callerTokens.keep(token, for: name)
       request.callerToken = token
     } catch {
-      throw error == .untrusted ? .caller(.untrustedToken) : .callerIssuerUnavailable
+      guard case .untrusted(let flaw) = error else { throw .callerIssuerUnavailable }
+      report(flaw, check.authority)
+      throw .caller(.untrustedToken)
     }
+  }
+
+  /// Not inlined: the frame that waits for the check has no room for it.
+  @inline(never)
+  private func report(_ flaw: CallerTokenFlaw, _ authority: String) {
+    state.service.log.debug(
+      "caller's token refused",
+      [
+        "request_id": .string(requestID), "authority": .string(authority), "reason": .string(flaw.description),
+      ])
+  }
+
+  /// What the answer to an untrusted caller demands; without an error where there is no token (RFC 6750 §3.1).
+  var callerChallenge: String {
+    let brought = request.headBytes.withBytes { CallerRules.tokenRange(in: request.parser.head, $0) != nil }
+    return #"Bearer realm="bearer-proxy""# + (brought ? #", error="invalid_token""# : "")
   }
 
   // MARK: The route's

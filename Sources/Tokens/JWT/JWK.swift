@@ -1,4 +1,5 @@
-// One public key as identity providers publish it (RFC 7517). RSA only: keys of other types are ignored.
+// One public key as identity providers publish it (RFC 7517). RSA only: keys of other types are ignored. So are
+// certificates (`x5c`, `x5t`): the document came over verified TLS from the issuer, and they could add no trust.
 
 package import Bytes
 internal import FoundationEssentials
@@ -19,6 +20,10 @@ package struct JWK: Sendable, Hashable {
   package var algorithm: String?
   /// `use`: `sig`, `enc`, or not said.
   package var use: String?
+  /// `key_ops`: what the key is for, where that is said (RFC 7517 §4.3).
+  package var operations: [String]?
+  /// `issuer`: whose tokens the key signs, perhaps with `{tenantid}` in it. Entra's, whose tenants share keys.
+  package var issuer: String?
   /// `n`: the modulus, big-endian.
   package var modulus: [UInt8]
   /// `e`: the exponent, big-endian.
@@ -37,13 +42,15 @@ package struct JWK: Sendable, Hashable {
   package func fits(_ header: JWTHeader) -> Bool {
     if let kid = header.kid, identifier != kid { return false }
     if let algorithm, algorithm != header.alg { return false }
+    if let operations, !operations.contains("verify") { return false }
     return use == nil || use == "sig"
   }
 }
 
 extension JWK: Codable {
   private enum Name: String, CodingKey {
-    case kty, use, kid, alg, n, e
+    case kty, use, kid, alg, n, e, issuer
+    case operations = "key_ops"
   }
 
   /// Reads a key; throws `JWKError` for one that is of no use here.
@@ -54,6 +61,8 @@ extension JWK: Codable {
     identifier = try members.decodeIfPresent(String.self, forKey: .kid)
     algorithm = try members.decodeIfPresent(String.self, forKey: .alg)
     use = try members.decodeIfPresent(String.self, forKey: .use)
+    operations = try members.decodeIfPresent([String].self, forKey: .operations)
+    issuer = try members.decodeIfPresent(String.self, forKey: .issuer)
     do {
       modulus = try Base64URL.decode(members.decode(String.self, forKey: .n))
       exponent = try Base64URL.decode(members.decode(String.self, forKey: .e))
@@ -69,6 +78,8 @@ extension JWK: Codable {
     try members.encodeIfPresent(use, forKey: .use)
     try members.encodeIfPresent(identifier, forKey: .kid)
     try members.encodeIfPresent(algorithm, forKey: .alg)
+    try members.encodeIfPresent(operations, forKey: .operations)
+    try members.encodeIfPresent(issuer, forKey: .issuer)
     try members.encode(Base64URL.encode(modulus), forKey: .n)
     try members.encode(Base64URL.encode(exponent), forKey: .e)
   }
@@ -92,6 +103,11 @@ package struct JWKSet: Sendable, Hashable, Encodable {
 
   /// Reads the document.
   package init(json: [UInt8]) throws(JWKSetError) {
+    do throws(JSONTextError) {
+      _ = try JSONValue(text: json, repetition: .refused)
+    } catch {
+      throw .json
+    }
     do {
       keys = try JSONDecoder().decode(Document.self, from: Data(json)).keys.compactMap(\.key)
     } catch {
@@ -131,6 +147,8 @@ package struct SigningKeyAge: Sendable, Equatable {
   package static let limit: Int64 = 3600
   /// Seconds between two attempts to fetch keys while there are some: any caller can name an unknown key.
   package static let pause: Int64 = 60
+  /// Seconds between two attempts while there are none: any caller can send an unsigned token.
+  package static let outagePause: Int64 = 5
 
   private var fetchedAt: UnixTime?
   private var triedAt: UnixTime?
@@ -142,6 +160,8 @@ package struct SigningKeyAge: Sendable, Equatable {
     case refresh
     /// Fetch the keys; without, no token can be judged.
     case keys
+    /// There are no keys, and the last attempt to fetch them was a moment ago.
+    case pause
   }
 
   /// No keys yet.
@@ -149,14 +169,18 @@ package struct SigningKeyAge: Sendable, Equatable {
 
   /// What is to be done now. A clock that was set back makes keys old, not young.
   package func need(at now: UnixTime) -> Need {
-    guard let fetchedAt, (0..<Self.limit).contains(now - fetchedAt) else { return .keys }
+    guard let fetchedAt, (0..<Self.limit).contains(now - fetchedAt) else {
+      return mayTry(at: now, after: Self.outagePause) ? .keys : .pause
+    }
     return now - fetchedAt < Self.refresh || !mayTry(at: now) ? .none : .refresh
   }
 
   /// Whether the last attempt is long enough ago for another one.
-  package func mayTry(at now: UnixTime) -> Bool {
+  package func mayTry(at now: UnixTime) -> Bool { mayTry(at: now, after: Self.pause) }
+
+  private func mayTry(at now: UnixTime, after pause: Int64) -> Bool {
     guard let triedAt else { return true }
-    return !(0..<Self.pause).contains(now - triedAt)
+    return !(0..<pause).contains(now - triedAt)
   }
 
   /// Until when what these keys have proven is believed without another look at them.

@@ -37,8 +37,8 @@ public enum JWTRejection: Error, Sendable, Hashable {
 
 /// What a token must be to be believed: whose, for whom, signed how.
 package struct JWTValidation: Sendable {
-  /// The one issuer, compared byte by byte.
-  package var issuer: String
+  /// The names of the one issuer, compared byte by byte: several where its tokens have two versions.
+  package var issuers: Set<String>
   /// The audiences that mean us: one of them must be among the token's.
   package var audiences: Set<String>
   /// The algorithms that may have signed it.
@@ -48,12 +48,19 @@ package struct JWTValidation: Sendable {
 
   /// A rule.
   package init(
-    issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
+    issuers: Set<String>, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
   ) {
-    self.issuer = issuer
+    self.issuers = issuers
     self.audiences = audiences
     self.algorithms = algorithms
     self.leeway = leeway
+  }
+
+  /// A rule for one issuer with one name.
+  package init(
+    issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
+  ) {
+    self.init(issuers: [issuer], audiences: audiences, algorithms: algorithms, leeway: leeway)
   }
 
   /// The token's claims, now proven.
@@ -63,21 +70,35 @@ package struct JWTValidation: Sendable {
   package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) throws(JWTRejection) -> JWTClaims {
-    guard let algorithm = JWTAlgorithm(rawValue: token.header.alg), algorithms.contains(algorithm) else {
-      throw .algorithm(token.header.alg)
-    }
-    if token.header.crit != nil { throw .criticalExtension }
-    switch signature(token, algorithm) {
+    switch signature(token, try judgeHeader(token)) {
     case .valid: break
     case .invalid: throw .signature
     case .unknownKey: throw .unknownKey(identifier: token.header.kid)
     }
+    try judgeClaims(token, now: now)
+    return token.claims
+  }
+
+  /// Judges what needs no key. A token that fails is worth no request for one; one that passes is not yet believed.
+  package func judgeUnproven(_ token: SignedJWT, now: UnixTime) throws(JWTRejection) {
+    _ = try judgeHeader(token)
+    try judgeClaims(token, now: now)
+  }
+
+  private func judgeHeader(_ token: SignedJWT) throws(JWTRejection) -> JWTAlgorithm {
+    guard let algorithm = JWTAlgorithm(rawValue: token.header.alg), algorithms.contains(algorithm) else {
+      throw .algorithm(token.header.alg)
+    }
+    if token.header.crit != nil { throw .criticalExtension }
+    return algorithm
+  }
+
+  private func judgeClaims(_ token: SignedJWT, now: UnixTime) throws(JWTRejection) {
     let claims = token.claims
-    guard claims.issuer == issuer else { throw .issuer(claims.issuer) }
+    guard let issuer = claims.issuer, issuers.contains(issuer) else { throw .issuer(claims.issuer) }
     guard !audiences.isDisjoint(with: claims.audiences) else { throw .audience(claims.audiences) }
     guard let expiresAt = claims.expiresAt else { throw .withoutExpiry }
     if now >= expiresAt + leeway { throw .expired(at: expiresAt) }
     if let notBefore = claims.notBefore, now < notBefore - leeway { throw .notYetValid(from: notBefore) }
-    return claims
   }
 }

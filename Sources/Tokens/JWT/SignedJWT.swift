@@ -75,6 +75,13 @@ package struct SignedJWT: Sendable {
     _ text: some StringProtocol, _ part: JWTFormatError.Part
   ) throws(JWTFormatError) -> Object {
     let json = try bytes(text, part)
+    // The decoder takes a BOM, UTF-16 and a comma behind the last member, and of two equal names the first: other
+    // readers of the token would see another one.
+    do throws(JSONTextError) {
+      _ = try JSONValue(text: json, repetition: .refused)
+    } catch {
+      throw .json(part)
+    }
     do {
       return try JSONDecoder().decode(Object.self, from: Data(json))
     } catch {

@@ -42,8 +42,8 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// Whether a text shows one of the secrets, or its beginning or end, to a reader who undoes percent-encoding, escapes
-  /// and base64.
+  /// Whether a text shows one of the secrets, or a part of it that tells much, to a reader who undoes percent-encoding,
+  /// escapes and base64.
   func isRepeated(in text: String) -> Bool {
     if secrets.isEmpty { return false }
     // So long a text is not read, and decoding takes time.
@@ -53,14 +53,29 @@ package struct SentSecrets: Sendable {
   }
 
   private static let longestText = 16 * 1024
-  /// Bytes of a secret that are as much of it as may be told: what a provider cuts off is not there to be compared.
+  /// Bytes in a row that are more of a secret than may be told, wherever in it: a provider may cut it, or repeat one of
+  /// a token's parts.
   private static let telling = 12
 
   private static func shows(_ secret: Secret, _ reading: [UInt8]) -> Bool {
     let bytes = secret.bytes
-    let count = min(telling, bytes.count)
-    return contains(reading.span, bytes.extracting(first: count))
-      || contains(reading.span, bytes.extracting(last: count))
+    guard bytes.count > telling else { return contains(reading.span, bytes) }
+    // The words of the text, eight bytes each: looked up, since a token is long and may be cut anywhere.
+    var words: Set<UInt64> = []
+    for start in 0..<max(reading.count - 7, 0) { words.insert(word(reading.span, start)) }
+    for start in 0...(bytes.count - telling)
+    where words.contains(word(bytes, start)) && words.contains(word(bytes, start + telling - 8))
+      && contains(reading.span, bytes.extracting(start..<(start + telling)))
+    {
+      return true
+    }
+    return false
+  }
+
+  private static func word(_ bytes: Span<UInt8>, _ start: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for index in start..<(start + 8) { word = word << 8 | UInt64(bytes[index]) }
+    return word
   }
 
   private static func contains(_ text: Span<UInt8>, _ part: Span<UInt8>) -> Bool {

@@ -23,6 +23,22 @@ import Tokens
     #expect(set.keys.map(\.modulus) == [[1, 0, 1], [1, 0, 2], [1, 0, 3], [1, 0, 4]])
   }
 
+  @Test(arguments: [
+    (#""key_ops":["verify"]"#, true), (#""key_ops":["sign","verify"],"use":"sig""#, true), (#""key_ops":[]"#, false),
+    (#""key_ops":["sign"]"#, false), (#""key_ops":["encrypt","wrapKey"]"#, false), (#""key_ops":["Verify"]"#, false),
+    (#""key_ops":["verify"],"use":"enc""#, false), (#""key_ops":"verify""#, false), (#""key_ops":null"#, true),
+    (#""use":"SIG""#, false), (#""alg":"RS512""#, false), (#""alg":"RSA-OAEP""#, false), (#""x5c":["MII"]"#, true),
+  ])
+  func `a key verifies what it is for`(member: String, verifies: Bool) throws {
+    let set = try JWKSet(json: Array(#"{"keys":[{"kty":"RSA","n":"AQAE","e":"AQAB",\#(member)}]}"#.utf8))
+    #expect(set.candidates(for: JWTHeader(algorithm: .rs256, keyIdentifier: nil)).isEmpty != verifies)
+  }
+
+  @Test func `a key names the issuer that it signs for`() throws {
+    let set = try JWKSet(json: Array(Self.document.utf8))
+    #expect(set.keys.map(\.issuer) == ["https://i", nil, nil, nil])
+  }
+
   @Test(
     arguments: [
       ("RS256", "a", ["a"]), ("PS256", "a", []), ("RS256", "c", []), ("PS256", "d", ["d"]), ("RS256", "zz", []),
@@ -35,7 +51,8 @@ import Tokens
     #expect(set.candidates(for: header).map { $0.identifier ?? "(unnamed)" } == expected)
   }
 
-  @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, "<html>"]) func `anything else is no key set`(text: String) {
+  @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, "<html>", #"{"keys":[],"keys":[]}"#, #"{"keys":[],}"#])
+  func `anything else is no key set`(text: String) {
     #expect(throws: JWKSetError.json) { try JWKSet(json: Array(text.utf8)) }
   }
 }

@@ -61,6 +61,28 @@ import Tokens
     #expect(throws: JWTFormatError.json(.claims)) { try claims(json) }
   }
 
+  /// Texts that two readers of one token could read differently: PyJWT and joserfc take the last of two equal names, a
+  /// BOM and UTF-16.
+  static let ambiguous: [[UInt8]] = {
+    let plain = #"{"iss":"a"}"#
+    let wide: [UInt8] = plain.utf8.flatMap { [$0, 0] as [UInt8] }
+    let texts = [
+      #"{"iss":"a","iss":"b"}"#, #"{"iss":"a","i\u0073s":"b"}"#, #"{"x":{"y":[{"z":1,"z":2}]}}"#, #"{"iss":"a",}"#,
+      #"{"x":[1,]}"#, #"{"iss":"a"} {}"#, #"{"x":01}"#, #"{"x":NaN}"#, #"{iss:"a"}"#, #"{"iss":"a"/**/}"#,
+      "{'iss':'a'}", "{\"iss\":\"a\nb\"}", plain + "\0",
+    ]
+    let (mark, wideMark): ([UInt8], [UInt8]) = ([0xEF, 0xBB, 0xBF], [0xFF, 0xFE])
+    let bytes: [[UInt8]] = [mark + Array(plain.utf8), wide, wideMark + wide, [0x7B, 0x22, 0xFF, 0x22]]
+    return texts.map { Array($0.utf8) } + bytes
+  }()
+
+  @Test(arguments: ambiguous)
+  func `a token that two readers could read differently is refused`(json: [UInt8]) throws {
+    let part = Base64URL.encode(json)
+    #expect(throws: JWTFormatError.json(.claims)) { try SignedJWT("eyJhbGciOiJSUzI1NiJ9.\(part).AA") }
+    #expect(throws: JWTFormatError.json(.header)) { try SignedJWT("\(part).e30.AA") }
+  }
+
   @Test func `what is put together is read again`() throws {
     var claims = JWTClaims()
     claims.issuer = "https://localhost/t/v2.0"

@@ -37,6 +37,16 @@ import Tokens
     #expect(age.need(at: Self.start + 3600) == .none)
   }
 
+  @Test func `without keys, the issuer is asked once in five seconds`() {
+    var age = SigningKeyAge()
+    age.failed(at: Self.start)
+    for (seconds, need) in [(0, .pause), (4, .pause), (5, .keys), (-1, .keys)] as [(Int64, SigningKeyAge.Need)] {
+      #expect(age.need(at: Self.start + seconds) == need, "\(seconds)")
+    }
+    age.fetched(at: Self.start + 5)
+    #expect(age.need(at: Self.start + 5) == .none)
+  }
+
   @Test func `an unknown key is looked for once a minute`() {
     var age = SigningKeyAge()
     age.fetched(at: Self.start)

@@ -1,0 +1,70 @@
+// Whose tokens callers of an authority bring: Entra's issuers of both token versions, its tenants, and which of its
+// keys sign for whom.
+
+extension EntraCloud {
+  /// The host in the issuer of version 1.0 tokens, which Entra issues for an API as long as its registration does not
+  /// say `requestedAccessTokenVersion: 2`; nil for clouds that have none, or whose host is not documented.
+  var firstVersionIssuer: String? {
+    switch self {
+    // The US government's tenants have the global name.
+    case .global, .usGovernment, .usLegacy: "sts.windows.net"
+    case .china: "sts.chinacloudapi.cn"
+    case .preproduction: "sts.windows-ppe.net"
+    case .germanyLegacy, .sovereignFrance, .sovereignGermany, .sovereignSingapore: nil
+    }
+  }
+}
+
+extension Authority {
+  /// The tenant of personal Microsoft accounts.
+  private static let personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+  /// The issuers that a caller's token may name; none if it contradicts itself about its tenant. `issuer`: the one in
+  /// the authority's metadata.
+  package func issuers(of token: SignedJWT, named issuer: String) -> Set<String> {
+    let second = self.issuer(of: token, named: issuer)
+    guard case .entra(let tenant, let cloud) = kind else { return [second] }
+    guard let id = token.claims.tenant else { return second.contains("{tenantid}") ? [] : [second] }
+    // `https:`, the host, the tenant.
+    guard id.isGUID, second.split(separator: "/").dropFirst(2).first?.lowercased() == id.lowercased() else { return [] }
+    if tenant == .organizations, id.lowercased() == Self.personalTenant { return [] }
+    var issuers: Set = [second]
+    if let host = cloud.firstVersionIssuer { issuers.insert("https://\(host)/\(id)/") }
+    return issuers
+  }
+
+  /// Whether a token may be of this authority, as far as that shows before its metadata are known.
+  package func mayIssue(_ token: SignedJWT) -> Bool {
+    guard let issuer = token.claims.issuer else { return false }
+    if case .entra(_, let cloud) = kind, let host = cloud.firstVersionIssuer, let id = token.claims.tenant, id.isGUID,
+      issuer == "https://\(host)/\(id)/"
+    {
+      return true
+    }
+    // Google may leave the scheme out.
+    return accepts(issuer: issuer) || accepts(issuer: "https://" + issuer)
+  }
+
+  /// Whether a key signs tokens of this token's issuer and tenant. Entra says so at each key: a key of personal
+  /// accounts signs nothing for a company (Storm-0558). Keys of version 2.0 metadata sign tokens of both versions.
+  package func isKey(_ key: JWK, for token: SignedJWT, named issuer: String) -> Bool {
+    guard case .entra = kind, let own = key.issuer else { return true }
+    let expanded = token.claims.tenant.map { $0.isGUID ? own.replacing("{tenantid}", with: $0) : own } ?? own
+    return expanded == token.claims.issuer || expanded == self.issuer(of: token, named: issuer)
+  }
+
+  /// The audiences by which tokens mean an application that is configured by these: Entra writes a client id as it is
+  /// into tokens of version 2.0, and behind `api://` into those of version 1.0. Only within one tenant: another
+  /// tenant's administrator could take the second for an application of their own.
+  package func audiences(_ configured: Set<String>) -> Set<String> {
+    guard case .entra(.specific, _) = kind else { return configured }
+    let scheme = "api://"
+    return configured.reduce(into: configured) { audiences, audience in
+      if audience.isGUID {
+        audiences.insert(scheme + audience)
+      } else if audience.hasPrefix(scheme), String(audience.dropFirst(scheme.count)).isGUID {
+        audiences.insert(String(audience.dropFirst(scheme.count)))
+      }
+    }
+  }
+}
