@@ -154,7 +154,24 @@ enum : uint64_t {
   landlock_truncate = 1 << 14,
 };
 
-int csystem_confine(const char *const *directories, int count) {
+// Allows `access` below a path. What is not there now is left out; who needs it says so later.
+static int allow_beneath(int ruleset, const char *path, int flags, uint64_t access) {
+  int place = open(path, O_PATH | flags | O_CLOEXEC);
+  if (place < 0) return 0;
+  struct landlock_beneath rule = {.access = access, .directory = place};
+  int result = (int)syscall(landlock_add, ruleset, landlock_beneath_rule, &rule, 0);
+  close(place);
+  return result;
+}
+
+void csystem_inherit_no_descriptors(void) {
+  enum { close_range_number = 436, mark_close_on_exec = 4 };
+  syscall(close_range_number, 3, ~0u, mark_close_on_exec);
+}
+
+int csystem_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int csystem_confine(const char *const *directories, int count, const char *const *programs, int program_count) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
   long version = syscall(landlock_create, NULL, 0, 1);
   if (version < 1) return 0;
@@ -166,12 +183,15 @@ int csystem_confine(const char *const *directories, int count) {
   if (descriptor < 0) return -1;
   int result = 0;
   for (int index = 0; index < count && result == 0; index++) {
-    int directory = open(directories[index], O_PATH | O_DIRECTORY | O_CLOEXEC);
-    // What is not there now cannot be written to later; who needs it says so then.
-    if (directory < 0) continue;
-    struct landlock_beneath rule = {.access = changes, .directory = directory};
-    result = (int)syscall(landlock_add, descriptor, landlock_beneath_rule, &rule, 0);
-    close(directory);
+    result = allow_beneath(descriptor, directories[index], O_DIRECTORY, changes);
+  }
+  for (int index = 0; index < program_count && result == 0; index++) {
+    result = allow_beneath(descriptor, programs[index], 0, landlock_execute);
+  }
+  if (program_count > 0 && result == 0) {
+    // Scripts write there what they do not want.
+    uint64_t discard = landlock_write | (version >= 3 ? landlock_truncate : 0);
+    result = allow_beneath(descriptor, "/dev/null", 0, discard);
   }
   if (result == 0) result = (int)syscall(landlock_restrict, descriptor, 0);
   int number = errno;

@@ -103,6 +103,14 @@ import Tokens
       let text = advice.advice(.rejected(reply, retryAfter: 1))
       #expect(text.contains(words) && text.contains("firewall") == (status != 407), "\(status): \(text)")
     }
+    for (failure, words) in [
+      (.notStarted(reason: "r"), "executable"), (.timedOut(seconds: 1), "'timeout'"), (.notSigned, "env -i"),
+      (.failed(status: 1, line: nil), "status 0"),
+    ] as [(AssertionCommandError, String)] {
+      let proof = AcquisitionError.providerUnavailable(.assertion(.command(failure)), retryAfter: 1)
+      let text = advice.advice(.providerUnavailable(.proof(.command("/bin/sign"), proof), retryAfter: 1))
+      #expect(text.contains(words) && text.contains("/bin/sign"), "\(failure): \(text)")
+    }
     for (origin, words) in [
       (.file(path: "/var/run/secrets/azure/tokens/t"), "kubectl describe pod"),
       (.file(path: "/srv/svid"), "spiffe-helper"),

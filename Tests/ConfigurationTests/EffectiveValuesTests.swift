@@ -82,6 +82,7 @@ import Testing
     let settings = try Settings.decode(
       yaml: Array(Data(contentsOf: URL(filePath: file))), file: "full.yaml",
       environment: [
+        "HOME": "/home/alice",
         "CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush", "PROXY_LOGIN": "u:hush-hush",
         "LEDGER_PASSPHRASE": "hush-hush", "ARCHIVE_SECRET": "hush-hush",
         "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "hush-hush",

@@ -311,8 +311,8 @@ import Testing
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {}}}",
       [
-        "applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, "
-          + "federated, workload_identity"
+        "applications.a.credential needs one of secret, assertion, assertion_command, certificate, mutual_tls, "
+          + "managed_identity, federated, workload_identity"
       ]
     ),
     (
@@ -437,8 +437,8 @@ import Testing
     (
       "applications: {a: {authority: https://i.example, client_id: c, credential: {certificat: {}}}}",
       [
-        "applications.a.credential needs one of secret, assertion, certificate, mutual_tls, managed_identity, "
-          + "federated, workload_identity",
+        "applications.a.credential needs one of secret, assertion, assertion_command, certificate, mutual_tls, "
+          + "managed_identity, federated, workload_identity",
         "unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?",
       ]
     ),
@@ -515,6 +515,24 @@ import Testing
       "applications: {a: {authority: https://i.example, client_id: c, client_secret_file: spaces}}",
       ["applications.a.client_secret_file: dir/spaces has blanks and line ends alone, which are no secret"]
     ),
+    (command("{command: /bin/a -v}"), [key("command takes a list: [/path/of/program, argument]; no shell reads it")]),
+    (command("{command: []}"), [key("command takes a list: [/path/of/program, argument]; no shell reads it")]),
+    (command("{timeout: 1s}"), ["applications.a.credential.assertion_command needs 'command'"]),
+    (
+      command("{command: [sign]}"),
+      [key("command[0]: 'sign' is not the whole path of a program: begin it with '/'")]
+    ),
+    (
+      command("{command: [/bin/a], environment: [NOT_THERE], timeout: 61s}"),
+      [
+        key("environment[0] names 'NOT_THERE', which the environment does not have: set it where the process starts"),
+        key("timeout is at most 60s"),
+      ]
+    ),
+    (
+      command("{command: [/bin/writable]}"),
+      [key("command[0]: /bin/writable can be written by others (mode 0777); chmod go-w helps")]
+    ),
     // A neighbour's password is never looked for in answers, so that one letter harms nothing.
     ("cache: {redis: 'redis://127.0.0.1', password_file: small}", []),
     (
@@ -528,6 +546,12 @@ import Testing
       ]
     ),
   ]
+
+  private static func command(_ text: String) -> String {
+    "applications: {a: {authority: https://i.example, client_id: c, credential: {assertion_command: \(text)}}}"
+  }
+
+  private static func key(_ rest: String) -> String { "applications.a.credential.assertion_command.\(rest)" }
 
   private static func short(_ key: String) -> String {
     "applications.a.\(key): a client secret has at least 6 bytes; a shorter one is a mistake, or the provider must "

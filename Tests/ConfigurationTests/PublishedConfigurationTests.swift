@@ -59,6 +59,7 @@ import Tokens
       yaml: Array(text.utf8), file: "/etc/full.yaml",
       environment: [
         "FABRIKAM_SECRET": "s3cret", "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s3cret",
+        "HOME": "/home/alice",
         "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
         "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
       ],

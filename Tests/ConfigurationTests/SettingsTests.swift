@@ -58,6 +58,13 @@ import Tokens
       .assertionFile(assertion(located("dir/secret", 31, "credential.assertion.file")))
     ),
     (
+      "credential: {assertion_command: {command: [/bin/a, -v, -v], environment: [CLIENT], timeout: 3s}}",
+      .assertionCommand(
+        AssertionCommandSettings(
+          program: located("/bin/a", 43, "credential.assertion_command.command[0]"), words: ["/bin/a", "-v", "-v"],
+          environment: ["CLIENT=client-7"], secrets: [Secret("client-7")], timeout: .seconds(3), type: .jwtBearer))
+    ),
+    (
       "credential: {assertion: {type: jwt-spiffe, file: secret}}",
       .assertionFile(assertion(located("dir/secret", 49, "credential.assertion.file"), .jwtSPIFFE))
     ),
@@ -343,7 +350,8 @@ import Tokens
 
   @Test func `a file that cannot be read is an issue of its first line`() {
     let refuse: ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("it is a pipe, not a regular file") }
-    let files = FileAccess(readConfiguration: refuse, read: refuse, findExposure: { _ in nil })
+    let files = FileAccess(
+      readConfiguration: refuse, read: refuse, findExposure: { _ in nil }, judgeProgram: { _ in nil })
     var read: Set<String> = []
     let error = #expect(throws: ConfigurationError.self) {
       try Settings.load(file: "/nowhere/x.yaml", environment: [:], files: files, read: &read)
@@ -373,5 +381,6 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
       case "dir/locked": throw UnreadableFile("Permission denied")
       default: throw UnreadableFile("No such file or directory")
       }
-    }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil })
+    }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil },
+    judgeProgram: { $0 == "/bin/writable" ? "can be written by others (mode 0777); chmod go-w helps" : nil })
 }

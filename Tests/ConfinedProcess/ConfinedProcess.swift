@@ -1,7 +1,8 @@
 // A process that does to itself what a test process cannot. For ProcessTests; not part of the product.
 //
-//   confined-process DIRECTORY ELSEWHERE
-//       confines itself as `run` does, then tries what it may not do any more: a line for each attempt, and 0 or errno
+//   confined-process DIRECTORY ELSEWHERE [PROGRAM …]
+//       confines itself as `run` does, then tries what it may not do any more: a line for each attempt, and 0 or errno;
+//       the programs, or directories of them, may still be run
 //   confined-process exit
 //       ends while threads use OpenSSL
 
@@ -15,9 +16,10 @@ struct ConfinedProcess {
     CryptoLibrary.outlastExit()
     let arguments = CommandLine.arguments
     if arguments.dropFirst() == ["exit"] { exitBusily() }
-    guard arguments.count == 3 else { exit(2) }
+    guard arguments.count >= 3 else { exit(2) }
     Machine.forbidDumps()
-    write("confinement \(Machine.confine(writableDirectories: [arguments[1]]))")
+    let confinement = Machine.confine(writableDirectories: [arguments[1]], programs: Array(arguments.dropFirst(3)))
+    write("confinement \(confinement)")
     for directory in [arguments[1], arguments[2]] {
       let name = directory == arguments[1] ? "inside" : "outside"
       say("make \(name)", creat("\(directory)/new", 0o600))
@@ -26,7 +28,10 @@ struct ConfinedProcess {
       say("read \(name)", open("\(directory)/kept", O_RDONLY))
       say("remove \(name)", unlink("\(directory)/kept"))
     }
+    say("discard", open("/dev/null", O_WRONLY))
     let words = ["/bin/true", nil].map { $0.flatMap { strdup($0) } }
+    say("execute inside", execv("\(arguments[1])/program", words))
+    // Where this succeeds, nothing is said.
     say("execute", execv("/bin/true", words))
     for word in words { free(word) }
   }

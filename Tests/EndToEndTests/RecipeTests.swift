@@ -145,6 +145,35 @@ struct RecipeTests {
     await services.stop()
   }
 
+  @Test func `assertion-command: a key that signs elsewhere`() async throws {
+    let (settings, services) = try sample()
+    let file = testsDirectory + "/../config/recipes/assertion-command.yaml"
+    let lines = textOfFile(file).split(separator: "\n", omittingEmptySubsequences: false)
+    let script = lines.drop { $0 != "#   #!/bin/sh" }.prefix { $0.hasPrefix("#   ") }.map { $0.dropFirst(4) }
+    try #require(script.count > 5)
+    let program = try directory.write(script.joined(separator: "\n") + "\n", to: "orders-assertion")
+    try await succeed(["chmod", "755", program])
+    let text = try recipe(
+      "assertion-command",
+      [
+        (Self.entra, services.issuer), (Self.noID, Sample.nightly), ("/usr/local/bin/orders-assertion", program),
+        ("/etc/bearer-proxy/orders.pem", directory.file("client.pem")),
+        ("/etc/bearer-proxy/orders.key", directory.file("client.key")),
+        ("https://orders.example/", services.apiOrigin + "/"),
+      ])
+    let proxy = try await start(trusting(text, settings.authorityPath))
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    let answer = try await proxy.get("/orders/list")
+    #expect(answer.status == 200 && answer.body.contains("Orders.Read"), "\(answer)")
+    // A command that fails takes nothing away that is held, and is told with its status and error.
+    try directory.write("#!/bin/sh\necho the module is locked >&2\nexit 7\n", to: "orders-assertion")
+    let check = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(check.output.contains("it ended with status 7: the module is locked"), "\(check.output)\(check.errors)")
+    #expect(check.output.contains("env -i"), "\(check.output)")
+    #expect(try await proxy.get("/orders/list").status == 200)
+    await services.stop()
+  }
+
   @Test func `keycloak: people and a service of a realm`() async throws {
     let password = "kettle-harbour-7"
     let provider = try await OpenIDProvider(

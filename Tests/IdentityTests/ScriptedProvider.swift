@@ -139,6 +139,7 @@ struct Bench {
     broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { [clock] in clock.now }, jitter: { 0 }, sleep: { [naps] in await naps.rest($0) },
+        patience: TokenBroker.endlessPatience,
         observe: { [scopes] event in
           scopes.withLock { $0.append(RequestScope.current?.request.requestID ?? "-") }
           continuation.yield(event)

@@ -6,16 +6,18 @@ import Testing
 
 @Suite struct ConfinementTests {
   /// Runs the process that tries; its lines by attempt.
-  private func attempts() async throws -> [String: String] {
+  /// - Parameter programs: what may still be run.
+  private func attempts(_ programs: [String] = []) async throws -> [String: String] {
     let directory = try TemporaryDirectory()
     var places: [String] = []
     for name in ["inside", "outside"] {
       let place = directory.file(name)
       try await succeed(["mkdir", place])
       try await succeed(["touch", "\(place)/old", "\(place)/kept"])
+      try await succeed(["cp", "/bin/true", "\(place)/program"])
       places.append(place)
     }
-    let output = try await succeed([try binary("confined-process")] + places)
+    let output = try await succeed([try binary("confined-process")] + places + programs)
     return Dictionary(
       uniqueKeysWithValues: output.split(separator: "\n").compactMap { line in
         line.lastIndex(of: " ").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
@@ -33,7 +35,17 @@ import Testing
       #expect(attempts["\(what) inside"] == "0", "\(what)")
       #expect(attempts["\(what) outside"] == (what == "read" ? "0" : "13"), "\(what)")
     }
-    #expect(attempts["execute"] == "13")
+    #expect(attempts["execute"] == "13" && attempts["execute inside"] == "13" && attempts["discard"] == "13")
+  }
+
+  @Test func `with a command, its program and the system's may be run, and no other`() async throws {
+    let attempts = try await attempts(["/usr", "/bin", "/lib", "/lib64"])
+    guard attempts.keys.contains(where: { $0.contains("full") }) else { return }
+    // Success says nothing: the program took the place of the one that would.
+    #expect(attempts["execute"] == nil)
+    // What the process may write, it may not run.
+    #expect(attempts["make inside"] == "0" && attempts["execute inside"] == "13")
+    #expect(attempts["make outside"] == "13" && attempts["discard"] == "0")
   }
 
   @Test func `a process ends in good order while its threads use OpenSSL`() async throws {

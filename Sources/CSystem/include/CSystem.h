@@ -61,10 +61,17 @@ void csystem_trim_heap(void);
 
 /// Forbids core files and other processes of the same user to read this one's memory; 0, or -1 with errno.
 int csystem_forbid_dumps(void);
-/// From now on neither this thread nor those it starts may run a program, gain privileges, or change files outside
-/// `directories` (`count` paths, absolute). Returns the Landlock version in force, 0 where the kernel has none, -1 with
-/// errno.
-int csystem_confine(const char *const *directories, int count);
+/// From now on neither this thread nor those it starts may gain privileges, change files outside `directories`, or run
+/// programs other than `programs` and those below them (absolute paths). Where there are some, these may write to
+/// /dev/null, too. Returns the Landlock version in force, 0 where the kernel has none, -1 with errno.
+int csystem_confine(const char *const *directories, int count, const char *const *programs, int program_count);
+
+/// Has programs that this process starts inherit no descriptor but the first three, of those that are open now. A kernel
+/// before 5.11 cannot.
+void csystem_inherit_no_descriptors(void);
+
+/// A pipe whose ends no program inherits: the end to read from, then the one to write to; 0, or -1 with errno.
+int csystem_pipe(int32_t ends[2]);
 
 /// Gives up every capability that has no bit in `kept`: of this thread and those it starts, and of the bounding set, so
 /// that none comes back. Returns the bits of those that are left, or -1 with errno.

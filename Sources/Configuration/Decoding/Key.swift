@@ -15,6 +15,7 @@ enum Key: String, CaseIterable {
   case allowReadableSecrets = "allow_readable_secrets"
   case anyone
   case assertion
+  case assertionCommand = "assertion_command"
   case audience
   case audiences
   case application
@@ -38,12 +39,14 @@ enum Key: String, CaseIterable {
   case clientID = "client_id"
   case clientSecret = "client_secret"
   case clientSecretFile = "client_secret_file"
+  case command
   case connect
   case connections
   case credential
   case defaults
   case delay
   case displayName = "display_name"
+  case environment
   case encodedPath = "encoded_path"
   case exchange
   case existing
@@ -119,6 +122,7 @@ enum Key: String, CaseIterable {
   case subjects
   case targetBytes = "target_bytes"
   case tenant
+  case timeout
   case timeouts
   case tls
   case token
@@ -232,6 +236,10 @@ extension SectionShape {
   static let credential = SectionShape([
     (.secret, .section(SectionShape([(.value, .value), (.valueFile, .value)]))),
     (.assertion, .section(SectionShape([(.file, .value), (.type, .value)]))),
+    (
+      .assertionCommand,
+      .section(SectionShape([(.command, .value), (.environment, .value), (.timeout, .value), (.type, .value)]))
+    ),
     (
       .certificate,
       .section(

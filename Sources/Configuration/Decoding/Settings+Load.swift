@@ -17,7 +17,7 @@ extension Settings {
     }
     return try decode(
       yaml: bytes, file: file, environment: environment, readFile: files.read, findExposure: files.findExposure,
-      read: &read)
+      judgeProgram: files.judgeProgram, read: &read)
   }
 
   /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
@@ -25,22 +25,24 @@ extension Settings {
   package static func decode(
     yaml: [UInt8], file: String, environment: [String: String],
     readFile: @escaping ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") },
-    findExposure: @escaping FindExposure = { _ in nil }
+    findExposure: @escaping FindExposure = { _ in nil }, judgeProgram: @escaping JudgeProgram = { _ in nil }
   ) throws(ConfigurationError) -> Settings {
     var read: Set<String> = []
     return try decode(
-      yaml: yaml, file: file, environment: environment, readFile: readFile, findExposure: findExposure, read: &read)
+      yaml: yaml, file: file, environment: environment, readFile: readFile, findExposure: findExposure,
+      judgeProgram: judgeProgram, read: &read)
   }
 
   static func decode(
     yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
-    findExposure: @escaping FindExposure, read: inout Set<String>
+    findExposure: @escaping FindExposure, judgeProgram: @escaping JudgeProgram, read: inout Set<String>
   ) throws(ConfigurationError) -> Settings {
     var issues: [ConfigurationIssue] = []
     let root = YAMLNode.read(yaml, file: file, issues: &issues)
     guard let root else { throw ConfigurationError(issues) }
     var decoder = SettingsDecoder(
-      file: file, environment: environment, readFile: readFile, findExposure: findExposure, issues: issues)
+      file: file, environment: environment, readFile: readFile, findExposure: findExposure,
+      judgeProgram: judgeProgram, issues: issues)
     defer { read.formUnion(decoder.filesRead) }
     let settings = decoder.settings(root)
     guard let settings, decoder.issues.isEmpty else { throw ConfigurationError(decoder.issues) }
@@ -65,6 +67,9 @@ package typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(Unr
 /// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
 package typealias FindExposure = @Sendable (_ path: String) -> UInt32?
 
+/// What is wrong with a program that the configuration names, in words that follow its path; nil where nothing is.
+package typealias JudgeProgram = @Sendable (_ path: String) -> String?
+
 /// The files that settings are made of.
 package struct FileAccess: Sendable {
   /// Reads the configuration itself, which the command line names.
@@ -73,13 +78,17 @@ package struct FileAccess: Sendable {
   package let read: ReadFile
   /// Whether every user can read a file.
   package let findExposure: FindExposure
+  /// Whether a program may be run.
+  package let judgeProgram: JudgeProgram
 
   /// Ways to files.
   package init(
-    readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure
+    readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure,
+    judgeProgram: @escaping JudgeProgram
   ) {
     self.readConfiguration = readConfiguration
     self.read = read
     self.findExposure = findExposure
+    self.judgeProgram = judgeProgram
   }
 }

@@ -63,6 +63,7 @@ extension SettingsDecoder {
       let type = choice(inner, .type, of: ClientAssertionType.self)
       return assertionFile(inner, .file).map { Self.settings($0, type) }
     }
+    let command = self.section(section, .assertionCommand).flatMap { assertionCommand($0) }
     let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
     let mutual = self.section(section, .mutualTLS).flatMap { mutualTLS($0, at: authority) }
     let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
@@ -77,8 +78,9 @@ extension SettingsDecoder {
       report(other.place, "\(section.path) has both '\(kind.rawValue)' and '\(kinds[1].rawValue)'; keep one")
       return nil
     }
-    return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? certificate.map { .certificate($0) }
-      ?? mutual ?? identity.map { .managedIdentity($0) } ?? federated ?? pod.map { .assertionFile($0) }
+    return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? command.map { .assertionCommand($0) }
+      ?? certificate.map { .certificate($0) } ?? mutual ?? identity.map { .managedIdentity($0) } ?? federated
+      ?? pod.map { .assertionFile($0) }
   }
 
   /// What the environment says of a pod whose application proves itself with the service account's token.

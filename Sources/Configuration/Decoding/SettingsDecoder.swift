@@ -33,6 +33,7 @@ struct SettingsDecoder {
   let environment: [String: String]
   let readFile: ReadFile
   let findExposure: FindExposure
+  let judgeProgram: JudgeProgram
   var issues: [ConfigurationIssue]
   var allowsReadableSecrets = false
   /// The way out where the file does not say.

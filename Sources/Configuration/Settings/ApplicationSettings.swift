@@ -50,6 +50,11 @@ package struct ApplicationSettings: Sendable, Hashable {
     if case .federated(.application(let name), _)? = credential { name } else { nil }
   }
 
+  /// The command that prints what proves it, where that is its credential.
+  package var assertionCommand: AssertionCommandSettings? {
+    if case .assertionCommand(let command)? = credential { command } else { nil }
+  }
+
   /// The file with the JWT that proves it, where that is its credential.
   package var assertionFile: String? {
     if case .assertionFile(let file)? = credential { file.file.value } else { nil }
@@ -90,6 +95,8 @@ package enum CredentialSettings: Sendable, Equatable {
   case secret(Secret)
   /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
   case assertionFile(AssertionFileSettings)
+  /// A command that prints such a JWT.
+  case assertionCommand(AssertionCommandSettings)
   /// A certificate with its key, which signs such a JWT for each request.
   case certificate(CertificateSettings)
   /// A certificate with its key, which is shown to the provider in the TLS handshake (RFC 8705 §2). Tokens that are
@@ -109,6 +116,21 @@ package enum FederatedSourceSettings: Sendable, Equatable {
   case service(FederatedTokenService)
   /// The provider of another application of the same configuration.
   case application(Located<String>)
+}
+
+/// A command that prints a JWT.
+package struct AssertionCommandSettings: Sendable, Equatable {
+  /// The program's path, and where it is written.
+  package let program: Located<String>
+  /// The program's path, then its arguments.
+  package let words: [String]
+  /// The variables of the proxy's environment that it gets, `NAME=value` each.
+  package let environment: [String]
+  /// What its errors must not show.
+  package let secrets: [Secret]
+  /// How long it may run.
+  package let timeout: TimeSpan
+  package let type: ClientAssertionType
 }
 
 /// A file with a JWT.

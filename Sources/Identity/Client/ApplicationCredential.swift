@@ -168,7 +168,9 @@ extension CredentialSource {
       endpoint = identity.host.endpoint
       if case .serviceFabric(_, _, let thumbprint) = identity.host { pin = thumbprint }
     case .federated(.service(let service), _): endpoint = service.endpoint
-    case .secret, .assertion, .assertionFile, .certificate, .mutualTLS, .federated(.application, _): return direct
+    case .secret, .assertion, .assertionFile, .assertionCommand, .certificate, .mutualTLS, .federated(.application, _),
+      .federated(.command, _):
+      return direct
     }
     let (machine, federation): (Fetch, Fetch)
     do throws(TLSConfigurationError) {

@@ -2,6 +2,7 @@
 
 package import Bytes
 internal import FoundationEssentials
+internal import HTTP
 package import Platform
 package import Tokens
 
@@ -13,6 +14,8 @@ package enum CredentialSource: Sendable, Equatable {
   case assertion(Secret, ClientAssertionType = .jwtBearer)
   /// A file with such a JWT, which another program keeps fresh.
   case assertionFile(path: String, ClientAssertionType = .jwtBearer)
+  /// A command that prints such a JWT, run when one is needed.
+  case assertionCommand(AssertionCommand, ClientAssertionType = .jwtBearer)
   /// A certificate with its key, which signs a JWT for each request.
   case certificate(SigningCertificate, ClientAssertionForm)
   /// A certificate with its key, which is shown in the TLS handshake with the provider (RFC 8705 §2).
@@ -29,7 +32,7 @@ extension CredentialSource {
   /// there, which not all of its servers know at once.
   package var isHandedOut: Bool {
     switch self {
-    case .assertion, .assertionFile, .federated, .managedIdentity: true
+    case .assertion, .assertionFile, .assertionCommand, .federated, .managedIdentity: true
     case .secret, .certificate, .mutualTLS: false
     }
   }
@@ -53,6 +56,9 @@ extension Application {
       let request = FederatedTokens.Request(
         source: source, audience: audience, fetch: fetch, surroundings: surroundings)
       return .assertion(try await authentication.federatedTokens.token(for: request).text)
+    case .assertionCommand(let command, let type):
+      let request = commandRequest(command, to: metadata, surroundings)
+      return .assertion(try await authentication.federatedTokens.token(for: request).text, type: type)
     case .assertionFile(let path, let type):
       do throws(ClientAssertionError) {
         return .assertion(try await ClientAssertionFile(path: path).read(at: surroundings.now()), type: type)
@@ -76,6 +82,17 @@ extension Application {
 }
 
 extension Application {
+  /// What is asked of a command. Its JWT is for one token endpoint.
+  private func commandRequest(
+    _ command: AssertionCommand, to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
+  ) -> FederatedTokens.Request {
+    let endpoint = metadata.tokenEndpoint.description
+    let run = AssertionCommandRun(
+      command: command, clientID: clientID, tokenEndpoint: endpoint, issuer: metadata.issuer)
+    return FederatedTokens.Request(
+      source: .command(run), audience: endpoint, fetch: fetch, surroundings: surroundings)
+  }
+
   /// What the token of another issuer says that proves the application, unverified; nil where nothing of another issuer
   /// does, or its token says nothing.
   func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionFailure) -> JWTClaims? {
@@ -90,6 +107,9 @@ extension Application {
       } catch {
         throw .assertion(error)
       }
+    case .assertionCommand(let command, _):
+      let request = commandRequest(command, to: try await surroundings.discover(self), surroundings)
+      return try await authentication.federatedTokens.token(for: request).claims
     case .assertion(let assertion, _): return FederatedToken(assertion.revealed())?.claims
     case nil, .secret, .certificate, .mutualTLS, .managedIdentity: return nil
     }

@@ -13,6 +13,8 @@ package indirect enum FederatedTokenSource: Sendable {
   case managedIdentity(ManagedIdentity)
   /// A service beside the workload.
   case service(FederatedTokenService)
+  /// A command of this machine.
+  case command(AssertionCommandRun)
   /// The provider of another application, which proves itself in its own way; where that one is a blueprint, for this
   /// agent identity of it.
   case application(Application, agent: String? = nil)
@@ -24,6 +26,7 @@ extension FederatedTokenSource: Equatable {
     switch (left, right) {
     case (.managedIdentity(let left), .managedIdentity(let right)): left == right
     case (.service(let left), .service(let right)): left == right
+    case (.command(let left), .command(let right)): left == right
     case (.application(let left, let leftAgent), .application(let right, let rightAgent)):
       left.authority == right.authority && left.clientID == right.clientID && left.credential == right.credential
         && leftAgent == rightAgent
@@ -57,6 +60,8 @@ package actor FederatedTokens {
     let source: FederatedTokenSource
     let audience: String
     var token: FederatedToken?
+    /// How often the token was given out.
+    var uses = 0
     var flight: Task<Result<FederatedToken, AcquisitionFailure>, Never>?
   }
 
@@ -64,6 +69,12 @@ package actor FederatedTokens {
 
   /// A token that is good for a minute and more, where its issuer has one.
   func token(for request: Request) async throws(AcquisitionFailure) -> FederatedToken {
+    let token = try await heldOrObtained(request)
+    if let index = index(of: request) { entries[index].uses += 1 }
+    return token
+  }
+
+  private func heldOrObtained(_ request: Request) async throws(AcquisitionFailure) -> FederatedToken {
     if let index = index(of: request) {
       if let token = entries[index].token, token.isKept(at: request.surroundings.now()) { return token }
       if let flight = entries[index].flight { return try await flight.value.get() }
@@ -77,9 +88,12 @@ package actor FederatedTokens {
     return try await flight.value.get()
   }
 
-  /// Lets go of a token that a provider refused.
-  func forget(_ proof: Secret) {
-    for index in entries.indices where entries[index].token?.text == proof { entries[index].token = nil }
+  /// Lets go of a token that a provider refused; whether it had proven anything before, or proves something beside.
+  @discardableResult
+  func forget(_ proof: Secret) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.token?.text == proof }) else { return true }
+    entries[index].token = nil
+    return entries[index].uses > 1
   }
 
   private func index(of request: Request) -> Int? {
@@ -101,7 +115,7 @@ package actor FederatedTokens {
     entries.removeAll { $0.flight == nil && $0.token?.isKept(at: request.surroundings.now()) != true }
     if let index = index(of: request) {
       entries[index].flight = nil
-      if case .success(let token) = result { entries[index].token = token }
+      if case .success(let token) = result { (entries[index].token, entries[index].uses) = (token, 0) }
     }
     return result
   }
@@ -111,6 +125,12 @@ package actor FederatedTokens {
     switch request.source {
     case .managedIdentity(let identity): return try await token(of: identity, for: request, request.fetch)
     case .service(let service): return try await token(from: service, for: request)
+    case .command(let run):
+      do throws(ClientAssertionError) {
+        return try await run.token()
+      } catch {
+        throw .assertion(error)
+      }
     case .application(let application, let agent):
       if let identity = application.managedIdentity {
         return try await token(of: identity, for: request, application.fetch)
@@ -182,6 +202,7 @@ extension ClientProofSource {
     case .managedIdentity(let identity): self = .managedIdentity(identity.host.source.rawValue)
     case .service(.gcp): self = .gcp
     case .service(.githubActions): self = .githubActions
+    case .command(let run): self = .command(run.command.words.first ?? "")
     case .application(let application, _): self = .application(application.name)
     }
   }

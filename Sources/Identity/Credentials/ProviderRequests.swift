@@ -142,10 +142,12 @@ struct ProviderRequests: Sendable {
         return try await send(credential, order[0])
       } catch {
         // Another one is obtained for the next request: this one may have been withdrawn.
-        if case .assertion(let proof, _) = credential, error.errorClass == .configuration {
-          await memory.federatedTokens.forget(proof)
-        }
-        throw error
+        guard case .assertion(let proof, _) = credential, error.errorClass == .configuration,
+          await memory.federatedTokens.forget(proof), case .assertionCommand = application.credential,
+          error.isAboutClient
+        else { throw error }
+        // And for this one: a JWT that a command has signed may be good for one request (`jti`, RFC 7523 §3).
+        return try await send(try await application.proof(to: metadata, surroundings), order[0])
       }
     }
     let refusal: AcquisitionFailure

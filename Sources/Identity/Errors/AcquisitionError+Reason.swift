@@ -88,7 +88,23 @@ extension ClientAssertionError {
         + "(the kubelet, for a projected volume; else an agent)"
     case .expired(.program, let end):
       "the client assertion that the program brought expired at \(Self.words(end)) and was not sent"
+    case .command(let error): error.detail
     case .expired(.issuer, let end): "the token that was handed out had expired at \(Self.words(end)), and was not sent"
+    }
+  }
+}
+
+extension AssertionCommandError {
+  fileprivate var detail: String {
+    switch self {
+    case .notStarted(let reason): "it cannot be started: \(reason)"
+    case .timedOut(let seconds): "it took longer than \(seconds) s and was killed"
+    case .tooLong(let limit): "it printed more than \(limit) bytes and was killed"
+    case .failed(let status, let line?): "it ended with status \(status): \(line)"
+    case .failed(let status, nil): "it ended with status \(status) and no error that can be shown"
+    case .killed(let signal, let line?): "it was ended by signal \(signal): \(line)"
+    case .killed(let signal, nil): "it was ended by signal \(signal) and no error that can be shown"
+    case .notSigned: "it printed no signed JWT, and nothing of it was sent"
     }
   }
 }
@@ -105,6 +121,7 @@ extension ClientProofSource {
     case .managedIdentity(let kind): "the managed identity service (\(kind))"
     case .gcp: "Google Cloud's metadata server"
     case .githubActions: "the job's ID token service"
+    case .command(let program): "the command \(program)"
     case .application(let name): "application '\(name)'"
     }
   }

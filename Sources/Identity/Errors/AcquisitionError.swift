@@ -101,6 +101,8 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
   case unsigned(CryptoError)
   /// The JWT has ended by its own account: it is not sent.
   case expired(ClientAssertionOrigin, at: UnixTime)
+  /// The command that prints the JWT did not.
+  case command(AssertionCommandError)
 }
 
 /// Who has to renew a JWT that proves an application.
@@ -113,6 +115,22 @@ public enum ClientAssertionOrigin: Sendable, Hashable {
   case issuer
 }
 
+/// Why a command gave no JWT.
+public enum AssertionCommandError: Error, Sendable, Hashable {
+  /// It cannot be started: the system's words.
+  case notStarted(reason: String)
+  /// It ran longer than it may, and was killed with what it had started.
+  case timedOut(seconds: Int64)
+  /// It printed more bytes than this.
+  case tooLong(limit: Int)
+  /// It ended with this exit status; the first line of its errors, where that may be shown.
+  case failed(status: Int32, line: String?)
+  /// A signal ended it.
+  case killed(signal: Int32, line: String?)
+  /// What it printed is no signed JWT: nothing of it is sent.
+  case notSigned
+}
+
 /// Who hands out what proves an application.
 public enum ClientProofSource: Sendable, Hashable {
   /// The service of a managed identity, by its kind.
@@ -121,6 +139,8 @@ public enum ClientProofSource: Sendable, Hashable {
   case gcp
   /// The job service of GitHub Actions or Forgejo Actions.
   case githubActions
+  /// A command, by its program's path.
+  case command(String)
   /// Another application, by its name.
   case application(String)
 }

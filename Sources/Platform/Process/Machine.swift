@@ -29,8 +29,8 @@ package enum Machine {
 
   /// How far a process has been confined.
   package enum Confinement: Sendable, Hashable {
-    /// No privileges can be gained, no program run, and no file changed outside the given directories (Landlock, in
-    /// this version).
+    /// No privileges can be gained, no program run but the given ones, and no file changed outside the given
+    /// directories (Landlock, in this version).
     case full(landlock: Int)
     /// No privileges can be gained; the kernel has no Landlock, or has it switched off.
     case withoutLandlock
@@ -46,14 +46,19 @@ package enum Machine {
 
   /// Takes away from this process what it does not need. Call it before the first other thread is started: threads that
   /// are there are not confined.
-  package static func confine(writableDirectories: [String]) -> Confinement {
+  /// - Parameter programs: what may still be run: programs, and directories of them.
+  package static func confine(writableDirectories: [String], programs: [String] = []) -> Confinement {
     // The runtime's crash reporter is another program, which shows memory. Left without it, it waits for ever instead
     // of ending.
     for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
     let paths = writableDirectories.map { strdup($0) }
-    defer { for path in paths { free(path) } }
-    let version = paths.map { UnsafePointer($0) }.withUnsafeBufferPointer {
-      csystem_confine($0.baseAddress, Int32($0.count))
+    let executables = programs.map { strdup($0) }
+    defer { for path in paths + executables { free(path) } }
+    let version = paths.map { UnsafePointer($0) }.withUnsafeBufferPointer { directories in
+      executables.map { UnsafePointer($0) }.withUnsafeBufferPointer { programs in
+        csystem_confine(
+          directories.baseAddress, Int32(directories.count), programs.baseAddress, Int32(programs.count))
+      }
     }
     if version < 0 { return .none(SystemError("landlock_restrict_self")) }
     return version == 0 ? .withoutLandlock : .full(landlock: Int(version))

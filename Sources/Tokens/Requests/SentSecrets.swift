@@ -44,7 +44,7 @@ package struct SentSecrets: Sendable {
 
   /// Whether a text shows one of the secrets, or a part of it that tells much, to a reader who undoes percent-encoding,
   /// escapes and base64.
-  func isRepeated(in text: String) -> Bool {
+  package func isRepeated(in text: String) -> Bool {
     if secrets.isEmpty { return false }
     // So long a text is not read, and decoding takes time.
     guard text.utf8.count <= Self.longestText else { return true }

@@ -129,7 +129,7 @@ extension ApplicationSettings {
   /// Whether another issuer hands out what proves it to its provider.
   var isProvenByOthers: Bool {
     switch credential {
-    case .federated?, .assertionFile?: true
+    case .federated?, .assertionFile?, .assertionCommand?: true
     case .secret?, .certificate?, .mutualTLS?, .managedIdentity?, nil: false
     }
   }
@@ -143,6 +143,7 @@ extension ApplicationSettings {
       "client_id \(clientID) of \(authority.value), proved by \(file.file.value) "
         + "(by \(file.variables.joined(separator: ", ")))"
         + (file.tokenProxy.map { "; token requests go to \($0.proxy.url)" } ?? "")
+    case .assertionCommand(let command)?: "the JWT that \(command.program.value) prints proves client_id \(clientID)"
     default: machineIdentity?.description
     }
   }

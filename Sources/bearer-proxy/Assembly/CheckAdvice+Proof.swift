@@ -21,6 +21,22 @@ extension CheckAdvice {
     }
   }
 
+  /// About a command that prints no JWT.
+  func advice(command program: String, _ error: AcquisitionError) -> String {
+    let trial =
+      "Run it by hand as the proxy's user, with its variables alone: env -i BEARER_PROXY_CLIENT_ID=… \(program)"
+    return switch error {
+    case .providerUnavailable(.assertion(.command(.notStarted)), _):
+      "Is \(program) there and executable for the proxy's user, is its interpreter, and does neither the unit "
+        + "(NoExecPaths, SystemCallFilter) nor the container image keep it from running?"
+    case .providerUnavailable(.assertion(.command(.timedOut)), _):
+      "\(trial). It waits for something: a prompt, a lock, a host. 'timeout' of 'assertion_command' gives it longer."
+    case .providerUnavailable(.assertion(.expired), _):
+      "\(trial), and look at 'exp'; is this machine's clock right (date -u)?"
+    default: "\(trial). It has to print the JWT alone on its standard output, and to end with status 0."
+    }
+  }
+
   /// Whether a file is one of a pod's projected volumes, by where it is or by who named it.
   private func isProjected(_ path: String) -> Bool {
     if path.hasPrefix("/var/run/secrets/") || path.hasPrefix("/run/secrets/kubernetes.io/") { return true }

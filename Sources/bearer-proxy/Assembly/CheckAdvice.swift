@@ -78,6 +78,7 @@ struct CheckAdvice {
     case .gcp:
       return "Is this a machine, pod or job of Google Cloud with a service account, and does no network policy keep "
         + "the proxy from its metadata server?"
+    case .command(let program): return advice(command: program, error)
     case .githubActions:
       return "Has the job 'permissions: {id-token: write}', and does it still run? Its token ends with it."
     case .application where agent != nil:
@@ -96,6 +97,11 @@ struct CheckAdvice {
     let names = identity.detection.evidence
     let found = names.isEmpty ? "" : ", or were \(names.joined(separator: ", ")) left over from elsewhere"
     return switch error {
+    case .providerUnavailable(.answered(status: 410), _):
+      "The service is being updated, and is back within 70 s. The proxy asks again by itself."
+    case .providerUnavailable(.answered(status: 429), _):
+      "The service wants to be left alone, and the proxy keeps to that. If it stays so, find what else on this machine "
+        + "asks it all the time."
     case .providerUnavailable(.unreached, _), .providerUnavailable(.answered, _):
       "Is this a machine of Azure's with an identity, does a network policy keep the proxy from that address\(found)? "
         + "'source' of 'managed_identity' overrules what was found."
@@ -123,6 +129,9 @@ struct CheckAdvice {
       "Register the certificate with the thumbprint \(thumbprint ?? "") for \(section) at the provider, with "
         + "tls_client_auth or self_signed_tls_client_auth, and check 'client_id'. Does the token endpoint, or its "
         + "alias in mtls_endpoint_aliases, ask for certificates?"
+    case "invalid_client" where application?.assertionCommand != nil:
+      "Compare the JWT that the command of \(section) prints with what is registered at the provider: issuer, subject "
+        + "and audience ('check --live' shows them), the key that signs it, and its times."
     case "invalid_client" where application?.isProvenByOthers == true,
       "invalid_request" where application?.isProvenByOthers == true:
       "Register a federated credential for \(section) with exactly the issuer, subject and audience of the token that "

@@ -19,6 +19,14 @@ import Routing
 import Telemetry
 import Tokens
 
+/// What a confined process has kept.
+struct KeptRights: Sendable {
+  /// The only directories in which it may make files.
+  let directories: Set<String>
+  /// The programs that it may run, beside those of the system where there are any.
+  let programs: Set<String>
+}
+
 /// What a process has before it knows its configuration.
 struct Machinery {
   let options: RunOptions
@@ -26,11 +34,11 @@ struct Machinery {
   let resolver = Resolver()
   let fetcher: Fetcher
   let tracing: Tracing
-  /// The only directories in which this process may make files; nil where nothing keeps it from others.
-  let confinedTo: Set<String>?
+  /// What this process may still do to files and with programs; nil where nothing confines it.
+  let confinedTo: KeptRights?
 
   init(
-    _ options: RunOptions, loops count: Int, environment: [String: String], confinedTo: Set<String>?
+    _ options: RunOptions, loops count: Int, environment: [String: String], confinedTo: KeptRights?
   ) throws(SystemError) {
     var loops: [EventLoop] = []
     for index in 0..<count { loops.append(try EventLoop(index: index)) }
@@ -55,7 +63,9 @@ struct HeldResources {
     _ configuration: LoadedConfiguration, _ machinery: Machinery, inherited: inout InheritedSockets,
     succeeding former: HeldResources?
   ) throws(ConfigurationError) {
-    if let issues = machinery.confinedTo.map({ configuration.settings.filesOutside($0) }), !issues.isEmpty {
+    if let issues = machinery.confinedTo.map({
+      configuration.settings.filesOutside($0.directories) + configuration.settings.programsOutside($0.programs)
+    }), !issues.isEmpty {
       throw ConfigurationError(issues)
     }
     accessLog = try AccessLog(configuration.settings.log, succeeding: former?.accessLog)

@@ -175,7 +175,8 @@ extension FileAccess {
       },
       read: { path, limit throws(UnreadableFile) in
         try contents(of: path, limit: limit, pipes: .refused)
-      }, findExposure: { FileExposure.mode(of: $0) })
+      }, findExposure: { FileExposure.mode(of: $0) },
+      judgeProgram: { ProgramTrust.problem(of: $0) })
   }
 
   private static func contents(

@@ -61,6 +61,11 @@ struct SigningCertificates: Sendable {
     case nil: return nil
     case .secret(let secret): return .secret(secret)
     case .assertionFile(let settings): return .assertionFile(path: settings.file.value, settings.type)
+    case .assertionCommand(let settings):
+      return .assertionCommand(
+        AssertionCommand(
+          settings.words, environment: settings.environment, secrets: settings.secrets, within: settings.timeout),
+        settings.type)
     case .managedIdentity(let settings): return .managedIdentity(settings.identity)
     case .federated(let source, let audience):
       return self.source(source, fetch).map { .federated($0, audience: audience) }

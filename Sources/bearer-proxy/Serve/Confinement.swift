@@ -19,6 +19,27 @@ extension Settings {
   }
 }
 
+/// Where the system keeps programs, which scripts run and programs are loaded by. Only root writes there.
+private let systemPrograms = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
+
+/// Where programs may be run from, for a process that runs these: with the directory, for an update puts another file
+/// in a program's place.
+func runnable(_ programs: [String]) -> [String] {
+  programs.isEmpty ? [] : programs + programs.map { directory(of: $0) } + systemPrograms
+}
+
+extension Settings {
+  /// The programs that `run` starts for applications.
+  var programs: [String] { applications.compactMap { $0.assertionCommand?.program.value } }
+
+  /// The programs that a process with these rights cannot run any more.
+  func programsOutside(_ programs: Set<String>) -> [ConfigurationIssue] {
+    applications.compactMap(\.assertionCommand).filter { !programs.contains($0.program.value) }.map {
+      $0.program.issue("\($0.program.value) needs a restart: the process has given up the right to run it")
+    }
+  }
+}
+
 extension Settings {
   /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may
   /// work in a directory of another user, and the one for low ports if a listener has one. A user of its own needs none

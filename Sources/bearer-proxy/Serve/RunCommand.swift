@@ -20,7 +20,9 @@ struct RunCommand {
     let runtimeDirectory =
       configuration.settings.admin == nil ? nil : RuntimeDirectory.make(environment: context.environment)
     let directories = configuration.settings.writableDirectories + (runtimeDirectory.map { [$0] } ?? [])
-    let confinement = Machine.confine(writableDirectories: directories)
+    let programs = configuration.settings.programs
+    let confinement = Machine.confine(
+      writableDirectories: directories, programs: runnable(programs))
     let capabilityFailure = dropCapabilities(configuration.settings)
     // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one.
     // Callers who wait for a restart could take the last before that, so it comes before any connection is accepted.
@@ -29,7 +31,8 @@ struct RunCommand {
     do throws(SystemError) {
       machinery = try Machinery(
         options, loops: options.loops ?? configuration.settings.loops ?? Machine.processorCount,
-        environment: context.environment, confinedTo: confinement.isFull ? Set(directories) : nil)
+        environment: context.environment,
+        confinedTo: confinement.isFull ? KeptRights(directories: Set(directories), programs: Set(programs)) : nil)
     } catch {
       throw .noEventLoop(error)
     }

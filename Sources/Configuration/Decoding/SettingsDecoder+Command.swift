@@ -1,0 +1,70 @@
+// How a command that proves an application is written: a list of words, no shell; variables by their names.
+
+import Bytes
+import Tokens
+
+extension SettingsDecoder {
+  /// How long a command runs at most: longer than any caller waits.
+  private static let longestRun = TimeSpan.seconds(60)
+  private static let usualRun = TimeSpan.seconds(10)
+
+  mutating func assertionCommand(_ section: Section) -> AssertionCommandSettings? {
+    reportMissing(.command, in: section)
+    let scalars = words(section, .command)
+    let (environment, secrets) = variables(section, .environment)
+    let timeout = duration(section, .timeout) ?? Self.usualRun
+    if timeout > Self.longestRun, let node = section[.timeout] {
+      report(node.place, "\(section.path(.timeout)) is at most 60s")
+    }
+    let type = choice(section, .type, of: ClientAssertionType.self)
+    guard let scalars, let program = scalars.first else { return nil }
+    guard program.text.hasPrefix("/") else {
+      report(
+        program.place, "\(program.key): '\(program.written)' is not the whole path of a program: begin it with '/'")
+      return nil
+    }
+    if let problem = judgeProgram(program.text) {
+      report(program.place, "\(program.key): \(program.text) \(problem)")
+    }
+    let substituted = scalars.filter { !environmentReferences(in: $0.written).isEmpty }
+    for scalar in substituted { given[scalar.key]?.value = ConfiguredValue.hidden }
+    return AssertionCommandSettings(
+      program: program.located(program.text), words: scalars.map(\.text), environment: environment,
+      secrets: secrets + substituted.map(\.text).filter(Self.isSecret).map { Secret($0) }, timeout: timeout,
+      type: type ?? .jwtBearer)
+  }
+
+  /// The words of a command: unlike other lists, it may repeat one.
+  private mutating func words(_ section: Section, _ key: Key) -> [Scalar]? {
+    guard let node = section[key] else { return nil }
+    guard case .sequence(let elements) = node.content, !elements.isEmpty else {
+      report(node.place, "\(section.path(key)) takes a list: [/path/of/program, argument]; no shell reads it")
+      return nil
+    }
+    let scalars = elements.enumerated().map { scalar($1, path: "\(section.path(key))[\($0)]") }
+    return scalars.contains { $0 == nil } ? nil : scalars.compactMap(\.self)
+  }
+
+  /// The variables that a command gets, with their values.
+  private mutating func variables(_ section: Section, _ key: Key) -> (environment: [String], secrets: [Secret]) {
+    var (variables, secrets): ([String], [Secret]) = ([], [])
+    for scalar in list(section, key) ?? [] {
+      guard let value = environment[scalar.text] else {
+        report(
+          scalar.place,
+          "\(scalar.key) names '\(scalar.written)', which the environment does not have: set it where the process "
+            + "starts"
+        )
+        continue
+      }
+      variables.append("\(scalar.text)=\(value)")
+      if Self.isSecret(value) { secrets.append(Secret(value)) }
+    }
+    return (variables, secrets)
+  }
+
+  /// Whether a variable's value may be one that errors must not show: no path, and no address without a password.
+  private static func isSecret(_ value: String) -> Bool {
+    !value.isEmpty && !value.hasPrefix("/") && (!value.contains("://") || value.contains("@"))
+  }
+}

@@ -1,0 +1,77 @@
+// A JWT that a command prints and that proves an application: what it is run with, and what becomes of what it prints.
+// How long the JWT is kept is FederatedTokens' rule.
+
+package import Bytes
+internal import Platform
+internal import Tokens
+
+/// A command that prints a JWT.
+package struct AssertionCommand: Sendable, Equatable {
+  /// The program's path, then its arguments.
+  package var words: [String]
+  /// The variables that it gets beside ours, `NAME=value` each.
+  package var environment: [String]
+  /// What its errors must not show: the values of variables.
+  package var secrets: [Secret]
+  /// How long it may run.
+  package var limit: TimeSpan
+
+  package init(_ words: [String], environment: [String] = [], secrets: [Secret] = [], within limit: TimeSpan) {
+    self.words = words
+    self.environment = environment
+    self.secrets = secrets
+    self.limit = limit
+  }
+}
+
+/// A command, and the application that it is run for.
+package struct AssertionCommandRun: Sendable, Equatable {
+  let command: AssertionCommand
+  let clientID: String
+  let tokenEndpoint: String
+  let issuer: String
+
+  /// Bytes that it may print: more than any token.
+  private static let outputLimit = 64 << 10
+
+  /// The application's proof, by a run now.
+  func token() async throws(ClientAssertionError) -> FederatedToken {
+    let variables = [
+      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+      "BEARER_PROXY_CLIENT_ID=\(clientID)", "BEARER_PROXY_TOKEN_ENDPOINT=\(tokenEndpoint)",
+      "BEARER_PROXY_ISSUER=\(issuer)",
+    ]
+    let printed: [UInt8]
+    do throws(ExternalCommandError) {
+      printed = try await ExternalCommand(command.words, environment: variables + command.environment)
+        .run(within: command.limit, outputLimit: Self.outputLimit)
+    } catch {
+      throw .command(reason(error))
+    }
+    guard let token = FederatedToken(String(decoding: printed.filter { $0 > 0x20 }, as: UTF8.self)) else {
+      throw .command(.notSigned)
+    }
+    return token
+  }
+
+  private func reason(_ error: ExternalCommandError) -> AssertionCommandError {
+    switch error {
+    case .notStarted(let error): .notStarted(reason: error.reason)
+    case .timedOut: .timedOut(seconds: Int64(clamping: command.limit.nanoseconds / 1_000_000_000))
+    case .tooLong(let limit): .tooLong(limit: limit)
+    case .failed(.exited(let status), let errors): .failed(status: status, line: line(errors))
+    case .failed(.killed(let signal), let errors): .killed(signal: signal, line: line(errors))
+    }
+  }
+
+  /// The first line of what it wrote to its standard error, bounded and printable. nil where there is none, or it shows
+  /// a secret or a token.
+  private func line(_ errors: [UInt8]) -> String? {
+    let lines = errors.split { $0 == 0x0A || $0 == 0x0D }
+    guard let first = lines.first(where: { $0.contains { $0 > 0x20 } }) else { return nil }
+    let text = String(decoding: first, as: UTF8.self)
+    // The beginning of every JWT, and of every object in base64.
+    guard !SentSecrets(command.secrets).isRepeated(in: text), !text.contains("eyJ") else { return nil }
+    return text.printable(words: 200)
+  }
+}
