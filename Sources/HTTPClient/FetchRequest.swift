@@ -27,6 +27,8 @@ public struct FetchRequest: Sendable {
     case machine
     /// A service elsewhere that hands out what proves the application.
     case federation
+    /// Azure's metadata service, for the machine's region: never through a proxy, and for seconds at most.
+    case region
   }
 
   /// Who is asked.

@@ -41,6 +41,7 @@ import Testing
       told: "ann@x", shown: .consent),
     Row(testDescription: "another by name", hint: "bob@x", people: [ann], told: "bob@x"),
     Row(testDescription: "another by choice", prompt: .selectAccount, people: [ann], shown: .selectAccount),
+    Row(testDescription: "another, who is new", prompt: .create, people: [ann], shown: .create),
     Row(testDescription: "of two", people: [ann, bob], shown: .selectAccount),
     Row(testDescription: "of two, silently", prompt: Prompt.none, people: [ann, bob], shown: Prompt.none),
   ]

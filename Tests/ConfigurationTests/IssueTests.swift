@@ -272,6 +272,26 @@ import Testing
         + "client_id: 04B07795-8ddb-461a-bbee-02f9e1bf7b46}}", []
     ),
     (
+      "applications: {a: {authority: 'https://id.example', client_id: c, azure_region: West, domain_hint: a@b}}",
+      [
+        "applications.a.azure_region is for Microsoft Entra's hosts; id.example has no regions",
+        "applications.a.azure_region needs a credential: regions serve an application's own tokens alone",
+        "applications.a.azure_region is auto or a region such as westeurope, not 'West'",
+        "applications.a.domain_hint is for Microsoft's providers; id.example knows no domain_hint",
+        "applications.a.domain_hint is a domain such as contoso.com, organizations or consumers, not 'a@b'",
+      ]
+    ),
+    (
+      "applications: {a: {authority: 'https://login.microsoftonline.com/organizations', family_tokens: true, "
+        + "client_id: 04B07795-8ddb-461a-bbee-02f9e1bf7b46, offline_access: false}}",
+      ["applications.a.offline_access: false contradicts 'family_tokens', which are refresh tokens"]
+    ),
+    (
+      "applications: {a: {authority: 'https://i.example', client_id: c, credential: {certificate: "
+        + "{certificate_file: secret, claims: {jti: '1'}}}}}",
+      ["applications.a.credential.certificate.claims.jti: each assertion has a value of its own for it; leave it out"]
+    ),
+    (
       "applications: {a: {authority: http://id.example, client_id: c}}",
       [
         "applications.a.authority: the client secret would travel in clear to 'http://id.example'; http: is for a "

@@ -111,6 +111,25 @@ import Tokens
     #expect(!settings.given.contains { $0.value == "s" || $0.value == "p" })
   }
 
+  @Test func `what Microsoft's providers know beside is read`() throws {
+    let entra = "authority: 'https://login.microsoftonline.com/contoso.example', client_id: c"
+    let settings = try decoded(
+      Self.smallest + """
+
+        applications:
+          a: {\(entra), client_secret: s, azure_region: westeurope, domain_hint: contoso.example}
+          b: {\(entra), offline_access: false}
+          c: {\(entra), client_secret: s, azure_region: auto}
+          d: {\(entra), credential: {certificate: {pfx_file: cert.pem, claims: {client_ip: 192.0.2.7, n: 1}}}}
+        """)
+    func application(_ name: String) throws -> ApplicationSettings { try #require(settings.application(named: name)) }
+    #expect(try application("a").region == AzureRegion("westeurope").map { .named($0) })
+    #expect(try application("a").domainHint == DomainHint("contoso.example"))
+    #expect(try application("a").hasOfflineAccess && !application("b").hasOfflineAccess)
+    #expect(try application("b").region == nil && application("c").region == .discovered)
+    #expect(try application("d").certificate?.claims.all == ["client_ip": "192.0.2.7", "n": "1"])
+  }
+
   @Test(arguments: [
     ("{}", ManagedIdentityID.systemAssigned, ManagedIdentitySource.appService),
     ("{resource_id: /s/r}", .resourceID("/s/r"), .appService), ("{source: imds, object_id: o}", .objectID("o"), .imds),

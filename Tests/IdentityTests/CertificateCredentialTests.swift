@@ -79,6 +79,14 @@ struct CertificateCredentialTests {
     )
   }
 
+  @Test func `further claims stand beside them`() throws {
+    let form = ClientAssertionForm(.ps256, claims: try AssertionClaims(["client_ip": "192.0.2.7"]))
+    let assertion = ClientAssertion(
+      form, of: Self.names, clientID: "c", to: try Self.metadata.get(), now: ManualClock.start, id: "id-1")
+    let claims = try #require(assertion.claims.members)
+    #expect(claims["client_ip"]?.text == "192.0.2.7" && claims["jti"]?.text == "id-1" && claims.count == 8)
+  }
+
   static let algorithms: [(String, [ClientAssertionAlgorithm], ClientAssertionAlgorithm?)] = [
     ("https://login.microsoftonline.com/contoso.onmicrosoft.com", [ClientAssertionAlgorithm.ps256, .rs256], .ps256),
     ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com", [.ps256, .rs256], .ps256),

@@ -380,7 +380,7 @@ struct ManagedIdentityTests {
     let service = Service([Self.token("proof-1"), Self.token("proof-2")])
     let fetch: Fetch = { request throws(FetchError) in
       switch request.destination {
-      case .provider, .federation: try await provider.fetch(request)
+      case .provider, .federation, .region: try await provider.fetch(request)
       case .machine: try await service.fetch(request)
       }
     }

@@ -34,6 +34,19 @@ import Tokens
     #expect(document.accounts(environments: ["login.microsoftonline.com"]).count == 1)
   }
 
+  @Test func `without offline access a refresh token that is there is not used`() async throws {
+    let bench = try Bench.signedIn()
+    var application = try bench.application()
+    application.hasOfflineAccess = false
+    let subscription = try bench.subscription(of: application)
+    #expect(try await bench.token(subscription) == "AT-alice")
+    bench.clock.advance(3600)
+    #expect(await bench.need(subscription)?.reason == .noTokens)
+    #expect(await bench.provider.forms.isEmpty)
+    // It is left to the programs that share the cache.
+    #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice"])
+  }
+
   @Test func `two APIs have two tokens and one refresh token, and neither asks for the other's scopes`() async throws {
     let bench = try Bench.signedIn()
     await bench.provider.script(tokens: [Bench.tokens("AT-B", scope: "B", refreshToken: "RT-2")])

@@ -54,6 +54,18 @@ import Tokens
     #expect(Self.body(request).hasSuffix("&client_assertion=e30.e30.c2ln"))
   }
 
+  @Test func `who a person is is asked for with an exchange at Entra, too`() throws {
+    var request = try Self.request()
+    let grants: [(TokenGrant, Bool)] = [
+      (.jwtBearer(Secret("a"), isOnBehalfOf: true), true), (.jwtBearer(Secret("a"), isOnBehalfOf: false), false),
+      (.userFederation(Secret("a"), user: "ann@contoso.example"), true), (.clientCredentials, false),
+    ]
+    for (grant, isAsked) in grants {
+      request.grant = grant
+      #expect(Self.body(request).contains("&client_info=1&") == isAsked, "\(grant)")
+    }
+  }
+
   @Test func `without scopes, claims or secret those members are absent`() throws {
     #expect(Self.body(try Self.request(secret: nil, scopes: "")) == "grant_type=client_credentials&client_id=client")
   }

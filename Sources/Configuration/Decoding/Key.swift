@@ -22,6 +22,7 @@ enum Key: String, CaseIterable {
   case applications
   case `as`
   case authority
+  case azureRegion = "azure_region"
   case bearer
   case bodyBytes = "body_bytes"
   case boundTokens = "bound_tokens"
@@ -33,6 +34,7 @@ enum Key: String, CaseIterable {
   case certificate
   case certificateFile = "certificate_file"
   case choice
+  case claims
   case clientAssertionFile = "client_assertion_file"
   case clientAuthentication = "client_authentication"
   case clientCapabilities = "client_capabilities"
@@ -46,6 +48,7 @@ enum Key: String, CaseIterable {
   case defaults
   case delay
   case displayName = "display_name"
+  case domainHint = "domain_hint"
   case environment
   case encodedPath = "encoded_path"
   case exchange
@@ -86,6 +89,7 @@ enum Key: String, CaseIterable {
   case mutualTLS = "mutual_tls"
   case name
   case objectID = "object_id"
+  case offlineAccess = "offline_access"
   case onInteractionRequired = "on_interaction_required"
   case origins
   case parameters
@@ -230,6 +234,7 @@ extension SectionShape {
     (.clientAssertionFile, .value), (.clientAuthentication, .value), (.credential, .section(credential)),
     (.tls, .section(SectionShape([(.caFile, .value)]))), (.clientCapabilities, .value),
     (.familyTokens, .value), (.proxy, .value), (.redirectURI, .value), (.displayName, .value),
+    (.azureRegion, .value), (.domainHint, .value), (.offlineAccess, .value),
   ])
 
   /// One of these. `client_secret`, `client_secret_file` and `client_assertion_file` are short for the first two.
@@ -246,6 +251,7 @@ extension SectionShape {
         SectionShape([
           (.certificateFile, .value), (.keyFile, .value), (.pfxFile, .value), (.passphrase, .value),
           (.passphraseFile, .value), (.algorithm, .value), (.keyID, .value), (.sendChain, .value), (.audience, .value),
+          (.claims, .value),
         ]))
     ),
     (

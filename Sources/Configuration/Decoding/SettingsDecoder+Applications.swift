@@ -70,14 +70,49 @@ extension SettingsDecoder {
     let displayName = displayName(section)
     let redirectURI = choice(section, .redirectURI, of: RedirectURIChoice.self)
     if usesFamilyTokens { reportStranger(section, clientID) }
+    let region = region(section, authority?.value)
+    let domainHint = domainHint(section, authority?.value)
+    let hasOfflineAccess = boolean(section, .offlineAccess) ?? true
+    if usesFamilyTokens, !hasOfflineAccess, let node = section[.offlineAccess] {
+      report(node.place, "\(section.path(.offlineAccess)): false contradicts 'family_tokens', which are refresh tokens")
+    }
     guard let authority, let clientID else { return nil }
     // A credential that could not be had was reported; to its routes the application is not a public client.
     if credential == nil, Key.credentials.contains(where: { section.members[$0] != nil }) { return nil }
-    return ApplicationSettings(
+    var settings = ApplicationSettings(
       name: name, displayName: displayName, authority: authority, clientID: clientID,
       credential: credential,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
+    (settings.region, settings.domainHint, settings.hasOfflineAccess) = (region, domainHint, hasOfflineAccess)
+    return settings
+  }
+
+  /// Where an application's own tokens are requested. `auto` is what the environment or the machine says.
+  private mutating func region(_ section: Section, _ authority: Authority?) -> AzureRegionChoice? {
+    guard let scalar = scalar(section, .azureRegion) else { return nil }
+    if let authority, !authority.hasRegions {
+      report(scalar.place, "\(scalar.key) is for Microsoft Entra's hosts; \(authority.url.host) has no regions")
+    }
+    if !Key.credentials.contains(where: { section.members[$0] != nil }) {
+      report(scalar.place, "\(scalar.key) needs a credential: regions serve an application's own tokens alone")
+    }
+    if scalar.text == "auto" { return .automatic(environment: environment) }
+    if let region = AzureRegion(scalar.text) { return .named(region) }
+    report(scalar.place, "\(scalar.key) is auto or a region such as westeurope, not '\(scalar.written)'")
+    return nil
+  }
+
+  private mutating func domainHint(_ section: Section, _ authority: Authority?) -> DomainHint? {
+    guard let scalar = scalar(section, .domainHint) else { return nil }
+    if let authority, !authority.takesDomainHints {
+      report(scalar.place, "\(scalar.key) is for Microsoft's providers; \(authority.url.host) knows no domain_hint")
+    }
+    if let hint = DomainHint(scalar.text) { return hint }
+    report(
+      scalar.place,
+      "\(scalar.key) is a domain such as contoso.com, organizations or consumers, not '\(scalar.written)'")
+    return nil
   }
 
   /// A machine's identity is registered nowhere: the machine's service says who it is.

@@ -271,10 +271,31 @@ extension SettingsDecoder {
     let keyID = scalar(section, .keyID)?.text
     let sendsChain = boolean(section, .sendChain) ?? false
     let audience = choice(section, .audience, of: ClientAssertionAudience.self) ?? .tokenEndpoint
+    let claims = assertionClaims(section)
     guard let (files, passphrase) = files else { return nil }
     return CertificateSettings(
       files: files, passphrase: passphrase, algorithm: located(algorithm, section, .algorithm), keyID: keyID,
-      sendsChain: sendsChain, audience: audience)
+      sendsChain: sendsChain, audience: audience, claims: claims)
+  }
+
+  private mutating func assertionClaims(_ section: Section) -> AssertionClaims {
+    let scalars = values(section, .claims)
+    let path = section.path(.claims)
+    do throws(AssertionClaimsError) {
+      return try AssertionClaims(scalars.mapValues(\.text))
+    } catch {
+      let place = section[.claims]?.place ?? section.place
+      switch error {
+      case .tooMany: report(place, "\(path) has more than \(AssertionClaims.limit) claims")
+      case .name(let name): report(scalars[name]?.place ?? place, "\(path): a claim's name has 1 to 64 bytes")
+      case .reserved(let name):
+        report(
+          scalars[name]?.place ?? place, "\(path).\(name): each assertion has a value of its own for it; leave it out")
+      case .value(let name):
+        report(scalars[name]?.place ?? place, "\(path).\(name) has more than 1024 bytes")
+      }
+      return .none
+    }
   }
 
   /// A certificate that is shown in the TLS handshake.

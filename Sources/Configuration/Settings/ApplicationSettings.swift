@@ -28,6 +28,12 @@ package struct ApplicationSettings: Sendable, Hashable {
   package let redirectURI: RedirectURIChoice?
   /// Where its sign-ins come back to.
   package internal(set) var callback = CallbackPath.shared
+  /// The region in which its own tokens are requested; nil is the provider's global endpoint.
+  package internal(set) var region: AzureRegionChoice?
+  /// At which sign-in page people begin.
+  package internal(set) var domainHint: DomainHint?
+  /// Whether sign-ins ask for refresh tokens.
+  package internal(set) var hasOfflineAccess = true
 
   /// Whether it can prove that it is itself.
   package var isConfidential: Bool { credential != nil }
@@ -182,6 +188,8 @@ package struct CertificateSettings: Sendable, Equatable {
   package let sendsChain: Bool
   /// Whom assertions are for.
   package let audience: ClientAssertionAudience
+  /// What else assertions say.
+  package internal(set) var claims = AssertionClaims.none
   /// The key that names the file with the certificate.
   package var file: Located<String> {
     switch files {

@@ -63,6 +63,9 @@ extension Settings {
         ConfiguredValue(
           "applications.\(application.name).proxy", proxy?.description ?? "none",
           proxy?.variable.map { .variable($0) } ?? .standard))
+      if application.managedIdentity == nil {
+        values.append(ConfiguredValue("applications.\(application.name).offline_access", "true", .standard))
+      }
       let redirectURI: RedirectURIChoice = application.callback == .shared ? .shared : .own
       values.append(ConfiguredValue("applications.\(application.name).redirect_uri", redirectURI.rawValue, .standard))
     }

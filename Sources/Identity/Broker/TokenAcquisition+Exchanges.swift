@@ -14,8 +14,9 @@ extension TokenAcquisition {
     }
     let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)
     let agent = try await requests(metadata).tokens(for: .clientCredentials, scopes: exchange, claims: nil)
+    let hint = user.isGUID ? RoutingHint(object: user, tenant: metadata.realm) : RoutingHint(username: user)
     let reply = try await reply(
-      to: .userFederation(agent.accessToken, user: user), scopes: key.scopes, metadata)
+      to: .userFederation(agent.accessToken, user: user), scopes: key.scopes, about: hint, metadata)
     return value(reply, now(), metadata, account: nil)
   }
 
@@ -32,7 +33,8 @@ extension TokenAcquisition {
     switch grant {
     case .onBehalfOf, .jwtBearer:
       reply = try await self.reply(
-        to: .jwtBearer(assertion.token, isOnBehalfOf: grant == .onBehalfOf), scopes: key.scopes, metadata)
+        to: .jwtBearer(assertion.token, isOnBehalfOf: grant == .onBehalfOf), scopes: key.scopes,
+        about: grant == .onBehalfOf ? assertion.routingHint : nil, metadata)
     case .tokenExchange(let terms):
       reply = try await self.reply(
         to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
@@ -68,6 +70,18 @@ extension TokenAcquisition {
         subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
     } catch {
       throw .actor(error)
+    }
+  }
+}
+
+extension CallerAssertion {
+  /// Where its issuer, which gets it, keeps the account.
+  fileprivate var routingHint: RoutingHint? {
+    do throws(JWTFormatError) {
+      let claims = try SignedJWT(token.revealed()).claims
+      return RoutingHint(object: claims.object, tenant: claims.tenant)
+    } catch {
+      return nil  // It is no JWT, and says nothing.
     }
   }
 }

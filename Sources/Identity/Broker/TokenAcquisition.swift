@@ -129,8 +129,7 @@ struct TokenAcquisition: Sendable {
   }
 
   private func lookUp(realm: String?, _ report: inout Report) async -> CacheLookup {
-    let cached = await store.lookup(
-      for: key, realm: realm, now: now(), family: subscription.application.family)
+    let cached = await store.lookup(for: key, of: subscription.application, realm: realm, now: now())
     report.offered = cached.grant.refreshTokens.map(\.secret)
     return cached
   }
@@ -157,7 +156,7 @@ struct TokenAcquisition: Sendable {
     for token in ordered where !tried.contains(token.secret) {
       tried.append(token.secret)
       do throws(AcquisitionFailure) {
-        let reply = try await reply(redeeming: token, metadata)
+        let reply = try await reply(redeeming: token, of: account, metadata)
         return try await filed(reply, for: account, redeeming: token, metadata)
       } catch {
         guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
@@ -174,12 +173,13 @@ struct TokenAcquisition: Sendable {
   }
 
   private func reply(
-    redeeming token: HeldRefreshToken, _ metadata: ProviderMetadata
+    redeeming token: HeldRefreshToken, of account: CachedAccount, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
+    let hint = RoutingHint(homeAccountID: account.homeAccountID)
     var refusal = AcquisitionFailure.interaction(.noTokens)
     for scopes in token.scopesToRequest(key.scopes, at: key.authority) {
       do throws(AcquisitionFailure) {
-        return try await reply(to: .refreshToken(token.secret), scopes: scopes, metadata)
+        return try await reply(to: .refreshToken(token.secret), scopes: scopes, about: hint, metadata)
       } catch {
         guard key.authority.isStrictAboutScopes, case .token(let failure) = error, failure.isAboutScopes else {
           throw error
@@ -191,9 +191,10 @@ struct TokenAcquisition: Sendable {
   }
 
   func reply(
-    to grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
+    to grant: TokenGrant, scopes: ScopeSet, about account: RoutingHint? = nil, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    try await requests(metadata).tokens(for: grant, scopes: scopes, claims: key.claims, parameters: key.parameters)
+    try await requests(metadata).tokens(
+      for: grant, scopes: scopes, claims: key.claims, parameters: key.parameters, about: account)
   }
 
   func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
@@ -309,11 +310,14 @@ extension CacheStore {
   }
 
   /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
-  func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String?) async -> CacheLookup {
+  func lookup(
+    for key: AcquisitionKey, of application: Application, realm: String?, now: UnixTime
+  ) async -> CacheLookup {
     if let unfiled = CacheLookup.unfiled(key) { return unfiled }
     // First: what is read in between makes the answer better, not worse.
     let isBlind = blindness != nil
-    var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: family)
+    var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: application.family)
+    if !application.hasOfflineAccess, case .refreshTokens = cached.grant { cached.grant = .nothing(.noTokens) }
     if isBlind, case .nothing(let reason) = cached.grant, reason == .noAccount || reason == .noTokens {
       cached.grant = .unknown
     }

@@ -214,7 +214,7 @@ package actor TokenBroker {
     if key.subject.isCaller { return states[key] ?? TokenState(subscription: subscription) }
     let realm = await directory.knownRealm(for: subscription.application)
     let cached = await store.lookup(
-      for: key, realm: realm, now: surroundings.now(), family: subscription.application.family)
+      for: key, of: subscription.application, realm: realm, now: surroundings.now())
     // No suspension from here on: what was read is written.
     var state = states[key] ?? TokenState(subscription: subscription)
     let change = state.take(cached, now: surroundings.now(), jitter: surroundings.jitter)

@@ -11,7 +11,7 @@ public import Tokens
 public struct ApplicationCredential: Sendable {
   private enum Kind {
     case source(CredentialSource)
-    case certificate(SigningCertificate, keyID: String?, sendsChain: Bool)
+    case certificate(SigningCertificate, keyID: String?, sendsChain: Bool, AssertionClaims)
     case federated(FederatedTokenSource, audience: String?)
   }
 
@@ -43,28 +43,32 @@ public struct ApplicationCredential: Sendable {
   ///   - passphrase: of an encrypted key.
   ///   - keyID: the key's name at the provider (`kid`); nil: the certificate's thumbprint.
   ///   - sendsChain: whether the JWT contains the certificates (`x5c`).
-  /// - Throws: `certificate` where the files do not fit together, `file` where one cannot be read.
+  ///   - claims: what else the JWT says. None of `iss`, `sub`, `aud`, `exp`, `iat`, `nbf` and `jti`.
+  /// - Throws: `assertionClaims` where one cannot be added, `certificate` where the files do not fit together, `file`
+  ///   where one cannot be read.
   public static func certificate(
-    _ path: String, keyFile: String? = nil, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false
+    _ path: String, keyFile: String? = nil, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false,
+    claims: [String: String] = [:]
   ) throws(ClientApplicationError) -> ApplicationCredential {
     let (certificate, key) = (try contents(path), try contents(keyFile ?? path))
     return ApplicationCredential(
       .certificate(
         try loaded { () throws(SigningCertificateError) in
           try SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.plainBytes)
-        }, keyID: keyID, sendsChain: sendsChain))
+        }, keyID: keyID, sendsChain: sendsChain, try assertionClaims(claims)))
   }
 
   /// The same in a PKCS #12 archive (PFX).
   public static func archive(
-    _ path: String, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false
+    _ path: String, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false,
+    claims: [String: String] = [:]
   ) throws(ClientApplicationError) -> ApplicationCredential {
     let archive = try contents(path)
     return ApplicationCredential(
       .certificate(
         try loaded { () throws(SigningCertificateError) in
           try SigningCertificate(archive: archive, passphrase: passphrase?.plainBytes)
-        }, keyID: keyID, sendsChain: sendsChain))
+        }, keyID: keyID, sendsChain: sendsChain, try assertionClaims(claims)))
   }
 
   /// A token of a user-assigned identity of the machine (Azure), also in other tenants.
@@ -114,6 +118,16 @@ public struct ApplicationCredential: Sendable {
     }
   }
 
+  private static func assertionClaims(
+    _ claims: [String: String]
+  ) throws(ClientApplicationError) -> AssertionClaims {
+    do throws(AssertionClaimsError) {
+      return try AssertionClaims(claims)
+    } catch {
+      throw .assertionClaims(error)
+    }
+  }
+
   private static func contents(_ path: String) throws(ClientApplicationError) -> [UInt8] {
     do throws(FileReadError) {
       return try ReadableFile.contents(of: path, limit: 1 << 20)
@@ -134,11 +148,12 @@ public struct ApplicationCredential: Sendable {
         throw .scope(error)
       }
       return .federated(source, audience: audience)
-    case .certificate(let certificate, let keyID, let sendsChain):
+    case .certificate(let certificate, let keyID, let sendsChain, let claims):
       guard let algorithm = authority.assertionAlgorithm(among: certificate.algorithms) else {
         throw .certificate(.unusableKey(.wrongKeyKind))
       }
-      return .certificate(certificate, ClientAssertionForm(algorithm, keyID: keyID, sendsChain: sendsChain))
+      return .certificate(
+        certificate, ClientAssertionForm(algorithm, keyID: keyID, sendsChain: sendsChain, claims: claims))
     }
   }
 }
@@ -189,6 +204,8 @@ extension CredentialSource {
       case .provider: try await direct(request)
       case .machine: try await machine(request)
       case .federation: try await federation(request)
+      // The library's applications have no region.
+      case .region: throw .closed(host: request.url.host)
       }
     }
   }

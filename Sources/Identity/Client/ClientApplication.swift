@@ -48,17 +48,20 @@ extension ClientApplication {
   ///   - extraScopes: other APIs' scopes to consent to at once, so that silence suffices for their tokens.
   ///   - prompt: what the person is shown; nil leaves that to the provider.
   ///   - loginHint: the user name that the provider's page begins with.
+  ///   - domainHint: at whose sign-in page the person begins; Microsoft's providers alone have it.
   ///   - claims: what an API's challenge wants proved.
   ///   - timeout: how many seconds the person may take.
   ///   - present: brings the person to an address, such as by opening a browser.
   /// - Throws: `signIn`, with the reason; also where the account is signed in but the cache cannot be written.
   public func acquireTokenInteractive(
     scopes: [String], extraScopes: [String] = [], prompt: Prompt? = nil, loginHint: String? = nil,
-    claims: Claims? = nil, timeout: UInt64 = 300, present: @escaping @Sendable (String) async -> Void
+    domainHint: DomainHint? = nil, claims: Claims? = nil, timeout: UInt64 = 300,
+    present: @escaping @Sendable (String) async -> Void
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     var request = try base.signIn(scopes, extraScopes, claims)
     request.prompt = prompt
     request.loginHint = loginHint
+    request.domainHint = domainHint
     do throws(SignInError) {
       return try await InteractiveSignIn(
         request, store: base.cache, loop: base.loop, timeout: .seconds(timeout), now: base.surroundings.now

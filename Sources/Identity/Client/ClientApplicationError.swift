@@ -9,6 +9,8 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case trust(TLSConfigurationError)
   /// The certificate, or what it came in, cannot prove an application.
   case certificate(SigningCertificateError)
+  /// Claims that cannot be added to its assertions.
+  case assertionClaims(AssertionClaimsError)
   /// A file cannot be read.
   case file(path: String, FileReadError)
   /// There is no such identity here.
@@ -38,7 +40,8 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
     switch self {
     case .acquisition(let error): error.isInteractionRequired
     case .signIn(let error): error.isInteractionRequired
-    case .authority, .trust, .certificate, .file, .managedIdentity, .environment, .system, .scope, .accountScopes,
+    case .authority, .trust, .certificate, .assertionClaims, .file, .managedIdentity, .environment, .system, .scope,
+      .accountScopes,
       .applicationScopes, .parameter, .cache:
       false
     }
@@ -57,6 +60,7 @@ extension ClientApplicationError: CustomStringConvertible {
     case .authority(let error): "not an authority: \(error)"
     case .trust(let error): "the trusted certificates cannot be used: \(error)"
     case .certificate(let error): "the certificate cannot be used: \(error)"
+    case .assertionClaims(let error): "claims that cannot be added to assertions: \(error)"
     case .file(let path, let error): "cannot read \(path): \(error.description)"
     case .managedIdentity(let mistake): "no managed identity: \(mistake)"
     case .environment(let variable): "the environment's \(variable) is missing or cannot be used"

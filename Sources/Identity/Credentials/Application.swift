@@ -29,6 +29,12 @@ package struct Application: Sendable {
   package var family: String?
   /// Where its sign-ins come back to.
   package var callback = CallbackPath.shared
+  /// The region in which its own tokens are requested; nil is the provider's global endpoint.
+  package var region: AzureRegionChoice?
+  /// At which sign-in page people begin.
+  package var domainHint: DomainHint?
+  /// Whether sign-ins ask for refresh tokens. Where they do not, none is kept or used.
+  package var hasOfflineAccess = true
   /// SHA-256 of the certificate that its routes show to upstreams; nil where they show none of the application's.
   package var boundCertificate: [UInt8]?
   /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under

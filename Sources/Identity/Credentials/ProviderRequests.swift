@@ -22,15 +22,28 @@ struct ProviderRequests: Sendable {
 
   /// Requests tokens for a grant; once more where that is worth it and the grant may be sent twice.
   func tokens(
-    for grant: TokenGrant, scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none
+    for grant: TokenGrant, scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none,
+    about account: RoutingHint? = nil
   ) async throws(AcquisitionFailure) -> TokenReply {
-    try await proven { credential, placement throws(AcquisitionFailure) in
+    let region = await region(for: grant)
+    return try await proven { credential, placement throws(AcquisitionFailure) in
       var request = TokenRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
         scopes: scopes, claims: claims, parameters: parameters)
       request.showsCertificate = application.showsCertificate
+      (request.routingHint, request.region) = (account, region)
       guard grant.isRepeatable else { return try await send(request) }
       return try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in try await send(request) }
+    }
+  }
+
+  /// The region whose endpoint is asked. MSAL's regional endpoints serve applications themselves, and no people.
+  private func region(for grant: TokenGrant) async -> AzureRegion? {
+    guard grant == .clientCredentials, !application.showsCertificate else { return nil }
+    switch application.region {
+    case nil: return nil
+    case .named(let region): return region
+    case .discovered: return await application.authentication.region.region(by: application.fetch, now: now)
     }
   }
 
@@ -195,9 +208,14 @@ package final class ClientAuthenticationMemory: Sendable {
   private let accepted = Locked<[Name: ClientSecretPlacement]>([:])
   /// The tokens of other issuers that prove applications.
   let federatedTokens = FederatedTokens()
+  /// The machine's region.
+  let region: AzureRegionDiscovery
 
   /// Nothing known yet.
-  package init() {}
+  /// - Parameter record: takes what came of asking for the machine's region.
+  package init(record: @escaping @Sendable (AzureRegionDiscovery.Outcome) -> Void = { _ in }) {
+    region = AzureRegionDiscovery(record)
+  }
 
   subscript(_ application: Application) -> ClientSecretPlacement? {
     get { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] } }

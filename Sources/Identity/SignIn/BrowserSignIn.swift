@@ -31,6 +31,10 @@ package struct BrowserSignIn: Sendable {
   ) throws(SignInError) {
     guard let endpoint = metadata.authorizationEndpoint else { throw .unsupported(.browser) }
     let request = exchange.request
+    let authority = request.application.authority
+    if request.prompt == .create, !authority.canCreateAccounts(metadata) { throw .unsupported(.registration) }
+    let domainHint = request.domainHint ?? request.application.domainHint
+    if domainHint != nil, !authority.takesDomainHints { throw .unsupported(.domainHint) }
     session = try Self.session()
     self.exchange = exchange
     self.metadata = metadata
@@ -42,6 +46,7 @@ package struct BrowserSignIn: Sendable {
     address.claims = request.mergedClaims
     address.prompt = request.prompt
     address.loginHint = request.loginHint
+    address.domainHint = domainHint
     address.maxAge = request.maxAge
     address.authenticationContexts = request.authenticationContexts
     address.parameters = request.parameters
@@ -73,13 +78,13 @@ package struct BrowserSignIn: Sendable {
 
   /// Takes what the browser brought (a redirect's query) for tokens, believes the ID token, and files everything.
   package func finish(query: [UInt8]) async throws(SignInError) -> AuthenticationResult {
-    let code: Secret
+    let reply: AuthorizationReply
     do throws(AuthorizationReplyError) {
-      code = try reply(query).code
+      reply = try self.reply(query)
     } catch {
       throw SignInError(error)
     }
-    return try await file(try await prove(code))
+    return try await file(try await prove(reply))
   }
 
   /// What people call the application.
@@ -88,11 +93,13 @@ package struct BrowserSignIn: Sendable {
   var purpose: String? { exchange.request.purpose }
 
   /// Takes a code for tokens and believes the ID token. Nothing is kept yet.
-  func prove(_ code: Secret) async throws(SignInError) -> ProvenSignIn {
-    let grant = TokenGrant.authorizationCode(code, redirectURI: redirectURI, verifier: session.proof.verifier)
+  func prove(_ answer: AuthorizationReply) async throws(SignInError) -> ProvenSignIn {
+    let grant = TokenGrant.authorizationCode(
+      answer.code, redirectURI: redirectURI, verifier: session.proof.verifier)
     let reply: TokenReply
     do throws(AcquisitionFailure) {
-      reply = try await exchange.redeem(grant, scopes: exchange.request.scopes, metadata)
+      reply = try await exchange.redeem(
+        grant, scopes: exchange.request.scopes, about: answer.accountHint, metadata)
     } catch {
       throw exchange.failure(error)
     }

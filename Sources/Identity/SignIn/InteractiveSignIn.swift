@@ -172,9 +172,9 @@ package struct InteractiveSignIn: Sendable {
 
     /// What is no answer to this sign-in changes nothing: any program can send it.
     private func answer(_ form: [UInt8]) async -> LoopbackHandler.Verdict {
-      let code: Secret
+      let reply: AuthorizationReply
       do throws(AuthorizationReplyError) {
-        code = try signIn.reply(form).code
+        reply = try signIn.reply(form)
       } catch {
         switch error {
         case .state, .malformed: return .show(.wrongAnswer)
@@ -184,7 +184,7 @@ package struct InteractiveSignIn: Sendable {
       guard state.withLock({ $0.rule.takesAnswer() }) else { return .show(.answeredBefore) }
       let proven: ProvenSignIn
       do throws(SignInError) {
-        proven = try await signIn.prove(code)
+        proven = try await signIn.prove(reply)
       } catch {
         return end(.failure(error), .failed)
       }

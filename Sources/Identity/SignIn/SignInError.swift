@@ -6,6 +6,10 @@ public enum SignInError: Error, Sendable, Hashable {
   /// A way to sign in that a provider may lack.
   public enum Way: Sendable, Hashable {
     case browser, deviceCode
+    /// Creating an account (`prompt=create`).
+    case registration
+    /// Beginning at the page of a domain.
+    case domainHint
   }
 
   /// Why an ID token is not believed.
@@ -70,6 +74,9 @@ extension SignInError {
     case .provider(let error): "\(error.reason): \(error.detail)"
     case .unsupported(.browser): "the identity provider's metadata names no authorization_endpoint to sign in at"
     case .unsupported(.deviceCode): "the identity provider's metadata names no device_authorization_endpoint"
+    case .unsupported(.registration):
+      "the identity provider does not offer to create an account: its prompt_values_supported does not list 'create'"
+    case .unsupported(.domainHint): "the identity provider knows no domain_hint, which is Microsoft's own"
     case .refused(let reply): "the identity provider refuses the sign-in: \(reply.detail)"
     case .declined(let reply): "the sign-in was declined: \(reply.detail)"
     case .answer(.state):

@@ -26,7 +26,9 @@ struct SignInExchange {
 
   func metadata() async throws(SignInError) -> ProviderMetadata {
     do throws(AcquisitionFailure) {
-      return try await directory.metadata(for: application)
+      var metadata = try await directory.metadata(for: application)
+      if !application.hasOfflineAccess { metadata.offlineAccess = .declined }
+      return metadata
     } catch {
       throw failure(error)
     }
@@ -34,10 +36,13 @@ struct SignInExchange {
 
   /// Asks for tokens, once: a request whose answer is lost may have used the grant up.
   func redeem(
-    _ grant: TokenGrant, scopes: ScopeSet, _ metadata: ProviderMetadata
+    _ grant: TokenGrant, scopes: ScopeSet, about account: RoutingHint? = nil, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
-    try await requests(metadata).tokens(
-      for: grant, scopes: scopes, claims: request.mergedClaims, parameters: request.parameters)
+    var reply = try await requests(metadata).tokens(
+      for: grant, scopes: scopes, claims: request.mergedClaims, parameters: request.parameters, about: account)
+    // Some providers give one unasked.
+    if !application.hasOfflineAccess { reply.refreshToken = nil }
+    return reply
   }
 
   func requests(_ metadata: ProviderMetadata) -> ProviderRequests {

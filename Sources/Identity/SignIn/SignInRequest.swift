@@ -18,6 +18,8 @@ package struct SignInRequest: Sendable {
   package var prompt: Prompt?
   /// Who is expected. Device codes have no hint.
   package var loginHint: String?
+  /// At which sign-in page they begin, where it is another one than the application's. Device codes have no hint.
+  package var domainHint: DomainHint?
   /// Seconds for which an earlier sign-in still counts. Device codes have no such limit.
   package var maxAge: Int64?
   /// Authentication contexts to satisfy, most wanted first (RFC 9470). Device codes have none.

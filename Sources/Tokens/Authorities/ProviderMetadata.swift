@@ -49,8 +49,10 @@ package struct ProviderMetadata: Sendable, Hashable {
   package let requiresPushedAuthorization: Bool
   /// Whether a code is of use only to who began the sign-in (PKCE with S256, RFC 7636).
   package let supportsPKCE: Bool
+  /// The prompts that the provider knows (`prompt_values_supported`); nil where it does not say.
+  package let prompts: Set<String>?
   /// How a sign-in asks for a refresh token.
-  package let offlineAccess: OfflineAccess
+  package var offlineAccess: OfflineAccess
   private let endpoints: [ProviderEndpoint: HTTPURL]
   /// The same for applications that show a certificate (RFC 8705 §5).
   private let mutualTLSAliases: [ProviderEndpoint: HTTPURL]
@@ -71,6 +73,7 @@ package struct ProviderMetadata: Sendable, Hashable {
     namesIssuerInReplies = members["authorization_response_iss_parameter_supported"] == .bool(true)
     requiresPushedAuthorization = members["require_pushed_authorization_requests"] == .bool(true)
     supportsPKCE = members.texts("code_challenge_methods_supported").contains("S256")
+    prompts = members["prompt_values_supported"].map { _ in Set(members.texts("prompt_values_supported")) }
     offlineAccess = OfflineAccess(issuer: issuer)
     let methods = members["token_endpoint_auth_methods_supported"]
     secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
@@ -134,6 +137,8 @@ package enum OfflineAccess: Sendable, Hashable {
   /// By `access_type=offline`, and a consent each time: Google refuses the scope, and gives a refresh token with the
   /// consent alone.
   case parameter
+  /// Not at all: the application is not to outlive its access tokens.
+  case declined
 
   /// What the provider of this name expects.
   init(issuer: String) {
@@ -146,7 +151,7 @@ extension ScopeSet {
   package func decorated(_ offlineAccess: OfflineAccess) -> ScopeSet {
     switch offlineAccess {
     case .scope: decorated
-    case .parameter: decorated.filtered { $0 != "offline_access" }
+    case .parameter, .declined: decorated.filtered { $0 != "offline_access" }
     }
   }
 }

@@ -17,7 +17,7 @@ package struct TokenReply: Sendable {
   /// `Bearer`, in the provider's spelling.
   package let tokenType: String
   /// A refresh token; a reply without one leaves the old one valid.
-  package let refreshToken: Secret?
+  package var refreshToken: Secret?
   /// An ID token, as it was sent and not yet believed.
   package let idToken: Secret?
   /// Whose tokens these are.

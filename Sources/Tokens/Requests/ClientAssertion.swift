@@ -37,15 +37,18 @@ package struct ClientAssertionForm: Sendable, Hashable {
   package var sendsChain: Bool
   /// Whom they are for.
   package var audience: ClientAssertionAudience
+  /// What else they say.
+  package var claims: AssertionClaims
 
   package init(
     _ algorithm: ClientAssertionAlgorithm, keyID: String? = nil, sendsChain: Bool = false,
-    audience: ClientAssertionAudience = .tokenEndpoint
+    audience: ClientAssertionAudience = .tokenEndpoint, claims: AssertionClaims = .none
   ) {
     self.algorithm = algorithm
     self.keyID = keyID
     self.sendsChain = sendsChain
     self.audience = audience
+    self.claims = claims
   }
 }
 
@@ -95,10 +98,11 @@ package struct ClientAssertion: Sendable {
       case .tokenEndpoint: metadata.tokenEndpoint.description
       case .issuer: metadata.issuer
       }
-    claims = .object([
+    let own: [String: JSONValue] = [
       "aud": .string(audience), "iss": .string(clientID), "sub": .string(clientID), "jti": .string(id),
       "nbf": .integer(now.seconds), "iat": .integer(now.seconds), "exp": .integer(now.seconds + Self.lifetime),
-    ])
+    ]
+    claims = .object(form.claims.all.mapValues(JSONValue.string).merging(own) { $1 })
   }
 
   /// What is signed (RFC 7515 §5.1).

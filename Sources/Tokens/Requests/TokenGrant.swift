@@ -45,6 +45,15 @@ package enum TokenGrant: Sendable, Equatable {
     }
   }
 
+  /// Whether it is for a person at a provider that tells who that is (`client_info`).
+  var isForPerson: Bool {
+    switch self {
+    case .jwtBearer(_, let isOnBehalfOf): isOnBehalfOf
+    case .userFederation, .authorizationCode, .deviceCode, .refreshToken: true
+    case .clientCredentials, .tokenExchange: false
+    }
+  }
+
   /// Whether the tokens are of a person who signs in here, and filed with the account.
   package var isForAccount: Bool {
     switch self {

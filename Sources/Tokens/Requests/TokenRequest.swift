@@ -22,6 +22,10 @@ package struct TokenRequest: Sendable {
   package var claims: Claims?
   /// What a route adds.
   package var parameters: TokenParameters
+  /// The account that the grant is about; sent to Entra alone.
+  package var routingHint: RoutingHint?
+  /// The region whose endpoint serves the application itself.
+  package var region: AzureRegion?
 
   /// A request of these parts.
   /// - Parameter placement: nil is the provider's first.
@@ -45,7 +49,9 @@ package struct TokenRequest: Sendable {
 
   /// Where the request is posted to.
   package var endpoint: HTTPURL {
-    metadata.url(of: .token, showingCertificate: showsCertificate) ?? metadata.tokenEndpoint
+    let url = metadata.url(of: .token, showingCertificate: showsCertificate) ?? metadata.tokenEndpoint
+    guard let region, grant == .clientCredentials else { return url }
+    return url.regional(region) ?? url
   }
 
   private var decorated: ScopeSet { scopes.decorated(metadata.offlineAccess) }
@@ -57,7 +63,8 @@ package struct TokenRequest: Sendable {
   /// The form. It holds the secret unless that is in `fields`, and the code or token that is offered.
   ///
   /// A person's scopes are decorated (`ScopeSet.decorated`) and `client_info` is asked for, which says who the account
-  /// is; every MSAL does so with every provider. Neither means anything to an application without a person. A device
+  /// is; every MSAL does so with every provider, and for a person whom another token names, too. Neither means anything
+  /// to an application without a person. A device
   /// code was asked for with its scopes, so scopes are named only where the token is to be for fewer than those. A
   /// refresh request names the scopes as they are given: which of the reserved ones were granted is
   /// `HeldRefreshToken.scopesToRequest`'s to know.
@@ -94,7 +101,7 @@ package struct TokenRequest: Sendable {
       if !scopes.isEmpty { form.append("scope", scopes.description) }
       form.append("requested_token_use", "on_behalf_of")
     }
-    if grant.isForAccount { form.append("client_info", "1") }
+    if grant.isForPerson { form.append("client_info", "1") }
     if let claims { form.append("claims", claims.text) }
     form.append(parameters)
     authentication.end(&form)
@@ -102,5 +109,8 @@ package struct TokenRequest: Sendable {
   }
 
   /// The request's fields beside `content-type`, names in lower case.
-  package var fields: [(name: String, value: String)] { authentication.fields }
+  package var fields: [(name: String, value: String)] {
+    guard let routingHint, endpoint.takesRoutingHints else { return authentication.fields }
+    return authentication.fields + [("x-anchormailbox", routingHint.text)]
+  }
 }

@@ -24,6 +24,8 @@ public enum AuthorizationReplyError: Error, Sendable, Hashable {
 package struct AuthorizationReply: Sendable {
   /// Good for one token request.
   package let code: Secret
+  /// The account, as `client_info` of Entra's answers names it. Nothing proves it.
+  package let accountHint: RoutingHint?
 
   /// Reads a redirect's query or a posted form.
   /// - Parameters:
@@ -50,6 +52,8 @@ package struct AuthorizationReply: Sendable {
     }
     guard let code = form["code"] else { throw .withoutCode }
     self.code = Secret(code)
+    let identity = AccountIdentity(clientInfo: form["client_info"], idToken: nil)
+    accountHint = RoutingHint(homeAccountID: identity.homeAccountID)
   }
 }
 

@@ -31,6 +31,8 @@ package struct AuthorizationRequest: Sendable {
   package var prompt: Prompt?
   /// Who is expected.
   package var loginHint: String?
+  /// At which sign-in page a person begins.
+  package var domainHint: DomainHint?
   /// Claims and capabilities, merged.
   package var claims: Claims?
   /// Seconds for which an earlier sign-in still counts.
@@ -87,6 +89,10 @@ package struct AuthorizationRequest: Sendable {
     query.append("nonce", session.nonce)
     query.append("client_info", "1")
     if let loginHint { query.append("login_hint", loginHint) }
+    if endpoint.takesRoutingHints, let hint = loginHint.flatMap({ RoutingHint(username: $0) }) {
+      query.append(RoutingHint.parameter, hint.text)
+    }
+    if let domainHint { query.append("domain_hint", domainHint.text) }
     if let prompts { query.append("prompt", prompts) }
     if offlineAccess == .parameter { query.append("access_type", "offline") }
     if let maxAge { query.append("max_age", "\(maxAge)") }
@@ -101,5 +107,38 @@ package struct AuthorizationRequest: Sendable {
   private var prompts: String? {
     guard offlineAccess == .parameter, prompt != Prompt.none, prompt != .consent else { return prompt?.rawValue }
     return [prompt?.rawValue, Prompt.consent.rawValue].compactMap(\.self).joined(separator: " ")
+  }
+}
+
+/// At which sign-in page people of Microsoft's providers begin: a domain of theirs, `organizations` or `consumers`, or
+/// of B2C the name of a provider behind it.
+public struct DomainHint: Sendable, Hashable {
+  package let text: String
+
+  /// A hint; nil for a text with another character than letters, digits, `-`, `.` and `_`.
+  public init?(_ text: String) {
+    let isName = text.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    guard isName, (1...253).contains(text.utf8.count) else { return nil }
+    self.text = text
+  }
+}
+
+extension Authority {
+  /// Whether it reads `domain_hint`, which is Microsoft's own.
+  package var takesDomainHints: Bool { kind != .issuer }
+
+  /// Whether it lets people create an account at a sign-in (OpenID Connect's `prompt=create`): it says so, or it is
+  /// Entra, whose metadata say nothing of prompts.
+  package func canCreateAccounts(_ metadata: ProviderMetadata) -> Bool {
+    if let known = metadata.prompts { return known.contains(Prompt.create.rawValue) }
+    return switch kind {
+    case .entra, .ciam: true
+    case .adfs, .b2c, .issuer: false
+    }
   }
 }

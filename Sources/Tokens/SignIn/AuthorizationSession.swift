@@ -74,6 +74,8 @@ public enum Prompt: String, Sendable, Hashable, CaseIterable {
   case consent
   /// Sign in again, even if a person is signed in.
   case login
+  /// Create an account (OpenID Connect Prompt Create 1.0). Not every provider can.
+  case create
   /// Show nothing: answer or fail at once.
   case none
 }

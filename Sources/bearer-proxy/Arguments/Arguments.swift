@@ -175,6 +175,12 @@ struct Arguments {
         throw .badValue(source: claims.source, value: claims.text, expected: "a JSON object of at most 16 KiB")
       }
     }
+    if let hint = value(.domainHint) {
+      guard let domain = DomainHint(hint.text) else {
+        throw .badValue(source: hint.source, value: hint.text, expected: "a domain, organizations or consumers")
+      }
+      options.domainHint = domain
+    }
     options.redirect = try redirect()
     if let timeout = value(.timeout) {
       guard let span = parsedDuration(timeout.text), span >= .seconds(1), span <= .seconds(3600) else {
@@ -198,7 +204,7 @@ struct Arguments {
     guard given.contains(.deviceCode) else {
       return .browser(prompt: try choice(.prompt), hint: value(.loginHint)?.text)
     }
-    for option in [Option.prompt, .loginHint, .timeout, .port, .redirectURI] where given.contains(option) {
+    for option in [Option.prompt, .loginHint, .domainHint, .timeout, .port, .redirectURI] where given.contains(option) {
       throw .together(.deviceCode, option)
     }
     return .deviceCode

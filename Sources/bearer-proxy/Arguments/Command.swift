@@ -146,6 +146,8 @@ struct LoginOptions: Equatable {
   var target: Target
   /// Where.
   var way = Way.browser(prompt: nil, hint: nil)
+  /// At which sign-in page the person begins.
+  var domainHint: DomainHint?
   /// What else is consented to.
   var extraScopes = ScopeSet.none
   /// What else is to be proved.

@@ -26,8 +26,8 @@ enum CommandName: String, CaseIterable {
     case .check: [.config, .live, .route, .probe, .json]
     case .login:
       [
-        .config, .application, .route, .deviceCode, .prompt, .loginHint, .extraScope, .claims, .timeout, .port,
-        .redirectURI,
+        .config, .application, .route, .deviceCode, .prompt, .loginHint, .domainHint, .extraScope, .claims, .timeout,
+        .port, .redirectURI,
       ]
     case .accounts: [.config, .json]
     case .logout: [.config, .account, .application, .revoke]
@@ -76,6 +76,7 @@ enum Option: String, CaseIterable {
   case deviceCode = "device-code"
   case prompt
   case loginHint = "login-hint"
+  case domainHint = "domain-hint"
   case extraScope = "extra-scope"
   case claims
   case timeout
@@ -107,6 +108,7 @@ enum Option: String, CaseIterable {
     case .application: "NAME"
     case .prompt: "PROMPT"
     case .loginHint: "USERNAME"
+    case .domainHint: "DOMAIN"
     case .extraScope: "SCOPE"
     case .claims: "JSON"
     case .timeout: "TIME"
@@ -142,8 +144,8 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .json, .reveal, .revoke, .application, .deviceCode, .prompt, .loginHint, .extraScope, .claims,
-      .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .help:
+    case .route, .json, .reveal, .revoke, .application, .deviceCode, .prompt, .loginHint, .domainHint,
+      .extraScope, .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .help:
       nil
     }
   }

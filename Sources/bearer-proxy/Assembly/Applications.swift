@@ -23,6 +23,9 @@ extension Application {
     secretPlacement = settings.clientAuthentication
     family = settings.usesFamilyTokens ? AzureCLI.family : nil
     callback = settings.callback
+    region = settings.region
+    domainHint = settings.domainHint
+    hasOfflineAccess = settings.hasOfflineAccess
   }
 
   /// The application for work on the cache alone: its provider is out of reach.
@@ -229,17 +232,23 @@ struct Providers {
     func outward(_ tls: TLSContext?) -> Fetch { fetcher.bound(tls: tls) { url in choice.proxy(for: url) } }
     let direct = traced(outward(contexts[application.name]))
     let provider = application.tokenProxy.map { binding($0, tokenProxies[application.name], direct) } ?? direct
-    guard let endpoint = application.proofEndpoint else { return provider }
-    let machine = traced(self.machine(endpoint, machines[application.name]))
+    let endpoint = application.proofEndpoint
+    guard endpoint != nil || application.region == .discovered else { return provider }
+    let machine = endpoint.map { traced(self.machine($0, machines[application.name])) } ?? Application.offline
     let federation = traced(outward(federation))
+    let region = Self.metadataService.map { fetcher.bound(to: $0, timeout: .seconds(2)) } ?? Application.offline
     return { request throws(FetchError) in
       switch request.destination {
       case .provider: try await provider(request)
       case .machine: try await machine(request)
       case .federation: try await federation(request)
+      case .region: try await region(request)
       }
     }
   }
+
+  /// Azure's, for the machine's region: 169.254.169.254.
+  private static let metadataService = SocketAddress(literal: "169.254.169.254", port: 80)
 
   /// Sends token requests to the proxy of an AKS identity binding, and everything else to the provider.
   private func binding(_ settings: TokenProxySettings, _ tls: TLSContext?, _ direct: @escaping Fetch) -> Fetch {

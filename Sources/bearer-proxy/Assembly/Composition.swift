@@ -183,6 +183,7 @@ struct Composition {
     self.advisors = advisors
     cacheCondition = condition
     cachePlace = cache.place ?? ""
+    authentication = ClientAuthenticationMemory { $0.write(to: log) }
     reloads = ReloadHistory(ReloadReport(inForceSince: .now))
     countReload(nil)
   }
@@ -290,7 +291,7 @@ struct Composition {
     return plan
   }
 
-  private let authentication = ClientAuthenticationMemory()
+  private let authentication: ClientAuthenticationMemory
 
   /// Counts what became of a reload; nil is the start.
   func countReload(_ outcome: ReloadReport.Outcome?) {

@@ -131,7 +131,8 @@ private struct SigningCertificateLoader {
       credential: .certificate(
         certificate,
         ClientAssertionForm(
-          algorithm, keyID: settings.keyID, sendsChain: settings.sendsChain, audience: settings.audience)))
+          algorithm, keyID: settings.keyID, sendsChain: settings.sendsChain, audience: settings.audience,
+          claims: settings.claims)))
   }
 
   private mutating func certificate(_ settings: CertificateSettings) -> SigningCertificate? {

@@ -67,6 +67,7 @@ struct LoginCommand {
     request.expectedAccount = expectation.account
     request.loginHint = expectation.hint
     request.prompt = expectation.prompt
+    request.domainHint = options.domainHint
     if expectation.isOpen { request.confirmation = confirmation(shown, people, at: context.terminal) }
     let remembered = await RememberedRequirement(options.target, plan, request.application, store, now: context.now)
     if let remembered {
@@ -133,7 +134,8 @@ struct LoginCommand {
   private func canRefresh(
     _ result: AuthenticationResult, _ application: Application, _ store: CacheStore
   ) async -> Bool {
-    await SignedInAccounts(application, store: store).accounts().contains { known in
+    guard application.hasOfflineAccess else { return false }
+    return await SignedInAccounts(application, store: store).accounts().contains { known in
       known.canRefresh && known.account.homeAccountID == result.account?.homeAccountID
     }
   }

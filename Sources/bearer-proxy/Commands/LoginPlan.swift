@@ -134,7 +134,7 @@ struct LoginExpectation: Equatable {
       let known = people.first { $0.isCalled(named) }
       // An id says nothing to a provider's page.
       self.hint = hint ?? known.flatMap(Self.hint) ?? (named.contains("@") ? named : nil)
-    } else if hint == nil, prompt != .selectAccount, people.count == 1 {
+    } else if hint == nil, prompt != .selectAccount, prompt != .create, people.count == 1 {
       account = people[0].homeAccountID
       self.hint = Self.hint(people[0])
     } else {

@@ -75,6 +75,9 @@ extension SignInError {
     case .provider(.unusableMetadata): words = "Check the authority of \(place)."
     case .unsupported(.browser): words = "Try --device-code."
     case .unsupported(.deviceCode): words = "Sign in without --device-code, on a machine with a browser."
+    case .unsupported(.registration):
+      words = "Create the account at the provider first, then sign in without --prompt create."
+    case .unsupported(.domainHint): words = "Sign in without --domain-hint."
     case .timedOut:
       words =
         "If the browser showed an error, look there: client_id of \(place) needs the redirect URI \(redirect) at the "

@@ -12,6 +12,8 @@ struct FlowRecording {
     var url: String
     /// The form's members; nil for a GET.
     var form: [String: String]?
+    /// The `X-AnchorMailbox` field.
+    var anchor: String?
     /// nil where the network failed.
     var status: Int?
     var retryAfter: String?
@@ -72,7 +74,7 @@ struct FlowRecording {
       return Exchange(
         url: exchange["url"]?.text ?? "",
         form: exchange["method"]?.text == "POST" ? exchange["form"]?.members?.compactMapValues(\.text) : nil,
-        status: reply["status"]?.seconds.map(Int.init),
+        anchor: exchange["headers"]?.members?["X-AnchorMailbox"]?.text, status: reply["status"]?.seconds.map(Int.init),
         retryAfter: reply["headers"]?.members?["Retry-After"]?.text, body: reply["body"]?.text ?? "")
     }
   }

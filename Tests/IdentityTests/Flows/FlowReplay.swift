@@ -27,6 +27,8 @@ final class FlowReplay {
     var forms: [[String: String]]
     /// Where they were posted to.
     var endpoints: [String]
+    /// The account that each named as Entra's gateway reads it.
+    var anchors: [String?]
     /// Why a caller has to come in, where that is the answer.
     var required: InteractionRequired?
     /// How the cache differs from the recorded one: `RefreshToken-` for an entry that is only there, `RefreshToken+`
@@ -87,7 +89,7 @@ final class FlowReplay {
     await provider.script(script)
     let subscription = try subscription(index, family: family)
     let before = provider.finished.count
-    var outcome = Outcome(answer: .unavailable, forms: [], endpoints: [], cacheDifferences: [])
+    var outcome = Outcome(answer: .unavailable, forms: [], endpoints: [], anchors: [], cacheDifferences: [])
     do throws(AcquisitionError) {
       let value =
         forced ? try await broker.renewedBearer(for: subscription) : try await broker.bearer(for: subscription)
@@ -107,6 +109,7 @@ final class FlowReplay {
     let requests = await provider.takeRequests()
     outcome.forms = requests.map { Self.comparable($0.form) }
     outcome.endpoints = requests.map(\.url)
+    outcome.anchors = requests.map(\.anchor)
     outcome.cacheDifferences = Self.differences(
       await document().text(), from: call.cacheAfter.canonicalText(), now: call.now)
     return outcome

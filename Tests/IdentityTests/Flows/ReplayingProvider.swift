@@ -13,6 +13,7 @@ actor ReplayingProvider {
   struct Request {
     var url: String
     var form: [String: String]
+    var anchor: String?
   }
 
   private let metadata: [String: String]
@@ -50,7 +51,10 @@ actor ReplayingProvider {
       #expect(metadata[url] != nil, "metadata was never recorded at \(url)")
       return .json(200, metadata[url] ?? "{}")
     }
-    requests.append(Request(url: url, form: Self.members(ofForm: body)))
+    requests.append(
+      Request(
+        url: url, form: Self.members(ofForm: body),
+        anchor: request.fields.first { $0.name == "x-anchormailbox" }?.value))
     #expect(!answers.isEmpty, "one request more than there are answers")
     return answers.isEmpty ? .json(500, "") : answers.removeFirst()
   }

@@ -27,6 +27,7 @@ struct SilentFlowTests {
     let aging = try await flow.call(0)
     #expect(aging.answer == .token("AT-aging") && flow.recording.calls[0].token == "AT-new")
     #expect(aging.forms == flow.recordedForms(0) && aging.cacheDifferences.isEmpty)
+    #expect(aging.anchors == flow.recording.calls[0].posts.map(\.anchor) && aging.anchors.first ?? nil != nil)
     #expect(try await flow.call(0, answers: []).answer == .token("AT-new"))
   }
 

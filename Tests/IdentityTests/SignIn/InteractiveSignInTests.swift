@@ -122,6 +122,49 @@ import Tokens
     #expect(form["claims"] == #"{"access_token":{"nbf":{"essential":true},"xms_cc":{"values":["cp1"]}}}"#)
   }
 
+  @Test func `without offline access no refresh token is asked for, and one that comes is not kept`() async throws {
+    _ = try await signIn {
+      $0.application.hasOfflineAccess = false
+    } browser: { asked in
+      #expect(asked.asked["scope"] == "api://orders/read openid profile")
+      try await asked.bring("code=C&state=\(asked.state)")
+    }
+    #expect(await provider.forms.first?["scope"] == "api://orders/read openid profile")
+    let people = await SignedInAccounts(try await provider.application(), store: store).accounts()
+    #expect(people.map(\.canRefresh) == [false])
+    #expect(await store.snapshot()[.refreshToken].isEmpty)
+  }
+
+  @Test func `an account is created where the provider offers that, and nowhere else`() async throws {
+    await provider.change { $0.prompts = ["none", "create"] }
+    _ = try await signIn {
+      $0.prompt = .create
+    } browser: { asked in
+      #expect(asked.asked["prompt"] == "create")
+      try await asked.bring("code=C&state=\(asked.state)")
+    }
+    for prompts in [nil, ["none", "login"]] as [[String]?] {
+      await provider.change { $0.prompts = prompts }
+      await #expect(throws: SignInError.unsupported(.registration)) {
+        _ = try await signIn {
+          $0.prompt = .create
+        } browser: { _ in
+          Issue.record("no browser is opened")
+        }
+      }
+    }
+  }
+
+  @Test func `an issuer that knows no domain_hint is not sent one`() async throws {
+    await #expect(throws: SignInError.unsupported(.domainHint)) {
+      _ = try await signIn {
+        $0.domainHint = DomainHint("contoso.com")
+      } browser: { _ in
+        Issue.record("no browser is opened")
+      }
+    }
+  }
+
   @Test func `two sign-ins share no state, nonce or challenge`() async throws {
     let seen = Locked<[String]>([])
     for _ in 0..<2 {

@@ -30,6 +30,7 @@ actor SignInProvider {
     var flaw: Flaw?
     var responseModes = ["query"]
     var hasAuthorization = true
+    var prompts: [String]?
     var namesIssuer = false
     var hasDeviceCodes = true
     var keys = 200
@@ -111,6 +112,7 @@ actor SignInProvider {
       "jwks_uri": .string("https://id.example/keys"),
       "response_modes_supported": .array(habits.responseModes.map(JSONValue.string)),
     ]
+    members["prompt_values_supported"] = habits.prompts.map { .array($0.map(JSONValue.string)) }
     if habits.namesIssuer { members["authorization_response_iss_parameter_supported"] = .bool(true) }
     if habits.hasAuthorization { members["authorization_endpoint"] = .string("https://id.example/authorize") }
     if habits.hasDeviceCodes { members["device_authorization_endpoint"] = .string("https://id.example/device") }

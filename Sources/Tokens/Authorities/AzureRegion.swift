@@ -1,0 +1,53 @@
+// The regional token endpoints of Microsoft Entra, which serve an application's own tokens. Finding out the machine's
+// region is Identity's.
+
+package import HTTP
+
+/// A region of Azure, by its name in host names.
+package struct AzureRegion: Sendable, Hashable {
+  package let name: String
+
+  /// The region of this name; nil for a text that is no label of a host name (MSAL's rule).
+  package init?(_ name: String) {
+    let bytes = Array(name.utf8)
+    guard (1...63).contains(bytes.count), bytes[0].isLetter, bytes[bytes.count - 1] != UInt8(ascii: "-"),
+      bytes.allSatisfy({ $0.isLetter || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") })
+    else { return nil }
+    self.name = name
+  }
+}
+
+/// Which region an application's own tokens are requested in.
+package enum AzureRegionChoice: Sendable, Hashable {
+  case named(AzureRegion)
+  /// That of the machine, where it can be found out.
+  case discovered
+
+  /// What App Service and Functions say of the machine.
+  package static let variable = "REGION_NAME"
+
+  /// The machine's, which the environment may name: `West US 2` is `westus2` (MSAL for .NET's rule).
+  package static func automatic(environment: [String: String]) -> AzureRegionChoice {
+    let name = environment[variable]?.filter { $0 != " " }.lowercased()
+    return name.flatMap { AzureRegion($0) }.map { .named($0) } ?? .discovered
+  }
+}
+
+extension HTTPURL {
+  /// The same endpoint in a region (MSAL's rule); nil for a host that is none of Entra's central ones.
+  package func regional(_ region: AzureRegion) -> HTTPURL? {
+    guard let cloud = EntraCloud(host: host) else { return nil }
+    var url = self
+    url.host = "\(region.name).\(cloud == .global ? "login.microsoft.com" : host)"
+    return url
+  }
+}
+
+extension Authority {
+  /// Whether it is at a host with regional endpoints.
+  package var hasRegions: Bool { EntraCloud(host: url.host) != nil && url.scheme == .https }
+}
+
+extension UInt8 {
+  fileprivate var isLetter: Bool { (0x61...0x7A).contains(self) }
+}
