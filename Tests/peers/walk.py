@@ -163,8 +163,8 @@ def demonstrate(walker):
     issuer = re.search(r"authority: (\S+)", written)[1]
     api = re.search(r"upstream: (\S+)/api/", written)[1]
     secret = (walker.outside(folder) / "client-secret").read_text()
-    ids = re.findall(r"client_id: (\S+)", written)
-    return demo, {"issuer": issuer, "api": api, "secret": secret, "portal": ids[0], "desk": ids[2]}
+    ids = dict(re.findall(r"(?m)^  (\w+):\n(?:    .*\n)*?    client_id: (\S+)", written))
+    return demo, {"issuer": issuer, "api": api, "secret": secret, "portal": ids["portal"], "desk": ids["desk"]}
 
 
 def blocks(page, section):

@@ -3,6 +3,7 @@
 
 import Bytes
 import Configuration
+import Glibc
 import Identity
 import Platform
 import Proxy
@@ -67,8 +68,7 @@ struct BoundListeners {
     do throws(SystemError) {
       return try BoundSocket.bind(address.value, count: count)
     } catch {
-      issues.append(
-        address.issue("cannot listen on \(address.value): \(error.reason)", mayPass: error.isPassingForAddress))
+      issues.append(address.issue(listenFailure(error, at: address.value), mayPass: error.isPassingForAddress))
       return nil
     }
   }
@@ -78,6 +78,14 @@ struct BoundListeners {
   func removeAdminSocketFile() {
     admin?.socket.removeSocketFile()
   }
+}
+
+/// Why the process cannot listen at `address`, and what to do if the reason does not tell.
+func listenFailure(_ error: SystemError, at address: SocketAddress) -> String {
+  error.number == EACCES && (1..<1024).contains(address.port)
+    ? "cannot listen on \(address): \(error.reason); "
+      + "a port below 1024 needs CAP_NET_BIND_SERVICE at the start, or a socket unit of systemd"
+    : "cannot listen on \(address): \(error.reason)"
 }
 
 /// The hosts a listener answers to: the configured ones, its own address, and for loopback `localhost`.
