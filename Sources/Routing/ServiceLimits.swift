@@ -13,6 +13,9 @@ package struct ServiceLimits: Sendable, Hashable {
   package var connections: Int
   /// Those of them, in the whole process, that are in a handshake or have sent a part of a head.
   package var unfinished: Int
+  /// Requests in progress on one loop that have nothing by which they could be told from those that come back: far more
+  /// than programs that send no field keep open.
+  package var unmarked: Int
   /// Callers' tokens that each loop believes without another look, and callers whose exchanged tokens are kept.
   package var callerTokens: Int
   /// Bytes a second that a caller moves at least, on average, while it is waited for; `nil` is no limit.
@@ -28,7 +31,7 @@ package struct ServiceLimits: Sendable, Hashable {
   /// The defaults of the configuration, unless said otherwise.
   package init(
     head: HeadLimits = HeadLimits(), bodyBytes: UInt64? = nil, connections: Int = 10_000, unfinished: Int = 1000,
-    callerTokens: Int = 8192, callerRate: UInt64? = 100, requestHead: TimeSpan = .seconds(10),
+    unmarked: Int = 1000, callerTokens: Int = 8192, callerRate: UInt64? = 100, requestHead: TimeSpan = .seconds(10),
     idle: TimeSpan = .seconds(60),
     grace: TimeSpan = .seconds(1)
   ) {
@@ -36,6 +39,7 @@ package struct ServiceLimits: Sendable, Hashable {
     self.bodyBytes = bodyBytes ?? .max
     self.connections = connections
     self.unfinished = unfinished
+    self.unmarked = unmarked
     self.callerTokens = callerTokens
     self.callerRate = callerRate
     self.requestHead = requestHead

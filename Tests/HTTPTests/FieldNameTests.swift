@@ -62,6 +62,8 @@ import Testing
       let set = FieldNameSet(name)
       #expect(FieldName.allCases.filter(set.contains) == [name])
       #expect(FieldName.allCases.filter { set.intersects(FieldNameSet($0)) } == [name])
+      #expect(FieldName.allCases.filter { set.isSubset(of: FieldNameSet($0)) } == [name])
+      #expect(FieldNameSet().isSubset(of: set) && set.isSubset(of: set.with(.host)))
       #expect(set.with(.host).contains(.host) && set.with(.host).contains(name))
     }
     #expect(FieldName.allCases.allSatisfy { $0.rawValue < 128 })

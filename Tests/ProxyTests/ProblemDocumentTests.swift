@@ -95,6 +95,7 @@ import Tokens
     Row(failure: .delivery(.upstreamClosed), status: 502, kind: "upstream-closed"),
     Row(failure: .maxForwards, status: 400, kind: "bad-request"),
     Row(failure: .loop, status: 508, kind: "loop-detected"),
+    Row(failure: .suspectedLoop, status: 508, kind: "loop-detected"),
     Row(failure: .delivery(.upstreamMalformed(.fieldLine)), status: 502, kind: "upstream-malformed"),
     Row(failure: .delivery(.upstreamStalled), status: 504, kind: "upstream-timeout"),
     Row(failure: .delivery(.exchangeTimedOut), status: 504, kind: "exchange-timeout"),

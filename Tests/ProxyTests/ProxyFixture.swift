@@ -37,7 +37,8 @@ struct ProxyFixture {
   /// Starts a proxy whose route `/` leads to `http://HOST:UPSTREAM/`.
   init(
     upstream: Int, host: String = "127.0.0.1", listener: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
-    tls: TLSContext? = nil, loops count: Int = 1, connections: Int = 100, sendBuffer: Int32? = nil,
+    tls: TLSContext? = nil, loops count: Int = 1, connections: Int = 100, unmarked: Int = 1000,
+    sendBuffer: Int32? = nil,
     timeouts: ExchangeTimeouts = ExchangeTimeouts(
       connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil),
     resolver: Resolver = Resolver(), tokens: TokenPart? = nil
@@ -62,7 +63,8 @@ struct ProxyFixture {
     let log = Log(
       level: .warning, format: .text, now: now, deduplicator: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
-      head: HeadLimits(), bodyBytes: nil, connections: connections, callerRate: nil, requestHead: .seconds(10),
+      head: HeadLimits(), bodyBytes: nil, connections: connections, unmarked: unmarked, callerRate: nil,
+      requestHead: .seconds(10),
       idle: .seconds(30))
     let clock: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
     service = Service(

@@ -399,6 +399,48 @@ struct ProxyServerTests {
     upstream.stop()
   }
 
+  @Test func `a loop through a hop that takes every field away ends by a limit`() async throws {
+    let loop = try EventLoop()
+    let target = Atomic(0)
+    let mayAnswer = Atomic(false)
+    let hops = Atomic(0)
+    // Sends each request back to the proxy with nothing but its Host, and the answer to it back.
+    let upstream = try LoopServer(on: loop) { stream, _ in
+      let head = await stream.requestHead()
+      if head.contains("X-Other: 1") { return await stream.sendAll(Self.answer) }
+      hops.add(1, ordering: .relaxed)
+      do {
+        let waiter = Waiter(loop)
+        let port = UInt16(target.load(ordering: .relaxed))
+        let next = try ByteStream(
+          await Connector.connect(
+            to: [SocketAddress(.ipv4(0x7F00_0001, port: port))], waiter: waiter, until: .now + .seconds(240)))
+        await next.sendAll("GET / HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let answer = await next.receiveAll().bytes
+        while !mayAnswer.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(50)) }
+        waiter.close()
+        next.close()
+        await stream.sendAll(answer)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let proxy = try ProxyFixture(upstream: upstream.port, unmarked: 20, timeouts: Self.patience)
+    target.store(proxy.port, ordering: .relaxed)
+    let caller = try RawConnection(port: proxy.port)
+    try await caller.send(Self.request)
+    #expect(try await eventually { hops.load(ordering: .relaxed) == 20 })
+    let other = try RawConnection(port: proxy.port)
+    try await other.send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Other: 1\r\nConnection: close\r\n\r\n")
+    #expect(statusOf(try await other.receive()) == 200)
+    mayAnswer.store(true, ordering: .relaxed)
+    #expect(try await eventually { proxy.service.connectionCount <= 1 })
+    let answer = try await caller.receive { $0.contains("loop-detected") }
+    #expect(statusOf(answer) == 508)
+    #expect(hops.load(ordering: .relaxed) == 20)
+    upstream.stop()
+  }
+
   @Test func `requests sent back to back are answered in order`() async throws {
     let loop = try EventLoop()
     let upstream = try LoopServer(on: loop, Self.answering)

@@ -316,6 +316,9 @@ public struct FieldNameSet: Sendable {
     (name.rawValue < 64 ? low : high) & Self.bit(name) != 0
   }
 
+  /// Whether every name of this set is in the other one.
+  @inlinable public func isSubset(of other: FieldNameSet) -> Bool { low & ~other.low | high & ~other.high == 0 }
+
   /// Whether the two sets have a name in common.
   @inlinable public func intersects(_ other: FieldNameSet) -> Bool { low & other.low | high & other.high != 0 }
 

@@ -33,6 +33,9 @@ public struct FieldTable: ~Copyable {
   /// Whether a line of one of these names is there.
   @inlinable public func containsAny(of names: FieldNameSet) -> Bool { present.intersects(names) }
 
+  /// Whether there is no line of any other name.
+  @inlinable public func containsOnly(_ names: FieldNameSet) -> Bool { present.isSubset(of: names) }
+
   /// The first line of this name.
   @inlinable public func first(_ name: FieldName) -> FieldLine? {
     if !present.contains(name) { return nil }

@@ -38,6 +38,9 @@ enum ExchangeFailure: Error {
   case choiceRefused
   /// The request has passed this process before (RFC 9110 §7.6.3, RFC 8586).
   case loop
+  /// The request names no hop and nothing else, and so do as many others that are being forwarded as a loop would make
+  /// of one.
+  case suspectedLoop
   /// No route has this host and path.
   case noRoute
   /// The route does not take this method.
@@ -65,8 +68,8 @@ extension ExchangeFailure {
   /// Whether the caller did nothing that casts doubt on what follows on its connection.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .schemeRefused, .loop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused, .token,
-      .unreachable,
+    case .schemeRefused, .loop, .suspectedLoop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused,
+      .token, .unreachable,
       .delivery(.upstreamClosed), .delivery(.upstreamMalformed), .delivery(.upstreamStalled),
       .delivery(.exchangeTimedOut):
       true

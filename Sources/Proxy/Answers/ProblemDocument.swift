@@ -100,6 +100,10 @@ struct ProblemDocument {
       self.init(
         508, .loopDetected, "Loop detected",
         "The request has passed this proxy before: Via or CDN-Loop names it. An upstream leads back here.")
+    case .suspectedLoop:
+      self.init(
+        508, .loopDetected, "Loop detected",
+        "The request has no field but its Host, and too many like it are in progress, as if an upstream led back here.")
     case .authorizationRefused:
       self.init(
         400, .authorizationRefused, "Authorization refused",

@@ -27,6 +27,8 @@ final class LoopState {
   @exclusivity(unchecked) var accessRecords: AccessRecordWriter
   /// The name of each slot's account, and the token that it was taken from.
   @exclusivity(unchecked) private var recordedAccounts: [(value: UInt64, name: [UInt8])]
+  /// Requests being forwarded that nothing tells from those of a loop.
+  @exclusivity(unchecked) var unmarkedRequests = 0
   /// Callers' own tokens.
   @exclusivity(unchecked) var callerTokens: CallerTokens
   @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)

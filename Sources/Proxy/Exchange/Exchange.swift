@@ -82,6 +82,11 @@ struct Exchange {
     request.corsOrigin = admission.corsOrigin
     let verdict = isAmbiguous && admission.reachesRoute ? .refused(.path(.otherRoute)) : admission.verdict
     request.route = admission.takeRoute()
+    if case .forward = verdict, UnmarkedRequests.isOne(request.parser.head) {
+      if state.unmarkedRequests >= service.limits.unmarked { return .refused(.suspectedLoop) }
+      state.unmarkedRequests += 1
+      request.isUnmarked = true
+    }
     return verdict
   }
 
@@ -100,6 +105,10 @@ struct Exchange {
 
   /// Counts and records the request.
   func finish() {
+    if request.isUnmarked {
+      request.isUnmarked = false
+      state.unmarkedRequests -= 1
+    }
     let (metrics, now) = (state.metrics, state.loop.now)
     request.record.total = (now - request.start).nanoseconds
     request.record.credential = sentCredential

@@ -53,6 +53,8 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var route: Route?
   /// What was admitted, of a request that is forwarded.
   @exclusivity(unchecked) var admitted = AdmittedRequest()
+  /// Whether it counts among those that nothing tells from a loop's.
+  @exclusivity(unchecked) var isUnmarked = false
   /// What it carries to its upstream.
   @exclusivity(unchecked) var credential = RequestCredential.none
   /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
@@ -86,6 +88,7 @@ final class RequestContext: Reusable {
     whole = .distantFuture
     route = nil
     admitted = AdmittedRequest()
+    isUnmarked = false
     credential = .none
     corsOrigin = ByteRange()
     returnTo = nil

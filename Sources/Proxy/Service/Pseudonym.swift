@@ -64,6 +64,17 @@ package final class Pseudonym: Sendable {
   }
 }
 
+/// Loops through a hop that takes every field away, the marks of this one included. Nothing tells such a request from a
+/// new one, so that only a number can end the loop.
+enum UnmarkedRequests {
+  /// Whether a request has nothing that another hop could have left in it.
+  @inline(__always)
+  static func isOne(_ head: borrowing RequestHead) -> Bool {
+    head.fields.containsOnly(
+      FieldNameSet(.host).with(.connection).with(.contentLength).with(.transferEncoding))
+  }
+}
+
 /// What this hop says of itself in requests.
 struct HopIdentity: Sendable {
   var pseudonym: Pseudonym
