@@ -66,8 +66,8 @@ int csystem_forbid_dumps(void);
 /// /dev/null, too. Returns the Landlock version in force, 0 where the kernel has none, -1 with errno.
 int csystem_confine(const char *const *directories, int count, const char *const *programs, int program_count);
 
-/// Has programs that this process starts inherit no descriptor but the first three, of those that are open now. A kernel
-/// before 5.11 cannot.
+/// Has programs that this process starts inherit no descriptor but the first three, of those that are open now. A
+/// kernel before 5.11 cannot.
 void csystem_inherit_no_descriptors(void);
 
 /// A pipe whose ends no program inherits: the end to read from, then the one to write to; 0, or -1 with errno.
