@@ -99,7 +99,7 @@ import Testing
         "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix.uids",
         "admin.callers.unix.gids",
         // The operator chooses the names below it.
-        "routes[].token.parameters",
+        "routes[].token.parameters", "applications.*.credential.certificate.claims",
       ])
     #expect(absent.contains("cache.memory") && absent.contains("cache.redis") && !absent.contains("cache.file"))
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("contents-of") })

@@ -117,9 +117,9 @@ import Tokens
       Self.smallest + """
 
         applications:
-          a: {\(entra), client_secret: s, azure_region: westeurope, domain_hint: contoso.example}
+          a: {\(entra), client_secret: secret-enough, azure_region: westeurope, domain_hint: contoso.example}
           b: {\(entra), offline_access: false}
-          c: {\(entra), client_secret: s, azure_region: auto}
+          c: {\(entra), client_secret: secret-enough, azure_region: auto}
           d: {\(entra), credential: {certificate: {pfx_file: cert.pem, claims: {client_ip: 192.0.2.7, n: 1}}}}
         """)
     func application(_ name: String) throws -> ApplicationSettings { try #require(settings.application(named: name)) }

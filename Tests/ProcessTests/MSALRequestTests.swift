@@ -22,8 +22,8 @@ import Tokens
     var form: [String: String]
     var anchor: String?
 
-    /// The same without the scopes, which msal decorates for every person: a refresh token of a caller would outlive the
-    /// caller's own token.
+    /// The same without the scopes, which msal decorates for every person: a refresh token of a caller would outlive
+    /// the caller's own token.
     var withoutScope: Sent {
       var sent = self
       sent.form["scope"] = nil
@@ -85,8 +85,8 @@ import Tokens
 
   /// What is sent last for a token.
   private func sent(
-    _ credential: CredentialSource = .secret(Secret("s3cret")), region: String? = nil,
-    _ subscription: (Application) throws -> TokenSubscription
+    _ subscription: (Application) throws -> TokenSubscription,
+    by credential: CredentialSource = .secret(Secret("s3cret")), region: String? = nil
   ) async throws -> Sent {
     let recorder = Recorder()
     var application = Application(
@@ -132,7 +132,7 @@ import Tokens
 
     var expected = told.on_behalf_of.withoutScope
     #expect(try await sent(Self.onBehalf).withoutScope == expected)
-    #expect(try await sent(region: "westeurope", Self.onBehalf).url == told.regional_on_behalf_of.url)
+    #expect(try await sent(Self.onBehalf, region: "westeurope").url == told.regional_on_behalf_of.url)
     for (user, theirs) in [("ann@contoso.com", told.user_by_name), (Self.user, told.user_by_id)] {
       expected = theirs.withoutScope
       expected.form["requested_token_use"] = "on_behalf_of"
@@ -147,13 +147,13 @@ import Tokens
     expected = told.regional
     // There is no person; msal for Go does not ask either.
     expected.form["client_info"] = nil
-    #expect(try await sent(region: "westeurope", Self.own) == expected)
+    #expect(try await sent(Self.own, region: "westeurope") == expected)
 
     let pem = try Data(contentsOf: URL(filePath: Self.certificates + "rsa.pem"))
     let key = try Data(contentsOf: URL(filePath: Self.certificates + "rsa.key"))
     let certificate = try SigningCertificate(pem: Array(pem), key: Array(key), passphrase: nil)
     let form = ClientAssertionForm(.ps256, claims: try AssertionClaims(["client_ip": "192.0.2.7"]))
-    let assertion = try await sent(.certificate(certificate, form), Self.own).form["client_assertion"] ?? ""
+    let assertion = try await sent(Self.own, by: .certificate(certificate, form)).form["client_assertion"] ?? ""
     let payload = try Base64URL.decode(try #require(assertion.split(separator: ".").dropFirst().first))
     let ours = try JSONDecoder().decode(Told.Claims.self, from: Data(payload))
     #expect((ours.aud, ours.iss) == (told.signed.aud, told.signed.iss))

@@ -25,7 +25,7 @@ import Tokens
     #expect(
       try Self.body(.jwtBearer(Self.assertion, isOnBehalfOf: true), claims: Claims(json: #"{"a":1}"#))
         == "\(Self.jwtBearer)&client_id=app&assertion=e30.e30.c2ln&scope=a%20b&requested_token_use=on_behalf_of"
-        + "&claims=%7B%22a%22%3A1%7D&client_secret=s")
+        + "&client_info=1&claims=%7B%22a%22%3A1%7D&client_secret=s")
     #expect(
       try Self.body(.jwtBearer(Self.assertion, isOnBehalfOf: false), scopes: "")
         == "\(Self.jwtBearer)&client_id=app&assertion=e30.e30.c2ln&client_secret=s")
@@ -59,7 +59,7 @@ import Tokens
     #expect(
       try Self.body(.userFederation(Self.assertion, user: user))
         == "grant_type=user_fic&client_id=app&user_federated_identity_credential=e30.e30.c2ln&\(member)&scope=a%20b"
-        + "&requested_token_use=on_behalf_of&client_secret=s")
+        + "&requested_token_use=on_behalf_of&client_info=1&client_secret=s")
   }
 
   @Test func `no secret of an exchange is shown when a provider repeats it`() throws {

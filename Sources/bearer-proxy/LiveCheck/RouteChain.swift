@@ -135,7 +135,8 @@ struct RouteChain: Sendable {
       // `login` listens at a port that the system chooses.
       let trial = SignInTrial(
         endpoint: endpoint, clientID: application.clientID,
-        redirectURI: pages.isEmpty ? loopback.uri(port: 49152) : redirect, scopes: scopes)
+        redirectURI: pages.isEmpty ? loopback.uri(port: 49152) : redirect,
+        scopes: scopes.decorated(application.hasOfflineAccess ? metadata.offlineAccess : .declined))
       var verdict = SignInTrial.Verdict.unknown
       do throws(FetchError) { verdict = try await trial.verdict(provider) } catch { continue }
       let found: (detail: String, advice: String)

@@ -12,6 +12,7 @@ struct SignInTrial {
   let endpoint: HTTPURL
   let clientID: String
   let redirectURI: String
+  /// With those that a sign-in adds.
   let scopes: ScopeSet
 
   enum Verdict: Equatable {
@@ -35,7 +36,7 @@ struct SignInTrial {
     query.append("client_id", clientID)
     query.append("response_type", "code")
     query.append("redirect_uri", redirectURI)
-    query.append("scope", scopes.decorated.description)
+    query.append("scope", scopes.description)
     query.append("prompt", "none")
     query.append("state", "check")
     query.append("nonce", "check")
