@@ -1,6 +1,7 @@
 """Checks the files of deploy/ that other programs read, against those programs' schemas and a few rules of ours.
 
     manifests.py DEPLOY [SBOM]
+    manifests.py --pod CONFIGURATION AUTHORITIES SECRETS
 
 Kubernetes: each overlay is rendered where kubectl is in reach; otherwise its resources are read as they stand. Compose:
 the file as compose-spec reads it. SBOM: CycloneDX 1.5. The schemas are those of the pinned Python packages.
@@ -107,7 +108,34 @@ def check_sbom(file: pathlib.Path) -> None:
     print("  CycloneDX 1.5 accepts the bill of materials")
 
 
+def pod_for_podman(configuration: str, authorities: str, secrets: str) -> None:
+    """Prints the rendered Deployment of standard input as `podman kube play` takes it.
+
+    Podman has no native sidecars and no fsGroup, probes with commands of the image only, and version 4.3 mounts Secrets
+    in base64: the proxy is an ordinary container without probes, its secret is in a folder, and the pod is on the
+    network that the test made."""
+    documents = [document for document in yaml.safe_load_all(sys.stdin) if document]
+    for document in documents:
+        if document["kind"] == "ConfigMap":
+            document["data"]["proxy.yaml"] = pathlib.Path(configuration).read_text()
+            document["data"]["demo-ca.pem"] = pathlib.Path(authorities).read_text()
+        elif document["kind"] == "Deployment":
+            pod = document["spec"]["template"]["spec"]
+            pod["containers"] += pod.pop("initContainers")
+            pod["hostNetwork"] = True
+            for volume in pod["volumes"]:
+                if "secret" in volume:
+                    del volume["secret"]
+                    volume["hostPath"] = {"path": secrets, "type": "Directory"}
+            for container in pod["containers"]:
+                for name in ("ports", "startupProbe", "readinessProbe", "livenessProbe", "restartPolicy"):
+                    container.pop(name, None)
+    print(yaml.safe_dump_all(documents))
+
+
 def main() -> None:
+    if sys.argv[1] == "--pod":
+        return pod_for_podman(*sys.argv[2:])
     deploy = pathlib.Path(sys.argv[1])
     check_kubernetes(deploy / "kubernetes")
     check_compose(deploy / "compose.yaml")
