@@ -6,8 +6,8 @@ import Testing
 @testable import bearer_proxy
 
 struct ListenFailureTests {
-  static let permission = "Permission denied; a port below 1024 needs CAP_NET_BIND_SERVICE at the start, or a "
-    + "socket unit of systemd"
+  static let permission =
+    "Permission denied; a port below 1024 needs CAP_NET_BIND_SERVICE at the start, or a socket unit of systemd"
 
   @Test(arguments: [
     ("127.0.0.1", 80, EACCES, "cannot listen on 127.0.0.1:80: " + permission),
@@ -23,7 +23,7 @@ struct ListenFailureTests {
   }
 
   @Test func `a refused socket file has no port`() {
-    let message = listenFailure(SystemError("bind", EACCES), at: SocketAddress(.unix("/run/proxy.sock")))
+    let message = listenFailure(SystemError("bind", EACCES), at: SocketAddress(.unix(path: "/run/proxy.sock")))
     #expect(message == "cannot listen on unix:/run/proxy.sock: Permission denied")
   }
 }
