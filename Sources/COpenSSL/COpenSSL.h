@@ -61,6 +61,10 @@ static inline long copenssl_set_session_cache_mode(SSL_CTX *context, long mode) 
   return SSL_CTX_set_session_cache_mode(context, mode);
 }
 
+static inline long copenssl_set_max_certificates(SSL_CTX *context, long bytes) {
+  return SSL_CTX_set_max_cert_list(context, bytes);
+}
+
 static inline long copenssl_set_read_ahead(SSL_CTX *context) {
   return SSL_CTX_set_read_ahead(context, 1);
 }

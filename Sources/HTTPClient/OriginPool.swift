@@ -24,6 +24,9 @@ package final class UpstreamConnection {
   /// Whether it can no longer be used. Not inlined: the pool would count a reference to the stream, too.
   fileprivate var isStale: Bool { @inline(never) get { stream.isStale } }
 
+  @inline(never)
+  fileprivate func lookOnceMore() { _ = stream.channel.looksOnceMore() }
+
   /// Closes the socket at once; the pool learns of it when the connection is given back.
   package func close() {
     stream.close()
@@ -54,11 +57,14 @@ package final class OriginPool {
   // MARK: Lending
 
   /// An open connection that the peer has not closed, most recently used first; `nil` where a new one is needed.
-  package func lease() -> UpstreamConnection? {
+  /// - Parameter looksOnceMore: whether the kernel is asked for an end that the loop has not heard of yet, for a
+  ///   request that cannot be sent a second time.
+  package func lease(looksOnceMore: Bool = false) -> UpstreamConnection? {
     while let action = state.leaseRequested(at: loop.now) {
       switch action {
       case .lend(let id), .keep(let id):
         guard let connection = connections[id.index] else { return nil }
+        if looksOnceMore { connection.lookOnceMore() }
         if !connection.isStale { return connection }
         carryOut(state.lentInVain(id))
       case .close: carryOut(action)
@@ -89,6 +95,7 @@ package final class OriginPool {
   /// Lends the connection that was reserved for a caller once more. `false`: it is of no more use, and closed.
   package func lease(reserved connection: UpstreamConnection) -> Bool {
     var action = state.reservedRequested(connection.id, at: loop.now)
+    connection.lookOnceMore()
     if case .lend(let id) = action, connection.isStale { action = state.lentInVain(id) }
     carryOut(action)
     return if case .lend = action { true } else { false }

@@ -17,7 +17,10 @@ public enum UpstreamError: Error, Sendable, Hashable {
 
   /// Whether this process has no descriptor left to connect with.
   public var isExhaustion: Bool {
-    if case .connect(.refused(let error)) = self { error.isExhaustion } else { false }
+    switch self {
+    case .connect(.refused(let error)), .proxyUnreachable(.refused(let error)): error.isExhaustion
+    default: false
+    }
   }
 
   /// What to tell an operator, without the upstream's address.

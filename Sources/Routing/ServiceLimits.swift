@@ -11,6 +11,8 @@ package struct ServiceLimits: Sendable, Hashable {
   package var bodyBytes: UInt64
   /// Downstream connections of the process.
   package var connections: Int
+  /// Whether `connections` is less than the configuration says, because there are too few descriptors for that.
+  package internal(set) var isShortOfDescriptors = false
   /// Those of them, in the whole process, that are in a handshake or have sent a part of a head.
   package var unfinished: Int
   /// Requests in progress on one loop that have nothing by which they could be told from those that come back: far more

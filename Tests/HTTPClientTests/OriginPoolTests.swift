@@ -87,6 +87,36 @@ struct OriginPoolTests {
     }
   }
 
+  @Test func `an end that the loop has not heard of yet is seen for a request that cannot be sent twice`() async throws
+  {
+    try await onLoop { loop in
+      let far = Locked<[ByteStream]>([])
+      let (pool, server) = try Self.pool(loop) { stream, _ in
+        far.withLock { $0.append(stream) }
+        _ = await stream.receiveAll()
+      }
+      let waiter = Waiter(loop)
+      let connection = try await pool.connect(waiter, until: .now + .seconds(5))
+      pool.giveBack(connection)
+      #expect(
+        try await eventually {
+          _ = await waiter.wait(until: .now + .milliseconds(1))
+          return far.withLock { $0.count } == 1
+        })
+      // Until the next suspension the loop hears of nothing. The kernel does.
+      far.withLock { $0 }[0].closeWrite()
+      var question = pollfd(fd: connection.stream.channel.descriptor, events: Int16(POLLIN), revents: 0)
+      #expect(poll(&question, 1, 60_000) == 1)
+      let unaware = pool.lease()
+      #expect(unaware === connection)
+      if let unaware { pool.giveBack(unaware) }
+      #expect(pool.lease(looksOnceMore: true) == nil)
+      #expect(pool.idleCount == 0)
+      waiter.close()
+      server.stop()
+    }
+  }
+
   @Test func `a connection that has been idle too long is neither lent nor kept`() async throws {
     try await onLoop { loop in
       let (pool, server) = try Self.pool(loop, PoolLimits(idleTimeout: .milliseconds(20)))

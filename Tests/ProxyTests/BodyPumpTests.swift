@@ -211,6 +211,52 @@ struct BodyPumpTests {
     }
   }
 
+  @Test(arguments: [(1, 64), (256, 64), (257, 16), (2048, 16), (2049, 4), (1_000_000, 4)])
+  func `the more connections there are, the smaller is each one's buffer for content`(_ row: (Int, Int)) {
+    #expect(BodyPump.bufferSize(connections: row.0) == row.1 * 1024)
+  }
+
+  @Test(arguments: [BodyFraming.fixed(4_000_000), .chunked, .untilClose], [true, false])
+  func `a buffer for content grows to its size and no further`(_ framing: BodyFraming, _ writesChunks: Bool)
+    async throws
+  {
+    try await onLoop { loop in
+      let rig = try await PumpRig(loop, BodyPump(framing, writesChunks: writesChunks, bufferSize: 4096))
+      // Chunk heads at all places of the buffer, and chunks of more than one.
+      let isChunked = if case .chunked = framing { true } else { false }
+      let chunk = Array("2345\r\n".utf8) + [UInt8](repeating: 0x61, count: 0x2345) + Array("\r\n".utf8)
+      let sent =
+        isChunked
+        ? Array(repeatElement(chunk, count: 440).joined()) + Array("0\r\n\r\n".utf8)
+        : [UInt8](repeating: 0x61, count: 4_000_000)
+      let (source, sink) = (rig.source.far, rig.sink.far)
+      async let feeding: Void = {
+        _ = await source.sendAll(sent)
+        source.closeWrite()
+      }()
+      async let drained = sink.receiveAll()
+      let waiter = Waiter(loop)
+      pumping: while true {
+        switch rig.step() {
+        case .needsSink: waiter.watch(rig.sink.near.channel, rig.sink.near.sendInterest)
+        case .needsSource: waiter.watch(rig.source.near.channel, rig.source.near.receiveInterest)
+        case .tookItsTurn: continue
+        case .finished: break pumping
+        case .failed(let failure):
+          Issue.record("\(failure)")
+          break pumping
+        }
+        #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
+      }
+      rig.sink.near.closeWrite()
+      _ = await (feeding, drained)
+      #expect(rig.input.capacity <= 8192)
+      #expect(rig.output.capacity <= 16_384)
+      waiter.close()
+      rig.close()
+    }
+  }
+
   @Test(arguments: [true, false])
   func `a sink that does not take anything holds the source back, and little is kept meanwhile`(
     writesChunks: Bool

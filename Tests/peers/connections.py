@@ -3,15 +3,21 @@
     connections.py upstream                           prints `listening PORT`; /wait answers when somebody asks for /go
     connections.py callers PORT PROCESS IDLE BUSY     prints what the proxy's process needs for them; fails where it is
                                                       too much
+    connections.py burst PORT PROCESS COUNT EACH      so many requests at once, each with at most EACH KiB; when they
+                                                      are over, nearly all of that is given back
+    connections.py secured PORT PROCESS COUNT EACH    the same for connections over TLS that have been used and wait
     connections.py unfinished PORT TLSPORT PROCESS COUNT LIMIT   so many handshakes and heads that stay unfinished; at
                                                                  most LIMIT MiB
 """
 
 import asyncio
+import ssl
 import sys
 import time
 
 LIMIT = 8 * 1024
+# What may stay of a burst: partly used pages, and tables that have grown.
+REMAINDER = 16 << 20
 waiting = []
 
 
@@ -42,8 +48,8 @@ def resident(process):
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
 
 
-async def connect(port):
-    return await asyncio.open_connection("127.0.0.1", port)
+async def connect(port, tls=None):
+    return await asyncio.open_connection("127.0.0.1", port, ssl=tls)
 
 
 async def ask(connection, path="/"):
@@ -54,11 +60,11 @@ async def ask(connection, path="/"):
         raise SystemExit(f"error: answered {head!r}")
 
 
-async def many(port, count):
+async def many(port, count, tls=None):
     """So many connections, each of which has been answered once."""
     connections = []
     while len(connections) < count:
-        batch = await asyncio.gather(*(connect(port) for _ in range(min(200, count - len(connections)))))
+        batch = await asyncio.gather(*(connect(port, tls) for _ in range(min(200, count - len(connections)))))
         await asyncio.gather(*(ask(each) for each in batch))
         connections += batch
     return connections
@@ -103,9 +109,66 @@ async def callers(port, process, idle, busy):
         raise SystemExit("error: the honest caller waited too long")
 
 
+def untrusting():
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def given_back(process, before, what):
+    """Fails if the process does not become small again within some sweeps."""
+    for _ in range(30):
+        await asyncio.sleep(1)
+        if resident(process) - before < REMAINDER:
+            print(f"{what} over: {resident(process) >> 20} MiB resident")
+            return
+    raise SystemExit(f"error: {what} over, and {resident(process) >> 20} MiB stay resident")
+
+
+def judge(what, count, taken, each):
+    kib = taken / count / 1024
+    print(f"{count} {what}: {kib:.1f} KiB each")
+    if kib > each:
+        raise SystemExit(f"error: {kib:.1f} KiB are more than {each}")
+
+
+async def burst(port, process, count, each):
+    for _, writer in await many(port, 10):
+        writer.close()
+    await asyncio.sleep(6)
+    before = resident(process)
+    callers, answers = [], []
+    while len(callers) < count:
+        batch = await asyncio.gather(*(connect(port) for _ in range(min(100, count - len(callers)))))
+        callers += batch
+        answers += [asyncio.create_task(ask(caller, "/wait")) for caller in batch]
+    await asyncio.sleep(5)
+    taken = resident(process) - before
+    await ask(await connect(port), "/go")
+    await asyncio.gather(*answers)
+    for _, writer in callers:
+        writer.close()
+    judge("requests at once", count, taken, each)
+    await given_back(process, before, "the burst is")
+
+
+async def secured(port, process, count, each):
+    for _, writer in await many(port, 10, untrusting()):
+        writer.close()
+    await asyncio.sleep(6)
+    before = resident(process)
+    callers = await many(port, count, untrusting())
+    await asyncio.sleep(11)
+    judge("idle connections over TLS", count, resident(process) - before, each)
+    for _, writer in callers:
+        writer.transport.abort()
+    await given_back(process, before, "connections over TLS are")
+
+
 async def unfinished(port, secured, process, count, limit):
-    """The beginning of a ClientHello on so many connections, and 30 KB of a head on as many."""
-    hello = bytes.fromhex("16030102000100") + b"\x01\xfc\x03\x03" + bytes(400)
+    """Most of a large ClientHello on so many connections, and 30 KB of a head on as many."""
+    hello = bytes.fromhex("160301400001003ffc0303") + bytes(10000)
     head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"".join(b"X-%d: " % n + b"x" * 1000 + b"\r\n" for n in range(29))
     kept = []
     for place, start in ((secured, hello), (port, head)):
@@ -137,5 +200,9 @@ if __name__ == "__main__":
         asyncio.run(upstream())
     elif sys.argv[1] == "unfinished":
         asyncio.run(unfinished(*map(int, sys.argv[2:])))
+    elif sys.argv[1] == "burst":
+        asyncio.run(burst(*map(int, sys.argv[2:])))
+    elif sys.argv[1] == "secured":
+        asyncio.run(secured(*map(int, sys.argv[2:])))
     else:
         asyncio.run(callers(*map(int, sys.argv[2:])))

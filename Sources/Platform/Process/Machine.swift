@@ -1,6 +1,7 @@
 // What is asked of the machine itself.
 
 internal import CSystem
+internal import Dispatch
 internal import Glibc
 
 /// The machine this process runs on.
@@ -96,9 +97,12 @@ package enum Machine {
     csystem_release_text_pages()
   }
 
-  /// Gives free heap back to the system: after a burst the allocator would keep it for good. Takes a millisecond or so.
+  private static let trimming = DispatchQueue(label: "bearer-proxy.trimming", qos: .utility)
+
+  /// Gives free heap back to the system: after a burst the allocator would keep it for good. Returns at once; another
+  /// thread does it.
   package static func trimHeap() {
-    csystem_trim_heap()
+    trimming.async { csystem_trim_heap() }
   }
 
   /// What the process uses now.

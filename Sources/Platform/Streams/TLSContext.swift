@@ -191,6 +191,9 @@ public final class TLSContext: @unchecked Sendable {
     return context
   }
 
+  /// Bytes of a caller's certificate chain at most.
+  private static let certificateLimit = 32 * 1024
+
   private func demandCertificates(trustPath: String) throws(TLSConfigurationError) {
     ERR_clear_error()
     let file = try Self.readable(trustPath)
@@ -200,6 +203,8 @@ public final class TLSContext: @unchecked Sendable {
       throw .trust(path: trustPath, TLSFailure())
     }
     SSL_CTX_set_client_CA_list(handle, names)
+    // In place of 100 KiB, which a caller would only have to declare.
+    _ = copenssl_set_max_certificates(handle, Self.certificateLimit)
     SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     // Sessions are resumed only where they were made for this very purpose (SSL_CTX_set_session_id_context(3)); none
     // are.

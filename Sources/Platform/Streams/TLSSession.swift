@@ -23,7 +23,9 @@ public final class TLSResumption: @unchecked Sendable {
 /// `@unchecked Sendable`: confined to its channel's loop.
 public final class TLSSession: @unchecked Sendable {
   private let handle: OpaquePointer
-  private let channel: Channel
+  let channel: Channel
+  // Of callers, as long as they have not shown who they are.
+  @exclusivity(unchecked) private var handshakeSizes: HandshakeSizes?
   @exclusivity(unchecked) private var isBroken = false
   // Nothing taken from the socket so far completes a record.
   @exclusivity(unchecked) private var needsMoreBytes = false
@@ -39,7 +41,8 @@ public final class TLSSession: @unchecked Sendable {
     ERR_clear_error()
     guard let handle = SSL_new(context.handle) else { throw TLSFailure() }
     self.handle = handle
-    guard let bio = TLSTransport.makeBIO(channel) else { throw TLSFailure() }
+    handshakeSizes = context.role == .server ? HandshakeSizes() : nil
+    guard let bio = TLSTransport.makeBIO(self) else { throw TLSFailure() }
     SSL_set_bio(handle, bio, bio)
     switch context.role {
     case .server:
@@ -126,11 +129,15 @@ public final class TLSSession: @unchecked Sendable {
     ERR_clear_error()
     let result = SSL_do_handshake(handle)
     if result != 1 { return failure(result, reading: true) }
+    handshakeSizes = nil
     receiveInterest = .read
     // What the peer sent right behind its last handshake message may be here already.
     needsMoreBytes = false
     return .moved(1)
   }
+
+  /// Whether what has arrived keeps to the size of handshake messages.
+  func allows(_ bytes: UnsafeRawBufferPointer) -> Bool { handshakeSizes?.allow(bytes) ?? true }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
     if buffer.isEmpty { return .wouldBlock }

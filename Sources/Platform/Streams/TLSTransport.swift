@@ -1,5 +1,5 @@
-// How OpenSSL reaches the socket: a BIO over a channel that knows the channel's latched readiness, so that a record
-// boundary never costs a system call that only finds nothing.
+// How OpenSSL reaches the socket: a BIO over a session's channel that knows the channel's latched readiness, so that a
+// record boundary never costs a system call that only finds nothing.
 
 internal import COpenSSL
 internal import CSystem
@@ -16,17 +16,17 @@ enum TLSTransport {
     return method
   }()
 
-  /// A BIO that reads and writes `channel`, which must outlive it.
-  static func makeBIO(_ channel: Channel) -> OpaquePointer? {
+  /// A BIO that reads and writes the channel of `session`, which must outlive it.
+  static func makeBIO(_ session: TLSSession) -> OpaquePointer? {
     guard let bio = BIO_new(method) else { return nil }
-    BIO_set_data(bio, Unmanaged.passUnretained(channel).toOpaque())
+    BIO_set_data(bio, Unmanaged.passUnretained(session).toOpaque())
     return bio
   }
 
   private static let endOfFileFlag: Int32 = 0x800
 
-  private static func channel(_ bio: OpaquePointer?) -> Channel? {
-    BIO_get_data(bio).map { Unmanaged<Channel>.fromOpaque($0).takeUnretainedValue() }
+  private static func session(_ bio: OpaquePointer?) -> TLSSession? {
+    BIO_get_data(bio).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
   }
 
   private static let create: @convention(c) (OpaquePointer?) -> Int32 = { bio in
@@ -37,11 +37,16 @@ enum TLSTransport {
   private static let read: @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, Int32) -> Int32 = {
     bio, buffer, count in
     copenssl_bio_clear_retry(bio)
-    guard let channel = channel(bio) else { return -1 }
+    guard let session = session(bio) else { return -1 }
+    let channel = session.channel
     while channel.ready.contains(.read) {
       let received = Int(csystem_receive(channel.descriptor, buffer, UInt64(count)))
       if received > 0 {
         if received < Int(count) { channel.nothingMoreToRead() }
+        if !session.allows(UnsafeRawBufferPointer(start: buffer, count: received)) {
+          errno = EMSGSIZE
+          return -1
+        }
         return Int32(received)
       }
       if received == 0 {
@@ -60,7 +65,7 @@ enum TLSTransport {
   private static let write: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32 = {
     bio, bytes, count in
     copenssl_bio_clear_retry(bio)
-    guard let channel = channel(bio) else { return -1 }
+    guard let channel = session(bio)?.channel else { return -1 }
     while channel.ready.contains(.write) {
       let sent = Int(csystem_send(channel.descriptor, bytes, UInt64(count)))
       if sent >= 0 {

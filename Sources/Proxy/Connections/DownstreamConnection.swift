@@ -25,9 +25,16 @@ final class DownstreamConnection {
   private let place: ListenerPlace
   @exclusivity(unchecked) private var isIdle = false
   @exclusivity(unchecked) private var standing = Standing.welcome
+  // Whether nothing of a request has arrived yet.
+  @exclusivity(unchecked) private var isNew = true
   /// Since when the connection makes room for others where connections run out: a request is waited for, or the rest of
-  /// its head, or a token that takes long, or the caller's end after the last answer.
+  /// its head, or a token that takes long, or the caller's end after the last answer. In the future for a caller that
+  /// has begun a moment ago.
   @exclusivity(unchecked) private(set) var waitingSince: MonotonicTime?
+
+  /// How long a caller has for its first request, handshake included, before its connection makes room for others: in a
+  /// burst of callers nobody would be served if each ended the one before.
+  private static let newcomersTime = TimeSpan.milliseconds(250)
 
   /// How a connection stands with its listener.
   private enum Standing {
@@ -147,9 +154,10 @@ final class DownstreamConnection {
   func awaitFirstByte() async -> Bool {
     isIdle = true
     let start = state.loop.now
-    waitingSince = start
+    waitingSince = isNew ? start + Self.newcomersTime : start
     defer {
       isIdle = false
+      isNew = false
       waitingSince = nil
     }
     while !stream.mayReceive {
@@ -200,7 +208,7 @@ final class DownstreamConnection {
   }
 
   func beginsUnfinished(since start: MonotonicTime) {
-    waitingSince = start
+    waitingSince = start + Self.newcomersTime
     isUnfinished = true
     home.beginsUnfinished()
   }
@@ -223,8 +231,10 @@ final class DownstreamConnection {
   func takeAttempt() -> UpstreamAttempt { home.takeAttempt() }
   func giveBack(_ attempt: consuming UpstreamAttempt) { home.giveBack(attempt) }
 
-  /// Gives up another connection's descriptor, where one can be spared.
-  func giveUpDescriptor() -> Bool { home.giveUpDescriptor() }
+  /// Gives up the descriptor of another connection, of this loop or else of another. False: none can be spared now.
+  func giveUpDescriptor() async -> Bool {
+    if case .made = await home.others.makeRoom(home, { $0.giveUpDescriptor() }) { true } else { false }
+  }
 
   /// Ends whatever is going on. Only a tunnel has a way to tell its sides so.
   func abandon() {

@@ -26,6 +26,8 @@ final class ProxyLoop {
   @exclusivity(unchecked) private var unfinished = 0
   private var longestUnfinished = LongestWaiting()
   private let loops: Int
+  /// The other loops of the process.
+  var others = OtherLoops([])
   /// Those who accept, by where, so that they can be told to stop.
   var acceptors: [ObjectIdentifier: Acceptor] = [:]
 
@@ -117,14 +119,13 @@ final class ProxyLoop {
 
   // MARK: Housekeeping
 
-  /// Drops what has not been needed for a while. Call every few seconds.
-  func sweep() {
+  /// Drops what has not been needed for a while. Call every few seconds. How many buffers and the like were dropped.
+  func sweep() -> Int {
     for pool in current.pools { pool.sweep() }
     longestWaiting.forget()
     longestUnfinished.forget()
-    let unneeded = buffers.sweep() + requests.sweep() + attempts.sweep()
-    if unneeded >= 16 { Machine.trimHeap() }
     current.flushAccessRecords()
+    return buffers.sweep() + requests.sweep() + attempts.sweep()
   }
 }
 
@@ -135,38 +136,82 @@ extension ProxyLoop {
     /// How many are kept of one look, so that a flood does not cost a look for each.
     private static let kept = 64
 
-    /// Takes out the connection that has waited longest.
-    mutating func next(of all: some Sequence<DownstreamConnection>) -> DownstreamConnection? {
-      if let known = nextKnown() { return known }
+    /// Takes out the connection that has waited longest, if it has waited at `now`.
+    mutating func next(
+      of all: some Sequence<DownstreamConnection>, at now: MonotonicTime = .distantFuture
+    ) -> DownstreamConnection? {
+      if let known = nextKnown(at: now) { return known }
       let waiting = all.compactMap { connection in connection.waitingSince.map { (connection, $0) } }
       found = waiting.sorted { $0.1 > $1.1 }.suffix(Self.kept)
-      return nextKnown()
+      return nextKnown(at: now)
     }
 
     /// The next that has waited ever since.
-    private mutating func nextKnown() -> DownstreamConnection? {
-      while let (connection, since) = found.popLast() {
+    private mutating func nextKnown(at now: MonotonicTime) -> DownstreamConnection? {
+      while let (connection, since) = found.last, since <= now {
+        found.removeLast()
         if connection.waitingSince == since { return connection }
       }
       return nil
     }
 
+    /// Whether there are connections that the last look has found, and that have not waited yet.
+    var areNew: Bool { !found.isEmpty }
+
     /// Forgets them: connections are not to be kept for this.
     mutating func forget() { found = [] }
   }
 
-  /// Ends the connection of a caller that has waited longest for a request, to make room for one that may have one. It
-  /// is closed before a task that yields now goes on. False: none waits.
-  func endLongestWaiting() -> Bool {
-    guard let connection = longestWaiting.next(of: connections.values) else { return false }
-    connection.makeRoom()
-    return true
+  /// What room there is for another connection.
+  enum Room: Sendable {
+    /// A connection ends. It is closed before a task that yields now goes on.
+    case made
+    /// Connections have begun a moment ago, and are given the time to send a request.
+    case soon
+    /// All are busy.
+    case none
   }
 
-  /// Gives up a descriptor: an idle connection to an upstream, or that of a caller that waits. False: there
-  /// is none.
-  func giveUpDescriptor() -> Bool {
-    for pool in current.pools where pool.closeOldest() { return true }
+  /// Ends the connection of a caller that has waited longest for a request, to make room for one that may have one.
+  func endLongestWaiting() -> Room {
+    guard let connection = longestWaiting.next(of: connections.values, at: loop.now) else {
+      return longestWaiting.areNew ? .soon : .none
+    }
+    connection.makeRoom()
+    return .made
+  }
+
+  /// Gives up a descriptor: an idle connection to an upstream, or that of a caller that waits.
+  func giveUpDescriptor() -> Room {
+    for pool in current.pools where pool.closeOldest() { return .made }
     return endLongestWaiting()
+  }
+}
+
+/// The loops beside one, which may give up what they can spare.
+struct OtherLoops: Sendable {
+  private let loops: [Confined<ProxyLoop>]
+
+  init(_ loops: [Confined<ProxyLoop>]) {
+    self.loops = loops
+  }
+
+  /// Asks `home`, then the others, until one of them has given something up and what it closed is closed.
+  func makeRoom(
+    _ home: ProxyLoop, _ giveUp: @escaping @Sendable (ProxyLoop) -> ProxyLoop.Room
+  ) async -> ProxyLoop.Room {
+    var room = giveUp(home)
+    if case .made = room { await Task.yield() }
+    for other in loops {
+      if case .made = room { return room }
+      let asked = Task(executorPreference: other.loop) {
+        let room = giveUp(other.value)
+        if case .made = room { await Task.yield() }
+        return room
+      }
+      let answer = await asked.value
+      if case .none = answer {} else { room = answer }
+    }
+    return room
   }
 }

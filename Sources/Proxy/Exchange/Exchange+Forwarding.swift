@@ -126,7 +126,7 @@ extension Exchange {
     let replayLimit = request.credential.owner == .proxy ? route.token.replayLimit : 0
     request.content = BodyPump(
       admitted.framing, writesChunks: admitted.framing == .chunked, limit: state.service.limits.bodyBytes,
-      keepLimit: replayLimit > 0 ? replayLimit : nil, trailers: trailers)
+      keepLimit: replayLimit > 0 ? replayLimit : nil, trailers: trailers, bufferSize: state.service.bufferSize)
   }
 
   /// Another token to send the request with once more; nil where the refusal of the first one stands.
@@ -188,7 +188,11 @@ extension Exchange {
     }
     var upstream: UpstreamConnection?
     if sources.contains(.callersOwn) { upstream = connection.boundUpstreams.take(of: pool) }
-    if upstream == nil, sources.contains(.pool) { upstream = pool.lease() }
+    if upstream == nil, sources.contains(.pool) {
+      let admitted = request.admitted
+      upstream = pool.lease(
+        looksOnceMore: !RetryRule.survivesRepetition(method: admitted.method, framing: admitted.framing))
+    }
     if upstream != nil { state.metrics.add(state.service.metrics.upstreamConnections[route.index, 0]) }
     return upstream
   }
@@ -217,22 +221,22 @@ extension Exchange {
     }
   }
 
-  /// Connects; where there is no descriptor, in the place of connections on which there is no request.
+  /// How long a request waits before it looks again for a descriptor, if no connection can be spared.
+  private static var descriptorPause: TimeSpan { .milliseconds(20) }
+
+  /// Connects; if there is no descriptor, in the place of a connection on which there is no request, or when another
+  /// request has ended.
   private func connectMakingRoom(
     _ pool: OriginPool, until deadline: MonotonicTime
   ) async throws(UpstreamError) -> UpstreamConnection {
-    var isFirst = true
     while true {
       do throws(UpstreamError) {
         return try await pool.connect(connection.waiter, until: deadline)
       } catch {
+        guard error.isExhaustion, state.loop.now < deadline, !connection.isCutOff else { throw error }
         // A caller accepted a moment ago begins to wait in this turn, and in a flood takes what was given up just now.
-        // Each time round one connection less is left to give up.
-        guard error.isExhaustion, connection.giveUpDescriptor() || isFirst, state.loop.now < deadline else {
-          throw error
-        }
-        isFirst = false
-        await Task.yield()
+        if await connection.giveUpDescriptor() { continue }
+        _ = await connection.waiter.wait(until: min(deadline, state.loop.now + Self.descriptorPause))
       }
     }
   }

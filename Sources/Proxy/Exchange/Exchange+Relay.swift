@@ -198,8 +198,9 @@ extension Exchange {
         attempt.parser.head, $0, route: route, credential: request.credential, into: &caller.output)
     }
     attempt.input.consume(byteCount)
-    request.content = .webSocket
-    attempt.answer = .webSocket
+    let bufferSize = state.service.bufferSize
+    request.content = .webSocket(bufferSize: bufferSize)
+    attempt.answer = .webSocket(bufferSize: bufferSize)
     connection.isTunnel = true
     return action
   }
@@ -241,7 +242,9 @@ extension Exchange {
     }
     attempt.input.consume(attempt.headBytes)
     attempt.headBytes = 0
-    attempt.answer = BodyPump(plan.framing, writesChunks: plan.writesChunks, space: .removed, trailers: trailers)
+    attempt.answer = BodyPump(
+      plan.framing, writesChunks: plan.writesChunks, space: .removed, trailers: trailers,
+      bufferSize: state.service.bufferSize)
   }
 
   // MARK: Ends

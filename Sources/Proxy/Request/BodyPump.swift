@@ -67,9 +67,19 @@ struct BodyPump {
   private(set) var keepLimit: UInt64?
 
   /// Content up to this size is copied behind a head that waits to be sent, so that both leave in one call.
-  private static let gatherLimit = 16 * 1024
+  private var gatherLimit: Int { min(16 * 1024, bufferSize) }
   /// The input buffer's size for content that did not come with the head.
-  private static let streamingCapacity = 64 * 1024
+  private let bufferSize: Int
+
+  /// The buffer for content, with so many connections to callers: less if there are many, because each of them may
+  /// read slowly, and all of them have to fit in the process's memory.
+  static func bufferSize(connections: Int) -> Int {
+    switch connections {
+    case ...256: 64 * 1024
+    case ...2048: 16 * 1024
+    default: 4 * 1024
+    }
+  }
 
   /// Bytes received in one turn at most, so that one large body between two fast peers leaves time for all others.
   private static let turn = 1024 * 1024
@@ -78,7 +88,8 @@ struct BodyPump {
   /// it.
   init(
     _ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil,
-    space: ChunkedDecoder.SpaceBehindSize = .refused, trailers: ForwardedTrailers = ForwardedTrailers()
+    space: ChunkedDecoder.SpaceBehindSize = .refused, trailers: ForwardedTrailers = ForwardedTrailers(),
+    bufferSize: Int = Self.bufferSize(connections: 1)
   ) {
     switch framing {
     case .none: coding = .finished
@@ -90,14 +101,15 @@ struct BodyPump {
     self.limit = limit
     forwardedTrailers = trailers
     self.keepLimit = keepLimit
+    self.bufferSize = bufferSize
   }
 
   /// A pump for a message without content.
   static var empty: BodyPump { BodyPump(.none, writesChunks: false) }
 
   /// A pump for one direction of a WebSocket.
-  static var webSocket: BodyPump {
-    var pump = BodyPump(.untilClose, writesChunks: false)
+  static func webSocket(bufferSize: Int) -> BodyPump {
+    var pump = BodyPump(.untilClose, writesChunks: false, bufferSize: bufferSize)
     pump.frames = WebSocketFrames()
     return pump
   }
@@ -243,12 +255,12 @@ struct BodyPump {
     guard approved > 0 else { return }
     if writesChunks {
       // Content waits in the input until what was written before has left: that is the backpressure.
-      guard output.count < Self.gatherLimit else { return }
+      guard output.count < gatherLimit else { return }
       HeadWriter.chunkStart(approved, into: &output)
       output.append(input.bytes.extracting(first: approved))
       HeadWriter.chunkEnd(into: &output)
     } else {
-      guard !output.isEmpty, output.count + approved <= Self.gatherLimit else { return }
+      guard !output.isEmpty, output.count + approved <= gatherLimit else { return }
       output.append(input.bytes.extracting(first: approved))
     }
     input.consume(approved)
@@ -259,11 +271,12 @@ struct BodyPump {
   private func makeRoom(_ input: inout ByteBuffer) {
     switch coding {
     case .fixed(let remaining) where remaining > UInt64(input.capacity):
-      input.reserve(Int(min(remaining, UInt64(Self.streamingCapacity))))
+      input.reserve(Int(min(remaining, UInt64(bufferSize))))
     case .trailers:
       input.reserve(1024)
     default:
-      input.reserve(filledInput ? max(input.capacity, Self.streamingCapacity) : 1)
+      // What is left of the last piece is the beginning of a chunk's head.
+      input.reserve(filledInput ? max(bufferSize - input.count, 1) : 1)
     }
   }
 }

@@ -13,11 +13,13 @@ internal import Platform
 internal import Telemetry
 
 /// The buffers of a caller's connection while requests are read and answered on it. An idle connection has none.
+///
+/// They begin small, since thousands of requests may wait for their upstreams, and stay as large as one has needed.
 final class CallerBuffers: Reusable {
   /// What the caller sent and nothing has taken yet: a part of a head, content, requests behind the present one.
-  @exclusivity(unchecked) var input = ByteBuffer(capacity: 16 * 1024)
+  @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
   /// What is to be sent to the caller.
-  @exclusivity(unchecked) var output = ByteBuffer(capacity: 8 * 1024)
+  @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
 
   init(_ limits: HeadLimits) {}
 
@@ -111,9 +113,9 @@ final class RequestContext: Reusable {
 /// One attempt to have a request answered on one upstream connection.
 final class UpstreamAttempt: Reusable {
   /// The request's head on its way out, and framing of its content.
-  @exclusivity(unchecked) var output = ByteBuffer(capacity: 8 * 1024)
+  @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
   /// What the upstream sent and nothing has taken yet.
-  @exclusivity(unchecked) var input = ByteBuffer(capacity: 16 * 1024)
+  @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
   @exclusivity(unchecked) var parser: ResponseHeadParser
   @exclusivity(unchecked) var trailers = TrailerParser()
   /// Bytes in front of the final head that were to be sent to the caller: the rest of an interim answer.

@@ -182,6 +182,9 @@ package final class Service: Sendable {
   /// Downstream connections open now.
   package var connectionCount: Int { connections.value }
 
+  /// The size of buffers for content, with the connections that there are now.
+  var bufferSize: Int { BodyPump.bufferSize(connections: connections.value) }
+
   /// Whether another connection may be accepted.
   var hasRoomForConnections: Bool { connections.value < limits.connections }
 }
@@ -189,6 +192,7 @@ package final class Service: Sendable {
 /// How many downstream connections the process has: one number for all generations.
 package final class ConnectionCount: Sendable {
   private let open = Atomic(0)
+  private let peak = Atomic(0)
 
   /// None yet.
   package init() {}
@@ -196,7 +200,14 @@ package final class ConnectionCount: Sendable {
   /// Connections open now.
   package var value: Int { open.load(ordering: .relaxed) }
 
-  func opened() { open.add(1, ordering: .relaxed) }
+  func opened() {
+    let count = open.add(1, ordering: .relaxed).newValue
+    if count > peak.load(ordering: .relaxed) { peak.store(count, ordering: .relaxed) }
+  }
+
+  /// The most connections at once since the last call, nearly.
+  func takePeak() -> Int { peak.exchange(0, ordering: .relaxed) }
+
   func closed() { open.subtract(1, ordering: .relaxed) }
 }
 

@@ -15,6 +15,7 @@ package final class ProxyServer: Sendable {
   private let serving: [Confined<ProxyLoop>]
   private let listeners: Locked<[ProxyListener]>
   private let spell = Locked(AcceptingSpell())
+  private let memory = Locked(MemoryReturn())
 
   /// How many are accepted before those who were are heard.
   private static let turn = 64
@@ -43,6 +44,8 @@ package final class ProxyServer: Sendable {
   package func start() {
     let places = listeners.withLock { $0 }.map(\.place)
     for home in serving {
+      let others = OtherLoops(serving.filter { $0.loop !== home.loop })
+      Task(executorPreference: home.loop) { home.value.others = others }
       Task(executorPreference: home.loop) { await self.keepHouse(home) }
       Task(executorPreference: home.loop) { for place in places { self.accept(at: place, home) } }
     }
@@ -80,18 +83,21 @@ package final class ProxyServer: Sendable {
       guard state.service.hasRoomForConnections else {
         guard await listener.callerIsWaiting(waiter) else { continue }
         state.metrics.add(state.service.metrics.limits[Limit.connections.row])
-        if await makeRoom(home) { continue }
-        state.metrics.add(state.service.metrics.acceptPauses)
-        notePause(
-          "as many connections as limits.connections, and all are busy",
-          next: "raise limits.connections, or find who keeps connections busy: bearer-proxy status", state)
+        switch await home.value.others.makeRoom(home.value, { $0.endLongestWaiting() }) {
+        case .made: continue
+        case .soon: break
+        case .none:
+          state.metrics.add(state.service.metrics.acceptPauses)
+          noteFullHouse(state)
+        }
         _ = await waiter.wait(until: loop.now + .milliseconds(50))
         continue
       }
       let accepted = await listener.nextConnection(waiter) { error in
         // Those who were let in a moment ago have not begun to wait yet.
         defer { unheard = 0 }
-        if home.value.giveUpDescriptor() || unheard > 0 { return .tryAgain }
+        if case .made = home.value.giveUpDescriptor() { return .tryAgain }
+        if unheard > 0 { return .tryAgain }
         state.metrics.add(state.service.metrics.acceptPauses)
         notePause(
           error.description,
@@ -141,27 +147,32 @@ package final class ProxyServer: Sendable {
     }
   }
 
-  /// Ends a connection that waits for a request, of this loop or else of another. False: none waits.
-  private func makeRoom(_ home: Confined<ProxyLoop>) async -> Bool {
-    if home.value.endLongestWaiting() {
-      await Task.yield()
-      return true
-    }
-    for other in serving where other.loop !== home.loop {
-      let isEnded = Task(executorPreference: other.loop) {
-        guard other.value.endLongestWaiting() else { return false }
-        await Task.yield()
-        return true
-      }
-      if await isEnded.value { return true }
-    }
-    return false
-  }
-
   /// Says that no connection is accepted for now, once in a period of it.
   private func notePause(_ reason: String, next: String, _ state: LoopState) {
     guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
     state.service.log.error("accept paused", ["reason": .string(reason), "next": .string(next)])
+  }
+
+  /// Gives memory back to the system after a burst, beside the loops.
+  private func returnMemory(dropped: Int) {
+    let open = service.connections.value
+    if memory.withLock({ $0.isDue(dropped: dropped, open: open, peak: service.connections.takePeak()) }) {
+      Machine.trimHeap()
+    }
+  }
+
+  /// Says that all connections that there may be are busy.
+  private func noteFullHouse(_ state: LoopState) {
+    if state.service.limits.isShortOfDescriptors {
+      notePause(
+        "as many connections as there are file descriptors for, and all are busy",
+        next: "raise the limit of open files (LimitNOFILE, ulimit -n), or find who keeps connections busy: "
+          + "bearer-proxy status", state)
+    } else {
+      notePause(
+        "as many connections as limits.connections, and all are busy",
+        next: "raise limits.connections, or find who keeps connections busy: bearer-proxy status", state)
+    }
   }
 
   private func keepHouse(_ home: Confined<ProxyLoop>) async {
@@ -174,7 +185,7 @@ package final class ProxyServer: Sendable {
     if home.loop.index == 0 { Machine.releaseTextPages() }
     while true {
       _ = await waiter.wait(until: home.loop.now + .seconds(5))
-      home.value.sweep()
+      returnMemory(dropped: home.value.sweep())
       if home.loop.index == 0 {
         home.value.current.service.log.summarise()
         home.value.current.service.accessLog?.reopen(ifMoved: true)
@@ -256,6 +267,26 @@ package final class ProxyServer: Sendable {
       while isBusy(), MonotonicTime.now < deadline { _ = await waiter.wait(until: loop.now + .milliseconds(10)) }
       waiter.close()
     }.value
+  }
+}
+
+/// When free memory is given back to the system: when something has ended that had taken much of it. Not while a number
+/// of connections comes and goes as ever, because giving back and taking again costs time.
+struct MemoryReturn {
+  /// The most connections since memory was given back.
+  private var peak = 0
+
+  /// Buffers and the like that one look has dropped, or connections that have ended, that make it worth while.
+  private static let few = 16
+
+  /// Whether memory is to be given back now.
+  /// - Parameter dropped: what loops have dropped because nothing needed it for some seconds.
+  /// - Parameter peak: the most connections at once since the last question.
+  mutating func isDue(dropped: Int, open: Int, peak recent: Int) -> Bool {
+    peak = max(peak, recent, open)
+    guard dropped >= Self.few || (peak - open >= Self.few && open <= peak / 2) else { return false }
+    peak = open
+    return true
   }
 }
 

@@ -48,6 +48,31 @@ struct Machinery {
     tracing = Tracing(environment)
     self.confinedTo = confinedTo
   }
+
+  /// What the process may open, before it accepts a caller. Each loop takes a descriptor of its own of each listener.
+  func descriptors(beside listeners: BoundListeners) -> DescriptorBudget {
+    let resources = Machine.resources
+    let acceptors = loops.count * listeners.traffic.count
+    return DescriptorBudget(
+      limit: Int(resources.descriptorLimit), atStart: Int(resources.openDescriptors) + acceptors)
+  }
+}
+
+extension Log {
+  /// Warns if descriptors, of which each caller's request takes two, run out before `limits.connections` is reached.
+  func warn(of descriptors: DescriptorBudget, for connections: Int) {
+    let possible = descriptors.connections(wanted: connections)
+    guard possible < connections else { return }
+    let needed = descriptors.limit(for: connections)
+    warning(
+      "too few file descriptors for limits.connections",
+      [
+        "limit": .integer(descriptors.limit), "needed": .integer(needed), "connections": .integer(possible),
+        "next": .string(
+          "raise the hard limit of open files to \(needed) (LimitNOFILE, ulimit -Hn) and restart, or lower "
+            + "limits.connections to \(possible); until then further callers wait to be accepted"),
+      ])
+  }
 }
 
 /// What a configuration holds of the system while it is in force.
@@ -82,6 +107,8 @@ struct Generation {
   /// The settings of the start, which some things have stayed with.
   let first: Settings
   let held: HeldResources
+  /// As of the start: no caller has a descriptor then.
+  let descriptors: DescriptorBudget
   let credentials: CredentialVersions
   let service: Service
   /// The sign-in pages of each traffic listener, where it has any.
@@ -248,9 +275,11 @@ struct Composition {
     // Where a person is sent who asked at a listener without pages, or at none.
     let pages = zip(settings.listeners, held.listeners.traffic).compactMap { SignInOrigin($0, $1) }.first
     let first = former?.first ?? settings
+    let descriptors = former?.descriptors ?? machinery.descriptors(beside: held.listeners)
+    self.log.warn(of: descriptors, for: settings.limits.connections)
     let service = Service(
       process, ServiceRoutes(routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions),
-      limits: settings.limits,
+      limits: settings.limits.within(descriptors),
       records: ServiceRecords(
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
         accessFormat: log.format, identities: log.identities),
@@ -261,8 +290,8 @@ struct Composition {
       signInHandler(settings, listener, service, succeeding: former?.signInHandlers ?? [])
     }
     return Generation(
-      configuration: configuration, first: first, held: held, credentials: credentials, service: service,
-      signInHandlers: signInHandlers)
+      configuration: configuration, first: first, held: held, descriptors: descriptors, credentials: credentials,
+      service: service, signInHandlers: signInHandlers)
   }
 
   private func advisor(_ route: RouteSettings, _ configuration: LoadedConfiguration) -> CheckAdvice {
