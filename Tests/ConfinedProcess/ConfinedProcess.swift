@@ -82,6 +82,10 @@ struct ConfinedProcess {
     return UInt8(truncatingIfNeeded: value >> 32)
   }
 
+  /// What memory is read into. It stays, so that no copy of a secret is left where it was.
+  private nonisolated(unsafe) static let piece = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: 1 << 20, alignment: 16)
+
   /// How often a part of the secret, from its 17th byte on, is in memory that the process can write. The allocator uses
   /// the first sixteen bytes of what is free for itself.
   private static func occurrences(of number: UInt64) -> Int {
@@ -93,8 +97,7 @@ struct ConfinedProcess {
     }
     var found = 0
     var line = [CChar](repeating: 0, count: 512)
-    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-    defer { piece.deallocate() }
+    let piece = Self.piece
     while fgets(&line, Int32(line.count), maps) != nil {
       let text = line.withUnsafeBufferPointer { String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self) }
       let words = text.split(separator: " ")
