@@ -36,7 +36,7 @@ package struct CertificateAuthority: Sendable {
     keyFile = directory.file("\(name).key")
     try await succeed(
       ["openssl", "req", "-x509"] + Self.newKey() + [
-        "-keyout", keyFile, "-out", file, "-days", "2", "-subj", "/CN=test \(name)",
+        "-keyout", keyFile, "-out", file, "-days", "90", "-subj", "/CN=test \(name)",
       ])
   }
 
