@@ -107,7 +107,7 @@ import Tokens
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
-    case choiceRefused
+    case choiceRefused, suspectedLoop
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
     case connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
@@ -123,6 +123,7 @@ import Tokens
       case .schemeRefused: self = .schemeRefused
       case .maxForwards: self = .maxForwards
       case .loop: self = .loop
+      case .suspectedLoop: self = .suspectedLoop
       case .expectation: self = .expectation
       case .caller(.unknownHost): self = .unknownHost
       case .caller(.crossSite): self = .crossSite

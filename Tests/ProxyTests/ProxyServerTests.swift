@@ -407,7 +407,10 @@ struct ProxyServerTests {
     // Sends each request back to the proxy with nothing but its Host, and the answer to it back.
     let upstream = try LoopServer(on: loop) { stream, _ in
       let head = await stream.requestHead()
-      if head.contains("X-Other: 1") { return await stream.sendAll(Self.answer) }
+      if head.contains("X-Other: 1") {
+        await stream.sendAll(Self.answer)
+        return
+      }
       hops.add(1, ordering: .relaxed)
       do {
         let waiter = Waiter(loop)

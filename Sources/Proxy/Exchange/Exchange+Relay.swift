@@ -40,7 +40,7 @@ extension Exchange {
         if await connection.waiter.wait(until: wait.until) == .timedOut {
           return carryOut(life.timedOut(wait, at: state.loop.now), attempt, upstream.stream)
         }
-        if downstream.channel.isHungUp { return life.callerLeft() }
+        if downstream.channel.isHungUp, !life.isDelivering { return life.callerLeft() }
       }
     }
   }
@@ -72,15 +72,15 @@ extension Exchange {
       }
     }
     let pause = life.pause(moved: request.content.contentBytes &+ attempt.answer.sentBytes, at: now)
-    if case .wait(let wait) = pause { watch(wait.needs, upstream) }
+    if case .wait(let wait) = pause { watch(wait.needs, upstream, noticesEnd: !life.isDelivering) }
     return .pause(pause)
   }
 
   private var downstream: ByteStream { connection.stream }
   private var headLimits: HeadLimits { state.service.limits.head }
 
-  private func watch(_ needs: ExchangeState.Needs, _ upstream: ByteStream) {
-    var downstreamInterest: Readiness = .hangUp
+  private func watch(_ needs: ExchangeState.Needs, _ upstream: ByteStream, noticesEnd: Bool) {
+    var downstreamInterest: Readiness = noticesEnd ? .hangUp : []
     var upstreamInterest: Readiness = []
     if needs.contains(.content) { downstreamInterest.formUnion(downstream.receiveInterest) }
     if needs.contains(.callerRoom) { downstreamInterest.formUnion(downstream.sendInterest) }

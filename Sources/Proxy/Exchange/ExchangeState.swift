@@ -73,6 +73,12 @@ struct ExchangeState {
     if case .awaitingAnswer = phase { true } else { false }
   }
 
+  /// Whether the caller has its answer and was told that nothing follows. When it ends its own direction both are
+  /// closed, which looks as if it had left, and what it sent before is still to be read.
+  var isDelivering: Bool {
+    if case .delivering = phase { true } else { false }
+  }
+
   var isTunnel: Bool {
     if case .tunnel = phase { true } else { false }
   }
