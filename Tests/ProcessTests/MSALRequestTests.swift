@@ -117,7 +117,9 @@ import Tokens
     request.prompt = .create
     request.loginHint = "ann@contoso.com"
     let signIn = try await BrowserSignIn.begin(
-      request, redirectURI: "http://localhost:8400", store: CacheStore.memory(), now: { UnixTime(1_700_000_000) })
+      request, redirectURI: "http://localhost:8400", store: CacheStore.memory(),
+      broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(1_700_000_000) }, jitter: { 0 })),
+      now: { UnixTime(1_700_000_000) })
     return Self.members(String(try await signIn.address().split(separator: "?")[1]))
   }
 
