@@ -290,3 +290,8 @@ char *const *csystem_arguments(int *count) {
   return NULL;
 }
 #endif
+
+uint64_t csystem_file_system_type(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (uint64_t)(uint32_t)status.f_type : 0;
+}

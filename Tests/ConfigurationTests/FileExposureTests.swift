@@ -53,4 +53,79 @@ import Testing
     // What a variable holds does not stand in the file.
     #expect(problems("'${KEY}'", mode: 0o644).isEmpty)
   }
+
+  /// A part of the configuration that names a file, and the key.
+  static let named: [(fragment: String, key: String?)] = [
+    ("loops: 1", nil),
+    ("defaults: {tls: {ca_file: FILE}}", "defaults.tls.ca_file"),
+    ("defaults: {tls: {certificate_file: cert.pem, key_file: FILE}}", "defaults.tls.key_file"),
+    (
+      "applications: {x: {authority: 'https://id.example', client_id: x, client_secret_file: FILE}}",
+      "applications.x.client_secret_file"
+    ),
+    (
+      "applications: {x: {authority: 'https://id.example', client_id: x, client_assertion_file: FILE}}",
+      "applications.x.client_assertion_file"
+    ),
+    ("cache: {redis: 'redis://127.0.0.1', password_file: FILE}", "cache.password_file"),
+  ]
+
+  @Test(arguments: named)
+  func `a file that every user can write is refused, one that some can is warned of`(fragment: String, key: String?)
+    throws
+  {
+    let path = key == nil ? "dir/f.yaml" : "dir/secret"
+    func outcome(_ writers: FileWriters?, allows: Bool = false) -> (issues: [String], warnings: [String]) {
+      let text =
+        "listeners: [{address: '127.0.0.1:80'}]\nroutes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]\n"
+        + "allow_readable_secrets: \(allows)\n" + fragment.replacing("FILE", with: "secret")
+      do throws(ConfigurationError) {
+        let settings = try Settings.decode(
+          yaml: Array(text.utf8), file: "dir/f.yaml", environment: [:],
+          readFile: { _, _ throws(UnreadableFile) in Array("s3cret-s3cret-s3cret".utf8) },
+          findWriters: { $0 == path ? writers : nil })
+        return ([], settings.warnings.map(\.warning))
+      } catch {
+        return (error.issues.map(\.description), [])
+      }
+    }
+    let everybody = FileWriters("can be written by everybody", areEverybody: true)
+    let some = FileWriters("belongs to another user", areEverybody: false)
+    let prefix = key.map { "\($0): " } ?? ""
+    let place = key == nil ? "dir/f.yaml: " : "dir/f.yaml:4:"
+    let issue = try #require(outcome(everybody).issues.first)
+    #expect(issue.hasPrefix(place) && issue.hasSuffix("error: \(prefix)\(path) can be written by everybody"))
+    for result in [outcome(everybody, allows: true), outcome(some)] {
+      #expect(result.issues.isEmpty)
+      let warning = try #require(result.warnings.first)
+      #expect(warning.hasPrefix(place) && warning.contains("warning: \(prefix)\(path) "))
+    }
+    let none = outcome(nil)
+    #expect(none.issues.isEmpty && none.warnings.isEmpty)
+  }
+
+  @Test(arguments: [
+    "defaults: {tls: {certificate_file: both.pem, key_file: key}}", "defaults: {tls: {ca_file: both.pem}}",
+  ])
+  func `a private key beside a certificate that everybody can read is refused`(fragment: String) {
+    func issues(_ content: String, mode: UInt32?) -> [String] {
+      let text =
+        "listeners: [{address: '127.0.0.1:80'}]\nroutes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]\n"
+        + fragment
+      do throws(ConfigurationError) {
+        _ = try Settings.decode(
+          yaml: Array(text.utf8), file: "dir/f.yaml", environment: [:],
+          readFile: { _, _ throws(UnreadableFile) in Array(content.utf8) },
+          findExposure: { $0 == "dir/both.pem" ? mode : nil })
+        return []
+      } catch {
+        return error.issues.map(\.message)
+      }
+    }
+    let certificate = "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n"
+    let key = "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\n"
+    let found = issues(certificate + key, mode: 0o644)
+    #expect(found.count == 1 && found[0].contains("dir/both.pem can be read by everybody on this machine (mode 0644)"))
+    #expect(issues(certificate, mode: 0o644).isEmpty && issues(certificate + key, mode: nil).isEmpty)
+  }
 }

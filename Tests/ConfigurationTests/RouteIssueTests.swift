@@ -131,8 +131,14 @@ import Tokens
     ),
     ("https://a.example/b/../c", "'https://a.example/b/../c' has '.', '..' or a needless percent-encoding in its path"),
     ("https://a.example/%62", "'https://a.example/%62' has '.', '..' or a needless percent-encoding in its path"),
-    ("http://2852039166/", "write the address 2852039166 as four decimal numbers"),
-    ("http://0xa9.254.43518/", "write the address 0xa9.254.43518 as four decimal numbers"),
+    (
+      "http://2852039166/",
+      "'http://2852039166/' has a number as its host: write an address as four decimal numbers, or the host's name"
+    ),
+    (
+      "http://0xa9.254.43518/",
+      "'http://0xa9.254.43518/' has a number as its host: write an address as four decimal numbers, or the host's name"
+    ),
   ]
 
   @Test func `a metadata service is no authority either, and addresses beside one are upstreams`() {

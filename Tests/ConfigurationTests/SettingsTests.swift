@@ -370,7 +370,8 @@ import Tokens
   @Test func `a file that cannot be read is an issue of its first line`() {
     let refuse: ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("it is a pipe, not a regular file") }
     let files = FileAccess(
-      readConfiguration: refuse, read: refuse, findExposure: { _ in nil }, judgeProgram: { _ in nil })
+      readConfiguration: refuse, read: refuse, findExposure: { _ in nil }, findWriters: { _ in nil },
+      judgeProgram: { _ in nil })
     var read: Set<String> = []
     let error = #expect(throws: ConfigurationError.self) {
       try Settings.load(file: "/nowhere/x.yaml", environment: [:], files: files, read: &read)

@@ -61,7 +61,10 @@ import Testing
       "  a: 1\nb: 2\n",
       "f:2:1: error: this line is indented less than the first one: begin all keys of the file in the same column"
     ),
-    ("a: 1\nü: \u{1}\n", "f:2:4: error: not UTF-8 text: control characters are not allowed"),
+    (
+      "a: 1\nü: \u{1}\n",
+      "f:2:4: error: not UTF-8 text: control characters are not allowed; save the file as UTF-8, without control characters"
+    ),
   ]
 
   @Test(arguments: refused)
@@ -72,7 +75,10 @@ import Testing
   @Test func `bytes that are not UTF-8 are refused with their place`() {
     var issues: [ConfigurationIssue] = []
     #expect(YAMLNode.read(Array("a: 1\nb: ".utf8) + [0xFF], file: "f", issues: &issues) == nil)
-    #expect(issues.map(\.description) == ["f:2:4: error: not UTF-8 text: invalid leading UTF-8 octet"])
+    #expect(
+      issues.map(\.description) == [
+        "f:2:4: error: not UTF-8 text: invalid leading UTF-8 octet; save the file as UTF-8, without control characters"
+      ])
   }
 
   @Test func `text that nests without end and text without end are refused`() {

@@ -20,4 +20,12 @@ import Testing
     #expect(FileExposure.mode(of: file) == nil)
     #expect(FileExposure.mode(of: directory.file("nothing")) == nil)
   }
+
+  @Test func `a read-only file system in memory is an orchestrator's`() {
+    let (tmpfs, ramfs, ext4): (UInt64, UInt64, UInt64) = (0x0102_1994, 0x8584_58F6, 0xEF53)
+    #expect(FileExposure.isProvided(type: tmpfs, isReadOnly: true))
+    #expect(FileExposure.isProvided(type: ramfs, isReadOnly: true))
+    #expect(!FileExposure.isProvided(type: tmpfs, isReadOnly: false))
+    #expect(!FileExposure.isProvided(type: ext4, isReadOnly: true))
+  }
 }

@@ -57,6 +57,21 @@ struct ReadableFileTests {
     for end in ends { close(end) }
   }
 
+  @Test func `a named pipe without a writer is told from one whose writer is slow`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("pipe")
+    mkfifo(path, 0o600)
+    #expect(throws: FileReadError.unwritten) {
+      try ReadableFile.contents(of: path, limit: 5, pipes: .read(within: .seconds(600)))
+    }
+    let writer = open(path, O_RDWR)
+    defer { close(writer) }
+    let patience = TimeSpan.milliseconds(1)
+    #expect(throws: FileReadError.unfinished(patience)) {
+      try ReadableFile.contents(of: path, limit: 5, pipes: .read(within: patience))
+    }
+  }
+
   @Test func `a pipe in the place of a certificate, a key or authorities is refused`() throws {
     let directory = try TemporaryDirectory()
     let pipe = directory.file("pipe")

@@ -53,6 +53,8 @@ int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_
 char *const *csystem_arguments(int *count);
 /// Processors this process may run on; 0 where the system does not say.
 int csystem_processor_count(void);
+/// The type of the file system at a path (statfs(2)); 0 if it cannot be found.
+uint64_t csystem_file_system_type(const char *path);
 /// Gives the pages of program text back to the page cache; what is still needed returns at a minor fault each. Text is
 /// clean and mapped from files, so nothing can be lost.
 void csystem_release_text_pages(void);

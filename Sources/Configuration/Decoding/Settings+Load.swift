@@ -15,9 +15,7 @@ extension Settings {
     } catch {
       throw ConfigurationError([ConfigurationIssue(.whole(file), "cannot read the configuration: \(error.reason)")])
     }
-    return try decode(
-      yaml: bytes, file: file, environment: environment, readFile: files.read, findExposure: files.findExposure,
-      judgeProgram: files.judgeProgram, read: &read)
+    return try decode(yaml: bytes, file: file, environment: environment, files: files, read: &read)
   }
 
   /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
@@ -25,24 +23,25 @@ extension Settings {
   package static func decode(
     yaml: [UInt8], file: String, environment: [String: String],
     readFile: @escaping ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") },
-    findExposure: @escaping FindExposure = { _ in nil }, judgeProgram: @escaping JudgeProgram = { _ in nil }
+    findExposure: @escaping FindExposure = { _ in nil }, findWriters: @escaping FindWriters = { _ in nil },
+    judgeProgram: @escaping JudgeProgram = { _ in nil }
   ) throws(ConfigurationError) -> Settings {
     var read: Set<String> = []
     return try decode(
-      yaml: yaml, file: file, environment: environment, readFile: readFile, findExposure: findExposure,
-      judgeProgram: judgeProgram, read: &read)
+      yaml: yaml, file: file, environment: environment,
+      files: FileAccess(
+        readConfiguration: readFile, read: readFile, findExposure: findExposure, findWriters: findWriters,
+        judgeProgram: judgeProgram),
+      read: &read)
   }
 
-  static func decode(
-    yaml: [UInt8], file: String, environment: [String: String], readFile: @escaping ReadFile,
-    findExposure: @escaping FindExposure, judgeProgram: @escaping JudgeProgram, read: inout Set<String>
+  private static func decode(
+    yaml: [UInt8], file: String, environment: [String: String], files: FileAccess, read: inout Set<String>
   ) throws(ConfigurationError) -> Settings {
     var issues: [ConfigurationIssue] = []
     let root = YAMLNode.read(yaml, file: file, issues: &issues)
     guard let root else { throw ConfigurationError(issues) }
-    var decoder = SettingsDecoder(
-      file: file, environment: environment, readFile: readFile, findExposure: findExposure,
-      judgeProgram: judgeProgram, issues: issues)
+    var decoder = SettingsDecoder(file: file, environment: environment, files: files, issues: issues)
     defer { read.formUnion(decoder.filesRead) }
     let settings = decoder.settings(root)
     guard let settings, decoder.issues.isEmpty else { throw ConfigurationError(decoder.issues) }
@@ -70,6 +69,21 @@ package typealias FindExposure = @Sendable (_ path: String) -> UInt32?
 /// What is wrong with a program that the configuration names, in words that follow its path; nil where nothing is.
 package typealias JudgeProgram = @Sendable (_ path: String) -> String?
 
+/// Who can change a file, besides root and this process's user.
+package struct FileWriters: Sendable, Hashable {
+  /// Why, with the cure, in words that read on after the path.
+  package let reason: String
+  /// Whether every user of the machine can.
+  package let areEverybody: Bool
+
+  package init(_ reason: String, areEverybody: Bool) {
+    (self.reason, self.areEverybody) = (reason, areEverybody)
+  }
+}
+
+/// Finds who else can change a file, or put another one in its place; nil: no other user, or there is no file.
+package typealias FindWriters = @Sendable (_ path: String) -> FileWriters?
+
 /// The files that settings are made of.
 package struct FileAccess: Sendable {
   /// Reads the configuration itself, which the command line names.
@@ -80,15 +94,19 @@ package struct FileAccess: Sendable {
   package let findExposure: FindExposure
   /// Whether a program may be run.
   package let judgeProgram: JudgeProgram
+  /// Who else can change a file.
+  package let findWriters: FindWriters
 
   /// Ways to files.
   package init(
     readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure,
+    findWriters: @escaping FindWriters,
     judgeProgram: @escaping JudgeProgram
   ) {
     self.readConfiguration = readConfiguration
     self.read = read
     self.findExposure = findExposure
     self.judgeProgram = judgeProgram
+    self.findWriters = findWriters
   }
 }

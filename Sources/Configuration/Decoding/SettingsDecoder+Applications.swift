@@ -183,6 +183,12 @@ extension SettingsDecoder {
       found = Scalar(text: text, written: text, place: place, key: "\(section.path): AZURE_AUTHORITY_HOST")
     }
     guard let scalar = found ?? requiredScalar(section, .authority) else { return nil }
+    if let copied = CopiedEndpoint(scalar.text) {
+      report(
+        scalar.place, "\(scalar.key): '\(scalar.written)' is \(copied.what), not the authority",
+        suggestion: copied.authority)
+      return nil
+    }
     do throws(AuthorityError) {
       let authority = try Authority(scalar.text)
       guard isMetadataService(host: authority.url.host) else { return scalar.located(authority) }
@@ -212,6 +218,8 @@ extension SettingsDecoder {
     case .scheme: "'\(written)' begins neither with https:// nor with http://: write the whole URL"
     case .userInformation: "a URL here has no user name and no password in it: remove them"
     case .host: "'\(written)' has no host that could be looked up"
+    case .numericHost:
+      "'\(written)' has a number as its host: write an address as four decimal numbers, or the host's name"
     case .port: "'\(written)' has a port that is not a number from 1 to 65535"
     case .path: "'\(written)' has a fragment, a blank or a non-ASCII character"
     }

@@ -23,7 +23,7 @@ extension SettingsDecoder {
         program.place, "\(program.key): '\(program.written)' is not the whole path of a program: begin it with '/'")
       return nil
     }
-    if let problem = judgeProgram(program.text) {
+    if let problem = files.judgeProgram(program.text) {
       report(program.place, "\(program.key): \(program.text) \(problem)")
     }
     let substituted = scalars.filter { !environmentReferences(in: $0.written).isEmpty }

@@ -234,7 +234,7 @@ extension SettingsDecoder {
   }
 
   /// Whether the agent of Azure Arc is installed: a program that every user may read.
-  private var hasArcAgent: Bool { findExposure(ManagedIdentityDetection.arcAgent) != nil }
+  private var hasArcAgent: Bool { files.findExposure(ManagedIdentityDetection.arcAgent) != nil }
 
   private func reason(_ mistake: ManagedIdentityMistake) -> String {
     switch mistake {
@@ -258,8 +258,9 @@ extension SettingsDecoder {
 
   private mutating func checkAssertion(_ file: Located<String>) {
     do throws(UnreadableFile) {
-      _ = try readFile(file.value, 64 << 10)
+      _ = try files.read(file.value, 64 << 10)
       reportExposure(of: file.value, file)
+      reportWriters(of: file.value, file.place, file.key)
     } catch {
       report(file.place, "\(file.key): cannot read \(file.value): \(error.reason)")
     }

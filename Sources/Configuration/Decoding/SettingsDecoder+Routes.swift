@@ -229,8 +229,6 @@ extension SettingsDecoder {
     } else if isMetadataService(host: url.host) {
       report(
         scalar.place, "\(scalar.key): \(url.host) hands out this machine's cloud credentials and is never an upstream")
-    } else if IPAddress.isObscure(url.host) {
-      report(scalar.place, "\(scalar.key): write the address \(url.host) as four decimal numbers")
     } else if !isNormal(url.target) {
       report(
         scalar.place, "\(scalar.key): '\(scalar.written)' has '.', '..' or a needless percent-encoding in its path")

@@ -53,6 +53,11 @@ extension SettingsDecoder {
     do throws(ProxyAddressError) {
       let address = try ProxyAddress(scalar.text)
       given[scalar.key]?.value = address.description
+      if isMetadataService(host: address.host) {
+        report(
+          scalar.place,
+          "\(scalar.key): \(address.host) hands out this machine's cloud credentials and is never a proxy")
+      }
       if address.credential != nil, scalar.written == scalar.text {
         report(
           scalar.place, "\(scalar.key) has a password in it; use a variable, such as http://${PROXY_USER}@host:port")

@@ -36,6 +36,11 @@ extension SettingsDecoder {
     case .scalar(let written):
       do throws(EnvironmentReferenceError) {
         let text = try substitutingEnvironment(in: written, environment: environment)
+        if text != written, !path.hasSuffix(".\(Key.displayName.rawValue)"), let found = LookAlike.first(in: text) {
+          // Not the value: it may be a secret's.
+          report(node.place, "\(path): what its variable holds contains \(found.words): set the variable again")
+          return nil
+        }
         if !text.isEmpty {
           let source = ValueSource.file(node.place, variables: environmentReferences(in: written))
           note(ConfiguredValue(path, ConfiguredValue.withoutUserInformation(text), source))
@@ -170,7 +175,11 @@ extension SettingsDecoder {
     guard let scalar = scalar(section, key) else { return nil }
     let path = resolved(scalar.text)
     given[scalar.key]?.value = path
-    return contents(of: scalar, limit: 4 << 20).map { scalar.located($0.path) }
+    guard let (_, bytes) = contents(of: scalar, limit: 4 << 20) else { return nil }
+    // A combined file has the key beside the certificate, also if the key is read from another file.
+    if bytes.firstRange(of: Array("PRIVATE KEY-----".utf8)) != nil { reportExposure(of: path, scalar.located(path)) }
+    reportWriters(of: path, scalar.place, scalar.key)
+    return scalar.located(path)
   }
 
   /// The path of a file that need not be there yet.
@@ -185,7 +194,7 @@ extension SettingsDecoder {
     return scalar.located(path)
   }
 
-  /// A secret, given in place or in a file. The file's trailing line ends are not part of it.
+  /// A secret, given in place or in a file. The text's trailing line ends are not part of it.
   mutating func secret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
     if section.members[key] != nil, let other = section.members[fileKey] {
       report(other.place, "\(section.path) has both '\(key.rawValue)' and '\(fileKey.rawValue)'; keep one")
@@ -193,40 +202,53 @@ extension SettingsDecoder {
     }
     if let scalar = scalar(section, key) {
       given[scalar.key]?.value = ConfiguredValue.hidden
-      // Where a variable has a part in it, the file alone does not tell the secret.
+      // If a variable has a part in it, the file alone does not tell the secret.
       if environmentReferences(in: scalar.written).isEmpty { reportExposedText(scalar, insteadOf: fileKey) }
-      return usable(Secret(scalar.text), scalar.located(scalar.key))
+      return secret(Array(scalar.text.utf8), scalar, scalar.key)
     }
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
       return nil
     }
     reportExposure(of: path, scalar.located(path))
-    let end = bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
-    if end == 0 {
-      report(scalar.place, "\(scalar.key): \(path) is empty")
-      return nil
-    }
-    return usable(Secret(bytes[..<end]), scalar.located("\(scalar.key): \(path)"))
+    reportWriters(of: path, scalar.place, scalar.key)
+    return secret(bytes, scalar, "\(scalar.key): \(path)")
   }
 
-  /// A secret that is more than blanks: a variable or a file that was filled in by mistake.
-  /// - Parameter name: what it is called in a message.
-  private mutating func usable(_ secret: Secret, _ name: Located<String>) -> Secret? {
-    let span = secret.bytes
-    if span.indices.contains(where: { span[$0] > 0x20 }) { return secret }
-    report(name.place, "\(name.value) has blanks and line ends alone, which are no secret")
-    return nil
+  /// - Parameter name: what the text is called in a message.
+  private mutating func secret(_ bytes: [UInt8], _ scalar: Scalar, _ name: String) -> Secret? {
+    let text = SecretText(bytes[...])
+    if bytes.isEmpty || text.bytes.isEmpty && name != scalar.key {
+      report(scalar.place, "\(name) is empty")
+      return nil
+    }
+    if let mistake = text.mistake {
+      report(scalar.place, "\(name) \(mistake)")
+      return nil
+    }
+    if let suspicion = text.suspicion {
+      warnings.append(ConfigurationIssue(scalar.place, "\(name) \(suspicion)"))
+    }
+    return Secret(text.bytes)
   }
 
   /// Reports a file with a secret that every user of the machine can read.
   mutating func reportExposure(of path: String, _ value: Located<String>) {
-    guard !allowsReadableSecrets, let mode = findExposure(path) else { return }
-    issues.append(value.exposed(path, mode: mode))
+    guard !allowsReadableSecrets, let mode = files.findExposure(path) else { return }
+    let issue = value.exposed(path, mode: mode)
+    if !issues.contains(issue) { issues.append(issue) }
+  }
+
+  /// Reports a file that another user of the machine can replace or change: an error if every user can, unless they are
+  /// trusted.
+  mutating func reportWriters(of path: String, _ place: Place, _ key: String?) {
+    guard let writers = files.findWriters(path) else { return }
+    let issue = ConfigurationIssue(place, "\(key.map { "\($0): " } ?? "")\(path) \(writers.reason)")
+    if writers.areEverybody && !allowsReadableSecrets { issues.append(issue) } else { warnings.append(issue) }
   }
 
   /// Reports a secret in a configuration that every user of the machine can read.
   private mutating func reportExposedText(_ scalar: Scalar, insteadOf fileKey: Key) {
-    guard !allowsReadableSecrets, let mode = findExposure(file) else { return }
+    guard !allowsReadableSecrets, let mode = files.findExposure(file) else { return }
     report(
       scalar.place,
       "\(scalar.key): a secret stands in \(file), which everybody on this machine can read (mode "
@@ -238,7 +260,7 @@ extension SettingsDecoder {
     let path = resolved(scalar.text)
     filesRead.insert(path)
     do throws(UnreadableFile) {
-      return (path, try readFile(path, limit))
+      return (path, try files.read(path, limit))
     } catch {
       report(scalar.place, "\(scalar.key): cannot read \(path): \(error.reason)")
       return nil

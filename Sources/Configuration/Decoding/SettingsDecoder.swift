@@ -31,10 +31,10 @@ struct Section {
 struct SettingsDecoder {
   let file: String
   let environment: [String: String]
-  let readFile: ReadFile
-  let findExposure: FindExposure
-  let judgeProgram: JudgeProgram
+  let files: FileAccess
   var issues: [ConfigurationIssue]
+  /// What is allowed, and hardly meant.
+  var warnings: [ConfigurationIssue] = []
   var allowsReadableSecrets = false
   /// The way out where the file does not say.
   var proxies = ProxyEnvironment([:]) { _, _ in }
@@ -59,6 +59,7 @@ struct SettingsDecoder {
     proxies = ProxyEnvironment(environment) { unusable.append(($0, $1)) }
     for variable in unusable { report(root.place, "the environment's \(variable.name) \(variable.reason)") }
     allowsReadableSecrets = boolean(file, .allowReadableSecrets) == true
+    reportWriters(of: self.file, .whole(self.file), nil)
     let defaults = upstreamDefaults(file)
     let listeners = self.listeners(file)
     let applications = self.applications(file)
@@ -85,7 +86,7 @@ struct SettingsDecoder {
       applications: RedirectURIRule.applied(
         to: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings), routes: routes),
       routes: routes,
-      given: given.values.sorted { $0.place < $1.place })
+      given: given.values.sorted { $0.place < $1.place }, found: warnings)
   }
 
   /// A mapping with known keys. Every other key is reported.

@@ -1,12 +1,13 @@
 // What is allowed in a configuration and hardly ever meant.
 
+import Bytes
 import HTTP
 import Tokens
 
 extension Settings {
   /// What `check` warns of, in the order of the file.
   package var warnings: [ConfigurationIssue] {
-    let warnings = unreachableSignIns + placeholders + suspectPorts
+    let warnings = unreachableSignIns + placeholders + suspectPorts + secretIDs + found
     return warnings.isEmpty ? [] : ConfigurationError(warnings).issues
   }
 
@@ -26,6 +27,10 @@ extension Settings {
   private var placeholders: [ConfigurationIssue] {
     given.compactMap { value in
       guard value.key.hasPrefix("applications."), case .file(let place, _) = value.source else { return nil }
+      if value.key.hasSuffix(".client_id"), value.value.contains("://") {
+        return ConfigurationIssue(
+          place, "\(value.key) is a URL, such as an API's: write the id under which the application is registered")
+      }
       if value.key.hasSuffix(".client_id"), isPlaceholder(value.value) {
         return ConfigurationIssue(
           place,
@@ -36,6 +41,18 @@ extension Settings {
         return ConfigurationIssue(place, "\(value.key) contains a placeholder: write your tenant's id or domain")
       }
       return nil
+    }
+  }
+
+  /// Entra's portal lists an id beside each secret.
+  private var secretIDs: [ConfigurationIssue] {
+    applications.compactMap { application in
+      guard case .secret(let secret)? = application.credential, case .entra = application.authority.value.kind,
+        secret.count == 36, secret.bytes.withUnsafeBufferPointer({ String(decoding: $0, as: UTF8.self).isGUID })
+      else { return nil }
+      return application.authority.issue(
+        "the client secret of application '\(application.name)' has the form of an id: the portal lists 'Secret ID' "
+          + "beside 'Value', and the value is the secret")
     }
   }
 
@@ -52,7 +69,7 @@ extension Settings {
 }
 
 /// Whether a text is what examples have in the place of an id.
-private func isPlaceholder(_ text: some StringProtocol) -> Bool {
+func isPlaceholder(_ text: some StringProtocol) -> Bool {
   let word = text.lowercased().replacing("_", with: "-")
   if word.hasPrefix("<") || word.hasPrefix("your-") || word.hasSuffix("-placeholder") { return true }
   let words: Set = ["placeholder", "client-id", "changeme", "change-me", "todo", "tenant", "tenant-id", "xxx"]

@@ -32,6 +32,8 @@ package struct Settings: Sendable {
   package let routes: [RouteSettings]
   /// What the file gives, in its order, secrets hidden.
   package let given: [ConfiguredValue]
+  /// What was found while it was read, and is allowed.
+  let found: [ConfigurationIssue]
 
   package func application(named name: String) -> ApplicationSettings? {
     applications.first { $0.name == name }

@@ -24,6 +24,8 @@ struct YAMLEvent {
   var anchor: String?
   /// The tag (`!name`) in front of a node.
   var tag: String?
+  /// The characters of the text that the event was read from.
+  var range = 0..<0
 }
 
 /// libyaml's parser over bytes that outlive it.
@@ -31,11 +33,14 @@ final class YAMLEventReader {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let input: UnsafeBufferPointer<UInt8>
   private let file: String
+  /// The text for places in it; empty if it is ASCII, where no character can look like another.
+  private let characters: [Unicode.Scalar]
 
   /// A reader of UTF-8 text. `input` must stay valid as long as the reader is used.
   init(_ input: UnsafeBufferPointer<UInt8>, file: String) {
     self.input = input
     self.file = file
+    characters = input.allSatisfy { $0 < 0x80 } ? [] : Array(String(decoding: input, as: UTF8.self).unicodeScalars)
     parser = .allocate(capacity: 1)
     precondition(yaml_parser_initialize(parser) == 1, "libyaml has no memory")
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
@@ -57,6 +62,7 @@ final class YAMLEventReader {
 
   private func converted(_ event: yaml_event_t) -> YAMLEvent {
     var result = YAMLEvent(kind: .streamEnd, place: place(event.start_mark))
+    result.range = Int(event.start_mark.index)..<max(Int(event.start_mark.index), Int(event.end_mark.index))
     switch event.type {
     case YAML_STREAM_START_EVENT: result.kind = .streamStart
     case YAML_DOCUMENT_START_EVENT: result.kind = .documentStart
@@ -96,7 +102,9 @@ final class YAMLEventReader {
     let problem = parser.pointee.problem.map { String(cString: $0) } ?? "unknown"
     switch parser.pointee.error {
     case YAML_READER_ERROR:
-      return ConfigurationIssue(place(ofByte: parser.pointee.problem_offset), "not UTF-8 text: \(problem)")
+      return ConfigurationIssue(
+        place(ofByte: parser.pointee.problem_offset),
+        "not UTF-8 text: \(problem); save the file as UTF-8, without control characters")
     case YAML_MEMORY_ERROR:
       return ConfigurationIssue(Place(file: file, line: 1, column: 1), "no memory to read the file")
     default:
@@ -106,6 +114,13 @@ final class YAMLEventReader {
       }
       // libyaml's context is where the list, section or text begins that the problem is in.
       let start = parser.pointee.context.map { _ in place(parser.pointee.context_mark).line }
+      if let issue = lookAlike(onLines: max(1, position.line - 1)...position.line) { return issue }
+      let before = line(position.line).prefix(position.column)
+      if before.last == "{", before.dropLast().last == "$" {
+        return ConfigurationIssue(
+          Place(file: file, line: position.line, column: position.column - 1),
+          "a variable inside braces or brackets needs quotes: write \"${NAME}\"")
+      }
       guard let known = YAMLProblem(rawValue: problem) else {
         return ConfigurationIssue(position, "not readable as YAML: \(problem)")
       }
@@ -115,6 +130,31 @@ final class YAMLEventReader {
       }
       return ConfigurationIssue(position, known.message(start: start ?? position.line))
     }
+  }
+
+  /// What is wrong with a text's characters, in place of everything that follows from it.
+  func lookAlike(in range: Range<Int>) -> ConfigurationIssue? {
+    LookAlike.first(in: characters[range.clamped(to: characters.indices)]).map { index, found in
+      let before = characters[..<index]
+      let start = before.lastIndex(of: "\n").map { $0 + 1 } ?? 0
+      let line = before.count { $0 == "\n" } + 1
+      return ConfigurationIssue(Place(file: file, line: line, column: index - start + 1), found.message)
+    }
+  }
+
+  /// The same for whole lines, but for their comments.
+  private func lookAlike(onLines lines: ClosedRange<Int>) -> ConfigurationIssue? {
+    var number = 1
+    var start = 0
+    while start < characters.count, number <= lines.upperBound {
+      let end = characters[start...].firstIndex(of: "\n") ?? characters.count
+      if lines.contains(number) {
+        let comment = (start..<end).first { characters[$0] == "#" && ($0 == start || characters[$0 - 1] == " ") }
+        if let issue = lookAlike(in: start..<(comment ?? end)) { return issue }
+      }
+      (start, number) = (end + 1, number + 1)
+    }
+    return nil
   }
 
   private func isTab(at position: Place) -> Bool {

@@ -34,11 +34,21 @@ struct YAMLNode {
       issues.append(ConfigurationIssue(start, "the file is larger than 1 MiB"))
       return nil
     }
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+      issues.append(ConfigurationIssue(start, "the file is UTF-16: save it as UTF-8"))
+      return nil
+    }
     return bytes.withUnsafeBufferPointer { input -> YAMLNode? in
-      var builder = YAMLTreeBuilder(reader: YAMLEventReader(input, file: file))
+      // A file may begin with a byte order mark (YAML 1.2.2 §5.2); libyaml counts it as a column.
+      let text = UnsafeBufferPointer(rebasing: input.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0))
+      var builder = YAMLTreeBuilder(reader: YAMLEventReader(text, file: file))
       defer { issues += builder.issues }
       do throws(ConfigurationIssue) {
-        return try builder.document(start: start)
+        let root = try builder.document(start: start)
+        // Every other mistake may follow from such a character.
+        if builder.lookAlikes.isEmpty { return root }
+        builder.issues = builder.lookAlikes
+        return nil
       } catch {
         builder.issues.append(error)
         return nil
@@ -51,6 +61,11 @@ struct YAMLNode {
 private struct YAMLTreeBuilder {
   let reader: YAMLEventReader
   var issues: [ConfigurationIssue] = []
+  /// Characters that look like others.
+  var lookAlikes: [ConfigurationIssue] = []
+
+  /// Text for people to read, which may have any character.
+  private static let freeText: Set = [Key.displayName.rawValue]
 
   mutating func document(start: Place) throws(ConfigurationIssue) -> YAMLNode? {
     var root: YAMLNode?
@@ -71,7 +86,9 @@ private struct YAMLTreeBuilder {
     }
   }
 
-  private mutating func node(_ event: YAMLEvent, depth: Int) throws(ConfigurationIssue) -> YAMLNode {
+  private mutating func node(
+    _ event: YAMLEvent, depth: Int, isFreeText: Bool = false
+  ) throws(ConfigurationIssue) -> YAMLNode {
     if depth > YAMLNode.depthLimit {
       throw ConfigurationIssue(event.place, "nested deeper than \(YAMLNode.depthLimit) levels")
     }
@@ -81,6 +98,8 @@ private struct YAMLTreeBuilder {
     }
     switch event.kind {
     case .scalar(let text, let isPlain):
+      // The first few are enough: text from such a source is full of them.
+      if !isFreeText, lookAlikes.count < 10, let issue = reader.lookAlike(in: event.range) { lookAlikes.append(issue) }
       let isEmpty = isPlain && (text.isEmpty || text == "~" || text == "null")
       return YAMLNode(content: isEmpty ? .empty : .scalar(text), place: event.place)
     case .sequenceStart:
@@ -110,9 +129,15 @@ private struct YAMLTreeBuilder {
       let event = try reader.next()
       if event.kind == .mappingEnd { return members }
       let key = try node(event, depth: depth + 1)
-      let value = try node(try reader.next(), depth: depth + 1)
-      guard case .scalar(let name) = key.content else {
-        issues.append(ConfigurationIssue(key.place, "a key must be a word"))
+      let name = if case .scalar(let name) = key.content { name } else { nil as String? }
+      let isFreeText = name.map { Self.freeText.contains($0) } ?? false
+      let value = try node(try reader.next(), depth: depth + 1, isFreeText: isFreeText)
+      guard let name else {
+        let isTemplate = if case .mapping = key.content { true } else { false }
+        issues.append(
+          ConfigurationIssue(
+            key.place,
+            "a key must be a word" + (isTemplate ? "; '{{…}}' is a template's: fill it in, or write '${NAME}'" : "")))
         continue
       }
       if let first = places[name] {

@@ -24,6 +24,9 @@ public enum HTTPURLError: Error, Sendable, Hashable {
   case userInformation
   /// The host is empty, holds a byte that no host name has, or is no IPv6 address between its brackets.
   case host
+  /// The host is a number that resolvers read as an IPv4 address, but not as four decimal ones: `2852039166`,
+  /// `0x7f000001`, `127.1`. It hides where the URL leads.
+  case numericHost
   /// The port is not a number from 1 to 65535.
   case port
   /// A fragment, white space, a control or a non-ASCII byte stands in the path or query.
@@ -78,6 +81,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       host = authority[..<colon]
       afterHost = authority[colon...]
       guard !host.isEmpty, host.utf8.allSatisfy(isHostNameByte) else { throw .host }
+      if isNumeric(host), IPAddress(host) == nil { throw .numericHost }
     }
     if afterHost.isEmpty { return (host.lowercased(), scheme.defaultPort) }
     let digits = afterHost.dropFirst()
@@ -85,6 +89,16 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       let port = UInt16(digits), port > 0
     else { throw .port }
     return (host.lowercased(), port)
+  }
+
+  /// Whether the last label is a decimal, octal or hexadecimal number: then all of the host is an address or nothing
+  /// (WHATWG URL, "ends in a number").
+  private static func isNumeric(_ host: Substring) -> Bool {
+    let name = host.hasSuffix(".") ? host.dropLast() : host
+    let label = name.utf8[(name.utf8.lastIndex(of: ASCII.dot).map { name.utf8.index(after: $0) } ?? name.startIndex)...]
+    if label.allSatisfy({ $0 &- ASCII.zero < 10 }) { return true }
+    return label.count > 1 && label.first == ASCII.zero && [0x78, 0x58].contains(label.dropFirst().first)
+      && label.dropFirst(2).allSatisfy { ASCII.hexadecimalValue($0) != nil }
   }
 
   private static func isHostNameByte(_ byte: UInt8) -> Bool {

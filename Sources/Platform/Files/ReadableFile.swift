@@ -13,6 +13,8 @@ public enum FileReadError: Error, Sendable, Hashable {
   case notRegular(FileKind)
   /// More bytes than such a file has.
   case tooLarge(limit: Int)
+  /// A pipe that no process has opened to write.
+  case unwritten
   /// A pipe whose writers did not come to their end in time.
   case unfinished(TimeSpan)
 }
@@ -120,16 +122,23 @@ package struct ReadableFile: ~Copyable {
     return contents
   }
 
+  /// How long the writer of a pipe may take to open it. After that it is asked for, without taking a byte from it.
+  private static let writerPatience = TimeSpan.seconds(2)
+
   /// Reads until the buffer is full, or to the end.
   private func fill(
     _ buffer: UnsafeMutableBufferPointer<UInt8>, _ filled: inout Int, until deadline: MonotonicTime,
     _ patience: TimeSpan
   ) -> FileReadError? {
     let isPipe = FileKind(mode: identity.mode) == .pipe
+    var isWritten = !isPipe
     while filled < buffer.count {
-      if isPipe, !waitForBytes(until: deadline) { return .unfinished(patience) }
+      let isQuiet = isPipe && !waitForBytes(until: isWritten ? deadline : min(deadline, .now + Self.writerPatience))
+      if isQuiet, isWritten { return .unfinished(patience) }
       let count = read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
-      if count == 0 { return nil }
+      if count == 0 { return isQuiet ? .unwritten : nil }
+      // A quiet pipe that has not ended has a writer (pipe(7)).
+      isWritten = true
       if count > 0 {
         filled += count
       } else if errno != EINTR, !(isPipe && errno == EAGAIN) {
@@ -173,6 +182,7 @@ extension FileReadError: CustomStringConvertible {
     case .system(let error): error.reason
     case .notRegular(let kind): "it is \(kind.words), not a regular file"
     case .tooLarge(let limit): "larger than \(limit / 1024) KiB"
+    case .unwritten: "it is a pipe that no process writes: start its writer first"
     case .unfinished(let time): "its writer did not end within \(time.nanoseconds / 1_000_000_000) s"
     }
   }

@@ -116,7 +116,7 @@ extension SharedFileError {
     switch error {
     case .system(let error): self = error.number == ELOOP ? .untrusted(.symbolicLink) : .system(error)
     case .notRegular(.link): self = .untrusted(.symbolicLink)
-    case .notRegular, .unfinished: self = .untrusted(.notRegular)
+    case .notRegular, .unwritten, .unfinished: self = .untrusted(.notRegular)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     }
   }

@@ -146,7 +146,7 @@ extension Exchange {
       [
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
         "reason": .string(required?.reason.rawValue ?? "not asked again"),
-        "next": .string("bearer-proxy login -c \(state.service.description.configurationFile) --route \(route.name)"),
+        "next": .string(state.service.description.signInStep(route: route.name)),
       ], of: request.logRequest)
   }
 

@@ -34,6 +34,15 @@ package struct ServiceDescription: Sendable {
   }
 }
 
+extension ServiceDescription {
+  /// What an operator does about a route whose person has to sign in. `login` needs a cache that outlives it.
+  func signInStep(route: String) -> String {
+    let command = "bearer-proxy login -c \(configurationFile) --route \(route)"
+    guard configurationFile != "FILE", cache().kind == .memory else { return command }
+    return "set 'cache: {file: PATH}' in \(configurationFile), restart, then: \(command)"
+  }
+}
+
 /// A certificate of the configuration whose end is watched.
 package struct WatchedCertificate: Sendable, Hashable {
   /// The use of a certificate.

@@ -18,10 +18,16 @@ struct CheckAdvice {
   /// The thumbprint of the certificate that the application proves itself with, where it has one.
   let thumbprint: String?
 
+  private let signIns: SignInWay
+
   /// The agent identity that it is about.
   private var agent: String?
 
-  init(configuration: String, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil) {
+  init(
+    configuration: String, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil,
+    signIns: SignInWay = .login
+  ) {
+    self.signIns = signIns
     self.configuration = configuration
     self.route = route
     self.application = application
@@ -61,7 +67,7 @@ struct CheckAdvice {
       "See what is said about the cache above: no account can be found in it until it is repaired."
     case .interactionRequired(let required) where required.reason == .accountAmbiguous:
       "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
-    case .interactionRequired: "Sign in with: bearer-proxy login -c \(configuration) --route \(route.name)"
+    case .interactionRequired: Self.signInAdvice(configuration: configuration, route: route.name, signIns)
     case .providerUnavailable(.actor(.expired(let origin, _)), _): advice(expired: origin)
     case .providerUnavailable(.actor, _):
       "Look at the file that 'actor' of the route names: it has to hold a JWT that this user may read."
@@ -162,7 +168,7 @@ struct CheckAdvice {
     case .tls(_, _, let cause):
       Self.tlsAdvice(
         cause, of: "provider", name: "Is the host in 'authority' of \(section) the one that the certificate names?",
-        trust: "'tls: {ca_file: …}' of \(section)", address: "'authority'")
+        trust: Trust("'tls: {ca_file: …}' of \(section)", application?.caFile), address: "'authority'")
     case .answeredWithTLS: "The provider speaks TLS at that port: write https: in 'authority' of \(section)."
     case .proxy: Self.proxyAdvice
     case .closed, .malformed, .tooLarge:
@@ -205,7 +211,7 @@ struct CheckAdvice {
         error.cause, of: "upstream",
         name: "Is the host in 'upstream' the one that the certificate names? If it has to be another, write the "
           + "certificate's name as 'tls: {server_name: …}' of the route.",
-        trust: "'tls: {ca_file: …}' of the route", address: "'upstream'")
+        trust: Trust("'tls: {ca_file: …}' of the route", route.tls.caFile), address: "'upstream'")
     }
   }
 
@@ -213,10 +219,10 @@ struct CheckAdvice {
   /// - Parameters:
   ///   - peer: what the other side is.
   ///   - name: what to do about a certificate for another name.
-  ///   - trust: where a certification authority is named.
+  ///   - trust: where certification authorities are named.
   ///   - address: where the peer's address is written.
   private static func tlsAdvice(
-    _ cause: TLSFailure.Cause, of peer: String, name: String, trust: String, address: String
+    _ cause: TLSFailure.Cause, of peer: String, name: String, trust: Trust, address: String
   ) -> String {
     switch cause {
     case .expired:
@@ -224,8 +230,12 @@ struct CheckAdvice {
         + "wrong (date -u)."
     case .notYetValid: "The \(peer)'s certificate is not valid yet: is this machine's clock right (date -u)?"
     case .wrongName: name
+    case .unknownAuthority where trust.file != nil:
+      "The file \(trust.file ?? ""), which \(trust.key) names, lacks the authority that issued the \(peer)'s "
+        + "certificate: add that authority's certificate to the file, not the \(peer)'s own. A device on the way may show "
+        + "a certificate of its own; then it is that device's authority."
     case .unknownAuthority:
-      "Name the authority that issued the \(peer)'s certificate in \(trust). A device on the way may show a "
+      "Name the authority that issued the \(peer)'s certificate in \(trust.key). A device on the way may show a "
         + "certificate of its own; then it is that device's authority."
     case .notTLS: "What answers there speaks no TLS: is the port in \(address) right, or is it http: instead of https:?"
     case .clientCertificate:
@@ -234,7 +244,7 @@ struct CheckAdvice {
     case .nothingInCommon: "The \(peer) offers no TLS 1.2 or 1.3 with forward secrecy: its operator has to update it."
     case .other:
       "Is there a TLS server at the address in \(address)? If so, name the authority that issued its certificate in "
-        + "\(trust)\(peer == "upstream" ? ", or the certificate's name in 'server_name'" : "")."
+        + "\(trust.key)\(peer == "upstream" ? ", or the certificate's name in 'server_name'" : "")."
     }
   }
 
@@ -251,7 +261,7 @@ struct CheckAdvice {
     case .tls(_, _, let cause):
       Self.tlsAdvice(
         cause, of: "upstream", name: "Is the host in 'upstream' the one that the certificate names?",
-        trust: "'tls: {ca_file: …}' of the route", address: "'upstream'")
+        trust: Trust("'tls: {ca_file: …}' of the route", route.tls.caFile), address: "'upstream'")
     case .proxy: Self.proxyAdvice
     case .unresolved, .unreachable, .tooLarge: "Try again: what worked a moment ago did not work now."
     }
@@ -275,7 +285,48 @@ struct CheckAdvice {
   }
 }
 
+/// How a person can sign in, as the configuration has it.
+enum SignInWay: Sendable {
+  /// With `login`: the cache outlives it.
+  case login
+  /// On the pages of a listener alone.
+  case pages
+  /// Not at all.
+  case none
+
+  init(_ settings: Settings) {
+    if case .memory = settings.cache {
+      self = settings.listeners.contains { $0.signIn != nil } ? .pages : .none
+    } else {
+      self = .login
+    }
+  }
+}
+
 extension CheckAdvice {
+  /// Where certification authorities are named, and the file if there is one.
+  private struct Trust {
+    let key: String
+    let file: String?
+
+    init(_ key: String, _ file: Located<String>?) {
+      (self.key, self.file) = (key, file?.value)
+    }
+  }
+
+  /// About a person who has to sign in.
+  static func signInAdvice(configuration: String, route: String, _ way: SignInWay) -> String {
+    switch way {
+    case .login: "Sign in with: bearer-proxy login -c \(configuration) --route \(route)"
+    case .pages:
+      "Tokens are kept in the memory of the running proxy: sign in there, in a browser that calls route \(route), or "
+        + "set 'cache: {file: PATH}' for 'bearer-proxy login'."
+    case .none:
+      "Set 'cache: {file: PATH}' in \(configuration): tokens in memory end with each command. Then sign in with: "
+        + "bearer-proxy login -c \(configuration) --route \(route)"
+    }
+  }
+
   /// About the way to a cache's server.
   static func cacheAdvice(_ error: UpstreamError, isHandshake: Bool = false) -> String {
     switch error {

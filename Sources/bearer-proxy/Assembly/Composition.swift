@@ -298,7 +298,8 @@ struct Composition {
     CheckAdvice(
       configuration: machinery.options.configuration, route: route,
       application: route.application.flatMap { configuration.settings.application(named: $0) },
-      thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) })
+      thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) },
+      signIns: SignInWay(configuration.settings))
   }
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {

@@ -176,7 +176,9 @@ extension FileAccess {
       read: { path, limit throws(UnreadableFile) in
         try contents(of: path, limit: limit, pipes: .refused)
       }, findExposure: { FileExposure.mode(of: $0) },
-      judgeProgram: { ProgramTrust.problem(of: $0) })
+      findWriters: { path in
+        OtherWriters.find(path).map { FileWriters($0.description, areEverybody: $0.areEverybody) }
+      }, judgeProgram: { ProgramTrust.problem(of: $0) })
   }
 
   private static func contents(

@@ -40,17 +40,17 @@ struct TokenCommand {
       }
       throw .failed(
         "no token for route '\(options.route)': \(error.reason): \(error.detail)", status: error.exitStatus,
-        advice: advice(about: error))
+        advice: advice(about: error, SignInWay(settings)))
     }
   }
 
   /// What to do, where a person can.
-  private func advice(about error: AcquisitionError) -> String {
+  private func advice(about error: AcquisitionError, _ way: SignInWay) -> String {
     guard case .interactionRequired(let required) = error else { return "" }
     if required.reason == .accountAmbiguous {
       return "Name one of those that 'bearer-proxy accounts' lists under the route's token, as 'account'.\n"
     }
-    return "Sign in with: bearer-proxy login -c \(options.configuration) --route \(options.route)\n"
+    return CheckAdvice.signInAdvice(configuration: options.configuration, route: options.route, way) + "\n"
   }
 
   private func members(_ error: AcquisitionError, _ subscription: TokenSubscription) -> [String: JSONValue] {

@@ -57,7 +57,8 @@ struct LiveCheck {
           fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),
           providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),
           pageRedirectURIs: { settings.pageRedirectURIs($0) },
-          connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver))
+          connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver), signIns: SignInWay(settings)
+        )
         group.addTask { (index, await chain.check()) }
       }
       var checked: [(Int, CheckedRoute)] = []

@@ -27,10 +27,12 @@ struct RouteChain: Sendable {
   /// Where a listener's sign-in pages have browsers brought back to.
   let pageRedirectURIs: @Sendable (CallbackPath) -> [String]
   let connectionProbe: ConnectionProbe
+  let signIns: SignInWay
 
   private var advisor: CheckAdvice {
     CheckAdvice(
-      configuration: configuration, route: route, application: application, thumbprint: thumbprint)
+      configuration: configuration, route: route, application: application, thumbprint: thumbprint,
+      signIns: signIns)
   }
 
   /// Tries every link.

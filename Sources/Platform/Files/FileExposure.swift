@@ -1,0 +1,44 @@
+// Who can read a file, by the bits of the file and of every directory on the way to it.
+
+internal import CSystem
+internal import Glibc
+
+/// Who can read a file.
+public enum FileExposure {
+  /// The mode of a file that its bits, and those of every directory on the way to it, let every user read; nil for one
+  /// that not every user can read, that is not there, or that an orchestrator put there for this process's container.
+  public static func mode(of path: String) -> UInt32? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    var place = String(cString: resolved)
+    guard let own = bits(of: place), own & S_IROTH != 0, !isProvided(place) else { return nil }
+    while let slash = place.lastIndex(of: "/"), place != "/" {
+      place = slash == place.startIndex ? "/" : String(place[..<slash])
+      guard let directory = bits(of: place), directory & S_IXOTH != 0 else { return nil }
+    }
+    return own & 0o7777
+  }
+
+  private static func bits(of path: String) -> UInt32? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode : nil
+  }
+
+  /// Whether a file is in memory that this process sees read-only: a Kubernetes or Swarm secret, a systemd credential.
+  /// Their modes are for the container, in which the file system is mounted.
+  private static func isProvided(_ path: String) -> Bool {
+    isProvided(type: csystem_file_system_type(path), isReadOnly: isReadOnly(path))
+  }
+
+  /// - Parameter type: of the file system, as statfs(2) says it.
+  static func isProvided(type: UInt64, isReadOnly: Bool) -> Bool {
+    let (tmpfs, ramfs): (UInt64, UInt64) = (0x0102_1994, 0x8584_58F6)
+    return isReadOnly && [tmpfs, ramfs].contains(type)
+  }
+
+  /// Whether the file system at a path is mounted read-only.
+  static func isReadOnly(_ path: String) -> Bool {
+    var system = statvfs()
+    return statvfs(path, &system) == 0 && system.f_flag & UInt(ST_RDONLY) != 0
+  }
+}

@@ -1,0 +1,174 @@
+// Who can change what a path leads to, besides root and this process's user: a rule over what lstat(2) says of every
+// name on the way.
+
+internal import Glibc
+
+/// Another user who can change a file, or put another one in its place.
+public struct OtherWriters: Sendable, Hashable {
+  /// Who it is.
+  enum Writer: Sendable, Hashable {
+    /// Every user.
+    case everybody(mode: UInt32)
+    /// The members of a group.
+    case group(UInt32, mode: UInt32)
+    /// The owner.
+    case user(UInt32)
+  }
+
+  let writer: Writer
+  /// The directory on the way that they can write; nil: the file itself.
+  let directory: String?
+
+  /// Whether every user can.
+  public var areEverybody: Bool { if case .everybody = writer { true } else { false } }
+
+  /// One name on the way to a file: a directory, a link or the file.
+  struct Step: Sendable, Hashable {
+    let path: String
+    let mode: UInt32
+    let owner: UInt32
+    let group: UInt32
+    /// Whether the file system is mounted read-only: no process that sees it so can write it, whatever the bits say.
+    var isReadOnly = false
+
+    /// Who can change this one, besides those that are `trusted`.
+    fileprivate func writer(_ trusted: Trusted) -> Writer? {
+      if isReadOnly { return nil }
+      let kind = mode & S_IFMT
+      // A link has no bits; who may replace it, the directory says.
+      if kind == S_IFLNK { return nil }
+      // In a sticky directory only owners replace what is in it.
+      let bits = kind == S_IFDIR && mode & S_ISVTX != 0 ? 0 : mode
+      if bits & S_IWOTH != 0 { return .everybody(mode: mode & 0o7777) }
+      if !trusted.owners.contains(owner) { return .user(owner) }
+      return bits & S_IWGRP != 0 && !trusted.isAlone(group, owner) ? .group(group, mode: mode & 0o7777) : nil
+    }
+  }
+
+  /// Users and groups that may change everything.
+  fileprivate struct Trusted {
+    /// Root, the process's user, and whoever owns the root directory: root, by another number in a user namespace.
+    let owners: Set<UInt32>
+    let user: UInt32
+    let group: UInt32
+
+    /// Whether a group has no member but an owner: a user's own has the user's number, or is the process's.
+    func isAlone(_ group: UInt32, _ owner: UInt32) -> Bool {
+      group == 0 || group == owner || (group == self.group && owner == user)
+    }
+  }
+
+  /// Who can change the last of `steps`, as a process of `user` and `group`; everybody before others. A directory that
+  /// others cannot enter is a wall: only its group reaches what is below, or nobody.
+  static func find(_ steps: [Step], user: UInt32, group: UInt32) -> OtherWriters? {
+    let trusted = Trusted(owners: Set([0, user] + steps.prefix(1).map(\.owner)), user: user, group: group)
+    var found: [OtherWriters] = []
+    /// The groups that get through every wall so far; nil: there is no wall.
+    var gate: UInt32?
+    var isClosed = false
+    var isLent = false
+    for step in steps {
+      let isDirectory = step.mode & S_IFMT == S_IFDIR
+      // What lies in a sticky directory is its owner's, links too.
+      var writer =
+        isLent && !step.isReadOnly && !trusted.owners.contains(step.owner) ? .user(step.owner) : step.writer(trusted)
+      if case .everybody(let mode)? = writer, let gate { writer = .group(gate, mode: mode) }
+      if case .group? = writer, isClosed { writer = nil }
+      if let writer { found.append(OtherWriters(writer: writer, directory: isDirectory ? step.path : nil)) }
+      if isDirectory, step.mode & S_IXOTH == 0 {
+        gate = gate ?? step.group
+        isClosed = isClosed || step.mode & S_IXGRP == 0 || trusted.isAlone(step.group, step.owner)
+      }
+      isLent = isDirectory && step.mode & S_ISVTX != 0
+    }
+    return found.first(where: \.areEverybody) ?? found.last
+  }
+
+  /// Who can change what `path` leads to; nil also if nothing is there.
+  public static func find(_ path: String) -> OtherWriters? {
+    guard let steps = steps(to: path) else { return nil }
+    return find(steps, user: geteuid(), group: getegid())
+  }
+
+  /// Every name on the way, links followed; nil if the way ends, and for what is no regular file.
+  static func steps(to path: String) -> [Step]? {
+    var steps: [Step] = []
+    var place = "/"
+    var names = absolute(path).split(separator: "/").map(String.init)[...]
+    var links = 0
+    guard let root = step("/") else { return nil }
+    steps.append(root.step)
+    while let name = names.popFirst() {
+      if name == "." { continue }
+      if name == ".." {
+        place = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "/"
+        continue
+      }
+      let next = place == "/" ? "/\(name)" : "\(place)/\(name)"
+      guard let (step, target) = step(next) else { return nil }
+      steps.append(step)
+      if let target {
+        links += 1
+        if links > 40 { return nil }
+        if target.hasPrefix("/") { place = "/" }
+        names = (target.split(separator: "/").map(String.init) + names)[...]
+      } else {
+        place = next
+      }
+    }
+    return steps.last.flatMap { $0.mode & S_IFMT == S_IFREG ? steps : nil }
+  }
+
+  private static func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let here = getcwd(nil, 0) else { return "/" + path }
+    defer { free(here) }
+    return String(cString: here) + "/" + path
+  }
+
+  /// One name, and if it is a link where that leads.
+  private static func step(_ path: String) -> (step: Step, target: String?)? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    var target: String?
+    var place = path
+    if status.st_mode & S_IFMT == S_IFLNK {
+      guard let end = linkTarget(path) else { return nil }
+      target = end
+      // The file system of the link, not of what it leads to.
+      place = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
+    }
+    let step = Step(
+      path: path, mode: status.st_mode, owner: status.st_uid, group: status.st_gid,
+      isReadOnly: FileExposure.isReadOnly(place))
+    return (step, target)
+  }
+}
+
+/// What a link says.
+private func linkTarget(_ path: String) -> String? {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+    guard let start = buffer.baseAddress else { return nil }
+    let count = readlink(path, start, buffer.count)
+    return count > 0 ? String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self) : nil
+  }
+}
+
+extension OtherWriters: CustomStringConvertible {
+  /// Who it is, and what to do, to be read behind the file's path.
+  public var description: String {
+    let start = directory.map { "is below \($0), which " } ?? ""
+    let object = directory.map { " on \($0)" } ?? ""
+    return switch writer {
+    case .everybody(let mode):
+      "\(start)can be written by everybody on this machine (mode 0\(String(mode, radix: 8))); "
+        + "chmod \(directory == nil ? "o-w" : "o-w or +t")\(object) helps"
+    case .group(let group, let mode):
+      "\(start)can be written by group \(group) (mode 0\(String(mode, radix: 8))); "
+        + "chmod g-w\(object) helps"
+    case .user(let user):
+      "\(start)belongs to another user (uid \(user)), who can change it; give it to root or to the proxy's user, or run "
+        + "as that user"
+    }
+  }
+}
