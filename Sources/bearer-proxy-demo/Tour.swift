@@ -68,7 +68,7 @@ struct Tour {
   }
 
   private mutating func firstCall() throws(SpawnError) -> Seen? {
-    begin("Through the proxy the same call succeeds. The application has no credentials.")
+    begin("Through the proxy the same call succeeds. The program that calls has no credentials.")
     let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/me"], brief: \.caller)
     let seen = Seen(answer.body)
     expect(

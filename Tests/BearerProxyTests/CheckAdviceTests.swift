@@ -75,6 +75,7 @@ import Tokens
           + "the provider's certificate: add that authority's certificate to the file, not the provider's own."))
     #expect(
       with[1].hasPrefix(
-        "The file ca.pem, which 'tls: {ca_file: …}' of the route names, lacks the authority that issued the upstream's"))
+        "The file ca.pem, which 'tls: {ca_file: …}' of the route names, lacks the authority that issued the upstream's")
+    )
   }
 }

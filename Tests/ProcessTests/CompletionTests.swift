@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Completion` {
   static let lines: [(String, Set<String>)] = [
     ("bearer-proxy lo", ["login", "logout"]), ("bearer-proxy comp", ["completion"]),
-    ("bearer-proxy completion ", ["bash", "zsh", "fish", "--help", "-h"]),
+    ("bearer-proxy completion ", ["bash", "zsh", "fish", "--config", "-c", "--help", "-h"]),
     ("bearer-proxy help che", ["check"]), ("bearer-proxy token --re", ["--reveal"]),
     ("bearer-proxy --log-l", ["--log-level"]), ("bearer-proxy run --log-level wa", ["warning"]),
     ("bearer-proxy run --log-level=wa", ["warning"]), ("bearer-proxy login --prompt con", ["consent"]),
@@ -44,6 +44,49 @@ import Testing
   func `names every command and option`(shell: Shell) {
     for command in CommandName.allCases { #expect(shell.completion.contains(command.rawValue)) }
     for option in Option.allCases { #expect(shell.completion.contains(option.rawValue)) }
+  }
+
+  /// A configuration with mistakes, one of which a shell would obey.
+  static let configuration = """
+    routes: [{name: orders, upstrem: x}, {name: "$(touch gone)"}, {name: other}, {path: /}]
+    applications: {contoso: {}, orbit: {}}
+
+    """
+
+  static let nameLines: [(words: [String], expected: Set<String>)] = [
+    (["token", "-c", "FILE", "--route", "or"], ["orders"]),
+    (["token", "-c", "FILE", "--route", ""], ["orders", "other"]),
+    (["login", "--config", "=", "FILE", "--application", "o"], ["orbit"]),
+    (["logout", "-c", "FILE", "--application", ""], ["contoso", "orbit"]),
+    (["token", "-c", "FILE.gone", "--route", ""], []),
+  ]
+
+  @Test(arguments: nameLines)
+  func `of bash has the names of the configuration`(words: [String], expected: Set<String>) async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(Self.configuration, to: "p.yaml")
+    let line = [try binary()] + words.map { $0.replacing("FILE", with: file) }
+    let script =
+      Shell.bash.completion + "COMP_WORDS=(\(line.map { $0.quoted(escape: "'\\''") }.joined(separator: " ")))\n"
+      + "COMP_CWORD=\(line.count - 1)\n_bearer_proxy\n((${#COMPREPLY[@]} == 0)) || printf '%s\\n' "
+      + "\"${COMPREPLY[@]}\"\n"
+    let result = try await run(["/bin/bash", "-c", script])
+    #expect(result.status == 0 && result.errors == "")
+    #expect(Set(result.output.split(separator: "\n").map(String.init)) == expected)
+  }
+
+  @Test func `of fish has the names of the configuration`() async throws {
+    guard let program = Self.program(.fish) else { return }
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(Self.configuration, to: "p.yaml")
+    let folder = try binary().split(separator: "/").dropLast().joined(separator: "/")
+    let script = """
+      set -x PATH /\(folder) $PATH
+      \(Shell.fish.completion)
+      complete -C 'bearer-proxy token -c \(file) --route or'
+      """
+    let result = try await run([program, "-c", script])
+    #expect(result.output == "orders\n")
   }
 
   @Test func `of fish`() async throws {

@@ -55,14 +55,7 @@ extension SettingsDecoder {
 
   /// Names stand in logs, metrics and URLs.
   mutating func checkName(_ name: String, place: Place, key: String) -> Bool {
-    let isWord = name.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-      default: false
-      }
-    }
-    // '.' and '..' are no segments of a path.
-    if isWord, (1...64).contains(name.utf8.count), name != ".", name != ".." { return true }
+    if isSectionName(name) { return true }
     report(place, "\(key): '\(name)' is not a name of at most 64 letters, digits, '-', '_', '.'")
     return false
   }

@@ -142,8 +142,8 @@ private enum PageStyle {
     input{width:100%;font:inherit;padding:.6rem .75rem;color:inherit;background:transparent;\
     border:1px solid var(--quiet);border-radius:.4rem}
     input[type=radio]{accent-color:var(--main);width:1.1rem;height:1.1rem;margin:0;flex:none}
-    input.code{font:600 1.5rem/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;\
-    text-transform:uppercase}
+    input.code{font:600 min(1.5rem,8.5vw)/1.4 ui-monospace,monospace;letter-spacing:.1em;text-align:center;\
+    text-transform:uppercase;padding-inline:min(.75rem,2vw)}
     .note,.problem{border:1px solid transparent;border-radius:.4rem;padding:.6rem .75rem;margin:.75rem 0}
     .note{background:var(--note)}
     .problem{color:var(--bad);background:var(--bad-back)}

@@ -55,7 +55,7 @@ extension AssertionRefused {
   /// The value of `WWW-Authenticate`; nil where another token would not help. Claims are in standard base64, as
   /// Microsoft's own APIs send them. They are what a new token for this proxy has to prove: nothing is said of scopes.
   var challenge: String? {
-    let location = #"Bearer realm="", authorization_uri="\#(authority.authorizationURI)""#
+    let location = #"Bearer realm="bearer-proxy", authorization_uri="\#(authority.authorizationURI)""#
     return switch refusal {
     case .claims(let claims):
       #"\#(location), error="insufficient_claims", claims="\#(Base64.encode(Array(claims.text.utf8)))""#

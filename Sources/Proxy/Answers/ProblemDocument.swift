@@ -114,7 +114,7 @@ struct ProblemDocument {
         "The field by which this route lets callers pick a token stands there twice, or has a value that the route "
           + "does not list.")
     case .noRoute:
-      self.init(404, .noRoute, "No route", "No route has this host and path.")
+      self.init(404, .noRoute, "No route", "No route has this host and path. 'bearer-proxy status' lists the routes.")
     case .methodNotAllowed:
       self.init(
         405, .methodNotAllowed, "Method not allowed",

@@ -33,14 +33,12 @@ struct SignInText {
     let isMore = !Set(requirement.scopes.words.map { $0.lowercased() }).isSubset(
       of: configured.words.map { $0.lowercased() })
     heading =
-      if isStepUp || need.maxAge != nil || !asked.subtracting(["nbf"]).isEmpty {
-        "Confirm that it is you"
-      } else if isSignedIn, isMore {
-        "More permissions are needed"
-      } else if isSignedIn {
-        "Sign in again"
-      } else {
+      if !isSignedIn {
         "Sign in"
+      } else if isStepUp || need.maxAge != nil || !asked.subtracting(["nbf"]).isEmpty {
+        "Confirm that it is you"
+      } else {
+        isMore ? "More permissions are needed" : "Sign in again"
       }
   }
 

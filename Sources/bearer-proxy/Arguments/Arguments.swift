@@ -149,6 +149,9 @@ struct Arguments {
     case .initialise:
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
     case .completion:
+      if let names = operand.flatMap({ NameList(rawValue: $0) }) {
+        return .names(names, configuration: try configuration())
+      }
       return .completion(try shell())
     case .man:
       return .man

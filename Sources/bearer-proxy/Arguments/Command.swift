@@ -27,6 +27,8 @@ enum Command: Equatable {
   case initialise(configuration: String)
   /// Print what makes a shell complete command lines.
   case completion(Shell)
+  /// Print the names in a configuration, for the shells.
+  case names(NameList, configuration: String)
   /// Print the manual page.
   case man
   /// Say the version.

@@ -34,7 +34,8 @@ enum CommandName: String, CaseIterable {
     case .token: [.config, .route, .json, .reveal]
     case .status: [.config, .json, .wait]
     case .initialise: [.config]
-    case .completion, .man: []
+    case .completion: [.config]
+    case .man: []
     case .version: [.json]
     }
   }
@@ -130,6 +131,15 @@ enum Option: String, CaseIterable {
     case .logLevel: LogLevel.allCases.map(\.rawValue)
     case .logFormat: LogFormat.allCases.map(\.rawValue)
     case .prompt: Prompt.allCases.map(\.rawValue)
+    default: nil
+    }
+  }
+
+  /// The names of the configuration that its value is one of.
+  var names: NameList? {
+    switch self {
+    case .route: .routes
+    case .application: .applications
     default: nil
     }
   }

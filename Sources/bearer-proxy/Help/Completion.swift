@@ -13,6 +13,18 @@ func zshCompletion() -> String {
   return """
     #compdef bearer-proxy
     # zsh completion for bearer-proxy, made by 'bearer-proxy completion zsh'.
+    _bearer-proxy_names() {
+      local -a file names
+      local -i i
+      for ((i = 1; i < CURRENT; i++)); do
+        case $words[i] in
+          -c | --config) file=(-c "${${(Q)words[i + 1]}/#\\~/$HOME}") ;;
+          --config=*) file=(-c "${${(Q)words[i]#--config=}/#\\~/$HOME}") ;;
+        esac
+      done
+      names=(${(f)"$(${(Q)program} completion $1 $file 2> /dev/null)"})
+      compadd -a names
+    }
     _bearer-proxy() {
       local -a commands=(
     \(names.joined(separator: "\n"))
@@ -21,7 +33,7 @@ func zshCompletion() -> String {
         _describe -t commands command commands
         return
       fi
-      local command=run
+      local program=$words[1] command=run
       if [[ $words[2] != -* ]]; then
         command=$words[2]
         shift words
@@ -49,7 +61,12 @@ private func specification(_ option: Option, in command: CommandName) -> String 
   for character in ["[", "]"] { text = text.replacing(character, with: "\\" + character) }
   var tail = "[\(text)]"
   if let name = option.valueName {
-    let values = option == .config ? "_files" : option.choices.map { "(\($0.joined(separator: " ")))" } ?? " "
+    let values =
+      option == .config
+      ? "_files"
+      : option.names.map { "_bearer-proxy_names \($0.rawValue)" } ?? option.choices.map {
+        "(\($0.joined(separator: " ")))"
+      } ?? " "
     tail += "\(option.isValueOptional ? "::" : ":")\(name):\(values)"
   }
   // '=-': the value stands in the same word.
@@ -64,11 +81,16 @@ private func specification(_ option: Option, in command: CommandName) -> String 
 func bashCompletion() -> String {
   let names = CommandName.allCases.map(\.rawValue).joined(separator: " ")
   let values = Option.allCases.filter {
-    $0.valueName != nil && !$0.isValueOptional && $0.choices == nil && $0 != .config
+    $0.valueName != nil && !$0.isValueOptional && $0.choices == nil && $0.names == nil && $0 != .config
   }
   let choices = Option.allCases.compactMap { option in
     option.choices.map { words in
       "    \(pattern(option))) COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$word\")); return ;;"
+    }
+  }
+  let named = Option.allCases.compactMap { option in
+    option.names.map { names in
+      "    \(pattern(option))) COMPREPLY=($(compgen -W \"$(_bearer_proxy_names \(names.rawValue))\" -- \"$word\")); return ;;"
     }
   }
   let commands = CommandName.allCases.filter { $0 != .run }.map { command in
@@ -76,6 +98,19 @@ func bashCompletion() -> String {
   }
   return """
     # bash completion for bearer-proxy, made by 'bearer-proxy completion bash'.
+    _bearer_proxy_names() {
+      local i name file=()
+      for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+          \(pattern(.config)))
+            name=${COMP_WORDS[i + 1]}
+            if [[ $name == '=' ]]; then name=${COMP_WORDS[i + 2]}; fi
+            file=(-c "${name/#\\~/$HOME}")
+            ;;
+        esac
+      done
+      "${COMP_WORDS[0]/#\\~/$HOME}" completion "$1" "${file[@]}" 2> /dev/null
+    }
     _bearer_proxy() {
       local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words
       # --option=value is three words here.
@@ -87,7 +122,7 @@ func bashCompletion() -> String {
       COMPREPLY=()
       case $previous in
         \(pattern(.config))) compopt -o default; return ;;
-    \(choices.joined(separator: "\n"))
+    \((choices + named).joined(separator: "\n"))
         \(values.map(pattern).joined(separator: " | "))) return ;;
       esac
       case $command in
@@ -115,6 +150,21 @@ private func words(of command: CommandName) -> String {
 func fishCompletion() -> String {
   var lines = [
     "# fish completion for bearer-proxy, made by 'bearer-proxy completion fish'.", "complete -c bearer-proxy -f",
+    """
+    function __bearer_proxy_names
+      set -l words (commandline -opc)
+      set -l file
+      for i in (seq (count $words))
+        switch $words[$i]
+          case -c --config
+            set file -c $words[(math $i + 1)]
+          case '--config=*'
+            set file -c (string replace -- '--config=' '' $words[$i])
+        end
+      end
+      command $words[1] completion $argv[1] $file 2> /dev/null
+    end
+    """,
   ]
   for command in CommandName.allCases {
     let summary = command.summary.quoted(escape: "\\'")
@@ -132,7 +182,9 @@ func fishCompletion() -> String {
       if option == .config {
         line += " -r -F"
       } else if option.valueName != nil, !option.isValueOptional {
-        line += " -x" + (option.choices.map { " -a '\($0.joined(separator: " "))'" } ?? "")
+        let words =
+          option.names.map { "(__bearer_proxy_names \($0.rawValue))" } ?? option.choices?.joined(separator: " ")
+        line += " -x" + (words.map { " -a '\($0)'" } ?? "")
       }
       lines.append(line + " -d " + option.sentence(in: command).quoted(escape: "\\'"))
     }

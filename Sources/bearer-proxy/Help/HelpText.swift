@@ -86,7 +86,7 @@ extension CommandName {
     case .token: "bearer-proxy token [-c FILE] --route NAME [--json] [--reveal]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
-    case .completion: "bearer-proxy completion bash | zsh | fish"
+    case .completion: "bearer-proxy completion bash | zsh | fish | routes | applications [-c FILE]"
     case .man: "bearer-proxy man"
     case .version: "bearer-proxy version [--json]"
     }
@@ -140,6 +140,7 @@ extension CommandName {
       bash:  bearer-proxy completion bash > /usr/local/share/bash-completion/completions/bearer-proxy
       zsh:   bearer-proxy completion zsh > /usr/local/share/zsh/site-functions/_bearer-proxy
       fish:  bearer-proxy completion fish > ~/.config/fish/completions/bearer-proxy.fish
+      With 'routes' and 'applications' it prints the names of the configuration, which these scripts ask for.
       """
     case .man:
       "To read it: bearer-proxy man | man -l -"

@@ -137,6 +137,9 @@ import Tokens
 
   static let words: [WordsRow] = [
     WordsRow(testDescription: "nobody", isSignedIn: false, heading: "Sign in"),
+    WordsRow(
+      testDescription: "a step-up after signing out", maxAge: 0, isSignedIn: false, heading: "Sign in",
+      conditions: ["that you sign in now, whenever you did before"]),
     WordsRow(testDescription: "once more", heading: "Sign in again"),
     WordsRow(
       testDescription: "more scopes", scopes: ["api://orders/Orders.Read", "api://orders/Orders.Write"],
