@@ -1,5 +1,5 @@
-// Mistakes that come with copied text: characters that look like others, and values of other products. Each is told with
-// its place, its cause and its cure.
+// Mistakes that come with copied text: characters that look like others, and values of other products. Each is told
+// with its place, its cause and its cure.
 
 import Configuration
 import TestSupport

@@ -63,7 +63,8 @@ import Testing
     ),
     (
       "a: 1\nü: \u{1}\n",
-      "f:2:4: error: not UTF-8 text: control characters are not allowed; save the file as UTF-8, without control characters"
+      "f:2:4: error: not UTF-8 text: control characters are not allowed; save the file as UTF-8, without control "
+        + "characters"
     ),
   ]
 

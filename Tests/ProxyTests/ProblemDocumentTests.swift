@@ -207,7 +207,8 @@ import Tokens
     throws
   {
     let location =
-      #"Bearer realm="bearer-proxy", authorization_uri="https://login.microsoftonline.com/t.example/oauth2/v2.0/authorize""#
+      #"Bearer realm="bearer-proxy", "#
+      + #"authorization_uri="https://login.microsoftonline.com/t.example/oauth2/v2.0/authorize""#
     let rows: [(AssertionRefusal, String?, String)] = [
       (
         .claims(try Self.claims),

@@ -167,8 +167,8 @@ extension OtherWriters: CustomStringConvertible {
       "\(start)can be written by group \(group) (mode 0\(String(mode, radix: 8))); "
         + "chmod g-w\(object) helps"
     case .user(let user):
-      "\(start)belongs to another user (uid \(user)), who can change it; give it to root or to the proxy's user, or run "
-        + "as that user"
+      "\(start)belongs to another user (uid \(user)), who can change it; give it to root or to the proxy's user, or "
+        + "run as that user"
     }
   }
 }

@@ -1,6 +1,7 @@
 // The commands and options there are, and what each takes. How words become a command stands in Arguments, what people
 // read about them in HelpText.
 
+import Configuration
 import Glibc
 import Telemetry
 import Tokens

@@ -232,8 +232,8 @@ struct CheckAdvice {
     case .wrongName: name
     case .unknownAuthority where trust.file != nil:
       "The file \(trust.file ?? ""), which \(trust.key) names, lacks the authority that issued the \(peer)'s "
-        + "certificate: add that authority's certificate to the file, not the \(peer)'s own. A device on the way may show "
-        + "a certificate of its own; then it is that device's authority."
+        + "certificate: add that authority's certificate to the file, not the \(peer)'s own. A device on the way may "
+        + "show a certificate of its own; then it is that device's authority."
     case .unknownAuthority:
       "Name the authority that issued the \(peer)'s certificate in \(trust.key). A device on the way may show a "
         + "certificate of its own; then it is that device's authority."

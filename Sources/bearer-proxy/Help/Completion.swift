@@ -1,5 +1,7 @@
 // The scripts that make shells complete command lines. They are made from the tables of commands and options.
 
+import Configuration
+
 /// A file for a directory of zsh's function path, under the name `_bearer-proxy`; also right after `source`.
 func zshCompletion() -> String {
   let names = CommandName.allCases.map { command in
@@ -90,7 +92,8 @@ func bashCompletion() -> String {
   }
   let named = Option.allCases.compactMap { option in
     option.names.map { names in
-      "    \(pattern(option))) COMPREPLY=($(compgen -W \"$(_bearer_proxy_names \(names.rawValue))\" -- \"$word\")); return ;;"
+      "    \(pattern(option))) COMPREPLY=($(compgen -W \"$(_bearer_proxy_names \(names.rawValue))\" -- \"$word\")); "
+        + "return ;;"
     }
   }
   let commands = CommandName.allCases.filter { $0 != .run }.map { command in
