@@ -65,7 +65,7 @@ private struct YAMLTreeBuilder {
   var lookAlikes: [ConfigurationIssue] = []
 
   /// Text for people to read, which may have any character.
-  private static let freeText: Set = [Key.displayName.rawValue]
+  private static let freeText: Set = ["display_name"]
 
   mutating func document(start: Place) throws(ConfigurationIssue) -> YAMLNode? {
     var root: YAMLNode?
