@@ -64,7 +64,7 @@ import Tokens
         "grant_type=client_credentials&client_id=\(Self.helper)&scope=api%3A%2F%2FAzureADTokenExchange%2F.default"
           + Self.proof("token-1"),
         "grant_type=user_fic&client_id=\(Self.helper)&user_federated_identity_credential=token-2"
-          + "&username=helper%40contoso.example&scope=orders.read&requested_token_use=on_behalf_of"
+          + "&username=helper%40contoso.example&scope=orders.read&requested_token_use=on_behalf_of&client_info=1"
           + Self.proof("token-1"),
       ])
     let cache = await bench.broker.store.snapshot()
