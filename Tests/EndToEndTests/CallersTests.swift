@@ -83,7 +83,7 @@ struct CallersTests {
       #expect(answer["cache-control"] == "no-store")
       if let challenge = row.challenge {
         #expect(answer["www-authenticate"]?.contains(challenge) == true, "\(answer.fields)")
-        #expect(answer["www-authenticate"]?.hasPrefix("Bearer realm=\"\"") == true, "\(answer.fields)")
+        #expect(answer["www-authenticate"]?.hasPrefix("Bearer realm=\"bearer-proxy\"") == true, "\(answer.fields)")
       } else {
         #expect(answer["www-authenticate"] == nil, "\(row.subject)")
       }

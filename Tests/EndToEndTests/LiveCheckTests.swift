@@ -253,7 +253,10 @@ struct LiveCheckTests {
     let cases: [(name: String, url: String, trust: String, words: String, cure: String)] = [
       ("expired", "https://127.0.0.1:\(port("expired"))", authority.file, "certificate has expired", "has to renew it"),
       ("misnamed", "https://127.0.0.1:\(port("misnamed"))", authority.file, "mismatch", "that the certificate names"),
-      ("unknown", "https://127.0.0.1:\(port("good"))", other.file, "certificate", "Name the authority that issued"),
+      (
+        "unknown", "https://127.0.0.1:\(port("good"))", other.file, "certificate",
+        "add that authority's certificate to the file"
+      ),
       ("plain", "https://127.0.0.1:\(nginx.port)", authority.file, "wrong version number", "http: instead of https:"),
       ("closed", "https://127.0.0.1:\(try freePort())", authority.file, "refused", "Nothing listens"),
     ]

@@ -30,7 +30,7 @@ struct RouteTokenRuleTests {
           client_id: \(DemoDirectory.Sample.portal)
           client_secret_file: \(settings.secretPath)
           tls: {ca_file: \(settings.authorityPath)}
-        away: {authority: "http://127.0.0.1:9/", client_id: nobody, client_secret: none}
+        away: {authority: "http://127.0.0.1:9/", client_id: nobody, client_secret: nobodys-secret}
       defaults: {tls: {ca_file: \(settings.authorityPath)}}
       routes:
 

@@ -44,8 +44,9 @@ struct StatusTests {
       lines[2].hasPrefix("stock    provider down since ")
         && lines[2].contains("127.0.0.1 port \(dead) accepted no connection"))
     #expect(
-      lines[3] == "mail     needs a sign-in of alice@contoso.example: nobody is signed in; run 'bearer-proxy login -c "
-        + "\(proxy.configuration) --route mail'")
+      lines[3]
+        == "mail     needs a sign-in of alice@contoso.example: nobody is signed in; set 'cache: {file: PATH}' and "
+        + "restart, then sign in with 'bearer-proxy login'")
     #expect(lines[4].hasPrefix("open     upstream failing since ") && lines[4].hasSuffix("Connection refused"))
     #expect(lines[5] == "(cache)  in memory")
 
@@ -75,6 +76,7 @@ struct StatusTests {
       in: directory, port: port,
       """
       listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
+      cache: {file: cache.json}
       applications: {contoso: {authority: "http://127.0.0.1:\(try freePort())", client_id: x}}
       routes:
         - {name: mail, path: /mail/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: \

@@ -67,7 +67,7 @@ struct TenantTests {
       "cache: {file: \(cache)}\napplications:\n"
         + applications.values.map {
           """
-            \($0.name): {authority: "https://\($0.host):\(port)\($0.path)", client_id: client, client_secret: s3,
+            \($0.name): {authority: "https://\($0.host):\(port)\($0.path)", client_id: client, client_secret: secret-3,
               tls: {ca_file: "\(authority.file)"}}
 
           """
@@ -115,7 +115,7 @@ struct TenantTests {
       in: directory, environment: ["HTTPS_PROXY": "http://127.0.0.1:\(outbound.port)"],
       """
       applications:
-        own: {authority: "https://\(host):\(port)/one.example", client_id: client, client_secret: s3,
+        own: {authority: "https://\(host):\(port)/one.example", client_id: client, client_secret: secret-3,
           tls: {ca_file: "\(authority.file)"}}
       routes:
         - {name: orders, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", application: own,

@@ -42,8 +42,21 @@ import Testing
     var sizes = HandshakeSizes()
     var isAllowed = true
     for start in stride(from: 0, to: row.bytes.count, by: step) where isAllowed {
-      isAllowed = row.bytes[start..<min(start + step, row.bytes.count)].withUnsafeBytes { sizes.allow($0) }
+      isAllowed = row.bytes[start..<min(start + step, row.bytes.count)].withUnsafeBytes {
+        sizes.allow($0, isTLS13: true)
+      }
     }
     #expect(isAllowed == row.isAllowed, "\(row.name)")
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 100_000])
+  func `before TLS 1.3, what follows the change of cipher is encrypted`(step: Int) {
+    var sizes = HandshakeSizes()
+    let finished = Self.record(22, [UInt8](repeating: 0xFE, count: 40))
+    let bytes = Self.record(22, Self.message(1, declares: 200)) + Self.record(20, [1]) + finished
+    for start in stride(from: 0, to: bytes.count, by: step) {
+      let part = bytes[start..<min(start + step, bytes.count)]
+      #expect(part.withUnsafeBytes { sizes.allow($0, isTLS13: false) })
+    }
   }
 }

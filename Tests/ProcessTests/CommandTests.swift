@@ -74,10 +74,10 @@ import Testing
     let wrong = try directory.write("listeners: []\nroute: []\n", to: "wrong.yaml")
     let program = try binary()
 
-    let ok = try await run([program, "check", "-c", right], environment: ["BEARER_PROXY_TEST": "s"])
+    let ok = try await run([program, "check", "-c", right], environment: ["BEARER_PROXY_TEST": "secret"])
     #expect(ok.status == 0 && ok.output == "\(right): ok (1 route, 1 application)\n" && ok.errors == "")
     let named = try await run(
-      [program, "check"], environment: ["BEARER_PROXY_TEST": "s", "BEARER_PROXY_CONFIG": right])
+      [program, "check"], environment: ["BEARER_PROXY_TEST": "secret", "BEARER_PROXY_CONFIG": right])
     #expect(named.output == ok.output)
     let mistaken = try await run([program, "check", "-c", wrong])
     #expect(mistaken.status == 2 && mistaken.output == "")

@@ -109,7 +109,7 @@ import Tokens
     ("http://id.example/", .plaintext),
     ("http://127.0.0.1.evil.example/", .plaintext),
     ("http://128.0.0.1/", .plaintext),
-    ("http://127.0.0.01/", .plaintext),
+    ("http://127.0.0.01/", .url(.numericHost)),
     ("http://login.microsoftonline.com/common", .plaintext),
     ("https://id.example/?p=b2c_1", .query),
     ("https://login.microsoftonline.com", .tenantMissing),

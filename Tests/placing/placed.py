@@ -298,7 +298,10 @@ routes:
         expect(json.loads(text) == {"path": "/api/42?expand=lines", "authorization": f"Bearer {TOKEN}"},
                "the API got the path and the token, over verified TLS")
         expect(len(TOKENS_ASKED) == 1 and SECRET in TOKENS_ASKED[0], "the secret came from its mounted file")
+        # A token serves before it is written.
         cached = place.state / "msal_token_cache.json"
+        while not cached.exists() and time.monotonic() - began < 60:
+            time.sleep(0.02)
         expect(cached.stat().st_mode & 0o777 == 0o600, "the cache is written, for its user alone")
         os.kill(child, signal.SIGTERM)
         output, errors = process.communicate(timeout=60)

@@ -129,7 +129,8 @@ package actor CallerTokenCheck {
       }
       guard let expiresAt = claims.expiresAt else { throw .withoutExpiry }
       return BelievedClaims(
-        until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant)
+        until: min(expiresAt, age.believedUntil), expiresAt: expiresAt, tenant: claims.tenant,
+        subject: claims.object ?? claims.subject)
     } catch {
       throw .token(error)
     }

@@ -30,7 +30,9 @@ struct HandshakeSizes {
   private static let handshake: UInt8 = 22
 
   /// The next bytes. False: a message declares more than the limit.
-  mutating func allow(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// - Parameter isTLS13: whether the peers have agreed on TLS 1.3. In an earlier version messages are encrypted from the
+  ///   change of cipher on; in this one that record means nothing, and another hello may follow it (RFC 8446 §D.4).
+  mutating func allow(_ bytes: UnsafeRawBufferPointer, isTLS13: Bool) -> Bool {
     var index = 0
     while index < bytes.count {
       switch place {
@@ -44,6 +46,9 @@ struct HandshakeSizes {
         if count < 4 { place = .recordHeader(count + 1) } else { beginRecord() }
       case .other:
         index += skip(bytes.count - index)
+        if recordLeft == 0 {
+          place = recordType == Self.changeCipherSpec && !isTLS13 ? .unknown : .recordHeader(0)
+        }
       case .handshake:
         if messageLeft > 0 {
           let count = min(messageLeft, bytes.count - index, recordLeft)
@@ -80,7 +85,6 @@ struct HandshakeSizes {
   private mutating func skip(_ available: Int) -> Int {
     let count = min(recordLeft, available)
     recordLeft -= count
-    if recordLeft == 0 { place = .recordHeader(0) }
     return count
   }
 }

@@ -137,7 +137,9 @@ public final class TLSSession: @unchecked Sendable {
   }
 
   /// Whether what has arrived keeps to the size of handshake messages.
-  func allows(_ bytes: UnsafeRawBufferPointer) -> Bool { handshakeSizes?.allow(bytes) ?? true }
+  func allows(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    handshakeSizes?.allow(bytes, isTLS13: SSL_version(handle) == TLS1_3_VERSION) ?? true
+  }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
     if buffer.isEmpty { return .wouldBlock }

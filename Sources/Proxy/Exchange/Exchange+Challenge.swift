@@ -146,7 +146,8 @@ extension Exchange {
       [
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
         "reason": .string(required?.reason.rawValue ?? "not asked again"),
-        "next": .string(state.service.description.signInStep(route: route.name)),
+        "next": .string(
+          state.service.description.loginCommand(route: route.name) ?? ServiceDescription.cacheForPeople),
       ], of: request.logRequest)
   }
 

@@ -35,12 +35,14 @@ package struct ServiceDescription: Sendable {
 }
 
 extension ServiceDescription {
-  /// What an operator does about a route whose person has to sign in. `login` needs a cache that outlives it.
-  func signInStep(route: String) -> String {
-    let command = "bearer-proxy login -c \(configurationFile) --route \(route)"
-    guard configurationFile != "FILE", cache().kind == .memory else { return command }
-    return "set 'cache: {file: PATH}' in \(configurationFile), restart, then: \(command)"
+  /// The command that signs a route's person in; nil if the cache does not outlive it.
+  func loginCommand(route: String) -> String? {
+    if configurationFile != "FILE", cache().kind == .memory { return nil }
+    return "bearer-proxy login -c \(configurationFile) --route \(route)"
   }
+
+  /// What an operator does first if people are to sign in with `login`.
+  static let cacheForPeople = "set 'cache: {file: PATH}' and restart, then sign in with 'bearer-proxy login'"
 }
 
 /// A certificate of the configuration whose end is watched.

@@ -14,8 +14,8 @@ struct RouteStatus {
   let upstream: UpstreamCondition.Failure?
   /// Where a person signs in for it; nil where there are no pages.
   let link: String?
-  /// What an operator types instead.
-  let command: String
+  /// What an operator types instead; nil if no command can help.
+  let command: String?
 
   var condition: RouteCondition { RouteCondition(token: token, need: need, upstream: upstream, now: now) }
 
@@ -82,7 +82,10 @@ struct RouteStatus {
     }
   }
 
-  private var remedy: String { link.map { "open \($0), or run '\(command)'" } ?? "run '\(command)'" }
+  private var remedy: String {
+    let ways = [link.map { "open \($0)" }, command.map { "run '\($0)'" }].compactMap(\.self)
+    return ways.isEmpty ? ServiceDescription.cacheForPeople : ways.joined(separator: ", or ")
+  }
 
   private var failure: String {
     guard let failure = token?.failure else { return "" }
@@ -128,7 +131,8 @@ struct RouteStatus {
 
   /// What a sign-in is needed for, and where.
   private var signIn: JSONValue? {
-    var members: [String: JSONValue] = ["command": .string(command)]
+    var members: [String: JSONValue] = [:]
+    members["command"] = command.map(JSONValue.string)
     members["link"] = link.map(JSONValue.string)
     switch condition {
     case .signInNeeded(let reason):
