@@ -30,7 +30,7 @@ struct HandshakeSizes {
   private static let handshake: UInt8 = 22
 
   /// The next bytes. False: a message declares more than the limit.
-  /// - Parameter isTLS13: whether the peers have agreed on TLS 1.3. In an earlier version messages are encrypted from the
+  /// - Parameter isTLS13: whether the peers have agreed on TLS 1.3. In earlier versions messages are encrypted from the
   ///   change of cipher on; in this one that record means nothing, and another hello may follow it (RFC 8446 §D.4).
   mutating func allow(_ bytes: UnsafeRawBufferPointer, isTLS13: Bool) -> Bool {
     var index = 0
