@@ -296,7 +296,7 @@ public struct JSONTextError: Error, Sendable, Hashable {
     case depth
     /// The text goes on behind the value.
     case trailing
-    /// Two members of one object have the same name, where that is refused.
+    /// Two members of one object have the same name, and the reader refuses that.
     case repeated
   }
 

@@ -66,7 +66,7 @@ package typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(Unr
 /// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
 package typealias FindExposure = @Sendable (_ path: String) -> UInt32?
 
-/// What is wrong with a program that the configuration names, in words that follow its path; nil where nothing is.
+/// The reason why a configured program must not be run, in words that follow its path; nil if it may.
 package typealias JudgeProgram = @Sendable (_ path: String) -> String?
 
 /// Who can change a file, besides root and this process's user.

@@ -56,12 +56,12 @@ package struct ApplicationSettings: Sendable, Hashable {
     if case .federated(.application(let name), _)? = credential { name } else { nil }
   }
 
-  /// The command that prints what proves it, where that is its credential.
+  /// The command that prints its JWT; nil if its credential is of another kind.
   package var assertionCommand: AssertionCommandSettings? {
     if case .assertionCommand(let command)? = credential { command } else { nil }
   }
 
-  /// The file with the JWT that proves it, where that is its credential.
+  /// The file with its JWT; nil if its credential is of another kind.
   package var assertionFile: String? {
     if case .assertionFile(let file)? = credential { file.file.value } else { nil }
   }
@@ -126,7 +126,7 @@ package enum FederatedSourceSettings: Sendable, Equatable {
 
 /// A command that prints a JWT.
 package struct AssertionCommandSettings: Sendable, Equatable {
-  /// The program's path, and where it is written.
+  /// The program's path, with its place in the file.
   package let program: Located<String>
   /// The program's path, then its arguments.
   package let words: [String]

@@ -34,7 +34,7 @@ struct CopiedEndpoint {
     let what: String
     /// At other providers the path may be an issuer's: WSO2's is `…/oauth2/token`.
     var isMicrosoftOnly = false
-    /// Whether the issuer is what stands before the path.
+    /// Whether the issuer is the part before the path.
     var hasIssuerBefore = true
 
     init(_ path: String, _ what: String, isMicrosoftOnly: Bool = false, hasIssuerBefore: Bool = true) {

@@ -33,7 +33,7 @@ final class YAMLEventReader {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let input: UnsafeBufferPointer<UInt8>
   private let file: String
-  /// The text for places in it; empty if it is ASCII, where no character can look like another.
+  /// The text for places in it; empty for ASCII, in which no character looks like another.
   private let characters: [Unicode.Scalar]
 
   /// A reader of UTF-8 text. `input` must stay valid as long as the reader is used.

@@ -193,7 +193,7 @@ public struct ChunkedDecoder: Sendable {
     return nil
   }
 
-  // Behind white space that only another extension can end, or the line where the space is removed.
+  // Behind white space: an extension follows, or the end of the line if the space is removed.
   private mutating func afterSpace(_ byte: UInt8) -> ChunkError? {
     if byte == ASCII.semicolon {
       state = .beforeName
