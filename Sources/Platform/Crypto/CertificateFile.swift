@@ -6,9 +6,9 @@ package struct CertificateFacts: Sendable, Hashable {
   package let subject: String
   /// SHA-1 of the DER: its thumbprint, 20 bytes.
   package let sha1: [UInt8]
-  /// The first second at which it is valid, since 1970.
+  /// The first second of validity, since 1970.
   package let notBefore: Int64
-  /// The last one.
+  /// The last second of validity.
   package let notAfter: Int64
 
   package init(subject: String, sha1: [UInt8], notBefore: Int64, notAfter: Int64) {

@@ -1,24 +1,24 @@
-// The ways keys, digests and signatures fail, and how OpenSSL's error queue becomes one reason. TLS has its own.
+// Failures of keys, digests and signatures, from OpenSSL's error queue. TLS has its own.
 
 internal import COpenSSL
 
-/// Why a key, a digest, a signature or a certificate could not be had.
+/// A failed operation on a key, a digest, a signature or a certificate.
 public enum CryptoError: Error, Sendable, Hashable {
-  /// OpenSSL refuses the algorithm, or has no memory for it: its own words.
+  /// OpenSSL refuses the algorithm, or has no memory for it.
   case unavailable(reason: String)
   /// The random generator is not seeded.
   case noRandomness
-  /// The text holds no readable PEM private key: OpenSSL's words. Keys under a passphrase are among these.
+  /// The text has no readable PEM private key. Encrypted keys are among these.
   case unreadableKey(reason: String)
   /// The key is of another kind than the operation needs.
   case wrongKeyKind
   /// The RSA modulus is shorter than 2048 bits, which RFC 7518 §3.3 forbids.
   case keyTooSmall(bits: Int)
-  /// The public numbers make no key: OpenSSL's words.
+  /// The public numbers make no key.
   case invalidPublicKey(reason: String)
-  /// The signature could not be made: OpenSSL's words.
+  /// The signature could not be made.
   case signing(reason: String)
-  /// The certificate could not be made: OpenSSL's words.
+  /// The certificate could not be made.
   case certificate(reason: String)
 }
 
@@ -42,10 +42,10 @@ func takeOpenSSLErrors() -> (codes: [UInt], reason: String) {
 
 /// The library behind TLS, digests and signatures.
 public enum CryptoLibrary {
-  /// Keeps it usable until the process is gone. By itself it frees everything in `exit`, under the threads that still
-  /// run then, and one of them crashes (`OPENSSL_INIT_NO_ATEXIT`). Call it first in `main`: later it has no effect.
+  /// Keeps the library usable until the process has ended. By itself it frees everything in `exit` while other threads
+  /// still run, and one of them crashes (`OPENSSL_INIT_NO_ATEXIT`). Call it first in `main`: later it has no effect.
   public static func outlastExit() {
-    // Where that fails, the first use reports it.
+    // If that fails, the first use reports it.
     _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 }

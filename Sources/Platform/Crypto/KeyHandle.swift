@@ -1,5 +1,3 @@
-// One OpenSSL key object and its lifetime, with the operations every kind of private key shares.
-
 internal import COpenSSL
 
 /// A counted reference to an `EVP_PKEY`.
@@ -18,7 +16,7 @@ package final class KeyHandle: @unchecked Sendable {
     EVP_PKEY_free(pointer)
   }
 
-  /// Makes a fresh key of `kind`, after `configure` has set the context up (1: done).
+  /// Makes a new key of `kind`, after `configure` has prepared the context (1: success).
   package static func generate(
     _ kind: String, configure: (OpaquePointer) -> Int32
   ) throws(CryptoError) -> KeyHandle {
@@ -39,7 +37,7 @@ package final class KeyHandle: @unchecked Sendable {
     self.init(owning: key)
   }
 
-  /// The passphrase of an encrypted key, and whether it was needed.
+  /// The passphrase of an encrypted key, and a flag: OpenSSL asked for it.
   struct Passphrase {
     let bytes: [UInt8]?
     private(set) var wasNeeded = false
@@ -48,7 +46,7 @@ package final class KeyHandle: @unchecked Sendable {
       self.bytes = bytes
     }
 
-    /// OpenSSL's `pem_password_cb`: the passphrase's bytes into `buffer`, their number as the result; below 0, none.
+    /// OpenSSL's `pem_password_cb`: writes the passphrase to `buffer` and returns its length; below 0: no passphrase.
     fileprivate mutating func write(to buffer: UnsafeMutablePointer<CChar>?, limit: Int32) -> Int32 {
       wasNeeded = true
       guard let bytes, let buffer, bytes.count <= Int(limit) else { return -1 }
@@ -57,7 +55,7 @@ package final class KeyHandle: @unchecked Sendable {
     }
   }
 
-  /// Reads the first private key of a PEM text; nil, with OpenSSL's reasons in its queue, where there is none.
+  /// Reads the first private key of a PEM text; nil, with OpenSSL's reasons in its queue, if there is none.
   static func read(_ pem: Span<UInt8>, _ passphrase: inout Passphrase) -> OpaquePointer? {
     ERR_clear_error()
     return pem.withUnsafeBufferPointer { bytes -> OpaquePointer? in
@@ -73,7 +71,7 @@ package final class KeyHandle: @unchecked Sendable {
     }
   }
 
-  /// A signature over the digest of `message`, in OpenSSL's form. `configure` sets the context up; 1 when done.
+  /// A signature over the digest of `message`, in OpenSSL's form. `configure` prepares the context (1: success).
   func signature(
     of message: Span<UInt8>, digest: OpaquePointer? = EVP_sha256(), configure: (OpaquePointer?) -> Int32 = { _ in 1 }
   ) throws(CryptoError) -> [UInt8] {
@@ -101,7 +99,7 @@ package final class KeyHandle: @unchecked Sendable {
   }
 }
 
-/// What `write` puts into a memory BIO; nil where it does not answer 1.
+/// The bytes that `write` puts into a memory BIO; nil if it does not return 1.
 package func writtenBytes(_ write: (OpaquePointer) -> Int32) -> [UInt8]? {
   guard let output = BIO_new(BIO_s_mem()) else { return nil }
   defer { BIO_free(output) }

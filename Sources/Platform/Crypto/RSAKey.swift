@@ -1,6 +1,3 @@
-// RSA private keys: made, read from PEM, written as PEM, and used to sign. What is signed, and under which key
-// identifier, is the caller's.
-
 internal import COpenSSL
 
 /// An RSA private key of at least 2048 bits.
@@ -9,7 +6,7 @@ public struct RSAKey: Sendable {
   public let publicKey: RSAPublicKey
   private let handle: KeyHandle
 
-  /// A fresh key. `bits` below 2048 throws `keyTooSmall`. 2048 bits take about a tenth of a second.
+  /// Makes a key. `bits` below 2048 throws `keyTooSmall`. 2048 bits take about a tenth of a second.
   public static func generate(bits: Int = 2048) throws(CryptoError) -> RSAKey {
     guard bits >= 2048 else { throw .keyTooSmall(bits: bits) }
     return try RSAKey(

@@ -1,5 +1,5 @@
-// RSA keys as strangers publish them (a JWK's n and e), and the check of a signature. It chooses no key and no
-// algorithm: that is the caller's, before any byte of the token is believed.
+// RSA keys from a JWK (n and e), and the check of a signature. The caller chooses key and algorithm before it believes
+// any byte of the token.
 
 internal import COpenSSL
 
@@ -25,7 +25,7 @@ public struct RSAPublicKey: Sendable {
     self.handle = try Self.handle(modulus: modulus, exponent: exponent)
   }
 
-  /// Whether `signature` is this key's over `message`. A signature of any shape that does not fit is simply not one.
+  /// True if `signature` is this key's over `message`. A signature of the wrong shape is false.
   public func verifies(
     _ signature: Span<UInt8>, of message: Span<UInt8>, _ algorithm: RSASignatureAlgorithm
   ) throws(CryptoError) -> Bool {
@@ -74,7 +74,7 @@ public enum RSASignatureAlgorithm: Sendable, Hashable, CaseIterable {
   /// RSASSA-PSS with SHA-256, MGF1 with SHA-256, and a salt as long as the digest.
   case ps256
 
-  /// Sets a signing or verifying context up; 1 when done.
+  /// Prepares a signing or verifying context; 1: success.
   func configure(_ context: OpaquePointer?) -> Int32 {
     switch self {
     case .rs256:

@@ -1,10 +1,8 @@
-// Unpredictable bytes: states, nonces, verifiers, identifiers of requests.
-
 internal import COpenSSL
 
 /// Bytes of OpenSSL's seeded generator, fit for secrets.
 public enum RandomBytes {
-  /// `count` fresh bytes.
+  /// `count` random bytes.
   public static func make(_ count: Int) throws(CryptoError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: max(count, 0))
     guard RAND_bytes_ex(nil, &bytes, bytes.count, 0) == 1 else {
@@ -15,9 +13,8 @@ public enum RandomBytes {
   }
 }
 
-/// Whether two byte strings are equal, in time that depends on their length alone.
-///
-/// Different lengths answer at once: hide a length by comparing digests.
+/// Compares two byte strings in time that depends on their length alone.
+/// Different lengths return false at once: to hide a length, compare digests.
 public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
   guard left.count == right.count else { return false }
   return left.withUnsafeBytes { left in

@@ -1,8 +1,8 @@
-// Digests over bytes that arrive in pieces. `SHA256` and `SHA512` are the short forms for bytes already at hand.
+// Digests over bytes that arrive in pieces. `SHA256` and `SHA512` are the short forms for bytes in one piece.
 
 internal import COpenSSL
 
-/// Which digest.
+/// A digest algorithm.
 public enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
   /// SHA-256: 32 bytes (FIPS 180-4).
   case sha256
@@ -20,7 +20,7 @@ public struct RunningDigest: ~Copyable {
   private let context: OpaquePointer
   private let algorithm: DigestAlgorithm
 
-  /// The digest of nothing yet. Throws `unavailable` where OpenSSL's configuration withholds the algorithm.
+  /// The digest of no bytes yet. Throws `unavailable` if OpenSSL's configuration withholds the algorithm.
   public init(_ algorithm: DigestAlgorithm) throws(CryptoError) {
     guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
     guard EVP_DigestInit_ex2(context, algorithm.method, nil) == 1 else {
@@ -41,7 +41,7 @@ public struct RunningDigest: ~Copyable {
     guard status == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }
   }
 
-  /// The digest of all bytes; the end of this value.
+  /// The digest of all bytes. It ends this value.
   public consuming func finish() throws(CryptoError) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
     guard EVP_DigestFinal_ex(context, &digest, nil) == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }

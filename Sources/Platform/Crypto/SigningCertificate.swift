@@ -1,13 +1,12 @@
-// Certificates with their private keys as an application has them from its operator: PEM files or a PKCS #12 archive
-// (PFX). TLS loads its own pairs; which algorithm a provider wants is not known here.
+// An application's certificates with their private key: PEM files or a PKCS #12 archive (PFX). TLS loads its own pairs.
 
 internal import COpenSSL
 
 /// Why a certificate and its key cannot be used.
 public enum SigningCertificateError: Error, Sendable, Hashable {
-  /// No certificate stands there: OpenSSL's words.
+  /// No certificate was found.
   case noCertificate(reason: String)
-  /// No private key stands there: OpenSSL's words.
+  /// No private key was found.
   case noKey(reason: String)
   /// The key or archive is encrypted, and no passphrase was given.
   case passphraseMissing
@@ -15,16 +14,16 @@ public enum SigningCertificateError: Error, Sendable, Hashable {
   case wrongPassphrase
   /// The key or archive is encrypted with an algorithm of OpenSSL's legacy provider, such as RC2-40.
   case legacyCipher
-  /// It is no archive: OpenSSL's words.
+  /// The bytes are no archive.
   case noArchive(reason: String)
-  /// None of the certificates is the key's.
+  /// No certificate matches the key.
   case mismatch
-  /// A key that signs nothing a provider takes: neither RSA of 2048 bits and more, nor one of `EllipticCurve`; or
-  /// RSASSA-PSS with parameters that RFC 7518 §3.5 does not have.
+  /// A key that makes no signature that providers accept: neither RSA of at least 2048 bits, nor one of
+  /// `EllipticCurve`; or RSASSA-PSS with parameters that RFC 7518 §3.5 does not have.
   case unusableKey(CryptoError)
 }
 
-/// How a key signs (RFC 7518 §3.1).
+/// A signature algorithm and its parameters (RFC 7518 §3.1).
 package enum SignatureScheme: Sendable, Hashable {
   case rsa(RSASignatureAlgorithm)
   /// ECDSA over a curve, with the digest that belongs to it.
@@ -56,9 +55,8 @@ package enum EllipticCurve: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A certificate, what leads to its root, and its private key.
-///
-/// `Equatable` by certificates and key: what is equal signs the same.
+/// A certificate, the chain to its root, and its private key.
+/// Equal values sign the same.
 package struct SigningCertificate: Sendable {
   /// DER, the key's own certificate first, the others in the order in which they were given.
   package let chain: [[UInt8]]
@@ -66,15 +64,15 @@ package struct SigningCertificate: Sendable {
   package let sha1: [UInt8]
   /// SHA-256 of the same, 32 bytes.
   package let sha256: [UInt8]
-  /// The first instant at which it is valid, in seconds since 1970.
+  /// The first second of validity, since 1970.
   package let notBefore: Int64
-  /// The last one.
+  /// The last second of validity.
   package let notAfter: Int64
-  /// The schemes that its key can sign with, the preferred one first; at least one.
+  /// The schemes that its key supports, the preferred one first; at least one.
   package let schemes: [SignatureScheme]
   private let key: KeyHandle
 
-  /// Certificates and key as PEM, which may be one text. A passphrase that is not needed is ignored.
+  /// Reads certificates and key as PEM, which may be one text. A passphrase that is not needed is ignored.
   package init(
     pem certificates: [UInt8], key: [UInt8], passphrase: [UInt8]?
   ) throws(SigningCertificateError) {
@@ -91,8 +89,8 @@ package struct SigningCertificate: Sendable {
     try self.init(certificates, handle)
   }
 
-  /// What a PKCS #12 archive (RFC 7292) holds. Without a passphrase it has to be one without, or with an empty one, as
-  /// Azure Key Vault makes them.
+  /// Reads a PKCS #12 archive (RFC 7292). Without a passphrase, the archive must have none or an empty one, as Azure
+  /// Key Vault makes them.
   package init(archive: [UInt8], passphrase: [UInt8]?) throws(SigningCertificateError) {
     ERR_clear_error()
     let parsed = archive.span.withUnsafeBufferPointer { bytes -> OpaquePointer? in
@@ -146,8 +144,8 @@ package struct SigningCertificate: Sendable {
     try Self.signature(of: message, scheme, key)
   }
 
-  /// Has connections of a TLS context show these certificates and prove the key; false, with OpenSSL's reasons in its
-  /// queue, where that fails.
+  /// Makes connections of a TLS context show these certificates and prove the key; false, with OpenSSL's reasons in its
+  /// queue, if that fails.
   func isUsed(by context: OpaquePointer) -> Bool {
     ERR_clear_error()
     for (index, der) in chain.enumerated() {
@@ -165,7 +163,7 @@ package struct SigningCertificate: Sendable {
     return SSL_CTX_use_PrivateKey(context, key.pointer) == 1
   }
 
-  /// Certificates that are read of one file.
+  /// Maximum number of certificates read from one file.
   private static let chainLimit = 16
 
   private static func certificates(pem: Span<UInt8>) throws(SigningCertificateError) -> [OpaquePointer] {
@@ -185,7 +183,7 @@ package struct SigningCertificate: Sendable {
     return certificates
   }
 
-  /// What a key can do is tried: parameters of an RSASSA-PSS key may forbid everything that is needed.
+  /// Tries which schemes a key supports: parameters of an RSASSA-PSS key may forbid all of them.
   private static func schemes(of key: KeyHandle) throws(SigningCertificateError) -> [SignatureScheme] {
     let candidates: [SignatureScheme]
     if EVP_PKEY_is_a(key.pointer, "RSA") == 1 || EVP_PKEY_is_a(key.pointer, "RSA-PSS") == 1 {
@@ -250,6 +248,6 @@ package struct SigningCertificate: Sendable {
 }
 
 extension SigningCertificate: Equatable {
-  /// Whether certificate and chain are the same; the key then is, too.
+  /// Compares certificates; equal certificates have equal keys.
   package static func == (left: SigningCertificate, right: SigningCertificate) -> Bool { left.chain == right.chain }
 }

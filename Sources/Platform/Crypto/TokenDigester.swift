@@ -1,4 +1,4 @@
-// SHA-256 of one short text after the other without memory for each: what an event loop takes of callers' tokens.
+// SHA-256 of short texts without an allocation for each: an event loop digests callers' tokens.
 
 package import Bytes
 internal import COpenSSL

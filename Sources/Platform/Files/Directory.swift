@@ -1,4 +1,4 @@
-// An open directory: everything about a shared file happens relative to it, so that no step can be led elsewhere.
+// An open directory. All operations on a shared file are relative to it, so that no step can be led elsewhere.
 
 internal import CSystem
 internal import Glibc
@@ -19,7 +19,7 @@ struct FilePlace: Sendable, Hashable {
   }
 }
 
-/// A directory that is open for as long as the value lives.
+/// An open directory, closed at the end of the value.
 struct Directory: ~Copyable {
   let descriptor: Int32
 
@@ -32,7 +32,7 @@ struct Directory: ~Copyable {
     close(descriptor)
   }
 
-  /// What stands under a name, a symbolic link not followed; nil where nothing does.
+  /// The identity of the file of a name, without following a symbolic link; nil if there is none.
   func identity(of name: String) throws(SystemError) -> FileIdentity? {
     var status = stat()
     if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileIdentity(status) }
@@ -40,26 +40,24 @@ struct Directory: ~Copyable {
     return nil
   }
 
-  /// The directory's own identity.
   func identity() throws(SystemError) -> FileIdentity {
     try FileIdentity.of(descriptor)
   }
 
-  /// Removes the file under a name, if it is the one given.
+  /// Removes the file of a name, if it is the one given.
   func remove(_ name: String, ifStill file: FileIdentity) throws(SystemError) {
     guard try identity(of: name)?.isSameFile(as: file) == true else { return }
     if unlinkat(descriptor, name, 0) != 0, errno != ENOENT { throw SystemError("unlinkat") }
   }
 
-  /// Makes renames and new names last through a crash of the machine.
+  /// Makes renames and new names survive a crash of the machine.
   func synchronize() throws(SystemError) {
-    // Some file systems cannot do this for directories, and say so with EINVAL; they have nothing better.
+    // Some file systems cannot do this for directories and return EINVAL; they have nothing better.
     if fsync(descriptor) != 0, errno != EINVAL { throw SystemError("fsync") }
   }
 }
 
 extension FileIdentity {
-  /// The identity of an open file.
   static func of(_ descriptor: Int32) throws(SystemError) -> FileIdentity {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat") }

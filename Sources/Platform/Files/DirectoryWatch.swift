@@ -1,26 +1,24 @@
-// Hearing of changes to one file in a directory, whether it is written in place or replaced: inotify on the directory,
-// read by a Dispatch source.
+// Notifications of changes to one file in a directory, written in place or replaced: inotify on the directory, read by
+// a Dispatch source.
 
 internal import CSystem
 internal import Dispatch
 internal import Glibc
 
 /// Watches one name in one directory.
-///
-/// `@unchecked Sendable`: the source is set up in `init` and never changed after.
+/// `@unchecked Sendable`: the source is set in `init` and never changed after.
 package final class DirectoryWatch: @unchecked Sendable {
-  /// What was heard.
   package enum Event: Sendable, Hashable {
     /// The file was written, replaced or removed, or its permissions changed.
     case changed
-    /// The directory is gone; nothing more will be heard.
+    /// The directory is gone; no more events follow.
     case lost
   }
 
   private let source: any DispatchSourceRead
 
-  /// Calls `handler` on a Dispatch queue, once for what happened together, as long as the object lives. Throws ENOTSUP
-  /// where the file system does not tell what other machines do.
+  /// Calls `handler` on a Dispatch queue, once for simultaneous changes, as long as the object lives. Throws ENOTSUP if
+  /// the file system does not report changes by other machines.
   package init(path: String, handler: @escaping @Sendable (Event) -> Void) throws(SystemError) {
     let place = FilePlace(path)
     let directory = try Directory(place.directory)
@@ -28,7 +26,7 @@ package final class DirectoryWatch: @unchecked Sendable {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw SystemError("inotify_init1") }
     let mask = IN_CLOSE_WRITE | IN_MOVE | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
-    // Through the descriptor, so that it is the directory that was looked at.
+    // Through the descriptor, so that it is the directory that was examined.
     guard inotify_add_watch(descriptor, "/proc/self/fd/\(directory.descriptor)", UInt32(mask)) >= 0 else {
       let error = SystemError("inotify_add_watch")
       close(descriptor)
@@ -62,7 +60,7 @@ package final class DirectoryWatch: @unchecked Sendable {
   }
 }
 
-/// One event as the kernel tells it (`struct inotify_event`).
+/// One event of the kernel (`struct inotify_event`).
 private struct Notice {
   var mask: UInt32
   var name: [UInt8]

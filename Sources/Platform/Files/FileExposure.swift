@@ -1,12 +1,10 @@
-// Who can read a file, by the bits of the file and of every directory on the way to it.
-
 internal import CSystem
 internal import Glibc
 
-/// Who can read a file.
+/// Files that every user can read.
 public enum FileExposure {
-  /// The mode of a file that its bits, and those of every directory on the way to it, let every user read; nil for one
-  /// that not every user can read, that is not there, or that an orchestrator put there for this process's container.
+  /// The mode of a file that every user can read, by its bits and those of every directory on its path. Nil if not
+  /// every user can read it, if it does not exist, or if an orchestrator provides it for this process's container.
   public static func mode(of path: String) -> UInt32? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
@@ -24,19 +22,18 @@ public enum FileExposure {
     return stat(path, &status) == 0 ? status.st_mode : nil
   }
 
-  /// Whether a file is in memory that this process sees read-only: a Kubernetes or Swarm secret, a systemd credential.
-  /// Their modes are for the container, in which the file system is mounted.
+  /// True if a file is in memory, mounted read-only: a Kubernetes or Swarm secret, a systemd credential. Their modes
+  /// are for the container, in which the file system is mounted.
   private static func isProvided(_ path: String) -> Bool {
     isProvided(type: csystem_file_system_type(path), isReadOnly: isReadOnly(path))
   }
 
-  /// - Parameter type: of the file system, as statfs(2) says it.
+  /// - Parameter type: of the file system, from statfs(2).
   static func isProvided(type: UInt64, isReadOnly: Bool) -> Bool {
     let (tmpfs, ramfs): (UInt64, UInt64) = (0x0102_1994, 0x8584_58F6)
     return isReadOnly && [tmpfs, ramfs].contains(type)
   }
 
-  /// Whether the file system at a path is mounted read-only.
   static func isReadOnly(_ path: String) -> Bool {
     var system = statvfs()
     return statvfs(path, &system) == 0 && system.f_flag & UInt(ST_RDONLY) != 0

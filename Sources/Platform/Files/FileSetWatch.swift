@@ -1,19 +1,18 @@
-// Hearing that files may have changed, whether they are written in place, replaced, or a link on the way to them is.
-// Whether they did is FileSetState's.
+// Notifications that files may have changed: written in place, replaced, or behind a link that changed. FileSetState
+// tells if they did.
 
 internal import CSystem
 internal import Dispatch
 internal import Glibc
 
-/// Watches the directories that decide about some files.
-///
-/// `@unchecked Sendable`: the source is set up in `init` and never changed after.
+/// Watches the directories on which the contents of some paths depend.
+/// `@unchecked Sendable`: the source is set in `init` and never changed after.
 package final class FileSetWatch: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
-  /// Calls `handler` on a Dispatch queue whenever something happened beside these files, as long as the object lives.
-  /// Make a new one after a change: links may lead elsewhere now. Throws ENOTSUP where a file system does not tell what
-  /// other machines do.
+  /// Calls `handler` on a Dispatch queue after events in these files' directories, as long as the object lives. Make a
+  /// new one after a change: links may lead elsewhere now. Throws ENOTSUP if a file system does not report changes by
+  /// other machines.
   package init(paths: some Sequence<String>, handler: @escaping @Sendable () -> Void) throws(SystemError) {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw SystemError("inotify_init1") }
@@ -51,11 +50,11 @@ package final class FileSetWatch: @unchecked Sendable {
   }
 }
 
-/// Some files at one moment.
+/// The state of some files at one moment.
 package struct FileSetState: Sendable, Hashable {
   private var identities: [String: FileIdentity] = [:]
 
-  /// Looks at files. One that is not there, or cannot be looked at, has no state, and gets another when it comes.
+  /// Examines files. A file that does not exist or cannot be examined has no state, and gets one when it appears.
   package init(_ paths: some Sequence<String>) {
     for path in paths {
       var status = stat()
@@ -64,7 +63,7 @@ package struct FileSetState: Sendable, Hashable {
   }
 }
 
-/// The digest of a file's contents; nil where it cannot be read, or is larger than 4 MiB.
+/// The digest of a file's contents; nil if it cannot be read, or is larger than 4 MiB.
 package func contentDigest(of path: String) -> [UInt8]? {
   let contents: [UInt8]
   do throws(FileReadError) {
@@ -79,8 +78,8 @@ package func contentDigest(of path: String) -> [UInt8]? {
   }
 }
 
-/// The directories in which a change can make `path` lead to another file: the one of each symbolic link on the way,
-/// and the one the file is in. A ConfigMap's file is a link into `..data`, which is a link that Kubernetes replaces.
+/// The directories in which a change can make `path` lead to another file: those of each symbolic link on the way, and
+/// the file's. A ConfigMap's file is a link into `..data`, which is a link that Kubernetes replaces.
 func directoriesLeading(to path: String) -> Set<String> {
   var directories: Set<String> = []
   var place = path.hasPrefix("/") ? "/" : "."

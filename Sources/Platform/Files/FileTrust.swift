@@ -1,24 +1,24 @@
-// Whether a file and its directory may hold secrets: no other user may be able to write them. A rule over what `stat`
-// says; reading that is SharedFile's.
+// Places for secrets: no other user may be able to write the file or its directory. Rules over results of `stat`;
+// SharedFile calls it.
 
 internal import Glibc
 
-/// What is wrong with a place for secrets.
+/// A reason not to use a place for secrets.
 public enum FileTrust: Sendable, Hashable {
-  /// A symbolic link: where it leads may change between two looks.
+  /// A symbolic link: its target may change between two looks.
   case symbolicLink
-  /// A directory, a pipe, a device.
+  /// A directory, a pipe or a device.
   case notRegular
   /// Another user owns the file, and may write it.
   case ownedBy(UInt32)
   /// The file's permission bits let others write it.
   case writable(mode: UInt32)
-  /// The directory's bits let others put another file in the place of this one.
+  /// The directory's bits let others replace the file.
   case directoryWritable(mode: UInt32)
-  /// The directory is one that several users write to, and belongs to another user, who may replace what is in it.
+  /// A directory that several users write to belongs to another user, who may replace its files.
   case directoryOwnedBy(UInt32)
 
-  /// What is wrong with a file, as process of `user`, in a directory of `directoryOwner`; nil where nothing is.
+  /// The problem with a file, for a process of `user`, in a directory of `directoryOwner`; nil if there is none.
   static func problem(file mode: UInt32, owner: UInt32, user: UInt32, directoryOwner: UInt32) -> FileTrust? {
     switch mode & S_IFMT {
     case S_IFREG: break
@@ -29,14 +29,14 @@ public enum FileTrust: Sendable, Hashable {
     return mode & 0o022 == 0 ? nil : .writable(mode: mode & 0o7777)
   }
 
-  /// Whether a file of `owner` is one for a process of `user`: its own and root's. Root works in directories of others,
-  /// on what belongs to the directory's owner; another user may have laid a file there for root to take.
+  /// True if a process of `user` may use a file of `owner`: its own and root's. Root also works in directories of
+  /// others, on files of the directory's owner; another user may have put a file there for root to use.
   static func mayOwn(_ owner: UInt32, user: UInt32, directoryOwner: UInt32) -> Bool {
     owner == user || owner == 0 || (user == 0 && owner == directoryOwner)
   }
 
-  /// What is wrong with a directory; nil where nothing is. Groups may share one: that they cannot write the file is the
-  /// file's.
+  /// The problem with a directory; nil if there is none. Groups may share one: the rule for files keeps them from
+  /// writing.
   static func problem(directory mode: UInt32, owner: UInt32, user: UInt32) -> FileTrust? {
     if mode & S_ISVTX == 0 { return mode & S_IWOTH == 0 ? nil : .directoryWritable(mode: mode & 0o7777) }
     let isShared = mode & (S_IWOTH | S_IWGRP) != 0
@@ -45,7 +45,7 @@ public enum FileTrust: Sendable, Hashable {
 }
 
 extension FileTrust: CustomStringConvertible {
-  /// What is wrong, and where one command helps, that command.
+  /// The problem, and the command that repairs it, if one command does.
   public var description: String {
     switch self {
     case .symbolicLink: "is a symbolic link; name the file itself"
@@ -60,18 +60,17 @@ extension FileTrust: CustomStringConvertible {
   }
 }
 
-/// A user and a group.
 struct FileOwnership: Sendable, Hashable {
   var user: UInt32
   var group: UInt32
 
-  /// Whose a new file is, made by a process of `user` in a directory of these; nil: its maker's.
+  /// The owner of a new file, made by a process of `user` in a directory of these; nil: its maker.
   static func ofNewFile(directory: FileOwnership, user: UInt32) -> FileOwnership? {
     user == 0 && directory.user != 0 ? directory : nil
   }
 
-  /// Whose a file is that takes the place of another; nil: its maker's. A file that root left in a directory of another
-  /// user becomes that user's.
+  /// The owner of a file that replaces another; nil: its maker. A file that root left in a directory of another user
+  /// becomes that user's.
   static func ofReplacement(old: FileOwnership, directory: FileOwnership, user: UInt32) -> FileOwnership? {
     if old.user == 0, let heir = ofNewFile(directory: directory, user: user) {
       return FileOwnership(user: heir.user, group: old.group == 0 ? heir.group : old.group)
@@ -79,7 +78,7 @@ struct FileOwnership: Sendable, Hashable {
     return old
   }
 
-  /// Gives an open file of root's, which this process has just made or found, to whom it belongs in its directory.
+  /// Gives an open file of root's, which this process has just made or found, to its owner by its directory.
   static func hand(_ descriptor: Int32, over directory: borrowing Directory) throws(SystemError) {
     let file = try FileIdentity.of(descriptor).ownership
     guard file.user == 0,
@@ -93,17 +92,16 @@ extension FileIdentity {
   var ownership: FileOwnership { FileOwnership(user: owner, group: group) }
 }
 
-/// A file at one moment: which one, and when it was written.
-///
-/// Times alone are not enough: a file renamed into place brings the time of its writing with it, which may be older.
+/// A file at one moment: its identity, and the time of its writing.
+/// Times alone are not enough: a file renamed into place keeps its time of writing, which may be older.
 public struct FileIdentity: Sendable, Hashable {
   var device: UInt64
   var inode: UInt64
-  /// Bytes.
+  /// Its size in bytes.
   public var size: Int
-  /// When its contents were written, or are said to have been.
+  /// Its time of modification, which calls can set.
   public var modified: WallClock.Instant
-  /// When it was last touched in any way, which no call can set.
+  /// The time of its last change of any kind, which no call can set.
   var changed: WallClock.Instant
   var mode: UInt32
   var owner: UInt32
@@ -120,8 +118,8 @@ public struct FileIdentity: Sendable, Hashable {
     group = status.st_gid
   }
 
-  /// Whether a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and
-  /// within one tick it need not.
+  /// True if a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and two
+  /// writes within one tick may look the same.
   public func isSettled(at now: WallClock.Instant) -> Bool {
     let age = (now.seconds - changed.seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(changed.nanoseconds)
     return age > 50_000_000

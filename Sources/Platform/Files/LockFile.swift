@@ -1,44 +1,42 @@
 // The lock that every MSAL library takes before it writes a cache: a file that must not exist, and the kernel's lock on
-// it. Some libraries go by the one, some by the other; this takes both.
+// it. Libraries respect one or the other; this takes both.
 
 package import Bytes
 internal import CSystem
 internal import Glibc
 
-/// Why a lock was not taken.
+/// A lock that was not taken.
 package enum LockFileError: Error, Sendable, Hashable {
-  /// Another process held it until the time was over; nil where the file does not say which.
+  /// Another process held it until the time was over; nil if the file does not name it.
   case held(LockHolder?)
-  /// Another user's file stands in its place, which nothing but that user can remove.
+  /// Another user's file has its name; only that user can remove it.
   case obstructed(name: String, owner: UInt32)
   /// The system refused.
   case system(SystemError)
 }
 
-/// A lock as a process sees it that does not take it.
+/// The state of a lock, seen without taking it.
 package enum LockSight: Sendable, Hashable {
-  /// No process holds it.
   case free
-  /// A process holds it; nil if the file does not say which.
+  /// A process holds it; nil if the file does not name it.
   case held(LockHolder?)
   /// A process ended while it held it.
   case abandoned
 }
 
-/// A lock file at a path.
 package struct LockFile: Sendable {
   private let place: FilePlace
   private let holder: LockHolder
   private let queue: FileQueue
 
-  /// The lock file at a path, to be taken in this process's name. It is looked at on `queue`.
+  /// The lock file at a path, to be taken in this process's name. It is examined on `queue`.
   package init(path: String, name: String, queue: FileQueue) {
     place = FilePlace(path)
     holder = LockHolder(process: getpid(), name: name)
     self.queue = queue
   }
 
-  /// Takes the lock, trying again about every 100 ms. One that a process left behind is taken over after 10 s.
+  /// Takes the lock, with an attempt about every 100 ms. A lock that a process left behind is taken over after 10 s.
   package func take(within limit: TimeSpan = .seconds(5)) async throws(LockFileError) -> HeldLockFile {
     let deadline = MonotonicTime.now + limit
     while true {
@@ -49,7 +47,7 @@ package struct LockFile: Sendable {
       case .success(.taken(let held)): return held
       case .success(.busy(let holder)):
         if MonotonicTime.now >= deadline { throw .held(holder) }
-      // Waiting would not help: it may stay there.
+      // Waiting would not help: it may stay.
       case .success(.obstructed(let owner)): throw .obstructed(name: place.name, owner: owner)
       case .failure(let error): throw .system(error)
       }
@@ -58,7 +56,7 @@ package struct LockFile: Sendable {
     }
   }
 
-  /// Looks at the lock. Nothing is made or removed, and another user's file, which is never waited for, is no lock.
+  /// Examines the lock, without making or removing a file. Another user's file is no lock: it is never waited for.
   /// Blocks for a moment.
   package func sight() -> LockSight {
     do throws(SystemError) {
@@ -68,7 +66,7 @@ package struct LockFile: Sendable {
       }
       return try examine(in: directory, removesAbandoned: false)
     } catch {
-      // The directory is gone, say: then no process writes in it either.
+      // If the directory is gone, no process writes in it either.
       return .free
     }
   }
@@ -98,12 +96,12 @@ package struct LockFile: Sendable {
     return !isOurs && found.owner != directoryOwner
   }
 
-  /// Makes the file, complete and locked from its first moment where the file system can do that.
+  /// Makes the file, complete and locked from its first moment if the file system supports that.
   private func make(in directory: borrowing Directory) throws(SystemError) -> HeldLockFile? {
     let unnamed = csystem_unnamed_file(directory.descriptor)
     guard unnamed >= 0 else { return try makeNamed(in: directory) }
     let held = HeldLockFile(place, unnamed)
-    // Neither can fail for being held: no other process has the file.
+    // Neither can fail because it is held: no other process has the file.
     guard flock(unnamed, LOCK_EX | LOCK_NB) == 0 else { throw SystemError("flock") }
     try sign(unnamed)
     try FileOwnership.hand(unnamed, over: directory)
@@ -120,7 +118,7 @@ package struct LockFile: Sendable {
       throw SystemError("openat")
     }
     let held = HeldLockFile(place, descriptor)
-    // One that goes by the kernel's lock may have opened the file before we lock it. It removes it when it is done.
+    // A process that uses the kernel's lock may have opened the file before we lock it. It removes it when it is done.
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       held.abandon()
       return nil
@@ -136,7 +134,7 @@ package struct LockFile: Sendable {
     guard write(descriptor, contents, contents.count) == contents.count else { throw SystemError("write") }
   }
 
-  /// Who is in the way. With `removesAbandoned`, what a process left that has ended is removed.
+  /// The process in the way. `removesAbandoned` removes the file of a process that has ended.
   private func examine(
     in directory: borrowing Directory, removesAbandoned: Bool
   ) throws(SystemError) -> LockSight {
@@ -161,7 +159,7 @@ package struct LockFile: Sendable {
       age: identity.modified.age(at: WallClock.now),
       isLockedFromTheStart: holder?.name == self.holder.name && csystem_is_remote(directory.descriptor) == 0)
     guard stale.isProved else { return .held(holder) }
-    // Another process that examines it must not remove it under us: the lock on it is ours until it is gone.
+    // Another process that examines it must not remove it meanwhile: the lock on it is ours until it is gone.
     stale.isUnlocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
     guard stale.isProved else { return .held(holder) }
     if removesAbandoned { try directory.remove(place.name, ifStill: identity) }
@@ -170,14 +168,14 @@ package struct LockFile: Sendable {
 }
 
 extension WallClock.Instant {
-  /// Time passed until `now`; none where that is earlier.
+  /// Time passed until `now`; zero if that is earlier.
   package func age(at now: WallClock.Instant) -> TimeSpan {
     let nanoseconds = (now.seconds - seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(self.nanoseconds)
     return TimeSpan(nanoseconds: UInt64(max(nanoseconds, 0)))
   }
 }
 
-/// A lock file this process holds. Released with the last reference, if not before.
+/// A lock file that this process holds. Released with the last reference at the latest.
 package final class HeldLockFile: Sendable {
   private let place: FilePlace
   private let descriptor: Locked<Int32?>
@@ -191,11 +189,11 @@ package final class HeldLockFile: Sendable {
     release()
   }
 
-  /// Removes the file, if it still is ours, and lets go of the kernel's lock. Blocks for a moment.
+  /// Removes the file, if it is still ours, and releases the kernel's lock. Blocks for a moment.
   package func release() {
     guard let descriptor = take() else { return }
     defer { close(descriptor) }
-    // A file that cannot be removed any more stays; its process will be seen to be gone.
+    // A file that can no longer be removed stays; others will see that its process has ended.
     do throws(SystemError) {
       let directory = try Directory(place.directory)
       try directory.remove(place.name, ifStill: .of(descriptor))
@@ -215,25 +213,26 @@ package final class HeldLockFile: Sendable {
   }
 }
 
-/// What was found out about a lock file that is in the way.
+/// The facts about a lock file that is in the way.
 struct StaleLock: Sendable, Hashable {
-  /// Who it names; nil if it names no process.
+  /// The process that it names; nil if it names none.
   var holder: LockHolder?
-  /// Whether that process lives. In a container's own numbering it may, though it is not found: hence the other proofs.
+  /// True if that process lives. In another container's numbering it may, though it is not found: hence the other
+  /// facts.
   var holderLives: Bool
-  /// Whether no process has the file itself locked.
+  /// True if no process has the file itself locked.
   var isUnlocked: Bool
   /// Time since it was made.
   var age: TimeSpan
-  /// Whether its process locks the file before others can see it, as this program does where the file system lets it.
-  /// That it is unlocked says enough then: no wait for a killed one of us.
+  /// True if its process locks the file before others can see it, as this program does if the file system lets it. Then
+  /// an unlocked file is proof enough, without a wait for a killed process of ours.
   var isLockedFromTheStart = false
 
-  /// How old a lock is before it can be stale. No process holds one for longer than a second.
+  /// Least age of a stale lock. No process holds one for longer than a second.
   static let leastAge = TimeSpan.seconds(10)
 
-  /// Whether it may be removed. A file that names no process was left in the moment between its making and its writing:
-  /// every library writes its process id at once.
+  /// True if it may be removed. A file without a process id was left between its making and its writing: every library
+  /// writes its process id at once.
   var isProved: Bool {
     (holder == nil || !holderLives) && isUnlocked && (isLockedFromTheStart || Self.leastAge < age)
   }

@@ -1,12 +1,10 @@
-// Who holds a lock file, as the file says.
-
 internal import Glibc
 
 /// The process that a lock file names: `PID NAME`, or the PID alone.
 public struct LockHolder: Sendable, Hashable {
-  /// The process id.
+  /// Its process id.
   public var process: Int32
-  /// The program; empty where the file does not say.
+  /// The program; empty if the file does not name it.
   public var name: String
 
   /// A holder.
@@ -15,7 +13,7 @@ public struct LockHolder: Sendable, Hashable {
     self.name = name
   }
 
-  /// Reads a lock file's contents, bounded and without control characters; nil where they begin with no process id.
+  /// Reads a lock file's contents, bounded and without control characters; nil if they do not begin with a process id.
   init?(_ contents: some Collection<UInt8>) {
     let digits = contents.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard let process = Int32(String(decoding: digits, as: UTF8.self)), process > 0 else { return nil }
@@ -26,16 +24,16 @@ public struct LockHolder: Sendable, Hashable {
 
   var contents: [UInt8] { Array("\(process) \(name)".utf8) }
 
-  /// Whether the process is there and has not ended. A zombie has ended.
+  /// True if the process exists and has not ended. A zombie has ended.
   var lives: Bool {
-    // Another user's process cannot be signalled, and exists.
+    // Another user's process cannot be signalled, but exists.
     guard kill(process, 0) == 0 || errno != ESRCH else { return false }
     let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return true }
     defer { close(descriptor) }
     var text = [UInt8](repeating: 0, count: 512)
     let count = read(descriptor, &text, text.count)
-    // `PID (NAME) STATE …`, and the name may hold anything.
+    // `PID (NAME) STATE …`; the name may have any characters.
     guard let bracket = text[..<max(count, 0)].lastIndex(of: UInt8(ascii: ")")), bracket + 2 < count else {
       return true
     }

@@ -1,17 +1,16 @@
-// Who can change what a path leads to, besides root and this process's user: a rule over what lstat(2) says of every
-// name on the way.
+// Users who can change the file at a path, besides root and this process's user: a rule over lstat(2) of every name on
+// the way.
 
 internal import Glibc
 
 /// Another user who can change a file, or put another one in its place.
 public struct OtherWriters: Sendable, Hashable {
-  /// Who it is.
   enum Writer: Sendable, Hashable {
     /// Every user.
     case everybody(mode: UInt32)
     /// The members of a group.
     case group(UInt32, mode: UInt32)
-    /// The owner.
+    /// The owner, if it is another user.
     case user(UInt32)
   }
 
@@ -19,7 +18,7 @@ public struct OtherWriters: Sendable, Hashable {
   /// The directory on the way that they can write; nil: the file itself.
   let directory: String?
 
-  /// Whether every user can.
+  /// True if every user can.
   public var areEverybody: Bool { if case .everybody = writer { true } else { false } }
 
   /// One name on the way to a file: a directory, a link or the file.
@@ -28,16 +27,16 @@ public struct OtherWriters: Sendable, Hashable {
     let mode: UInt32
     let owner: UInt32
     let group: UInt32
-    /// Whether the file system is mounted read-only: no process that sees it so can write it, whatever the bits say.
+    /// True if the file system is mounted read-only: no process that sees it so can write it, whatever its bits.
     var isReadOnly = false
 
-    /// Who can change this one, besides those that are `trusted`.
+    /// The writer of this one, besides those that are `trusted`.
     fileprivate func writer(_ trusted: Trusted) -> Writer? {
       if isReadOnly { return nil }
       let kind = mode & S_IFMT
-      // A link has no bits; who may replace it, the directory says.
+      // A link has no bits; its directory decides who may replace it.
       if kind == S_IFLNK { return nil }
-      // In a sticky directory only owners replace what is in it.
+      // In a sticky directory only owners replace files.
       let bits = kind == S_IFDIR && mode & S_ISVTX != 0 ? 0 : mode
       if bits & S_IWOTH != 0 { return .everybody(mode: mode & 0o7777) }
       if !trusted.owners.contains(owner) { return .user(owner) }
@@ -47,29 +46,29 @@ public struct OtherWriters: Sendable, Hashable {
 
   /// Users and groups that may change everything.
   fileprivate struct Trusted {
-    /// Root, the process's user, and whoever owns the root directory: root, by another number in a user namespace.
+    /// Root, the process's user, and the owner of the root directory: root by another number in a user namespace.
     let owners: Set<UInt32>
     let user: UInt32
     let group: UInt32
 
-    /// Whether a group has no member but an owner: a user's own has the user's number, or is the process's.
+    /// True if a group has no member but an owner: a user's own group has the user's number, or is the process's.
     func isAlone(_ group: UInt32, _ owner: UInt32) -> Bool {
       group == 0 || group == owner || (group == self.group && owner == user)
     }
   }
 
-  /// Who can change the last of `steps`, as a process of `user` and `group`; everybody before others. A directory that
-  /// others cannot enter is a wall: only its group reaches what is below, or nobody.
+  /// The writers of the last of `steps` besides a process of `user` and `group`; every user before others. A directory
+  /// that others cannot enter is a wall: only its group reaches what is below, or no user.
   static func find(_ steps: [Step], user: UInt32, group: UInt32) -> OtherWriters? {
     let trusted = Trusted(owners: Set([0, user] + steps.prefix(1).map(\.owner)), user: user, group: group)
     var found: [OtherWriters] = []
-    /// The groups that get through every wall so far; nil: there is no wall.
+    /// The groups that pass every wall so far; nil: there is no wall.
     var gate: UInt32?
     var isClosed = false
     var isLent = false
     for step in steps {
       let isDirectory = step.mode & S_IFMT == S_IFDIR
-      // What lies in a sticky directory is its owner's, links too.
+      // Entries of a sticky directory are their owners', links too.
       var writer =
         isLent && !step.isReadOnly && !trusted.owners.contains(step.owner) ? .user(step.owner) : step.writer(trusted)
       if case .everybody(let mode)? = writer, let gate { writer = .group(gate, mode: mode) }
@@ -84,13 +83,13 @@ public struct OtherWriters: Sendable, Hashable {
     return found.first(where: \.areEverybody) ?? found.last
   }
 
-  /// Who can change what `path` leads to; nil also if nothing is there.
+  /// The writers of the file that `path` leads to; nil also if there is none.
   public static func find(_ path: String) -> OtherWriters? {
     guard let steps = steps(to: path) else { return nil }
     return find(steps, user: geteuid(), group: getegid())
   }
 
-  /// Every name on the way, links followed; nil if the way ends, and for what is no regular file.
+  /// Every name on the way, links followed; nil if the way ends before a regular file.
   static func steps(to path: String) -> [Step]? {
     var steps: [Step] = []
     var place = "/"
@@ -126,7 +125,7 @@ public struct OtherWriters: Sendable, Hashable {
     return String(cString: here) + "/" + path
   }
 
-  /// One name, and if it is a link where that leads.
+  /// One name, and the target if it is a link.
   private static func step(_ path: String) -> (step: Step, target: String?)? {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }
@@ -145,7 +144,6 @@ public struct OtherWriters: Sendable, Hashable {
   }
 }
 
-/// What a link says.
 private func linkTarget(_ path: String) -> String? {
   withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
     guard let start = buffer.baseAddress else { return nil }
@@ -155,7 +153,7 @@ private func linkTarget(_ path: String) -> String? {
 }
 
 extension OtherWriters: CustomStringConvertible {
-  /// Who it is, and what to do, to be read behind the file's path.
+  /// The writers and the repair, to follow the file's path.
   public var description: String {
     let start = directory.map { "is below \($0), which " } ?? ""
     let object = directory.map { " on \($0)" } ?? ""

@@ -1,10 +1,10 @@
-// Writing log lines to a descriptor from a Dispatch queue, so that a slow terminal or disk never stops a loop.
+// Log lines are written to a descriptor by a Dispatch queue, so that a slow terminal or disk never stops a loop.
 
 package import Bytes
 internal import Dispatch
 internal import Glibc
 
-/// Where log lines go: standard output, standard error or a file, written in the order given, by one queue.
+/// A destination of log lines: standard output, standard error or a file, written in order by one queue.
 package final class OutputFile: Sendable {
   private struct State {
     var pending: [UInt8] = []
@@ -17,14 +17,14 @@ package final class OutputFile: Sendable {
 
   // Changed by `queue` alone.
   private nonisolated(unsafe) var descriptor: Int32
-  /// Whether a line was begun that could not be written to its end. By `queue` alone.
+  /// True after a line that could not be written to its end. Used by `queue` alone.
   private nonisolated(unsafe) var isInsideLine = false
-  /// Where the file is; nil for a descriptor that was there.
+  /// The file's path; nil for a descriptor that was given.
   private let path: String?
   private let queue: DispatchQueue
   private let state = Locked(State())
 
-  /// Bytes kept for a reader that does not read; past that, lines are dropped and counted.
+  /// Bytes kept for a slow reader; further lines are dropped and counted.
   private static let limit = 4 * 1024 * 1024
 
   init(_ descriptor: Int32) {
@@ -33,7 +33,7 @@ package final class OutputFile: Sendable {
     queue = DispatchQueue(label: "bearer-proxy.output.\(descriptor)")
   }
 
-  /// A file at a path, written at its end; made with mode 0640 where there is none. A link there is not followed.
+  /// A file at a path, to which lines are appended; made with mode 0640 if there is none. A link is not followed.
   package init(path: String) throws(SystemError) {
     descriptor = try Self.open(path)
     self.path = path
@@ -47,7 +47,7 @@ package final class OutputFile: Sendable {
   private static func open(_ path: String) throws(SystemError) -> Int32 {
     let place = FilePlace(path)
     let directory = try Directory(place.directory)
-    // Not waiting for the reader of a pipe: without one, opening fails.
+    // Does not wait for the reader of a pipe: without one, opening fails.
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     let descriptor = openat(directory.descriptor, place.name, flags, 0o640)
     guard descriptor >= 0 else { throw SystemError("open") }
@@ -60,9 +60,9 @@ package final class OutputFile: Sendable {
     return descriptor
   }
 
-  /// Goes on in a new file at the same path, after what is queued: the one before was moved away. With `ifMoved`, only
-  /// where another file, or none, is at the path. Where no file can be made the old one is written on. `done` hears of
-  /// it.
+  /// Continues in a new file at the same path after the queued lines, since the old one was moved away. With `ifMoved`,
+  /// only if another file, or none, is at the path. If no file can be made, the old one stays in use. `done` gets the
+  /// error.
   package func reopen(ifMoved: Bool, done: @escaping @Sendable (SystemError?) -> Void = { _ in }) {
     guard let path else { return }
     queue.async {
@@ -91,14 +91,14 @@ package final class OutputFile: Sendable {
   /// The process's standard error.
   package static let standardError = OutputFile(STDERR_FILENO)
 
-  /// Lines lost because they were not read, or could not be written.
+  /// Lines lost: the reader was too slow, or writing failed.
   package var droppedLines: UInt64 { state.withLock { $0.dropped } }
 
-  /// Why the last lines could not be written; nil if they were.
+  /// The reason why the last lines could not be written; nil if they were.
   package var failure: SystemError? { state.withLock { $0.failure } }
 
-  /// Has `hear` called when lines cannot be written any more, or for another reason, and with nil when they can again.
-  /// Any earlier one is not called any more.
+  /// Calls `hear` when lines can no longer be written, or for another reason, and with nil when they can again. It
+  /// replaces the earlier handler.
   package func onFailure(_ hear: @escaping @Sendable (SystemError?) -> Void) {
     state.withLock { $0.hearing = hear }
   }
@@ -124,7 +124,7 @@ package final class OutputFile: Sendable {
 
   private func drain() {
     while true {
-      // The two arrays change places, so that neither is allocated again.
+      // The two arrays are swapped, so that neither is allocated again.
       let batch: [UInt8]? = state.withLock { state in
         guard !state.pending.isEmpty else {
           state.isWriting = false
@@ -148,11 +148,11 @@ package final class OutputFile: Sendable {
     }
   }
 
-  /// Writes whole lines, or as many of them as there is room for.
+  /// Writes whole lines, as many as there is room for.
   private func writeAll(_ bytes: [UInt8]) -> (error: SystemError, lostLines: UInt64)? {
     bytes.withUnsafeBytes { bytes in
       if isInsideLine {
-        // What is there of a line must not become one with the next.
+        // The part of a line that was written must not join the next line.
         let end = [UInt8(ascii: "\n")]
         if let (error, _) = end.withUnsafeBytes({ writeAll($0) }) { return (error, Self.lines(in: bytes[...])) }
         isInsideLine = false
@@ -167,7 +167,7 @@ package final class OutputFile: Sendable {
     bytes.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
   }
 
-  /// Writes bytes; returns what is left of them, and why.
+  /// Writes bytes; returns the rest, and the reason.
   private func writeAll(
     _ bytes: UnsafeRawBufferPointer
   ) -> (error: SystemError, rest: Slice<UnsafeRawBufferPointer>)? {
@@ -187,8 +187,8 @@ package final class OutputFile: Sendable {
     return nil
   }
 
-  /// Waits until everything queued so far is written, at most for `limit`, and says whether it was. For the end of the
-  /// process, which a reader that does not read must not hold up.
+  /// Waits until everything queued so far is written, at most for `limit`; false if it is not. For the end of the
+  /// process, which a slow reader must not delay.
   @discardableResult
   package func flush(within limit: TimeSpan = .seconds(2)) -> Bool {
     let mark = DispatchWorkItem {}

@@ -1,10 +1,10 @@
-// Whether a program may be run with the proxy's rights: no other user may be able to replace it.
+// No other user may be able to replace a program that runs with the proxy's rights.
 
 internal import Glibc
 
-/// What is wrong with programs that a configuration names.
+/// The check of programs that a configuration names.
 package enum ProgramTrust {
-  /// What is wrong with the program at a path, in words that follow the path; nil where nothing is. Links are followed.
+  /// The problem with the program at a path, in words that follow the path; nil if there is none. Links are followed.
   package static func problem(of path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return "cannot be run: \(SystemError("realpath").reason)" }
     defer { free(resolved) }

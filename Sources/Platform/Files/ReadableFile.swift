@@ -1,25 +1,24 @@
-// How a file is opened to be read, whatever it is for: without waiting for anyone, and only if it is a regular file. A
-// named pipe in the place of a secret would otherwise block the process that opens it until another process comes to
-// write.
+// Every file is opened without waiting, and only if it is regular. A named pipe in place of a secret would block the
+// process that opens it until another process writes.
 
 public import Bytes
 internal import Glibc
 
-/// Why a file was not read.
+/// A file that was not read.
 public enum FileReadError: Error, Sendable, Hashable {
   /// The system refused.
   case system(SystemError)
-  /// It is something else: a pipe, a device, a directory.
+  /// It is a pipe, a device or a directory.
   case notRegular(FileKind)
-  /// More bytes than such a file has.
+  /// It has more bytes than such a file may have.
   case tooLarge(limit: Int)
   /// A pipe that no process has opened to write.
   case unwritten
-  /// A pipe whose writers did not come to their end in time.
+  /// A pipe whose writers did not finish in time.
   case unfinished(TimeSpan)
 }
 
-/// What a name in a directory stands for.
+/// A kind of directory entry.
 public enum FileKind: Sendable, Hashable {
   case regular, directory, pipe, socket, device, link
 
@@ -35,7 +34,7 @@ public enum FileKind: Sendable, Hashable {
       }
   }
 
-  /// With its article.
+  /// The kind's words, with an article.
   package var words: String {
     switch self {
     case .regular: "a regular file"
@@ -48,28 +47,28 @@ public enum FileKind: Sendable, Hashable {
   }
 }
 
-/// Whether a pipe may stand in the place of a file.
+/// The rule for a pipe in place of a file.
 package enum PipeRule: Sendable, Hashable {
-  /// No: the file is read again later, or it is not known who writes the pipe.
+  /// The file is read again later, or the pipe's writer is not known.
   case refused
-  /// Yes, if its writers come to their end within this time.
+  /// A pipe is read if its writers finish within this time.
   case read(within: TimeSpan)
 }
 
-/// A file that is open to be read, for as long as the value lives. Opening never waits, and neither does reading a
-/// regular file but for its disk: on a loop it has no place all the same.
+/// An open file, for as long as the value lives. Opening never waits; reading a regular file waits for its disk only.
+/// Never use it on a loop.
 package struct ReadableFile: ~Copyable {
   let descriptor: Int32
-  /// What was opened.
+  /// The identity of the opened file.
   package let identity: FileIdentity
 
-  /// Opens a path, links followed unless `flags` say otherwise. `directory`: the descriptor of the directory that it is
+  /// Opens a path, links followed unless `flags` forbid it. `directory`: the descriptor of the directory that it is
   /// relative to.
   init(
     _ path: String, in directory: Int32 = AT_FDCWD, flags: Int32 = 0, pipes: PipeRule = .refused
   ) throws(FileReadError) {
     let opened = openat(directory, path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    // ENXIO is what open(2) says of a socket.
+    // open(2) returns ENXIO for a socket.
     guard opened >= 0 else { throw errno == ENXIO ? .notRegular(.socket) : .system(SystemError("open")) }
     do throws(FileReadError) {
       identity = try Self.identity(of: opened, pipes)
@@ -97,17 +96,16 @@ package struct ReadableFile: ~Copyable {
     close(descriptor)
   }
 
-  /// Lends a path that leads to this very file, whatever stands under its name by now: for libraries that open paths
+  /// Lends a path that leads to this very file, even if another has its name by now: for libraries that open paths
   /// themselves.
   borrowing func withPath<Result>(_ body: (String) -> Result) -> Result { body("/proc/self/fd/\(descriptor)") }
 
-  /// Everything in it; `tooLarge` where that is more than `limit` bytes. `patience` is for a pipe, whose writers may
-  /// take their time.
+  /// All contents; throws `tooLarge` above `limit` bytes. `patience` is for a pipe, whose writers may be slow.
   func contents(limit: Int, within patience: TimeSpan = .seconds(0)) throws(FileReadError) -> [UInt8] {
     guard identity.size <= limit else { throw .tooLarge(limit: limit) }
     let deadline = MonotonicTime.now + patience
     var failure: FileReadError?
-    // In one piece, and one byte more than is expected, so that growth is seen. A pipe has no size.
+    // In one piece, with one byte more than expected, to notice growth. A pipe has no size.
     var contents = [UInt8](unsafeUninitializedCapacity: identity.size + 1) { buffer, filled in
       failure = fill(buffer, &filled, until: deadline, patience)
     }
@@ -122,7 +120,7 @@ package struct ReadableFile: ~Copyable {
     return contents
   }
 
-  /// How long the writer of a pipe may take to open it. After that it is asked for, without taking a byte from it.
+  /// The time that the writer of a pipe has to open it. Then it is looked for, without taking a byte.
   private static let writerPatience = TimeSpan.seconds(2)
 
   /// Reads until the buffer is full, or to the end.
@@ -148,7 +146,7 @@ package struct ReadableFile: ~Copyable {
     return nil
   }
 
-  /// Whether there are bytes or an end before the deadline.
+  /// True if there are bytes or an end before the deadline.
   private func waitForBytes(until deadline: MonotonicTime) -> Bool {
     while true {
       let now = MonotonicTime.now
@@ -158,7 +156,7 @@ package struct ReadableFile: ~Copyable {
     }
   }
 
-  /// The bytes of the file at a path, at most `limit`. Links are followed: a kubelet replaces what they lead to.
+  /// The bytes of the file at a path, at most `limit`. Links are followed: a kubelet replaces their targets.
   package static func contents(
     of path: String, limit: Int, pipes: PipeRule = .refused
   ) throws(FileReadError) -> [UInt8] {
@@ -167,7 +165,7 @@ package struct ReadableFile: ~Copyable {
     return try file.contents(limit: limit)
   }
 
-  /// Opens the file at a path for a library that reads it itself (`withPath`); at most `limit` bytes are in it.
+  /// Opens the file at a path for a library that reads it itself (`withPath`), with at most `limit` bytes.
   static func opened(_ path: String, limit: Int) throws(FileReadError) -> ReadableFile {
     let file = try ReadableFile(path)
     guard file.identity.size <= limit else { throw .tooLarge(limit: limit) }
@@ -176,7 +174,7 @@ package struct ReadableFile: ~Copyable {
 }
 
 extension FileReadError: CustomStringConvertible {
-  /// The reason, to be read behind the file's path.
+  /// The reason, to follow the file's path.
   public var description: String {
     switch self {
     case .system(let error): error.reason

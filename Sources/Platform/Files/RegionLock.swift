@@ -1,22 +1,21 @@
-// Locks by number inside one file: the kernel drops them with the descriptor, so that a killed process leaves nothing
-// behind.
+// Numbered locks inside one file: the kernel releases them with the descriptor, so a killed process leaves none behind.
 
 package import Bytes
 internal import CSystem
 internal import Glibc
 
-/// A file whose bytes are locks. Nothing is ever written to it, and it is never removed.
+/// A file whose bytes are locks. It is never written and never removed.
 package struct RegionLock: Sendable {
   private let place: FilePlace
   private let queue: FileQueue
 
-  /// The locks in the file at a path. It is opened on `queue`.
+  /// The locks in the file at a path, which is opened on `queue`.
   package init(path: String, queue: FileQueue) {
     place = FilePlace(path)
     self.queue = queue
   }
 
-  /// Takes lock number `index`, trying again about every 25 ms; nil if it was held until the time was over.
+  /// Takes lock number `index`, with an attempt about every 25 ms; nil if it was held until the time was over.
   package func take(_ index: UInt64, within limit: TimeSpan) async throws(SystemError) -> HeldRegion? {
     let deadline = MonotonicTime.now + limit
     let opened = await queue.run { () -> Result<HeldRegion, SystemError> in

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The directory of files that live as long as a process.
 package enum RuntimeDirectory {
-  /// The directories in which this program's processes make such files, the own one first: systemd's
+  /// The directories in which this program's processes make such files, in order of preference: systemd's
   /// `RUNTIME_DIRECTORY` (systemd.exec(5)), one in `XDG_RUNTIME_DIR` (XDG Base Directory Specification), and the one in
   /// /run of services and root.
   package static func all(environment: [String: String]) -> [String] {
@@ -11,7 +11,7 @@ package enum RuntimeDirectory {
     return [service, user, "/run/bearer-proxy"].compactMap { $0?.hasPrefix("/") == true ? $0 : nil }
   }
 
-  /// The first of them that is there or can be made, mode 0700; nil if there is none.
+  /// The first of them that exists or can be made, mode 0700; nil if there is none.
   package static func make(environment: [String: String]) -> String? {
     all(environment: environment).first { mkdir($0, 0o700) == 0 || (errno == EEXIST && access($0, W_OK) == 0) }
   }

@@ -1,17 +1,17 @@
-// The atomic replacement of a shared file: a reader finds the old contents or the new, whole, whatever happens to us.
+// The atomic replacement of a shared file: a reader finds the old contents or the new, whole, even after a crash.
 
 internal import Bytes
 internal import CSystem
 internal import Glibc
 
 extension SharedFile {
-  /// How far in the future the new file is dated. Readers compare its time with their own clock's at their last
-  /// reading, and one that reads while we rename must not believe that it has the new contents.
+  /// The new file's date is this far in the future. Readers compare it with their own clock at their last reading; one
+  /// that reads during the renaming must not believe that it has the new contents.
   private static let lead = TimeSpan.milliseconds(200)
 
-  /// Puts a file with these bytes in the place of the old one, which must be the one given: the new one has its owner
-  /// and its mode. Where there was none it is ours, or the directory's owner's where root makes it, and 0600. Call with
-  /// the lock held: there is one temporary file for all.
+  /// Replaces the old file, which must be the one given, with these bytes. The new file keeps owner and mode. If there
+  /// was none, it belongs to this process (made by root: to the directory's owner) with mode 0600. Call with the lock
+  /// held: there is one temporary file for all.
   ///
   /// - Returns: the new file's state.
   package func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
@@ -23,7 +23,7 @@ extension SharedFile {
     }
   }
 
-  // Hidden, next to the file, and under one name, so that a process that was killed leaves at most one copy, until the
+  // Hidden, next to the file, and always of the same name, so that killed processes leave at most one copy, until the
   // next write.
   var temporaryName: String { ".\(place.name).bearer-proxy" }
 
@@ -41,7 +41,7 @@ extension SharedFile {
       try write(bytes, to: descriptor)
       guard fsync(descriptor) == 0 else { throw SystemError("fsync") }
       try date(descriptor)
-      // Our own, still: another writer whose lock was taken over may have begun to write here.
+      // Still ours: another writer whose lock was taken over may have begun to write here.
       guard try directory.identity(of: temporaryName)?.isSameFile(as: created) == true else {
         throw SystemError("renameat", ESTALE)
       }
@@ -49,11 +49,11 @@ extension SharedFile {
         throw SystemError("renameat")
       }
     } catch {
-      // Where this fails too, the next write tries again.
+      // If this fails too, the next write tries again.
       do throws(SystemError) { try directory.remove(temporaryName, ifStill: created) } catch {}
       throw error
     }
-    // Again, as the moment that readers must not take for an earlier one is that of the renaming.
+    // Again: readers must see the time of the renaming.
     try date(descriptor)
     try directory.synchronize()
     return try FileIdentity.of(descriptor)

@@ -1,32 +1,29 @@
-// Reading a file that other programs write, and the refusal of one that must not be used. Writing it stands in
-// SharedFile+Replacing, keeping others out meanwhile is LockFile's.
+// Reads a file that other programs write, and refuses one that must not be used. SharedFile+Replacing writes it,
+// LockFile excludes others meanwhile.
 
 internal import Glibc
 
 /// A small file with secrets that several programs share. Every call blocks: use a FileQueue.
 package struct SharedFile: Sendable, Hashable {
-  /// What was read, and of which state of the file.
+  /// The bytes, and the state of the file from which they were read.
   package struct Contents: Sendable {
     /// The file's state; nothing was written while the bytes were read.
     package var identity: FileIdentity
-    /// All bytes.
     package var bytes: [UInt8]
   }
 
-  /// Bytes of the largest file that is read: a hundred thousand accounts.
+  /// The largest file that is read, in bytes: a hundred thousand accounts.
   static let sizeLimit = 512 << 20
 
-  /// The path as given.
   package let path: String
   let place: FilePlace
 
-  /// The file at a path.
   package init(path: String) {
     self.path = path
     place = FilePlace(path)
   }
 
-  /// The state of the file, nil where there is none. Throws where it, or its directory, must not be used.
+  /// The state of the file, nil if there is none. Throws if it, or its directory, must not be used.
   package func identity() throws(SharedFileError) -> FileIdentity? {
     let directory = try openDirectory()
     guard let identity = try reached({ () throws(SystemError) in try directory.identity(of: place.name) }) else {
@@ -36,8 +33,8 @@ package struct SharedFile: Sendable, Hashable {
     return identity
   }
 
-  /// Throws where another user's file has the name of one that has to be made to write this one, or one of `others`
-  /// beside it: its path with these ends. In a directory that several users write to, anyone can lay one there.
+  /// Throws if another user's file has the name of one that is made to write this one, or one of `others` beside it:
+  /// its path with these ends. In a directory that several users write to, any of them can put one there.
   package func checkNeighbours(_ ends: [String]) throws(SharedFileError) {
     let directory = try openDirectory()
     for name in ends.map({ place.name + $0 }) + [temporaryName] {
@@ -49,7 +46,7 @@ package struct SharedFile: Sendable, Hashable {
     }
   }
 
-  /// Reads the file whole; nil where there is none.
+  /// Reads the file whole; nil if there is none.
   package func read() throws(SharedFileError) -> Contents? {
     let directory = try openDirectory()
     guard let file = try open(in: directory) else { return nil }
@@ -61,13 +58,12 @@ package struct SharedFile: Sendable, Hashable {
     } catch {
       throw SharedFileError(error)
     }
-    // Who writes in place shows in the time or the size; who replaced the file left this one whole.
+    // Writing in place changes the time or the size; replacing leaves this file whole.
     let now = try reached { () throws(SystemError) in try FileIdentity.of(file.descriptor) }
     guard now == identity, bytes.count == identity.size else { throw .changedWhileRead }
     return Contents(identity: identity, bytes: bytes)
   }
 
-  /// nil where there is none.
   private func open(in directory: borrowing Directory) throws(SharedFileError) -> ReadableFile? {
     do throws(FileReadError) {
       return try ReadableFile(place.name, in: directory.descriptor, flags: O_NOFOLLOW)
@@ -111,7 +107,6 @@ package struct SharedFile: Sendable, Hashable {
 }
 
 extension SharedFileError {
-  /// Why the file was not read, in the words for files with secrets.
   fileprivate init(_ error: FileReadError) {
     switch error {
     case .system(let error): self = error.number == ELOOP ? .untrusted(.symbolicLink) : .system(error)
@@ -123,7 +118,7 @@ extension SharedFileError {
 }
 
 extension Directory {
-  /// The directory a shared file belongs into.
+  /// Opens the directory of a shared file.
   fileprivate init(of place: FilePlace) throws(SharedFileError) {
     do throws(SystemError) {
       try self.init(place.directory)
@@ -133,24 +128,24 @@ extension Directory {
   }
 }
 
-/// Why a file that several programs share cannot be used now.
+/// A reason why a shared file cannot be used now.
 public enum SharedFileError: Error, Sendable, Hashable {
   /// It, or its directory, must not be trusted.
   case untrusted(FileTrust)
-  /// Another user's file stands where this process has to make one beside it.
+  /// Another user's file has the name of one that this process has to make beside it.
   case obstructed(name: String, owner: UInt32)
-  /// The directory it belongs into is not there.
+  /// Its directory does not exist.
   case noDirectory
-  /// More bytes than any cache has.
+  /// It has more bytes than any cache.
   case tooLarge(limit: Int)
-  /// It was written while it was read; another try may see all of it.
+  /// It was written while it was read; another attempt may see all of it.
   case changedWhileRead
   /// The system refused.
   case system(SystemError)
 }
 
 extension SharedFileError: CustomStringConvertible {
-  /// The reason, to be read behind the file's path.
+  /// The reason, to follow the file's path.
   public var description: String {
     switch self {
     case .untrusted(let problem): problem.description

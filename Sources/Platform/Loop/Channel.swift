@@ -1,5 +1,3 @@
-// One descriptor's registration with its loop: what it is ready for, latched, and who waits for it.
-
 internal import CSystem
 internal import Glibc
 
@@ -17,7 +15,7 @@ public final class Channel: @unchecked Sendable {
   /// Latched readiness.
   @exclusivity(unchecked) public internal(set) var ready: Readiness = []
   @exclusivity(unchecked) var interest: Readiness = []
-  // Not retained: a waiting task keeps its waiter, and a wait ends by clearing this.
+  // Not retained: a waiting task keeps its waiter, and clears this at the end of the wait.
   @exclusivity(unchecked) var waiter: Unmanaged<Waiter>?
   /// The next of the channels that the waiter watches.
   @exclusivity(unchecked) var nextWatched: Unmanaged<Channel>?
@@ -41,24 +39,24 @@ public final class Channel: @unchecked Sendable {
     assert(descriptor < 0, "a channel was dropped without being closed")
   }
 
-  /// Whether the peer is known to have gone or to have ended its direction: an idle connection in this state is stale.
+  /// True if the peer has closed, reset or ended its direction: an idle connection in this state is stale.
   public var isStale: Bool { !ready.isDisjoint(with: [.read, .readClosed, .hangUp]) || descriptor < 0 }
 
-  /// Whether the peer has ended its direction; what it sent before may still be unread.
+  /// True if the peer has ended its direction; what it sent before may still be unread.
   public var isReadClosed: Bool { ready.contains(.readClosed) }
 
-  /// Asks the kernel whether there is something to receive, an end too, that the loop has not heard of yet.
+  /// Asks the kernel for bytes or an end that the loop has not heard of yet.
   public func looksOnceMore() -> Bool {
     var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     if descriptor >= 0, poll(&question, 1, 0) > 0 { ready.insert(.read) }
     return ready.contains(.read)
   }
 
-  /// Whether both directions are known to be over.
+  /// True if both directions are known to be over.
   public var isHungUp: Bool { ready.contains(.hangUp) }
 
-  /// Forgets that bytes can be received, after a call found no more. Once the peer has ended its direction, another
-  /// call is needed to see that, and the latch stays.
+  /// Clears the latch of reading, after a call found no more. Once the peer has ended its direction, another call is
+  /// needed to see that, and the latch stays.
   @inline(__always)
   func nothingMoreToRead() {
     if !ready.contains(.readClosed) { ready.remove(.read) }

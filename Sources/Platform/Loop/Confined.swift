@@ -1,9 +1,5 @@
-// The one way to hand loop-confined state to the tasks of that loop.
-
-/// A value that only tasks running on its loop may touch, in a box that may travel anywhere.
-///
-/// `@unchecked Sendable`: `value` asserts in debug builds that the caller runs on the loop, so no two threads ever meet
-/// in it.
+/// A value that only tasks on its loop may touch, in a box that may go anywhere.
+/// `@unchecked Sendable`: `value` asserts in debug builds that the caller runs on the loop, so only one thread uses it.
 public struct Confined<Value>: @unchecked Sendable {
   /// The loop the value belongs to.
   public let loop: EventLoop

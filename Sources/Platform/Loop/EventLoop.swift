@@ -1,5 +1,5 @@
 // The event loop: an epoll set that one Dispatch source wakes, the jobs of the tasks that prefer it as their executor,
-// and the timers. What a descriptor's readiness means is the Channel's and the Waiter's.
+// and the timers. Channel and Waiter interpret readiness.
 
 internal import Bytes
 internal import CSystem
@@ -8,17 +8,15 @@ internal import Glibc
 internal import Synchronization
 
 /// An executor for connection tasks that also watches their descriptors.
-///
-/// Busy, it keeps a Dispatch worker and behaves like a dedicated thread; after `linger` without an event it gives the
-/// worker back. It runs on a serial queue of its own, which Dispatch serves with an overcommitted thread, so a busy
-/// loop takes no thread from other Dispatch or Swift concurrency work.
-///
-/// `@unchecked Sendable`: everything mutable is touched by `turn` and by jobs run inside it, one thread at a time by
-/// the serial queue, except `inbox` and `runner`, which are a mutex and an atomic.
+/// A busy loop keeps a Dispatch worker and behaves like a dedicated thread; after `linger` without an event it returns
+/// the worker. It runs on a serial queue of its own, which Dispatch serves with an overcommitted thread, so a busy loop
+/// takes no thread from other Dispatch or Swift concurrency work.
+/// `@unchecked Sendable`: `turn` and the jobs inside it touch everything mutable, one thread at a time by the serial
+/// queue, except `inbox` (a mutex) and `runner` (an atomic).
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Position among the process's loops.
   public let index: Int
-  /// The present, read once per batch of events. Computed, because other modules would check each access to a stored
+  /// The time, read once per batch of events. Computed, because other modules would check each access to a stored
   /// property: they do not see the attribute.
   public var now: MonotonicTime { present }
   @exclusivity(unchecked) private var present = MonotonicTime.now
@@ -42,17 +40,17 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private var armedFor = MonotonicTime.distantFuture
 
   private struct Slot {
-    // Not retained: a channel leaves its slot when it is closed, which it is before it goes.
+    // Not retained: a channel leaves its slot when it is closed, before it is released.
     var channel: Unmanaged<Channel>?
     var generation: UInt32
   }
 
-  /// How long a loop without events keeps its thread. A wait that ends before the next tick of the kernel's clock (1 to
-  /// 10 ms) has the processor's timer set before each sleep and reset after it, which costs a fifth of a request on a
+  /// Time that a loop without events keeps its thread. A wait that ends before the next tick of the kernel's clock (1
+  /// to 10 ms) sets the processor's timer before each sleep and resets it after, which costs a fifth of a request on a
   /// single connection.
   private static let linger = TimeSpan.milliseconds(20)
-  /// How many jobs that came up in a turn run before the loop looks at its descriptors again: a task that yields
-  /// instead of waiting, because it always has something to do, must not keep others from being heard.
+  /// Jobs that arise in a turn and run before the loop looks at its descriptors again: a task that yields because it
+  /// always has work must not starve others.
   private static let furtherJobsPerTurn = 16
 
   /// Creates a loop and starts it.
@@ -66,7 +64,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     guard timer >= 0 else { throw SystemError("timerfd_create") }
     queue = DispatchQueue(label: "bearer-proxy.loop.\(index)")
     source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
-    // Edge-triggered: each write and each expiry is an edge of its own, and neither descriptor is ever read.
+    // Edge-triggered: each write and each expiry is an edge, and neither descriptor is ever read.
     for descriptor in [wakeUp, timer] {
       guard csystem_epoll_add(epoll, descriptor, CSYSTEM_IN | CSYSTEM_EDGE, .max) == 0 else {
         throw SystemError("epoll_ctl")
@@ -99,14 +97,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     init(_ buffer: UnsafeMutableBufferPointer<csystem_event>) { self.buffer = buffer }
   }
 
-  /// Has `action` run whenever the loop has found nothing to do for a while. Call on the loop.
+  /// Runs `action` whenever the loop was idle for a while. Call on the loop.
   public func whenIdle(_ action: @escaping () -> Void) {
     assertOnLoop()
     onIdle = action
   }
 
-  /// Has `action` run after every batch of events, with the time that the batch took: whatever became ready meanwhile
-  /// waited so long. Call on the loop.
+  /// Runs `action` after every batch of events, with the duration of the batch: the delay of events that became ready
+  /// meanwhile. Call on the loop.
   public func afterTurn(_ action: @escaping (_ nanoseconds: UInt64) -> Void) {
     assertOnLoop()
     onTurn = action
@@ -114,7 +112,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Executor
 
-  /// Whether the calling thread is inside this loop.
+  /// True if the calling thread is inside this loop.
   @inline(__always)
   public var isRunningHere: Bool { runner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
@@ -177,7 +175,6 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     runner.store(0, ordering: .relaxed)
   }
 
-  /// Whether there were any.
   private func runJobs() -> Bool {
     if jobs.isEmpty { return false }
     var left = jobs.count + Self.furtherJobsPerTurn
@@ -203,7 +200,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         continue
       }
       let slot = Int(word & 0xFFFF_FFFF)
-      // The generation tells a descriptor that was closed and its slot reused within one batch from the present one.
+      // The generation detects a descriptor that was closed and its slot reused within one batch.
       guard slots[slot].generation == UInt32(word >> 32), let channel = slots[slot].channel else { continue }
       channel._withUnsafeGuaranteedRef { $0.post(Readiness(epollEvents: event.events)) }
     }

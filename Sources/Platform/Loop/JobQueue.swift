@@ -1,6 +1,4 @@
-// The jobs a loop has been given by its own tasks: a ring that allocates only to grow.
-
-/// A first-in-first-out ring of jobs.
+/// A first-in-first-out ring of jobs that allocates only to grow.
 struct JobQueue {
   private var ring: [UnownedJob?] = Array(repeating: nil, count: 64)
   private var head = 0

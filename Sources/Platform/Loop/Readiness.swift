@@ -1,8 +1,6 @@
-// The set of things a descriptor can be ready for.
-
 internal import CSystem
 
-/// What a descriptor is ready for, or what a task waits for.
+/// A descriptor's readiness, or the interest of a waiting task.
 public struct Readiness: OptionSet, Sendable {
   /// The bits.
   public let rawValue: UInt8
@@ -22,7 +20,7 @@ public struct Readiness: OptionSet, Sendable {
   public static let hangUp = Readiness(rawValue: 8)
 
   /// Translates an epoll event. Errors and hang-ups also count as readable and writable, so that a task that waits for
-  /// either learns of them from the system call.
+  /// either gets them from the system call.
   init(epollEvents events: UInt32) {
     var readiness: Readiness = []
     if events & CSYSTEM_IN != 0 { readiness.insert(.read) }

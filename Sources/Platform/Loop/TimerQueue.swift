@@ -1,14 +1,14 @@
-// The order of deadlines on one loop. A waiter stands here once, possibly for an earlier instant than it waits for: a
-// deadline that moves later costs nothing until the earlier instant comes and it is filed again.
+// The order of deadlines on one loop. A waiter has one entry, possibly earlier than its deadline: a deadline that moves
+// later costs nothing until the entry is due and is entered again.
 
 /// A binary heap of waiters by instant. Each waiter knows its index, so it can leave.
 struct TimerQueue {
   private var heap: [Waiter] = []
 
-  /// The instant at which `expire` has something to do.
+  /// The next instant at which `expire` has work.
   var next: MonotonicTime { heap.first?.timerKey ?? .distantFuture }
 
-  /// Files `waiter` so that it is looked at no later than its deadline.
+  /// Enters `waiter`, to be looked at no later than its deadline.
   @inline(__always)
   mutating func schedule(_ waiter: Waiter) {
     if waiter.deadline >= waiter.timerKey { return }
@@ -24,7 +24,6 @@ struct TimerQueue {
     siftUp(waiter.timerIndex)
   }
 
-  /// Takes `waiter` out.
   mutating func remove(_ waiter: Waiter) {
     let index = waiter.timerIndex
     guard index >= 0 else { return }
@@ -37,7 +36,7 @@ struct TimerQueue {
     siftDown(last.timerIndex)
   }
 
-  /// Wakes each waiter whose deadline has passed; files the others of the due instants again.
+  /// Wakes each waiter whose deadline has passed; enters the other due ones again.
   mutating func expire(_ now: MonotonicTime) -> Bool {
     var woke = false
     while let first = heap.first, first.timerKey <= now {

@@ -1,11 +1,9 @@
-// How a task waits: for any of several descriptors, until a deadline, or until it is signalled.
-
-/// The waiting place of one task. A connection makes one and uses it for every wait of its life, so that waiting
-/// allocates nothing: watch one or more channels, then `wait`.
-///
+/// The waiting place of one task: until one of several descriptors is ready, until a deadline, or until a signal. A
+/// connection uses one for every wait of its life, so that waiting allocates nothing: watch one or more channels, then
+/// `wait`.
 /// `@unchecked Sendable`: confined to its loop; `EventLoop.assertOnLoop` checks that in debug builds.
 public final class Waiter: @unchecked Sendable {
-  /// Why a wait ended.
+  /// The reason why a wait ended.
   public enum Wake: Sendable, Hashable {
     /// A watched channel may be ready: try the call.
     case ready
@@ -21,12 +19,12 @@ public final class Waiter: @unchecked Sendable {
   @exclusivity(unchecked) private var reason = Wake.ready
   @exclusivity(unchecked) private var isSignalled = false
   @exclusivity(unchecked) private var isReady = false
-  // The first of a list of channels. Not retained: the waiting task keeps what it waits for, and a channel that is
-  // closed takes itself out.
+  // The first of a list of channels. Not retained: the waiting task keeps its channels, and a closed channel removes
+  // itself.
   @exclusivity(unchecked) private var watched: Unmanaged<Channel>?
-  /// When the present wait gives up.
+  /// The deadline of the present wait.
   @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
-  /// Where the timer queue keeps this waiter, and for which instant: at or before `deadline`.
+  /// The index of this waiter in the timer queue; its instant there is at or before `deadline`.
   @exclusivity(unchecked) var timerIndex = -1
   @exclusivity(unchecked) var timerKey = MonotonicTime.distantFuture
 
@@ -60,8 +58,8 @@ public final class Waiter: @unchecked Sendable {
     } else {
       self.deadline = deadline
       loop.timers.schedule(self)
-      // Not `withUnsafeContinuation`: that first goes to the executor, on which this function is already, and looks it
-      // up under the task's lock. This is its form for functions of which that is known.
+      // Not `withUnsafeContinuation`: it first goes to the executor, on which this function already is, and looks it up
+      // under the task's lock. This form is for functions that are known to be there.
       await _unsafeInheritExecutor_withUnsafeContinuation { continuation = $0 }
     }
     if reason == .signalled { isSignalled = false }
@@ -88,7 +86,7 @@ public final class Waiter: @unchecked Sendable {
     wake(.signalled)
   }
 
-  /// Takes back a `signal` that no wait has heard: what it was about is known.
+  /// Takes back a `signal` that no wait has received.
   public func forgetSignal() { isSignalled = false }
 
   func wake(_ reason: Wake) {
@@ -112,7 +110,7 @@ public final class Waiter: @unchecked Sendable {
     channel.nextWatched = nil
   }
 
-  /// Gives up the place in the timer queue, and what was watched without a wait. No task waits here any more.
+  /// Leaves the timer queue and the watched channels. No task waits here any more.
   public func close() {
     unwatchAll()
     loop.timers.remove(self)

@@ -1,11 +1,10 @@
-// A program that is run for what it prints: without a shell, in a process group of its own that ends with it, and no
-// longer than a limit.
+// A program that is run for its output: without a shell, in a process group of its own that ends with it, and within a
+// time limit.
 
 package import Bytes
 internal import CSystem
 internal import Glibc
 
-/// A program, its arguments and its whole environment.
 package struct ExternalCommand: Sendable, Hashable {
   /// The program's path, then its arguments.
   package var words: [String]
@@ -20,10 +19,10 @@ package struct ExternalCommand: Sendable, Hashable {
   /// Bytes of its errors that are kept.
   private static let errorLimit = 4096
 
-  /// Runs it with nothing on its standard input, and waits without holding a thread of tasks.
+  /// Runs it with an empty standard input, and waits without blocking a thread of tasks.
   /// - Parameters:
-  ///   - limit: how long it and what it starts may run; then all of it is killed.
-  ///   - outputLimit: bytes that it may print.
+  ///   - limit: time for the program and its children; then all are killed.
+  ///   - outputLimit: maximum bytes of output.
   package func run(within limit: TimeSpan, outputLimit: Int) async throws(ExternalCommandError) -> [UInt8] {
     // One queue for each run: a command that hangs delays no other.
     try await FileQueue("command").run { result(until: MonotonicTime.now + limit, outputLimit) }.get()
@@ -39,7 +38,7 @@ package struct ExternalCommand: Sendable, Hashable {
     var (output, errors): ([UInt8], [UInt8]) = ([], [])
     var failure: ExternalCommandError?
     while failure == nil {
-      // Looked at before the pipes: what it printed before its end is there then.
+      // Before the pipes are read: the output from before its end is there then.
       let hasEnded = process.hasEnded
       let isOver = process.read(waiting: !hasEnded) { bytes, isOutput in
         if isOutput { output += bytes } else { errors += bytes.prefix(max(Self.errorLimit - errors.count, 0)) }
@@ -55,18 +54,18 @@ package struct ExternalCommand: Sendable, Hashable {
   }
 }
 
-/// Why a program printed nothing of use.
+/// A run without a usable output.
 package enum ExternalCommandError: Error, Sendable, Hashable {
   /// It could not be started.
   case notStarted(SystemError)
-  /// It ran longer than it may, and was killed.
+  /// It exceeded its time, and was killed.
   case timedOut
-  /// It printed more than it may, and was killed.
+  /// It exceeded its output, and was killed.
   case tooLong(limit: Int)
-  /// It ended with a failure; the beginning of what it wrote to its standard error.
+  /// It ended with a failure; the beginning of its standard error.
   case failed(End, errors: [UInt8])
 
-  /// How a program ended.
+  /// The end of a program.
   package enum End: Sendable, Hashable {
     /// With this exit status.
     case exited(Int32)
@@ -78,7 +77,7 @@ package enum ExternalCommandError: Error, Sendable, Hashable {
 /// A running program with our ends of its pipes.
 private struct StartedProcess {
   private let identifier: pid_t
-  /// Of its output and its errors; -1 for one that is closed.
+  /// Its output and its errors; -1 for one that is closed.
   private var ends: [Int32]
 
   init(_ command: ExternalCommand) throws(SystemError) {
@@ -102,7 +101,7 @@ private struct StartedProcess {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
-    // Descriptors that we have made are not inherited; ones that we were started with might be.
+    // Our own descriptors are not inherited; those that we were started with might be.
     csystem_inherit_no_descriptors()
     // Ignored and blocked signals are inherited.
     var signals = sigset_t()
@@ -127,18 +126,18 @@ private struct StartedProcess {
     ends = [output[0], errors[0]]
   }
 
-  /// Whether the program itself has ended. What it started may still run, and hold the pipes.
+  /// True if the program itself has ended. Its children may still run and hold the pipes.
   var hasEnded: Bool {
     var found = siginfo_t()
     return waitid(P_PID, id_t(identifier), &found, WEXITED | WNOHANG | WNOWAIT) == 0 && found.si_signo == SIGCHLD
   }
 
-  /// Hands over what can be read, and whether it was from the output; true where there is no more at present.
-  /// - Parameter waiting: whether to wait a moment for something.
+  /// Passes on the bytes that are ready, and true for those of the output. Returns true if there are no more now.
+  /// - Parameter waiting: waits a moment for bytes.
   mutating func read(waiting: Bool, _ take: (ArraySlice<UInt8>, Bool) -> Void) -> Bool {
     var polled = ends.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let areClosed = ends.allSatisfy { $0 < 0 }
-    // Short: the end of the program is no event of the pipes where another one holds them, nor where it closed them.
+    // Short: if another process holds the pipes, or the program closed them, its end is no event of the pipes.
     let count = poll(&polled, nfds_t(polled.count), waiting ? (areClosed ? 5 : 50) : 0)
     guard count > 0 else { return count == 0 }
     for index in ends.indices where polled[index].revents != 0 {
@@ -153,9 +152,9 @@ private struct StartedProcess {
     return false
   }
 
-  /// Kills what is left of the group, and says how the program itself ended.
+  /// Kills the rest of the group, and returns the program's own end.
   mutating func end() -> ExternalCommandError.End {
-    // Before the program is waited for: until then no other process can have its number.
+    // Before the program is waited for: until then no other process can get its number.
     kill(-identifier, SIGKILL)
     for end in ends where end >= 0 { close(end) }
     var status: Int32 = 0

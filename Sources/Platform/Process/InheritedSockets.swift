@@ -1,18 +1,15 @@
-// The sockets that were opened for the process before its start: systemd's socket activation (sd_listen_fds(3)).
-
 package import Bytes
 internal import Glibc
 
-/// Listening sockets that the process was started with.
+/// Listening sockets that the process was started with: systemd's socket activation (sd_listen_fds(3)).
 package struct InheritedSockets: Sendable {
-  /// A socket and what it is called.
   package struct Entry: Sendable {
-    /// The name of its unit, or what `FileDescriptorName=` says.
+    /// The name of its unit, or of `FileDescriptorName=`.
     package let name: String
     package let socket: BoundSocket
   }
 
-  /// Those that have not been taken yet.
+  /// Sockets that have not been taken yet.
   package private(set) var left: [Entry] = []
   /// The names of those that are no listening stream sockets.
   package private(set) var unusable: [String] = []
@@ -23,8 +20,7 @@ package struct InheritedSockets: Sendable {
   /// No sockets.
   package init() {}
 
-  /// The sockets that the environment speaks of, if it speaks of this process. Call it once: the descriptors are taken
-  /// over.
+  /// The sockets in the environment, if it addresses this process. Call it once: the descriptors are taken over.
   package init(environment: [String: String]) {
     guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
       let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...1024).contains(count)
@@ -33,7 +29,7 @@ package struct InheritedSockets: Sendable {
     for index in 0..<count {
       let descriptor = Self.first + index
       let name = Int(index) < names.count ? String(names[Int(index)]) : "unknown"
-      // Programs it might start one day have no business with it.
+      // Programs that this process starts must not get it.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       guard Self.option(SO_ACCEPTCONN, descriptor) == 1,
         Self.option(SO_TYPE, descriptor) == Int32(SOCK_STREAM.rawValue),

@@ -1,5 +1,3 @@
-// What is asked of the machine itself.
-
 internal import CSystem
 internal import Dispatch
 internal import Glibc
@@ -11,29 +9,29 @@ package enum Machine {
     max(1, Int(csystem_processor_count()))
   }
 
-  /// The words that this process was started with, its own name first. They need no /proc.
+  /// The arguments of this process, its own name first. They need no /proc.
   package static var arguments: [String] {
     var count: Int32 = 0
     guard let words = csystem_arguments(&count), count > 0 else { return CommandLine.arguments }
     return (0..<Int(count)).compactMap { index in words[index].map { String(cString: $0) } }
   }
 
-  /// Takes as many descriptors as this process may have: the usual soft limit, 1024, is made for programs that call
-  /// `select`, and is less than a proxy's connections need.
+  /// Raises the limit of descriptors to the maximum: the usual soft limit, 1024, is for programs that call `select`,
+  /// and is less than a proxy's connections need.
   package static func raiseDescriptorLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
-    // Where that is refused the old limit stays, and accepting rests when it is reached.
+    // If that is refused, the old limit stays, and accepting pauses when it is reached.
     _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// How far a process has been confined.
+  /// The degree of a process's confinement.
   package enum Confinement: Sendable, Hashable {
-    /// No privileges can be gained, no program run but the given ones, and no file changed outside the given
-    /// directories (Landlock, in this version).
+    /// It gains no privileges, runs no program but the given ones, and changes no file outside the given directories
+    /// (Landlock, in this version).
     case full(landlock: Int)
-    /// No privileges can be gained; the kernel has no Landlock, or has it switched off.
+    /// It gains no privileges; the kernel has no Landlock, or has it switched off.
     case withoutLandlock
     /// The kernel refused.
     case none(SystemError)
@@ -41,16 +39,16 @@ package enum Machine {
 
   /// Forbids core files, and other processes of the same user to read this one's memory.
   package static func forbidDumps() {
-    // Where that is refused nothing is worse than before, and there is no log yet.
+    // If that is refused, the state is as before, and there is no log yet.
     _ = csystem_forbid_dumps()
   }
 
-  /// Takes away from this process what it does not need. Call it before the first other thread is started: threads that
-  /// are there are not confined.
-  /// - Parameter programs: what may still be run: programs, and directories of them.
+  /// Gives up the rights that this process does not need. Call it before the first other thread is started: existing
+  /// threads are not confined.
+  /// - Parameter programs: programs that may still be run, and directories of them.
   package static func confine(writableDirectories: [String], programs: [String] = []) -> Confinement {
-    // The runtime's crash reporter is another program, which shows memory. Left without it, it waits for ever instead
-    // of ending.
+    // The runtime's crash reporter is another program, which shows memory. Without it, the runtime would wait for ever
+    // instead of ending.
     for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
     let paths = writableDirectories.map { strdup($0) }
     let executables = programs.map { strdup($0) }
@@ -65,13 +63,13 @@ package enum Machine {
     return version == 0 ? .withoutLandlock : .full(landlock: Int(version))
   }
 
-  /// A right of root's that a process may have in part (capabilities(7)).
+  /// A right of root's that a process may have by itself (capabilities(7)).
   package enum Capability: UInt64, Sendable, CaseIterable {
     /// Gives files to other users.
     case changeOwner = 0
-    /// Reads and writes files whatever their mode says.
+    /// Reads and writes files whatever their mode is.
     case overrideModes = 1
-    /// Reads files and searches directories whatever their mode says.
+    /// Reads files and searches directories whatever their mode is.
     case readAnything = 2
     /// Changes modes and times of other users' files, and replaces those in sticky directories.
     case actAsOwner = 3
@@ -81,18 +79,17 @@ package enum Machine {
 
   /// Gives up every capability but these, for good. Call it before the first other thread is started.
   ///
-  /// - Returns: whether any is left.
+  /// - Returns: true if any is left.
   package static func keepCapabilities(_ kept: Set<Capability>) throws(SystemError) -> Bool {
     let left = csystem_keep_capabilities(kept.reduce(0) { $0 | 1 << $1.rawValue })
     guard left >= 0 else { throw SystemError("capset") }
     return left != 0
   }
 
-  /// Whether this process runs as root.
   package static var isRoot: Bool { geteuid() == 0 }
 
-  /// Stops counting the program text that only the start needed as resident: two thirds of what an idle proxy would
-  /// hold. Call it once, when the start is over; what is still in use comes back from the page cache.
+  /// Stops counting the program text that only the start needed as resident: two thirds of an idle proxy's memory. Call
+  /// it once after the start; text still in use comes back from the page cache.
   package static func releaseTextPages() {
     csystem_release_text_pages()
   }
@@ -105,18 +102,17 @@ package enum Machine {
     trimming.async { csystem_trim_heap() }
   }
 
-  /// What the process uses now.
+  /// The resources that a process uses.
   package struct Resources: Sendable, Hashable {
-    /// Memory that is in RAM, in bytes.
+    /// Resident memory in bytes.
     package var residentBytes: Int64
     package var openDescriptors: Int64
-    /// Descriptors that may be open.
     package var descriptorLimit: Int64
-    /// Processor time used so far, in nanoseconds, by the process and by the kernel for it.
+    /// Processor time so far, in nanoseconds, by the process and by the kernel for it.
     package var processorTime: UInt64
   }
 
-  /// What the process uses now; 0 for what the system does not tell.
+  /// The present use; 0 for values that the system does not report.
   package static var resources: Resources {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -144,7 +140,7 @@ package enum Machine {
     defer { closedir(directory) }
     var count: Int64 = 0
     while readdir(directory) != nil { count += 1 }
-    // Not the two dots, and not the one that lists them.
+    // Not the two dots, and not the descriptor of this listing.
     return max(count - 3, 0)
   }
 }

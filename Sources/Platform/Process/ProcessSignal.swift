@@ -1,11 +1,8 @@
-// POSIX signals as events on a Dispatch queue, and the signals a server must not die of.
-
 internal import Dispatch
 internal import Glibc
 
 /// A signal that is delivered as an event instead of ending the process.
-///
-/// `@unchecked Sendable`: the source is set up in `init` and never changed after.
+/// `@unchecked Sendable`: the source is set in `init` and never changed after.
 package final class ProcessSignal: @unchecked Sendable {
   /// The signals this code base handles.
   package enum Name: Sendable, Hashable {
@@ -31,8 +28,7 @@ package final class ProcessSignal: @unchecked Sendable {
   private let source: any DispatchSourceSignal
 
   /// Calls `handler` on a Dispatch queue at each delivery, as long as the object lives.
-  ///
-  /// A signal that comes after this has returned is delivered: `init` waits until Dispatch listens.
+  /// A signal after this has returned is delivered: `init` waits until Dispatch listens.
   package init(_ name: Name, handler: @escaping @Sendable () -> Void) {
     source = DispatchSource.makeSignalSource(signal: name.number, queue: .global())
     source.setEventHandler(handler: handler)

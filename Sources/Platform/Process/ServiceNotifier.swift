@@ -1,19 +1,18 @@
-// Telling the service manager how the process is (sd_notify(3)): datagrams of `NAME=value` lines to the socket that it
-// named.
+// Reports the state of the process to the service manager (sd_notify(3)): datagrams of `NAME=value` lines to the socket
+// that it named.
 
 package import Bytes
 internal import Glibc
 
-/// The way to the service manager that started this process.
-///
+/// The connection to the service manager that started this process.
 /// `@unchecked Sendable`: both parts are set in `init` and never change; sending a datagram needs no order.
 package final class ServiceNotifier: @unchecked Sendable {
   private let descriptor: Int32
   private let address: [UInt8]
-  /// How long the service manager waits for a sign of life; nil where it waits for none.
+  /// The interval in which the service manager expects `alive`; nil if it expects none.
   package let watchdog: TimeSpan?
 
-  /// The way that the environment names; nil where there is none.
+  /// The socket that the environment names; nil if there is none.
   package init?(environment: [String: String]) {
     guard let name = environment["NOTIFY_SOCKET"], let address = Self.address(name) else { return nil }
     self.address = address
@@ -28,7 +27,7 @@ package final class ServiceNotifier: @unchecked Sendable {
     close(descriptor)
   }
 
-  /// The kernel's form of a path, or of an abstract name behind `@`, without anything behind it: bytes count there.
+  /// The kernel's form of a path, or of an abstract name behind `@`, without trailing bytes: they would count.
   static func address(_ name: String) -> [UInt8]? {
     var path = Array(name.utf8)
     guard path.first == UInt8(ascii: "/") || path.first == UInt8(ascii: "@"), path.count > 1,
@@ -40,7 +39,7 @@ package final class ServiceNotifier: @unchecked Sendable {
     return family + path + (isAbstract ? [] : [0])
   }
 
-  // MARK: What is told
+  // MARK: Messages
 
   /// The process serves.
   package func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
@@ -53,10 +52,9 @@ package final class ServiceNotifier: @unchecked Sendable {
   /// The process is ending.
   package func stopping() { send("STOPPING=1\nSTATUS=finishing what is in flight") }
 
-  /// A sign of life.
   package func alive() { send("WATCHDOG=1") }
 
-  /// Sends one datagram. Where the queue is full it waits a moment; what cannot be told then is not told.
+  /// Sends one datagram. If the queue is full it waits a moment, then gives up.
   private func send(_ text: String) {
     let bytes = Array(text.utf8)
     for _ in 0..<2 {

@@ -1,13 +1,11 @@
-// Connecting: all addresses of a name, tried by the rules of happy eyeballs. Names are the Resolver's.
-
 public import Bytes
 internal import Glibc
 
-/// Why no connection came about.
+/// A failed connection attempt.
 public enum ConnectError: Error, Sendable, Hashable {
   /// The name has no address.
   case unresolved(ResolveError)
-  /// Each address is one that upstreams must not have (link-local, cloud metadata).
+  /// Upstreams must have none of the addresses (link-local, cloud metadata).
   case forbiddenAddress
   /// No address accepted; the last reason.
   case refused(SystemError)
@@ -17,7 +15,7 @@ public enum ConnectError: Error, Sendable, Hashable {
   case handshake(StreamError)
 }
 
-/// Connects to the first address that answers.
+/// Connects to the first address that accepts, by the rules of happy eyeballs.
 public enum Connector {
   /// Between the start of one attempt and the next (RFC 8305 §5, "Connection Attempt Delay").
   private static let attemptDelay = TimeSpan.milliseconds(250)
@@ -89,14 +87,13 @@ public enum Connector {
     return try Channel(descriptor, loop: loop)
   }
 
-  /// How much the kernel keeps for a peer beyond what is on its way to it. Without a bound it is megabytes, which a
-  /// peer that reads slowly would tie up; and hardly ever would it have read enough for the kernel to want more, so
-  /// that it would seem to do nothing.
+  /// Bytes that the kernel keeps for a peer beyond those in flight. Without a bound it is megabytes, which a slow
+  /// reader would tie up; and the kernel would ask for more so rarely that the peer would seem to do nothing.
   private static let unsentLimit: Int32 = 256 * 1024
 
   static func setTCPOptions(_ descriptor: Int32) {
     let size = socklen_t(MemoryLayout<Int32>.size)
-    // Small messages go out at once: a proxy writes whole heads, so there is nothing for Nagle to gather.
+    // Small messages go out at once: a proxy writes whole heads, so Nagle's algorithm has nothing to gather.
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
     var limit = unsentLimit

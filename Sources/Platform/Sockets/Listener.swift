@@ -1,4 +1,4 @@
-// Listening sockets: binding, what is wrong with an address, and accepting. Who may call is the Proxy module's.
+// Listening sockets: binding and accepting. The Proxy module decides who may call.
 
 public import Bytes
 internal import CSystem
@@ -6,19 +6,18 @@ internal import Glibc
 
 /// A bound and listening socket, before loops take it.
 public struct BoundSocket: Sendable {
-  /// The address it really has (the port the kernel chose where 0 was asked for).
+  /// Its real address: if port 0 was requested, with the port that the kernel chose.
   public let address: SocketAddress
   let descriptor: Int32
-  /// Whether another process opened it, and owns its file.
+  /// True if another process opened it, and owns its file.
   var isInherited = false
 
   /// Connections the kernel may queue.
   private static let backlog: Int32 = 4096
 
-  /// Binds `count` sockets to one address, one per loop, among which the kernel spreads new connections
+  /// Binds `count` sockets to one address, one per loop, among which the kernel distributes new connections
   /// (`SO_REUSEPORT`). A unix socket is bound once and shared.
-  ///
-  /// Fails with `EADDRINUSE` also when the other holder of the address would share it: two proxies must not serve one
+  /// Fails with `EADDRINUSE` also if the other holder of the address would share it: two proxies must not serve one
   /// address by accident. A unix socket file without a listener is replaced.
   public static func bind(_ address: SocketAddress, count: Int) throws(SystemError) -> [BoundSocket] {
     if case .unix(let path) = address.kind {
@@ -76,7 +75,7 @@ public struct BoundSocket: Sendable {
   private static func removeStaleSocket(_ path: String) throws(SystemError) {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
-    // Non-blocking: a listener whose queue is full is alive, and connecting to it would wait for it.
+    // Non-blocking: connecting to a live listener with a full queue would wait for it.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, type, 0)
     guard descriptor >= 0 else { throw SystemError("socket") }
@@ -90,26 +89,26 @@ public struct BoundSocket: Sendable {
     SocketAddress.read { getsockname(descriptor, $0, &$1) }
   }
 
-  /// Removes the file of a unix socket, which outlives its descriptor. That of an inherited one is left to its owner.
+  /// Removes the file of a unix socket, which outlives its descriptor. An inherited socket's file is left to its owner.
   public func removeSocketFile() {
     if case .unix(let path) = address.kind, !isInherited { unlink(path) }
   }
 
-  /// Has the kernel queue no further connections, so that the queue can be emptied before the socket is closed: closing
-  /// resets what is queued. Callers that come now are refused. An inherited socket stays as it is: what is queued there
-  /// waits for the process that takes it next. Takes the file of a unix socket away.
+  /// Makes the kernel refuse further connections, so that the queue can be emptied before the socket is closed: closing
+  /// resets queued connections. An inherited socket stays as it is: its queue waits for the process that takes it next.
+  /// Removes the file of a unix socket.
   public func stopQueueing() {
     if isInherited { return }
     if address.family == AF_UNIX {
       removeSocketFile()
       _ = Glibc.shutdown(descriptor, Int32(SHUT_RD))
     } else {
-      // Where the kernel refuses that, connections that come between the last look and the end are lost.
+      // If the kernel refuses that, connections between the last look and the end are lost.
       _ = csystem_refuse_connection_requests(descriptor)
     }
   }
 
-  /// Whether connections may still arrive after `stopQueueing`: those whose handshake the kernel had begun.
+  /// True if connections may still arrive after `stopQueueing`: those whose handshake the kernel had begun.
   var mayStillFill: Bool { !isInherited && address.family != AF_UNIX }
 
   /// Closes a socket that no loop has taken.
@@ -122,9 +121,9 @@ public struct BoundSocket: Sendable {
 ///
 /// `@unchecked Sendable`: confined to its loop.
 public final class Listener: @unchecked Sendable {
-  /// What one attempt to accept came to.
+  /// The result of one attempt to accept.
   public enum Accepted {
-    /// A connection and who made it.
+    /// A connection and its peer.
     case connection(Channel, peer: SocketAddress)
     /// No connection is pending: watch the channel.
     case none
@@ -164,11 +163,11 @@ public final class Listener: @unchecked Sendable {
           }
         }
         switch errno {
-        // After `stopQueueing` an empty unix socket says EINVAL.
+        // After `stopQueueing` an empty unix socket returns EINVAL.
         case EAGAIN, EINVAL:
           channel.ready.remove(.read)
           return .none
-        // The connection is gone before it was accepted; there may be more (accept(2), "error handling").
+        // The connection ended before it was accepted; there may be more (accept(2), "error handling").
         case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
           ENETUNREACH, EPERM:
           continue
@@ -186,7 +185,7 @@ public final class Listener: @unchecked Sendable {
 }
 
 extension Listener {
-  /// How long accepting rests when the process or machine has nothing left to accept with.
+  /// Pause of accepting after descriptors or memory ran out.
   private static let pause = TimeSpan.milliseconds(100)
 
   /// Waits for a pending connection without accepting it. False: `waiter` was signalled.
@@ -194,22 +193,22 @@ extension Listener {
     while true {
       var question = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&question, 1, 0) != 0 { return true }
-      // A connection that comes from here on is an event of its own.
+      // A later connection is an event of its own.
       channel.ready.remove(.read)
       waiter.watch(channel, .read)
       if await waiter.wait(until: .distantFuture) == .signalled { return false }
     }
   }
 
-  /// How long handshakes that the kernel had begun may take to arrive in the queue after `BoundSocket.stopQueueing`.
+  /// Time for handshakes that the kernel had begun to arrive in the queue after `BoundSocket.stopQueueing`.
   private static let settling = TimeSpan.milliseconds(250)
 
-  /// Accepts what is left in the queue after `BoundSocket.stopQueueing`, until nothing more can arrive there. Where
-  /// descriptors or memory have run out, `onExhaustion` is asked to give something up.
+  /// Accepts the rest of the queue after `BoundSocket.stopQueueing`, until nothing more can arrive. If descriptors or
+  /// memory run out, `onExhaustion` is asked to release something.
   public func emptyQueue(
     _ waiter: Waiter, onExhaustion: () -> Void, accepted: (Channel, SocketAddress) -> Void
   ) async {
-    // Not the loop's present: on a busy machine the batch of events may have begun longer ago than settling takes.
+    // Not the loop's time: on a busy machine the batch of events may have begun earlier than settling takes.
     let end = MonotonicTime.now + Self.settling
     var isLast = !mayStillFill
     while true {
@@ -218,7 +217,7 @@ extension Listener {
       case .none:
         if isLast { return }
         waiter.watch(channel, .read)
-        // One more look: the loop may not have heard of the last ones.
+        // One more attempt: the loop may not have heard of the last ones.
         isLast = await waiter.wait(until: end) == .timedOut
       case .exhausted:
         if channel.loop.now > end + Self.settling { return }
@@ -228,16 +227,16 @@ extension Listener {
     }
   }
 
-  /// What to do where descriptors or memory have run out.
+  /// The reaction when descriptors or memory have run out.
   public enum AfterExhaustion: Sendable {
-    /// Rest a little before the next attempt, instead of spinning.
+    /// Pause before the next attempt, instead of spinning.
     case rest
-    /// Something was given up: let it go, and try again.
+    /// A connection was ended: let it close, and try again.
     case tryAgain
   }
 
-  /// Waits for the next connection; `nil` once `waiter` is signalled. Where descriptors or memory have run out, asks
-  /// what to do.
+  /// Waits for the next connection; `nil` once `waiter` is signalled. If descriptors or memory have run out, asks for
+  /// the reaction.
   public func nextConnection(
     _ waiter: Waiter, onExhaustion: (SystemError) -> AfterExhaustion = { _ in .rest }
   ) async -> (channel: Channel, peer: SocketAddress)? {

@@ -1,43 +1,37 @@
-// Who is at the other end of a unix socket.
-
 package import Bytes
 internal import CSystem
 internal import Glibc
 
-/// The process that connected a unix socket, as it was when it did (unix(7), `SO_PEERCRED`).
+/// The process that connected a unix socket, at that moment (unix(7), `SO_PEERCRED`).
 package struct PeerCredentials: Sendable, Hashable {
-  /// Its effective user id.
   package let user: UInt32
-  /// Its effective group id.
   package let group: UInt32
 
-  /// This process's own.
   package static var own: PeerCredentials { PeerCredentials(user: geteuid(), group: getegid()) }
 
-  /// Credentials of these ids.
   package init(user: UInt32, group: UInt32) {
     self.user = user
     self.group = group
   }
 
-  /// Who connected; nil where the socket is no unix socket.
+  /// The peer's credentials; nil if the socket is no unix socket.
   package init?(of channel: Channel) {
     var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
     guard csystem_peer_credentials(channel.descriptor, &user, &group, &process) == 0 else { return nil }
-    // What the kernel says of other sockets.
+    // The kernel's answer for other sockets.
     if user == .max { return nil }
     self.init(user: user, group: group)
   }
 }
 
-/// The process at the other end of a connection, if that may be on this machine.
+/// The process at the other end of a connection that may come from this machine.
 package struct LocalPeer: Sendable {
   private let credentials: PeerCredentials?
   private let ends: (peer: SocketAddress, own: SocketAddress)?
 
   private static let queue = FileQueue("peers")
 
-  /// Looks at the connection, not yet at the kernel's list.
+  /// Examines the connection, not yet the kernel's list.
   package init(of channel: Channel) {
     credentials = PeerCredentials(of: channel)
     ends = SocketAddress.ends(of: channel).flatMap { ends in
@@ -55,7 +49,7 @@ package struct LocalPeer: Sendable {
   }
 }
 
-/// The process at the other end of a loopback connection, as far as the kernel tells.
+/// The process at the other end of a loopback connection, by the kernel's list.
 package enum LoopbackPeer: Sendable, Hashable {
   /// A process of this user.
   case user(UInt32)
@@ -64,7 +58,7 @@ package enum LoopbackPeer: Sendable, Hashable {
   /// The kernel's list cannot be read.
   case unknown
 
-  /// Looks a connection up that `peer` made to `own`.
+  /// Finds the connection that `peer` made to `own`.
   package init(of peer: SocketAddress, to own: SocketAddress) {
     guard let from = Self.written(peer), let to = Self.written(own) else {
       self = .unknown
@@ -84,8 +78,8 @@ package enum LoopbackPeer: Sendable, Hashable {
     self = .unlisted
   }
 
-  /// Finds the established connection in the kernel's list (proc_pid_net(5)). One whose process has closed it belongs
-  /// to no user any more, and counts as none. In the list of IPv6, an IPv4 address is the end of a longer one.
+  /// Finds the established connection in the kernel's list (proc_pid_net(5)). A connection that its process has closed
+  /// belongs to no user, and does not count. In the list of IPv6, an IPv4 address is the end of a longer one.
   static func user(from: String, to: String, in list: String) -> UInt32? {
     for line in list.split(separator: "\n").dropFirst() {
       let words = line.split(separator: " ")
@@ -95,7 +89,7 @@ package enum LoopbackPeer: Sendable, Hashable {
     return nil
   }
 
-  /// An address as the list has it: the bytes in the machine's order, hexadecimal.
+  /// An address in the list's form: the bytes in the machine's order, hexadecimal.
   static func written(_ address: SocketAddress) -> String? {
     switch address.kind {
     case .ipv4(let host, let port):

@@ -1,10 +1,11 @@
-// Names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, one look-up for all who ask.
+// Names to addresses: `getaddrinfo` on a Dispatch queue, answers kept for half a minute, concurrent requests share a
+// look-up.
 
 package import Bytes
 internal import Dispatch
 internal import Glibc
 
-/// A name that has no address, and the resolver's words for why.
+/// A name without an address, and the resolver's reason.
 public struct ResolveError: Error, Sendable, Hashable {
   /// The host asked for.
   public var host: String
@@ -30,17 +31,16 @@ package final class Resolver: Sendable {
   private let queue = DispatchQueue(label: "bearer-proxy.resolver", attributes: .concurrent)
   private let lookUp: @Sendable (String) -> Result<[SocketAddress], ResolveError>
 
-  /// How long an answer is used before the name is looked up again.
+  /// Lifetime of an answer.
   package static let lifetime = TimeSpan.seconds(30)
-  /// How long an old answer is used after a look-up has failed: no request is to wait for a resolver that is down each
-  /// time.
+  /// Further use of an old answer after a failed look-up: requests must not each wait for a resolver that is down.
   static let reprieve = TimeSpan.seconds(5)
-  /// Names remembered at most; past that, old answers go first.
+  /// Maximum number of remembered names; beyond it, old answers go first.
   private static let capacity = 1024
 
   private let now: @Sendable () -> MonotonicTime
 
-  /// A resolver; tests give it a look-up of their own, which returns addresses with port 0, and a clock.
+  /// A resolver; tests give it their own look-up, which returns addresses with port 0, and a clock.
   package init(
     lookUp: (@Sendable (String) -> Result<[SocketAddress], ResolveError>)? = nil,
     now: @escaping @Sendable () -> MonotonicTime = { .now }
@@ -50,15 +50,14 @@ package final class Resolver: Sendable {
   }
 
   /// The addresses of `host`, in the system's order of preference (RFC 6724). A literal is its own address.
-  ///
-  /// Where a name that was known fails to resolve again, the old addresses are given: a resolver that is down for a
-  /// moment should not take down what still answers.
+  /// If a known name fails to resolve again, the old addresses are returned: a resolver that is down for a moment must
+  /// not take down reachable upstreams.
   package func addresses(of host: String, port: UInt16) async throws(ResolveError) -> [SocketAddress] {
     if let known = known(host, port) { return known }
     let result = await withCheckedContinuation { (continuation: Waiting) in
       let now = now()
       let (isFirst, answer) = state.withLock { state -> (Bool, Answer?) in
-        // A look-up may have ended since `known` was asked.
+        // A look-up may have ended since `known` was called.
         if let answer = state.answers[host], answer.until > now { return (false, answer) }
         state.waiting[host, default: []].append(continuation)
         return (state.waiting[host]?.count == 1, nil)
@@ -69,8 +68,8 @@ package final class Resolver: Sendable {
     return try result.get().map { Self.address($0, port: port) }
   }
 
-  /// As above, waiting at `waiter` and no longer than until `deadline`: `nil` where that has passed. The look-up goes
-  /// on for the next caller.
+  /// As above, waiting at `waiter` until `deadline` at most: `nil` after that. The look-up continues for the next
+  /// caller.
   package func addresses(
     of host: String, port: UInt16, waiter: Waiter, until deadline: MonotonicTime
   ) async throws(ResolveError) -> [SocketAddress]? {
@@ -91,16 +90,16 @@ package final class Resolver: Sendable {
     return try pending.value.result?.get()
   }
 
-  /// What one task waits for. Confined to its loop.
+  /// The answer that one task waits for. Confined to its loop.
   private final class PendingAnswer {
     var result: Result<[SocketAddress], ResolveError>?
     var isAwaited = true
   }
 
-  /// What needs no look-up.
+  /// The addresses that need no look-up.
   private func known(_ host: String, _ port: UInt16) -> [SocketAddress]? {
     if let literal = SocketAddress(literal: host, port: port) { return [literal] }
-    // Never asked of a server, which could lead plain requests away (RFC 6761 §6.3); an image may have no /etc/hosts.
+    // Never asked of a server, which could divert plain requests (RFC 6761 §6.3); an image may have no /etc/hosts.
     if host == "localhost" || host.hasSuffix(".localhost") {
       return ["::1", "127.0.0.1"].compactMap { SocketAddress(literal: $0, port: port) }
     }

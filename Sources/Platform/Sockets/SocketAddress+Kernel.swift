@@ -1,5 +1,3 @@
-// The kernel's form of socket addresses.
-
 public import Bytes
 internal import Glibc
 
@@ -12,7 +10,7 @@ extension SocketAddress {
     }
   }
 
-  /// The longest path a unix socket can have, without its terminating zero.
+  /// The longest path of a unix socket, without its terminating zero.
   public static let unixPathLimit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
@@ -69,7 +67,7 @@ extension SocketAddress {
     return (peer, own)
   }
 
-  /// Reads the kernel's form; `nil` for families this code base has no use for.
+  /// Reads the kernel's form; `nil` for other families.
   init?(_ raw: UnsafeRawBufferPointer) {
     guard raw.count >= MemoryLayout<sa_family_t>.size else { return nil }
     switch Int32(raw.loadUnaligned(as: sa_family_t.self)) {

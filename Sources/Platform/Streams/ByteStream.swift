@@ -1,21 +1,18 @@
-// One connection's bytes: plain or through TLS, tried without blocking. Waiting is the Waiter's, meaning is HTTP's.
-
 internal import CSystem
 internal import Glibc
 
-/// A connected stream socket, optionally with TLS on top.
-///
+/// A connected stream socket, optionally with TLS, tried without blocking.
 /// `@unchecked Sendable`: confined to its channel's loop.
 public final class ByteStream: @unchecked Sendable {
   /// The socket's registration.
   public let channel: Channel
-  /// The TLS session where there is one.
+  /// The TLS session if there is one.
   public let tls: TLSSession?
   @exclusivity(unchecked) private var isWriteClosed = false
-  /// Whether sending has found out that the peer broke the connection off.
+  /// True if sending found that the peer reset the connection.
   @exclusivity(unchecked) private var wasReset = false
 
-  /// A stream over a connected socket. Call on the loop; the handshake is still to be made where `tls` is given.
+  /// A stream over a connected socket. Call on the loop; with `tls`, make the handshake next.
   public init(_ channel: Channel, tls: TLSContext? = nil, serverName: String? = nil, resuming: TLSResumption? = nil)
     throws(StreamError)
   {
@@ -32,27 +29,27 @@ public final class ByteStream: @unchecked Sendable {
     }
   }
 
-  /// What to watch the channel for after `receive` would have blocked.
+  /// The interest to watch for after `receive` would have blocked.
   @inline(__always)
   public var receiveInterest: Readiness { tls?.receiveInterest ?? .read }
-  /// What to watch the channel for after `send` would have blocked.
+  /// The interest to watch for after `send` would have blocked.
   @inline(__always)
   public var sendInterest: Readiness { tls?.sendInterest ?? .write }
 
-  /// Whether bytes may be at hand without another event.
+  /// True if bytes may be at hand without another event.
   @inline(__always)
   public var mayReceive: Bool { channel.ready.contains(.read) || tls?.hasBufferedBytes == true }
 
-  /// Whether an idle connection can no longer be used: the peer closed it or sent something unasked.
+  /// True if an idle connection can no longer be used: the peer closed it or sent unexpected bytes.
   public var isStale: Bool {
     guard let tls else { return channel.isStale }
-    // TLS 1.3 peers send session tickets after the handshake, so readable alone does not mean stale: process what is
-    // there, and only application data or an end makes the connection useless.
+    // TLS 1.3 peers send session tickets after the handshake, so readable alone does not mean stale: process the
+    // records; only application data or an end makes the connection useless.
     if channel.descriptor < 0 || !channel.ready.isDisjoint(with: [.readClosed, .hangUp]) { return true }
     return !tls.isQuiet()
   }
 
-  /// Receives what is there, at most `buffer.count` bytes.
+  /// Receives available bytes, at most `buffer.count`.
   public func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
     if let tls { return tls.receive(into: buffer) }
     if !channel.ready.contains(.read) { return .wouldBlock }
@@ -100,15 +97,15 @@ public final class ByteStream: @unchecked Sendable {
         channel.ready.remove(.write)
         return .wouldBlock
       default:
-        // The kernel says so once, to the call that comes first; the next `recv` would find an end in good order. After
-        // the peer's own end it is EPIPE, and that end was in order.
+        // The kernel reports it once, to the first call; the next `recv` would find an orderly end. After the peer's
+        // own end it is EPIPE, and that end was orderly.
         if errno == ECONNRESET { wasReset = true }
         return .failed(StreamError(errno: errno, call: "send"))
       }
     }
   }
 
-  /// Whether the peer has begun the TLS handshake.
+  /// True if the peer has begun the TLS handshake.
   public var hasBegunHandshake: Bool { tls?.hasReceived == true }
 
   /// Makes the TLS handshake, if this stream has one to make.
@@ -127,7 +124,7 @@ public final class ByteStream: @unchecked Sendable {
     }
   }
 
-  /// Says that no more bytes follow: a half-close. What the peer sends can still be received.
+  /// Half-closes: no more bytes follow. Bytes of the peer can still be received.
   public func closeWrite() {
     guard !isWriteClosed, channel.descriptor >= 0 else { return }
     isWriteClosed = true
@@ -135,7 +132,7 @@ public final class ByteStream: @unchecked Sendable {
     shutdown(channel.descriptor, Int32(SHUT_WR))
   }
 
-  /// Closes in good order: TLS says so, then the descriptor goes.
+  /// Closes in order: first TLS's close_notify, then the descriptor.
   public func close() {
     guard channel.descriptor >= 0 else { return }
     if !isWriteClosed { tls?.closeNotify() }
@@ -153,21 +150,21 @@ public final class ByteStream: @unchecked Sendable {
 
 /// The outcome of one non-blocking attempt to receive or send.
 public enum IOOutcome {
-  /// So many bytes, at least one.
+  /// The number of bytes, at least one.
   case moved(Int)
-  /// Nothing now: watch the stream and try again.
+  /// Watch the stream and try again.
   case wouldBlock
-  /// The peer has ended its direction in good order.
+  /// The peer has ended its direction in order.
   case endOfStream
   /// The stream is broken.
   case failed(StreamError)
 }
 
-/// Why a stream is broken.
+/// The reason why a stream is broken.
 public enum StreamError: Error, Sendable, Hashable {
   /// The peer reset the connection, or closed it while we were sending.
   case reset
-  /// TLS: the peer ended the connection without saying so (no close_notify), so what came before may be cut short.
+  /// TLS: the peer ended the connection without a close_notify, so the bytes before may be incomplete.
   case truncated
   /// TLS: an alert, a record that does not verify, a handshake that failed.
   case tls(TLSFailure)

@@ -1,26 +1,26 @@
-// How much a caller's handshake messages may hold: OpenSSL takes memory for the length that a message declares, up to
-// 130 KiB, before it has arrived.
+// Limits the handshake messages of a caller: OpenSSL allocates the length that a message declares, up to 130 KiB,
+// before it has arrived.
 
 /// Follows the records of a peer's handshake as they arrive, as long as they are not encrypted.
 struct HandshakeSizes {
-  /// Bytes of a handshake message at most: what OpenSSL has room for from the beginning. Clients send up to 2 KiB.
+  /// Maximum bytes of a handshake message: OpenSSL's initial buffer. Clients send up to 2 KiB.
   static let limit = 16 * 1024 - 4
 
   private enum Place {
-    /// In the five bytes before a record: so many of them are there.
+    /// In the five bytes before a record: so many have arrived.
     case recordHeader(Int)
     /// In a record of handshake messages.
     case handshake
     /// In a record of another kind.
     case other
-    /// Encrypted, or nothing that TLS knows: OpenSSL sees to that.
+    /// Encrypted, or no TLS: left to OpenSSL.
     case unknown
   }
 
   private var place = Place.recordHeader(0)
   private var recordType: UInt8 = 0
   private var recordLeft = 0
-  /// Bytes of a message's header that are there, and the length that they declare.
+  /// Bytes of a message's header that have arrived, and the length that they declare.
   private var messageHeader = 0
   private var declared = 0
   private var messageLeft = 0
@@ -29,9 +29,9 @@ struct HandshakeSizes {
   private static let alert: UInt8 = 21
   private static let handshake: UInt8 = 22
 
-  /// The next bytes. False: a message declares more than the limit.
-  /// - Parameter isTLS13: whether the peers have agreed on TLS 1.3. In earlier versions messages are encrypted from the
-  ///   change of cipher on; in this one that record means nothing, and another hello may follow it (RFC 8446 §D.4).
+  /// Reads the next bytes. False: a message declares more than the limit.
+  /// - Parameter isTLS13: the peers have agreed on TLS 1.3. In earlier versions messages are encrypted after the change
+  ///   of cipher; in this one that record means nothing, and another hello may follow it (RFC 8446 §D.4).
   mutating func allow(_ bytes: UnsafeRawBufferPointer, isTLS13: Bool) -> Bool {
     var index = 0
     while index < bytes.count {

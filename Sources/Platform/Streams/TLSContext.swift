@@ -1,20 +1,19 @@
-// What TLS connections of one kind have in common: trust, our certificate, protocol versions. A session is the
-// TLSSession's.
+// The settings of TLS connections of one kind: trust, our certificate, protocol versions. TLSSession is one connection.
 
 internal import COpenSSL
 internal import Glibc
 
-/// Why a TLS setting cannot be used; the path is the configuration's.
+/// A TLS setting that cannot be used, with the path of the configuration.
 public enum TLSConfigurationError: Error, Sendable, Hashable {
   /// The file with the certificate chain cannot be read or holds none.
   case certificate(path: String, TLSFailure)
   /// The file with the private key cannot be read or holds none.
   case key(path: String, TLSFailure)
-  /// The private key is not the certificate's.
+  /// The private key does not belong to the certificate.
   case mismatch(certificatePath: String, keyPath: String)
   /// The file with trusted certificates cannot be read or holds none; no path: the system's.
   case trust(path: String?, TLSFailure)
-  /// A file cannot be read, or is no file.
+  /// A file cannot be read, or is not a regular file.
   case unreadable(path: String, FileReadError)
   /// OpenSSL gave no context.
   case unavailable(TLSFailure)
@@ -45,7 +44,7 @@ public final class TLSContext: @unchecked Sendable {
 
   let handle: OpaquePointer
   let role: Role
-  /// What the verification of a pinned certificate compares with.
+  /// The digest that the verification of a pinned certificate compares with.
   private var pin: UnsafeMutableRawPointer?
 
   private init(_ role: Role) throws(TLSConfigurationError) {
@@ -58,9 +57,9 @@ public final class TLSContext: @unchecked Sendable {
     // Of TLS 1.2 only suites with forward secrecy and authenticated encryption (RFC 9325 §4.2); TLS 1.3 has no others.
     guard SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else { throw .unavailable(TLSFailure()) }
     SSL_CTX_set_options(handle, SSL_OP_NO_COMPRESSION_ | SSL_OP_NO_RENEGOTIATION_)
-    // Partial writes from a buffer that may have moved are ours to manage. Callers' idle connections, of which there
-    // may be many, hold no record buffers; upstream connections, of which few are kept idle, hold theirs, because
-    // giving them back and taking them again costs six allocations a request.
+    // Partial writes from a buffer that may have moved are ours to manage. Idle connections of callers, which may be
+    // many, hold no record buffers; upstream connections, of which few are idle, hold theirs: returning and taking them
+    // costs six allocations a request.
     let releases = role == .server ? SSL_MODE_RELEASE_BUFFERS : 0
     _ = copenssl_set_mode(handle, Int(releases | 0x1 | 0x2))
     _ = copenssl_set_read_ahead(handle)
@@ -78,7 +77,7 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   /// The upstream side: peers are verified against the system's trust store, or only against the certificates in
-  /// `trustPath`; `identity` is shown where the peer asks for one.
+  /// `trustPath`; `identity` is shown if the peer asks for one.
   public static func client(
     trustPath: String? = nil, identity: TLSIdentity? = nil
   ) throws(TLSConfigurationError) -> TLSContext {
@@ -101,7 +100,7 @@ public final class TLSContext: @unchecked Sendable {
     try client(trust: .text(trustText)) { _ throws(TLSConfigurationError) in }
   }
 
-  /// What peers are verified against.
+  /// The authorities that peers are verified against.
   private enum Trust {
     case system
     case file(String)
@@ -146,8 +145,8 @@ public final class TLSContext: @unchecked Sendable {
     ERR_clear_error()
   }
 
-  /// The side of a peer that is known by the SHA-1 of its certificate alone, such as Service Fabric's token service: no
-  /// other certificate is believed, and of this one neither name nor issuer is asked.
+  /// The client side for a peer that is known by the SHA-1 of its certificate alone, such as Service Fabric's token
+  /// service: no other certificate is accepted, and neither name nor issuer of this one is checked.
   /// - Parameter sha1: 20 bytes.
   package static func client(pinned sha1: [UInt8]) throws(TLSConfigurationError) -> TLSContext {
     let context = try TLSContext(.client)
@@ -157,7 +156,7 @@ public final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Opens a file that OpenSSL is to read: it would wait for the writer of a pipe.
+  /// Opens a file for OpenSSL, which would wait for the writer of a pipe.
   private static func readable(_ path: String) throws(TLSConfigurationError) -> ReadableFile {
     do throws(FileReadError) {
       return try ReadableFile.opened(path, limit: fileLimit)
@@ -166,11 +165,10 @@ public final class TLSContext: @unchecked Sendable {
     }
   }
 
-  /// Bytes of the largest PEM file that is read: the authorities of a whole system are a quarter of a MiB.
+  /// The largest PEM file that is read, in bytes: the authorities of a whole system are a quarter of a MiB.
   private static let fileLimit = 4 << 20
 
-  /// A variable of the environment may name the system's authorities. Where there is no file, OpenSSL trusts what the
-  /// directory has.
+  /// The environment may name a file of the system's authorities. If it does not exist, OpenSSL trusts its directory.
   private static func refuseTrustThatIsNoFile() throws(TLSConfigurationError) {
     let path = systemTrustPath
     do throws(FileReadError) {
@@ -180,7 +178,7 @@ public final class TLSContext: @unchecked Sendable {
     } catch {}
   }
 
-  /// The listener side. `callerTrustPath`: certification authorities, of one of which callers must show a certificate.
+  /// The listener side. `callerTrustPath`: authorities; callers must show a certificate of one of them.
   public static func server(
     _ identity: TLSIdentity, callerTrustPath: String? = nil
   ) throws(TLSConfigurationError) -> TLSContext {
@@ -191,7 +189,7 @@ public final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Bytes of a caller's certificate chain at most.
+  /// Maximum bytes of a caller's certificate chain.
   private static let certificateLimit = 32 * 1024
 
   private func demandCertificates(trustPath: String) throws(TLSConfigurationError) {
@@ -206,8 +204,7 @@ public final class TLSContext: @unchecked Sendable {
     // In place of 100 KiB, which a caller would only have to declare.
     _ = copenssl_set_max_certificates(handle, Self.certificateLimit)
     SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-    // Sessions are resumed only where they were made for this very purpose (SSL_CTX_set_session_id_context(3)); none
-    // are.
+    // Sessions are resumed only if they were made for this purpose (SSL_CTX_set_session_id_context(3)); none are.
     _ = copenssl_set_session_cache_mode(handle, Int(SSL_SESS_CACHE_OFF))
     SSL_CTX_set_options(handle, SSL_OP_NO_TICKET_)
   }
@@ -221,7 +218,7 @@ public final class TLSContext: @unchecked Sendable {
     }
     if key.withPath({ SSL_CTX_use_PrivateKey_file(handle, $0, SSL_FILETYPE_PEM) }) != 1 {
       let failure = TLSFailure()
-      // OpenSSL compares as it loads: a readable key of another certificate fails here.
+      // OpenSSL compares while loading: a readable key of another certificate fails here.
       if failure.isKeyMismatch {
         throw .mismatch(certificatePath: identity.certificatePath, keyPath: identity.keyPath)
       }
@@ -246,7 +243,7 @@ private let SSL_OP_NO_COMPRESSION_: UInt64 = 1 << 17
 private let SSL_OP_NO_TICKET_: UInt64 = 1 << 14
 private let SSL_OP_NO_RENEGOTIATION_: UInt64 = 1 << 30
 
-/// Chooses HTTP/1.1 where the peer offers it; otherwise goes on without ALPN (RFC 7301 §3.2 leaves that to us).
+/// Chooses HTTP/1.1 if the peer offers it; otherwise continues without ALPN (RFC 7301 §3.2 allows that).
 private let selectHTTP11: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, offeredLength, _ in
   guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
   var index = 0

@@ -1,22 +1,20 @@
-// What went wrong inside TLS, in OpenSSL's words.
-
 internal import COpenSSL
 
-/// An error of OpenSSL's, and the verdict on the peer's certificate where that was the reason.
+/// An error of OpenSSL's, and its verdict if the peer's certificate was the reason.
 public struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// OpenSSL's packed error code; 0 where it left none.
+  /// OpenSSL's packed error code; 0 if it left none.
   public var code: UInt
-  /// The certificate verdict (`X509_V_…`); 0 where the certificate is not to blame.
+  /// The certificate verdict (`X509_V_…`); 0 if the certificate is not to blame.
   public var verdict: Int
 
-  /// Takes the first error off this thread's queue and clears the rest.
+  /// Takes the first error from this thread's queue and clears the rest.
   init(verdict: Int = 0) {
     code = ERR_get_error()
     self.verdict = verdict
     ERR_clear_error()
   }
 
-  /// What an operator can do something about.
+  /// The causes that an operator can remove.
   public enum Cause: Sendable, Hashable {
     /// The certificate is past its end, or before its beginning.
     case expired, notYetValid
@@ -24,7 +22,7 @@ public struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case wrongName
     /// The certificate's issuer is not trusted.
     case unknownAuthority
-    /// What arrived is no TLS.
+    /// The bytes that arrived are no TLS.
     case notTLS
     /// The peer wants a certificate, or another one.
     case clientCertificate
@@ -34,7 +32,7 @@ public struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case other
   }
 
-  /// What is to blame.
+  /// The cause of this failure.
   public var cause: Cause {
     switch Int32(truncatingIfNeeded: verdict) {
     case X509_V_OK: break
@@ -60,7 +58,7 @@ public struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the peer's certificate did not verify.
+  /// True if the peer's certificate did not verify.
   public var isCertificateRejected: Bool { verdict != 0 }
 
   /// Such as `certificate verify failed: self-signed certificate`.

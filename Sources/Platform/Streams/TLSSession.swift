@@ -1,10 +1,7 @@
-// One TLS connection over a channel: handshake, receive, send, close_notify, each tried without blocking.
-
 internal import COpenSSL
 internal import Glibc
 
-/// What lets a later connection to the same peer skip most of the handshake.
-///
+/// A session ticket: a later connection to the same peer skips most of the handshake.
 /// `@unchecked Sendable`: OpenSSL counts references to an `SSL_SESSION` atomically, and we never change one.
 public final class TLSResumption: @unchecked Sendable {
   fileprivate let handle: OpaquePointer
@@ -18,20 +15,19 @@ public final class TLSResumption: @unchecked Sendable {
   }
 }
 
-/// A TLS connection.
-///
+/// A TLS connection; each operation is tried without blocking.
 /// `@unchecked Sendable`: confined to its channel's loop.
 public final class TLSSession: @unchecked Sendable {
   private let handle: OpaquePointer
   let channel: Channel
-  // Of callers, as long as they have not shown who they are.
+  // For callers, until they have proved who they are.
   @exclusivity(unchecked) private var handshakeSizes: HandshakeSizes?
   @exclusivity(unchecked) private var isBroken = false
-  // Nothing taken from the socket so far completes a record.
+  // The bytes taken from the socket so far complete no record.
   @exclusivity(unchecked) private var needsMoreBytes = false
-  /// What to watch for after `receive` or `handshake` would have blocked.
+  /// The interest to watch for after `receive` or `handshake` would have blocked.
   @exclusivity(unchecked) private(set) var receiveInterest = Readiness.read
-  /// What to watch for after `send` would have blocked.
+  /// The interest to watch for after `send` would have blocked.
   @exclusivity(unchecked) private(set) var sendInterest = Readiness.write
 
   init(
@@ -59,9 +55,9 @@ public final class TLSSession: @unchecked Sendable {
     SSL_free(handle)
   }
 
-  /// Demands that the peer's certificate is for `name`, a host name or an address literal (RFC 9110 §4.3.4): by its
-  /// subject alternative names alone, for a common name is no name of a host (RFC 9525 §6.1). OpenSSL compares
-  /// addresses with nothing else anyway.
+  /// Demands that the peer's certificate is for `name`, a host name or an address literal (RFC 9110 §4.3.4), by its
+  /// subject alternative names alone: a common name is no name of a host (RFC 9525 §6.1). OpenSSL compares addresses
+  /// with nothing else anyway.
   private static func expect(_ name: String, _ handle: OpaquePointer) -> Bool {
     let parameters = SSL_get0_param(handle)
     if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return true }
@@ -70,22 +66,22 @@ public final class TLSSession: @unchecked Sendable {
     return SSL_set1_host(handle, name) == 1 && copenssl_set_host_name(handle, name) == 1
   }
 
-  /// Whether bytes have been taken from the socket that `receive` may give. The beginning of a record that is not all
-  /// there yet does not count: a caller that went on because of it would go on for ever.
+  /// True if bytes have been taken from the socket that `receive` may return. The beginning of an incomplete record
+  /// does not count: a caller that continued because of it would loop for ever.
   var hasBufferedBytes: Bool { !needsMoreBytes && SSL_has_pending(handle) == 1 }
 
-  /// Whether anything has arrived from the peer.
+  /// True if anything has arrived from the peer.
   var hasReceived: Bool { BIO_number_read(SSL_get_rbio(handle)) > 0 }
 
-  /// The session's ticket where the peer gave one that may be used again.
+  /// The session's ticket, if the peer gave one that may be used again.
   public var resumption: TLSResumption? {
     guard let session = SSL_get1_session(handle) else { return nil }
     let resumption = TLSResumption(session)
     return SSL_SESSION_is_resumable(session) == 1 ? resumption : nil
   }
 
-  /// The names that the peer's verified certificate is for: its subject (RFC 2253), then its alternative names as
-  /// `DNS:…`, `URI:…` and `email:…`. Empty where it showed none.
+  /// The names of the peer's verified certificate: its subject (RFC 2253), then its alternative names as `DNS:…`,
+  /// `URI:…` and `email:…`. Empty if it showed none.
   public var peerNames: [String] {
     guard let output = BIO_new(BIO_s_mem()) else { return [] }
     defer { BIO_free(output) }
@@ -97,13 +93,13 @@ public final class TLSSession: @unchecked Sendable {
     return text.split(separator: "\n").map(String.init)
   }
 
-  /// The SHA-256 of the peer's verified certificate (RFC 8705 §3.1); empty where it showed none.
+  /// The SHA-256 of the peer's verified certificate (RFC 8705 §3.1); empty if it showed none.
   public var peerCertificateDigest: [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     return copenssl_write_peer_digest(handle, &digest) == 1 ? digest : []
   }
 
-  /// The protocol, and for how long the peer's certificate is still good: `TLSv1.3, certificate good for 20 days`.
+  /// The protocol, and the remaining validity of the peer's certificate: `TLSv1.3, certificate good for 20 days`.
   public var description: String {
     let version = SSL_get_version(handle).map { String(cString: $0) } ?? "TLS"
     var days: Int32 = 0
@@ -111,10 +107,10 @@ public final class TLSSession: @unchecked Sendable {
     return "\(version), certificate good for \(days) \(days == 1 ? "day" : "days")"
   }
 
-  /// Whether the handshake was an abbreviated one.
+  /// True if the handshake was an abbreviated one.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 
-  /// Processes what has arrived; whether no application data, no end and no beginning of either was among it.
+  /// Processes the bytes that have arrived; true if they hold no application data, no end and no beginning of either.
   func isQuiet() -> Bool {
     if SSL_get_shutdown(handle) != 0 { return false }
     if !channel.ready.contains(.read), SSL_has_pending(handle) == 0 { return true }
@@ -131,19 +127,19 @@ public final class TLSSession: @unchecked Sendable {
     if result != 1 { return failure(result, reading: true) }
     handshakeSizes = nil
     receiveInterest = .read
-    // What the peer sent right behind its last handshake message may be here already.
+    // Bytes that the peer sent right after its last handshake message may have arrived already.
     needsMoreBytes = false
     return .moved(1)
   }
 
-  /// Whether what has arrived keeps to the size of handshake messages.
+  /// True if the bytes keep to the limit of handshake messages.
   func allows(_ bytes: UnsafeRawBufferPointer) -> Bool {
     handshakeSizes?.allow(bytes, isTLS13: SSL_version(handle) == TLS1_3_VERSION) ?? true
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
     if buffer.isEmpty { return .wouldBlock }
-    // Where the last attempt had to write first, only another one clears that.
+    // If the last attempt had to write first, only another attempt clears that.
     if receiveInterest == .read, !channel.ready.contains(.read), !hasBufferedBytes { return .wouldBlock }
     ERR_clear_error()
     let result = SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -165,7 +161,7 @@ public final class TLSSession: @unchecked Sendable {
     return failure(result, reading: false)
   }
 
-  /// Says that we send no more, as far as the socket takes it now.
+  /// Sends close_notify, if the socket takes it now.
   func closeNotify() {
     // After a fatal error the protocol allows nothing more (SSL_shutdown(3)).
     guard !isBroken, SSL_in_init(handle) == 0 else { return }

@@ -1,5 +1,5 @@
-// How OpenSSL reaches the socket: a BIO over a session's channel that knows the channel's latched readiness, so that a
-// record boundary never costs a system call that only finds nothing.
+// OpenSSL's access to the socket: a BIO over a session's channel that knows the channel's latched readiness, so that a
+// record boundary never costs a useless system call.
 
 internal import COpenSSL
 internal import CSystem

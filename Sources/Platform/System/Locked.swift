@@ -1,13 +1,9 @@
-// The one lock of this code base. Nothing on the request path takes it.
-
 internal import Glibc
 
-/// A value that one thread at a time may touch, behind a POSIX mutex.
-///
+/// A value behind a POSIX mutex, the one lock of this code base. The request path does not take it.
 /// The standard library's `Mutex` would do the same, but the thread sanitizer cannot see it lock: it would report every
-/// use, and the real races would drown.
-///
-/// `@unchecked Sendable`: the value is reached through `withLock` alone, and the mutex orders those who reach it.
+/// use and hide the real races.
+/// `@unchecked Sendable`: the value is reached through `withLock` alone, and the mutex orders its users.
 public final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
@@ -25,7 +21,7 @@ public final class Locked<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` with the value, alone. `body` must not take long, and must not lock again.
+  /// Runs `body` with the value, exclusively. `body` must be short, and must not lock again.
   public func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
     -> Result
   {

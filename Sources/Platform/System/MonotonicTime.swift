@@ -1,9 +1,7 @@
-// Instants for deadlines: the kernel's monotonic clock in nanoseconds. Wall-clock times are the Tokens module's.
-
 public import Bytes
 internal import CSystem
 
-/// An instant of the monotonic clock. Only differences mean something.
+/// An instant of the kernel's monotonic clock. Only differences mean something.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Nanoseconds since an arbitrary start.
   public var nanoseconds: UInt64
@@ -21,20 +19,20 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Later than every other instant: no deadline.
   public static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-  /// The instant `span` later; `distantFuture` where that is past the clock's range.
+  /// The instant `span` later; `distantFuture` if that is past the clock's range.
   @inline(__always)
   public static func + (time: MonotonicTime, span: TimeSpan) -> MonotonicTime {
     let sum = time.nanoseconds.addingReportingOverflow(span.nanoseconds)
     return sum.overflow ? .distantFuture : MonotonicTime(nanoseconds: sum.partialValue)
   }
 
-  /// The time from `earlier` to `later`; zero where `earlier` is the later one.
+  /// The time from `earlier` to `later`; zero if `earlier` is the later one.
   @inline(__always)
   public static func - (later: MonotonicTime, earlier: MonotonicTime) -> TimeSpan {
     TimeSpan(nanoseconds: later.nanoseconds > earlier.nanoseconds ? later.nanoseconds - earlier.nanoseconds : 0)
   }
 
-  /// Whether `left` comes first.
+  /// Orders instants by time.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
   }

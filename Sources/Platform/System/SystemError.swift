@@ -1,5 +1,3 @@
-// The error of a failed system call.
-
 internal import Glibc
 
 /// A system call that failed, and the kernel's reason.
@@ -26,27 +24,27 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the process or the machine has no descriptor left (EMFILE, ENFILE).
+  /// True if the process or the machine has no descriptor left (EMFILE, ENFILE).
   public var isExhaustion: Bool { number == EMFILE || number == ENFILE }
 
-  /// Whether a file system is full, or a user's part of it (ENOSPC, EDQUOT).
+  /// True if a file system is full, or a user's part of it (ENOSPC, EDQUOT).
   public var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
-  /// What an operator does about it, where it is about the whole process.
+  /// The operator's next step, if the error is about the whole process.
   package var nextStep: String {
     isExhaustion
       ? "raise the limit of open files (LimitNOFILE, ulimit -n, fs.file-max), then restart"
       : "restart the proxy; if it comes back, look at the memory and the kernel's log"
   }
 
-  /// Whether an address may be had later: another process holds it, or no interface has it yet, as happens while a
+  /// True if the address may be available later: another process holds it, or no interface has it yet, as while a
   /// machine starts.
   public var isPassingForAddress: Bool { number == EADDRINUSE || number == EADDRNOTAVAIL || isExhaustion }
 
   /// The call and the reason.
   public var description: String { "\(call): \(reason)" }
 
-  /// Errors are equal by number: the call's name is for people.
+  /// Compares numbers: the call's name is for people.
   public static func == (left: SystemError, right: SystemError) -> Bool { left.number == right.number }
 
   /// Hashes the number.
