@@ -146,39 +146,21 @@ final class FetchExchange {
   }
 
   private func receiveBody(_ framing: BodyFraming, from stream: ByteStream) async throws(FetchError) -> [UInt8] {
+    if case .fixed(let count) = framing, count > UInt64(Fetcher.bodyLimit) { throw .tooLarge(host: host) }
+    var reader = ContentReader(framing)
+    var trailers = TrailerParser()
     var body: [UInt8] = []
-    switch framing {
-    case .none: return []
-    case .fixed(let count):
-      guard count <= UInt64(Fetcher.bodyLimit) else { throw .tooLarge(host: host) }
-      while UInt64(input.count) < count { try await receiveMore(from: stream) }
-      take(Int(count), into: &body)
-    case .untilClose:
-      while try await receiveMoreOrEnd(from: stream) {
-        guard input.count <= Fetcher.bodyLimit else { throw .tooLarge(host: host) }
-      }
-      take(input.count, into: &body)
-    case .chunked:
-      try await receiveChunks(from: stream, into: &body)
-    }
-    return body
-  }
-
-  private func receiveChunks(from stream: ByteStream, into body: inout [UInt8]) async throws(FetchError) {
-    var decoder = ChunkedDecoder()
     while true {
-      switch input.withBytes({ decoder.next($0) }) {
+      switch input.withBytes({ reader.next($0, &trailers, Self.limits) }) {
       case .needsMore(let consumed):
         input.consume(consumed)
-        try await receiveMore(from: stream)
+        if try await !receiveMoreOrEnd(from: stream), !reader.senderEnded() { throw .closed(host: host) }
       case .data(let start, let count):
-        input.consume(start)
         guard body.count + count <= Fetcher.bodyLimit else { throw .tooLarge(host: host) }
+        input.consume(start)
         take(count, into: &body)
-      case .end(let consumed):
-        // What follows are trailer fields, which nothing here has a use for.
-        input.consume(consumed)
-        return
+      // Nothing here has a use for trailer fields.
+      case .lastChunk, .end: return body
       case .invalid: throw .malformed(host: host)
       }
     }

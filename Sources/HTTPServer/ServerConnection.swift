@@ -145,52 +145,25 @@ final class ServerConnection {
       try await flush()
     }
     let deadline = rule == .digested ? nil : deadline
-    switch framing {
-    case .none, .untilClose: break
-    case .fixed(let length): try await receive(length, into: sink, until: deadline)
-    case .chunked: try await receiveChunks(into: sink, until: deadline)
-    }
-    do throws(CryptoError) { return try sink.finish() } catch { throw .refused(status: 500) }
-  }
-
-  private func sink(_ rule: ContentRule) throws(End) -> ContentSink {
-    do throws(CryptoError) { return try ContentSink(rule) } catch { throw .refused(status: 500) }
-  }
-
-  private func receive(_ length: UInt64, into sink: ContentSink, until deadline: MonotonicTime?) async throws(End) {
-    var left = length
-    while left > 0 {
-      if input.isEmpty { try await receive(until: deadline) }
-      let count = Int(min(left, UInt64(input.count)))
-      try take(0..<count, into: sink)
-      left -= UInt64(count)
-    }
-  }
-
-  private func receiveChunks(into sink: ContentSink, until deadline: MonotonicTime?) async throws(End) {
-    var decoder = ChunkedDecoder()
-    chunks: while true {
-      switch decoder.next(input.bytes) {
+    var reader = ContentReader(framing)
+    var trailers = TrailerParser()
+    while true {
+      switch reader.next(input.bytes, &trailers, limits.head) {
       case .needsMore(let consumed):
         input.consume(consumed)
         try await receive(until: deadline)
       case .data(let start, let count): try take(start..<start + count, into: sink)
+      case .lastChunk(let consumed): input.consume(consumed)
       case .end(let consumed):
         input.consume(consumed)
-        break chunks
+        do throws(CryptoError) { return try sink.finish() } catch { throw .refused(status: 500) }
       case .invalid: throw .refused(status: 400)
       }
     }
-    var trailers = TrailerParser()
-    while true {
-      switch trailers.parse(input.bytes, limits: limits.head) {
-      case .needsMore: try await receive(until: deadline)
-      case .complete(let byteCount):
-        input.consume(byteCount)
-        return
-      case .invalid: throw .refused(status: 400)
-      }
-    }
+  }
+
+  private func sink(_ rule: ContentRule) throws(End) -> ContentSink {
+    do throws(CryptoError) { return try ContentSink(rule) } catch { throw .refused(status: 500) }
   }
 
   private func take(_ range: Range<Int>, into sink: ContentSink) throws(End) {

@@ -70,9 +70,7 @@ extension ByteBuffer {
       append(bytes)
       return
     }
-    HeadWriter.chunkStart(bytes.count, into: &self)
-    append(bytes)
-    HeadWriter.chunkEnd(into: &self)
+    HeadWriter.chunk(bytes.span, into: &self)
   }
 
   /// Writes the end of the content.

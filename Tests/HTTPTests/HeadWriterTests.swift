@@ -68,11 +68,11 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
     HeadWriter.field("B", "w", into: &buffer)
     HeadWriter.field("C", decimal: 1024, into: &buffer)
     HeadWriter.end(into: &buffer)
-    HeadWriter.chunkStart(0xBEEF, into: &buffer)
-    HeadWriter.chunkEnd(into: &buffer)
+    HeadWriter.chunk([UInt8](repeating: 0x61, count: 0x1F).span, into: &buffer)
     HeadWriter.lastChunk(into: &buffer)
     HeadWriter.end(into: &buffer)
-    #expect(text(buffer) == "A: v\r\nB: w\r\nC: 1024\r\n\r\nbeef\r\n\r\n0\r\n\r\n")
+    let data = String(repeating: "a", count: 0x1F)
+    #expect(text(buffer) == "A: v\r\nB: w\r\nC: 1024\r\n\r\n1f\r\n\(data)\r\n0\r\n\r\n")
   }
 
   @Test func `every status this proxy answers with has a phrase`() {

@@ -51,34 +51,22 @@ struct StreamReading: Equatable {
         end = .refused("\(error)")
         return
       }
-      var body: [UInt8] = []
-      switch framing {
-      case .none, .untilClose: break
-      case .fixed(let length):
-        if UInt64(rest.count) < length {
-          end = .inside
-          return
-        }
-        body = Array(rest.prefix(Int(length)))
-        rest = rest.dropFirst(Int(length))
-      case .chunked:
-        guard let read = Self.chunks(&rest, &trailers, limits, &end) else { return }
-        body = read
-      }
+      guard let body = Self.content(framing, &rest, &trailers, limits, &end) else { return }
       methods.append(String(decoding: bytes[parser.head.methodName.indices], as: UTF8.self))
       bodies.append(body)
       if Persistence.after(request: parser.head) == .close { return }
     }
   }
 
-  private static func chunks(
-    _ rest: inout ArraySlice<UInt8>, _ trailers: inout TrailerParser, _ limits: HeadLimits, _ end: inout StreamEnd
+  private static func content(
+    _ framing: BodyFraming, _ rest: inout ArraySlice<UInt8>, _ trailers: inout TrailerParser, _ limits: HeadLimits,
+    _ end: inout StreamEnd
   ) -> [UInt8]? {
-    var decoder = ChunkedDecoder()
+    var reader = ContentReader(framing)
     var body: [UInt8] = []
     while true {
       let bytes = Array(rest)
-      switch decoder.next(bytes.span) {
+      switch reader.next(bytes.span, &trailers, limits) {
       case .needsMore:
         end = .inside
         return nil
@@ -88,21 +76,10 @@ struct StreamReading: Equatable {
       case .data(let start, let count):
         body += bytes[start..<start + count]
         rest = rest.dropFirst(start + count)
+      case .lastChunk(let consumed): rest = rest.dropFirst(consumed)
       case .end(let consumed):
         rest = rest.dropFirst(consumed)
-        let section = Array(rest)
-        switch trailers.parse(section.span, limits: limits) {
-        case .needsMore:
-          trailers.reset()
-          end = .inside
-          return nil
-        case .invalid(let error):
-          end = .refused("\(error)")
-          return nil
-        case .complete(let byteCount):
-          rest = rest.dropFirst(byteCount)
-          return body
-        }
+        return body
       }
     }
   }

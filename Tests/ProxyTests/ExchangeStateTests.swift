@@ -58,7 +58,7 @@ import Testing
     case .endsItsDirection: step = .failed(.sourceEnded)
     case .resets: step = .failed(.source(.reset))
     case .sendsTooMuch: step = .failed(.tooLarge)
-    case .breaksTheCoding: step = .failed(.chunk(.size))
+    case .breaksTheCoding: step = .failed(.content(.chunk(.size)))
     case .hangsUp: return state.callerLeft()
     }
     return state.requestMoved(step, contentHasBegun: caller != .waitsForContinue, at: seconds(1))
@@ -239,10 +239,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (BodyPump.Failure.chunk(.size), UpstreamFault.chunkedCoding), (.trailer(.tooLarge), .trailers),
+    (ContentError.chunk(.size), UpstreamFault.chunkedCoding), (.trailer(.tooLarge), .trailers),
   ])
   func `content that is broken from its beginning is no answer where the caller has nothing of it`(
-    failure: BodyPump.Failure, fault: UpstreamFault
+    error: ContentError, fault: UpstreamFault
   ) {
     for callerHasPart in [true, false] {
       var state = Self.begun(Self.terms(.get, .none))
@@ -250,7 +250,7 @@ import Testing
       state.answerArrives()
       _ = state.headArrived(Head(status: 200, framing: .chunked), callerMustEnd: false)
       #expect(
-        state.answerMoved(.failed(failure), leavesBytes: true, callerHasPart: callerHasPart)
+        state.answerMoved(.failed(.content(error)), leavesBytes: true, callerHasPart: callerHasPart)
           == .finish(callerHasPart ? .interrupted(.upstreamBroke(fault)) : .failed(.upstreamMalformed(fault))))
     }
   }

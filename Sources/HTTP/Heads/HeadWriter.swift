@@ -92,15 +92,12 @@ public enum HeadWriter {
     endLine(&buffer)
   }
 
-  /// The line before a chunk's data (RFC 9112 §7.1). `count` is not 0: that would be the last chunk.
-  public static func chunkStart(_ count: Int, into buffer: inout ByteBuffer) {
-    precondition(count > 0, "a chunk of nothing ends the content")
-    buffer.append(hexadecimal: UInt64(count))
+  /// A chunk (RFC 9112 §7.1). `content` is not empty: that would be the last chunk.
+  public static func chunk(_ content: Span<UInt8>, into buffer: inout ByteBuffer) {
+    precondition(!content.isEmpty, "a chunk of nothing ends the content")
+    buffer.append(hexadecimal: UInt64(content.count))
     endLine(&buffer)
-  }
-
-  /// The end of a chunk's data.
-  public static func chunkEnd(into buffer: inout ByteBuffer) {
+    buffer.append(content)
     endLine(&buffer)
   }
 

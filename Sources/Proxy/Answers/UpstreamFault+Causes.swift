@@ -38,14 +38,21 @@ extension UpstreamFault {
     }
   }
 
+  /// Why an answer's content is not acceptable.
+  init(_ error: ContentError) {
+    switch error {
+    case .chunk: self = .chunkedCoding
+    case .trailer: self = .trailers
+    }
+  }
+
   /// Why an answer's content broke off; nil where that was the caller's doing.
   init?(_ failure: BodyPump.Failure) {
     switch failure {
     case .sourceEnded, .source(.truncated): self = .cutShort
     case .source(.reset), .source(.system): self = .reset
     case .source(.tls): self = .tls
-    case .chunk: self = .chunkedCoding
-    case .trailer: self = .trailers
+    case .content(let error): self = UpstreamFault(error)
     case .sink, .tooLarge: return nil
     }
   }

@@ -257,8 +257,8 @@ extension Exchange {
       let framing = try self.framing(of: attempt)
       guard Persistence.after(response: attempt.parser.head, framing: framing) == .keepAlive else { return false }
       attempt.input.consume(attempt.headBytes)
-      var drain = AnswerDrain(framing)
-      return drain.finish(&attempt.input, from: upstream, &attempt.trailers, headLimits) && attempt.input.isEmpty
+      var content = ContentReader(framing, .removed)
+      return content.drop(&attempt.input, from: upstream, &attempt.trailers, headLimits) && attempt.input.isEmpty
     } catch {
       return false
     }

@@ -175,8 +175,8 @@ struct ExchangeState {
       phase = .answering(.abandoned, reusesUpstream: reusesUpstream, closesCaller: closesCaller)
     case (.sourceEnded, _): return finish(.failed(.contentCut))
     case (.tooLarge, .awaitingAnswer): return finish(.failed(.tooLarge))
-    case (.chunk, .awaitingAnswer), (.trailer, .awaitingAnswer): return finish(.failed(.content))
-    case (.tooLarge, _), (.chunk, _), (.trailer, _): return finish(.interrupted(.contentRefused))
+    case (.content, .awaitingAnswer): return finish(.failed(.content))
+    case (.tooLarge, _), (.content, _): return finish(.interrupted(.contentRefused))
     case (.sink, _): preconditionFailure("a request was moved that has no connection")
     }
     return .move
@@ -274,8 +274,8 @@ struct ExchangeState {
     case .needsSink: needs.insert(.callerRoom)
     case .tookItsTurn: needs.insert(.turn)
     case .failed(.sink): return finish(.interrupted(.callerLeft))
-    case .failed(.chunk) where !callerHasPart: return finish(.failed(.upstreamMalformed(.chunkedCoding)))
-    case .failed(.trailer) where !callerHasPart: return finish(.failed(.upstreamMalformed(.trailers)))
+    case .failed(.content(let error)) where !callerHasPart:
+      return finish(.failed(.upstreamMalformed(UpstreamFault(error))))
     case .failed(let failure): return finish(.interrupted(.upstreamBroke(UpstreamFault(failure))))
     case .finished:
       switch phase {

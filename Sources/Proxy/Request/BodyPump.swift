@@ -32,23 +32,13 @@ struct BodyPump {
     case source(StreamError)
     /// The sink broke.
     case sink(StreamError)
-    /// The source's chunked coding is wrong.
-    case chunk(ChunkError)
-    /// The source's trailer section is wrong.
-    case trailer(TrailerError)
+    /// The source's chunked coding or trailer section is wrong.
+    case content(ContentError)
     /// The content is longer than the limit.
     case tooLarge
   }
 
-  private enum Coding {
-    case fixed(UInt64)
-    case chunked(ChunkedDecoder)
-    case trailers
-    case untilClose
-    case finished
-  }
-
-  private var coding: Coding
+  private var reader: ContentReader
   private let writesChunks: Bool
   private let limit: UInt64
   private let forwardedTrailers: ForwardedTrailers
@@ -91,12 +81,7 @@ struct BodyPump {
     space: ChunkedDecoder.SpaceBehindSize = .refused, trailers: ForwardedTrailers = ForwardedTrailers(),
     bufferSize: Int = Self.bufferSize(connections: 1)
   ) {
-    switch framing {
-    case .none: coding = .finished
-    case .fixed(let count): coding = count == 0 ? .finished : .fixed(count)
-    case .chunked: coding = .chunked(ChunkedDecoder(space))
-    case .untilClose: coding = .untilClose
-    }
+    reader = ContentReader(framing, space)
     self.writesChunks = writesChunks
     self.limit = limit
     forwardedTrailers = trailers
@@ -148,7 +133,7 @@ struct BodyPump {
         case .failed(let error): return .failed(.sink(error))
         }
       }
-      if case .finished = coding { return .finished }
+      if reader.isAtEnd { return .finished }
       if turn <= 0 { return .tookItsTurn }
       makeRoom(&input)
       switch input.receive(from: source) {
@@ -158,8 +143,7 @@ struct BodyPump {
       case .wouldBlock: return .needsSource
       case .failed(let error): return .failed(.source(error))
       case .endOfStream:
-        guard case .untilClose = coding else { return .failed(.sourceEnded) }
-        coding = .finished
+        guard reader.senderEnded() else { return .failed(.sourceEnded) }
         if writesChunks {
           HeadWriter.lastChunk(into: &output)
           HeadWriter.end(into: &output)
@@ -174,46 +158,25 @@ struct BodyPump {
     _ kept: inout ByteBuffer
   ) -> Failure? {
     if !input.isEmpty { hasBegun = true }
-    while approved == 0, !input.isEmpty {
-      switch coding {
-      case .finished:
+    while approved == 0, !input.isEmpty, !reader.isAtEnd {
+      switch reader.next(input.bytes, &trailers, limits) {
+      case .needsMore(let consumed):
+        input.consume(consumed)
         return nil
-      case .fixed(let remaining):
-        approved = Int(min(remaining, UInt64(input.count)))
-        let left = remaining - UInt64(approved)
-        coding = left == 0 ? .finished : .fixed(left)
-      case .untilClose:
-        approved = input.count
+      case .data(let start, let count):
+        input.consume(start)
+        approved = count
+        contentBytes += UInt64(count)
         frames?.advance(over: input.bytes)
-      case .chunked(var decoder):
-        let step = decoder.next(input.bytes)
-        coding = .chunked(decoder)
-        switch step {
-        case .needsMore(let consumed): input.consume(consumed)
-        case .data(let start, let count):
-          input.consume(start)
-          approved = count
-        case .end(let consumed):
-          input.consume(consumed)
-          coding = .trailers
-          trailers.reset()
-        case .invalid(let error): return .chunk(error)
-        }
-      case .trailers:
-        switch trailers.parse(input.bytes, limits: limits) {
-        case .needsMore: return nil
-        case .invalid(let error): return .trailer(error)
-        case .complete(let byteCount):
-          if writesChunks { writeEnd(trailers.fields, input.bytes, &output) }
-          if writesChunks, keepLimit != nil { writeEnd(trailers.fields, input.bytes, &kept) }
-          input.consume(byteCount)
-          coding = .finished
-          return nil
-        }
+        if contentBytes > limit { return .tooLarge }
+        if keepLimit != nil { keep(input.bytes.extracting(first: count), &kept) }
+      case .lastChunk(let consumed): input.consume(consumed)
+      case .end(let consumed):
+        if writesChunks { writeEnd(trailers.fields, input.bytes, &output) }
+        if writesChunks, keepLimit != nil { writeEnd(trailers.fields, input.bytes, &kept) }
+        input.consume(consumed)
+      case .invalid(let error): return .content(error)
       }
-      contentBytes += UInt64(approved)
-      if contentBytes > limit { return .tooLarge }
-      if approved > 0, keepLimit != nil { keep(input.bytes.extracting(first: approved), &kept) }
     }
     return nil
   }
@@ -226,9 +189,7 @@ struct BodyPump {
       kept.removeAll()
       return
     }
-    if writesChunks { HeadWriter.chunkStart(content.count, into: &kept) }
-    kept.append(content)
-    if writesChunks { HeadWriter.chunkEnd(into: &kept) }
+    if writesChunks { HeadWriter.chunk(content, into: &kept) } else { kept.append(content) }
   }
 
   /// Turns to a second sink: appends what was kept, which is everything up to here, behind the head in `output`, and
@@ -256,9 +217,7 @@ struct BodyPump {
     if writesChunks {
       // Content waits in the input until what was written before has left: that is the backpressure.
       guard output.count < gatherLimit else { return }
-      HeadWriter.chunkStart(approved, into: &output)
-      output.append(input.bytes.extracting(first: approved))
-      HeadWriter.chunkEnd(into: &output)
+      HeadWriter.chunk(input.bytes.extracting(first: approved), into: &output)
     } else {
       guard !output.isEmpty, output.count + approved <= gatherLimit else { return }
       output.append(input.bytes.extracting(first: approved))
@@ -269,99 +228,40 @@ struct BodyPump {
 
   /// Gives a body that is longer than what came with its head a larger buffer.
   private func makeRoom(_ input: inout ByteBuffer) {
-    switch coding {
-    case .fixed(let remaining) where remaining > UInt64(input.capacity):
+    if let remaining = reader.remaining, remaining > UInt64(input.capacity) {
       input.reserve(Int(min(remaining, UInt64(bufferSize))))
-    case .trailers:
-      input.reserve(1024)
-    default:
+    } else {
       // What is left of the last piece is the beginning of a chunk's head.
       input.reserve(filledInput ? max(bufferSize - input.count, 1) : 1)
     }
   }
 }
 
-/// Drops the content of one answer that is not passed on, so that its connection can be used again. It does not wait:
-/// content that has not arrived is not worth a connection.
-struct AnswerDrain {
-  private enum Rest {
-    case fixed(UInt64)
-    case chunked(ChunkedDecoder)
-    case trailers
-    case finished
-    case untilClose
-  }
+extension ContentReader {
+  /// Bytes received at most of content that is dropped.
+  private static var dropLimit: Int { 64 * 1024 }
 
-  private var rest: Rest
-
-  /// Bytes received at most.
-  private static let limit = 64 * 1024
-
-  init(_ framing: BodyFraming) {
-    switch framing {
-    case .none: rest = .finished
-    case .fixed(let count): rest = count == 0 ? .finished : .fixed(count)
-    case .chunked: rest = .chunked(ChunkedDecoder(.removed))
-    case .untilClose: rest = .untilClose
-    }
-  }
-
-  /// Whether the content ended within what has arrived. `input` begins with its first byte, and is left at what follows
-  /// it.
-  mutating func finish(
+  /// Drops content that is not passed on, so that its connection can be used again: whether it ended within what has
+  /// arrived. It does not wait, because content that has not arrived is not worth a connection. `input` begins with
+  /// the first byte of the content, and is left at what follows it.
+  mutating func drop(
     _ input: inout ByteBuffer, from stream: ByteStream, _ trailers: inout TrailerParser, _ limits: HeadLimits
   ) -> Bool {
-    var left = Self.limit
+    var left = Self.dropLimit
     while true {
-      switch drop(&input, &trailers, limits) {
-      case .some(let isClean): return isClean
-      case .none: break
-      }
-      guard left > 0 else { return false }
-      input.reserve(4096)
-      guard case .moved(let count) = input.receive(from: stream) else { return false }
-      left -= count
-    }
-  }
-
-  /// Drops what is there: true where that was all of it, false where it is broken or has no end, nil where more is
-  /// needed.
-  private mutating func drop(_ input: inout ByteBuffer, _ trailers: inout TrailerParser, _ limits: HeadLimits) -> Bool?
-  {
-    while true {
-      switch rest {
-      case .finished: return true
-      case .untilClose: return false
-      case .fixed(let count):
-        let dropped = min(count, UInt64(input.count))
-        input.consume(Int(dropped))
-        guard dropped == count else {
-          rest = .fixed(count - dropped)
-          return nil
-        }
-        rest = .finished
-      case .chunked(var decoder):
-        let step = decoder.next(input.bytes)
-        rest = .chunked(decoder)
-        switch step {
-        case .needsMore(let consumed):
-          input.consume(consumed)
-          return nil
-        case .data(let start, let count): input.consume(start + count)
-        case .end(let consumed):
-          input.consume(consumed)
-          trailers.reset()
-          rest = .trailers
-        case .invalid: return false
-        }
-      case .trailers:
-        switch trailers.parse(input.bytes, limits: limits) {
-        case .needsMore: return nil
-        case .invalid: return false
-        case .complete(let byteCount):
-          input.consume(byteCount)
-          rest = .finished
-        }
+      switch next(input.bytes, &trailers, limits) {
+      case .needsMore(let consumed):
+        input.consume(consumed)
+        guard left > 0 else { return false }
+        input.reserve(4096)
+        guard case .moved(let count) = input.receive(from: stream) else { return false }
+        left -= count
+      case .data(let start, let count): input.consume(start + count)
+      case .lastChunk(let consumed): input.consume(consumed)
+      case .end(let consumed):
+        input.consume(consumed)
+        return true
+      case .invalid: return false
       }
     }
   }
