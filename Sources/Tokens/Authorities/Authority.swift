@@ -1,9 +1,9 @@
-// What an `authority` setting means: the kind of identity provider, its tenant, where its metadata stands. No request
-// is sent; `ProviderMetadata` reads the metadata.
+// The meaning of an `authority` setting: the kind of identity provider, its tenant, the address of its metadata. No
+// request is sent; `ProviderMetadata` reads the metadata.
 
 public import HTTP
 
-/// Why a text is not an authority.
+/// A text that is no authority.
 public enum AuthorityError: Error, Sendable, Hashable {
   /// Not an absolute http or https URL.
   case url(HTTPURLError)
@@ -21,7 +21,7 @@ public enum AuthorityError: Error, Sendable, Hashable {
 
 /// The identity provider that an application belongs to.
 public struct Authority: Sendable, Hashable {
-  /// What kind of provider it is; it decides discovery, issuer validation and scope rules.
+  /// The kind of provider; it decides discovery, issuer validation and scope rules.
   package enum Kind: Sendable, Hashable {
     /// Microsoft Entra at one of its known hosts.
     case entra(tenant: EntraTenant, cloud: EntraCloud)
@@ -35,9 +35,9 @@ public struct Authority: Sendable, Hashable {
     case issuer
   }
 
-  /// The kind, with what the path said.
+  /// The kind, with the values from the path.
   package let kind: Kind
-  /// The canonical URL: the path cut to what the kind reads, without a slash at its end.
+  /// The canonical URL: the path cut to the part that the kind reads, without a slash at its end.
   package let url: HTTPURL
 
   /// Reads an authority. Microsoft hosts are recognised by name; every other URL is an OpenID Connect issuer.
@@ -76,7 +76,7 @@ public struct Authority: Sendable, Hashable {
     return (.issuer, url.withoutTrailingSlash)
   }
 
-  /// Where the provider's OpenID Connect metadata stands (`/v2.0` for Entra, B2C and External ID).
+  /// The address of the provider's OpenID Connect metadata (`/v2.0` for Entra, B2C and External ID).
   package var metadataURL: HTTPURL {
     var result = url
     if result.target == "/" { result.target = "" }
@@ -87,8 +87,8 @@ public struct Authority: Sendable, Hashable {
     return result
   }
 
-  /// Where the same stands at a provider that knows OAuth's metadata alone (RFC 8414 §3: the well-known part comes
-  /// before the issuer's path); nil for Microsoft's kinds.
+  /// Its address at a provider with OAuth's metadata alone (RFC 8414 §3: the well-known part comes before the issuer's
+  /// path); nil for Microsoft's kinds.
   package var oauthMetadataURL: HTTPURL? {
     guard kind == .issuer else { return nil }
     var result = url
@@ -96,7 +96,7 @@ public struct Authority: Sendable, Hashable {
     return result
   }
 
-  /// What an application may ask of this provider for itself.
+  /// The scopes that an application may request from this provider for itself.
   package var scopeRule: ScopeRule {
     switch kind {
     case .entra, .b2c, .ciam: .oneResourceDefault
@@ -105,8 +105,8 @@ public struct Authority: Sendable, Hashable {
   }
 
   /// The names under which cache entries serve this authority, the one for new entries first: the host names of a
-  /// cloud's alias group; of an issuer its URL, since it may share its host with others, and the host, under which msal
-  /// files.
+  /// cloud's alias group; for an issuer its URL, since it may share its host with others, and the host, which msal
+  /// uses.
   package var environments: [String] {
     if kind == .issuer { return [description, url.host] }
     guard case .entra(_, let cloud) = kind else { return [url.host] }
@@ -132,7 +132,6 @@ extension EntraCloud {
 }
 
 extension String {
-  /// Whether a host in lower case is Azure AD B2C's.
   var isB2CHost: Bool {
     [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"].contains { hasSuffix($0) }
   }
@@ -153,12 +152,12 @@ extension HTTPURL {
 }
 
 extension Authority {
-  /// Whether metadata found at this authority may carry `issuer`.
+  /// True if metadata found at this authority may carry `issuer`.
   ///
-  /// OpenID Connect issuers: the same URL, one slash at the end aside (OpenID Connect Discovery 1.0 §4.3). Microsoft
-  /// kinds: the same origin; a known Microsoft host; one label (a region) before a known host or the authority's own; a
-  /// subdomain of B2C's or External ID's domains (msal-python's `has_valid_issuer`) — https on its own port but for the
-  /// same origin.
+  /// OpenID Connect issuers: the same URL, except for one slash at the end (OpenID Connect Discovery 1.0 §4.3).
+  /// Microsoft kinds: the same origin; or https on its own port and a known Microsoft host; one label (a region) before
+  /// a known host or the authority's own; a subdomain of B2C's or External ID's domains (msal-python's
+  /// `has_valid_issuer`).
   package func accepts(issuer text: String) -> Bool {
     let issuer: HTTPURL
     do throws(HTTPURLError) {
@@ -180,8 +179,8 @@ extension Authority {
 }
 
 extension Authority {
-  /// Whether an issuer is the External ID tenant that this authority names: a custom domain's metadata name the host
-  /// of the tenant's id (MSAL for .NET's rule).
+  /// True if an issuer is the External ID tenant that this authority names: a custom domain's metadata name the host of
+  /// the tenant's id (MSAL for .NET's rule).
   private func isExternalTenant(_ issuer: HTTPURL) -> Bool {
     guard let tenant = url.target.split(separator: "/").first.map({ $0.lowercased() }), tenant.isGUID else {
       return false
@@ -190,7 +189,7 @@ extension Authority {
       && ["", "/\(tenant)", "/\(tenant)/v2.0"].contains(issuer.path.lowercased())
   }
 
-  /// The same provider for another tenant; nil for a provider that is not of Entra's tenants.
+  /// The same provider for another tenant; nil for a provider without Entra's tenants.
   package func forTenant(_ name: String) throws(AuthorityError) -> Authority? {
     guard case .entra(_, let cloud) = kind else { return nil }
     guard let tenant = EntraTenant(name) else { throw .tenant(name) }
@@ -202,16 +201,16 @@ extension Authority {
     self.url = url
   }
 
-  /// Whether an account may be one of this authority's policy: B2C marks the ids of people with the policy that they
-  /// signed in by. An id without a mark may be any policy's.
+  /// True if an account may belong to this authority's policy: B2C marks the ids of people with the policy that they
+  /// signed in by. An id without a mark may belong to any policy.
   func hasPolicy(of homeAccountID: String) -> Bool {
     guard case .b2c(_, let policy) = kind else { return true }
     let user = homeAccountID.prefix { $0 != "." }.lowercased()
     return user.hasSuffix("-\(policy)") || !user.contains("-b2c_")
   }
 
-  /// What keeps an application's own tokens of one policy apart from those of another, which have the same tenant
-  /// (`ext_cache_key`); of an issuer what keeps all of its tokens apart.
+  /// The separator between an application's own tokens of policies with the same tenant (`ext_cache_key`); for an
+  /// issuer, the separator of all of its tokens.
   package var applicationIsolation: String? {
     if case .b2c = kind { description } else { isolation }
   }
@@ -225,8 +224,8 @@ extension HTTPURL {
 }
 
 extension Authority {
-  /// The tenant that tokens are filed under, where that can be said without the provider's metadata: not for a domain
-  /// name, which the metadata turns into the tenant's id.
+  /// The tenant of stored tokens, if it is known without the provider's metadata: not for a domain name, for which the
+  /// metadata give the tenant's id.
   package var knownRealm: String? {
     switch kind {
     case .entra(.common, _): "common"
@@ -240,7 +239,7 @@ extension Authority {
 }
 
 extension String {
-  /// Whether this is a GUID in its usual form, in either letter case.
+  /// True if this is a GUID in its usual form, in either letter case.
   package var isGUID: Bool {
     let parts = split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
@@ -249,12 +248,12 @@ extension String {
 }
 
 extension Authority {
-  /// Whether it names no tenant, so that each token says whose it is.
+  /// True if it names no tenant: each token names its own.
   package var isOfManyTenants: Bool {
     if case .entra(let tenant, _) = kind, tenant.isOpen { true } else { false }
   }
 
-  /// The same provider for one tenant, by its id; nil where the authority names one itself or knows none.
+  /// The same provider for one tenant, by its id; nil if the authority names one itself or knows none.
   package func ofTenant(_ tenant: String) -> Authority? {
     guard isOfManyTenants, tenant.isGUID else { return nil }
     do throws(AuthorityError) {

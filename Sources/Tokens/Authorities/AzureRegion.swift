@@ -1,5 +1,5 @@
-// The regional token endpoints of Microsoft Entra, which serve an application's own tokens. Finding out the machine's
-// region is Identity's.
+// The regional token endpoints of Microsoft Entra, which serve an application's own tokens. Identity detects the
+// machine's region.
 
 package import HTTP
 
@@ -17,13 +17,13 @@ package struct AzureRegion: Sendable, Hashable {
   }
 }
 
-/// Which region an application's own tokens are requested in.
+/// The region in which an application's own tokens are requested.
 package enum AzureRegionChoice: Sendable, Hashable {
   case named(AzureRegion)
-  /// That of the machine, where it can be found out.
+  /// The region of the machine, if it can be detected.
   case discovered
 
-  /// What App Service and Functions say of the machine.
+  /// The variable in which App Service and Functions name the machine's region.
   package static let variable = "REGION_NAME"
 
   /// The machine's, which the environment may name: `West US 2` is `westus2` (MSAL for .NET's rule).
@@ -44,7 +44,7 @@ extension HTTPURL {
 }
 
 extension Authority {
-  /// Whether it is at a host with regional endpoints.
+  /// True if its host has regional endpoints.
   package var hasRegions: Bool { EntraCloud(host: url.host) != nil && url.scheme == .https }
 }
 

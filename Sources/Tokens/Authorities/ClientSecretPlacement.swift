@@ -1,12 +1,10 @@
-// Where a client secret is written in a request, and which placements are tried in which order.
-
 import Bytes
 
-/// Where a client secret is written in a token request (RFC 6749 §2.3.1), by its registered name.
+/// The place of a client secret in a token request (RFC 6749 §2.3.1), by its registered name.
 package enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
   /// The `Authorization` field.
   case basic = "client_secret_basic"
-  /// A form member: what every MSAL does.
+  /// A form member, as in every MSAL.
   case body = "client_secret_post"
 
   /// The placements that a provider offers, the preferred one first; never empty.
@@ -28,9 +26,9 @@ package enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
 
   /// The placements to try, in order; never empty.
   /// - Parameters:
-  ///   - configured: the only one to use, where an operator chose one.
+  ///   - configured: the only one to use, if an operator chose one.
   ///   - accepted: the one that the provider accepted last.
-  ///   - offered: what its metadata offer.
+  ///   - offered: those in its metadata.
   package static func order(
     configured: ClientSecretPlacement?, accepted: ClientSecretPlacement?, offered: [ClientSecretPlacement]
   ) -> [ClientSecretPlacement] {

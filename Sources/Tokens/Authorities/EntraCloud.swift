@@ -1,4 +1,4 @@
-// The table of Microsoft identity hosts: which names are one cloud. Nothing is asked of the network.
+// The table of Microsoft identity hosts by cloud. No network is used.
 
 /// A cloud of Microsoft Entra, known by a group of host names that serve the same accounts and tokens
 /// (MSAL's built-in instance metadata).
@@ -13,7 +13,7 @@ package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
   case sovereignSingapore
   case preproduction
 
-  /// The group's host names, the one to talk to first.
+  /// The group's host names, the one for requests first.
   package var hosts: [String] {
     switch self {
     case .global:
@@ -29,7 +29,7 @@ package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The host name under which MSAL for .NET files entries of this cloud.
+  /// The host name under which MSAL for .NET stores entries of this cloud.
   package var preferredCacheHost: String {
     self == .global ? "login.windows.net" : hosts[0]
   }
@@ -50,7 +50,7 @@ package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
 }
 
 extension EntraCloud {
-  /// Whether two hosts in lower case are one, or of one cloud.
+  /// True if two hosts in lower case are equal or of one cloud.
   static func areAliases(_ left: String, _ right: String) -> Bool {
     if left == right { return true }
     guard let cloud = EntraCloud(host: left) else { return false }
@@ -58,7 +58,7 @@ extension EntraCloud {
   }
 }
 
-/// Whose accounts an Entra authority serves.
+/// The accounts that an Entra authority serves.
 package enum EntraTenant: Sendable, Hashable {
   /// Work, school and personal accounts.
   case common
@@ -69,7 +69,7 @@ package enum EntraTenant: Sendable, Hashable {
   /// One tenant: its GUID or a verified domain, in lower case.
   case specific(String)
 
-  /// The tenant that a path segment names; nil where it has a character that no GUID and no domain name has.
+  /// The tenant that a path segment names; nil if it has a character that no GUID and no domain name has.
   package init?(_ segment: String) {
     switch segment.lowercased() {
     case "common": self = .common
@@ -89,8 +89,8 @@ package enum EntraTenant: Sendable, Hashable {
     }
   }
 
-  /// Whether an application can get a token for itself here: only a specific tenant knows it (MSAL's warning made a
-  /// rule).
+  /// True if an application can get a token for itself here: it is known in a specific tenant only (MSAL warns, this
+  /// refuses).
   package var servesApplications: Bool {
     if case .specific = self { true } else { false }
   }
@@ -98,7 +98,6 @@ package enum EntraTenant: Sendable, Hashable {
 
 /// Azure CLI, as its provider knows it.
 package enum AzureCLI {
-  /// Its `client_id`, in lower case.
   package static let clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
   /// The family whose members may redeem one another's refresh tokens; there is no other (`foci`).
   package static let family = "1"

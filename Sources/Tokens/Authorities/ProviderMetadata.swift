@@ -1,9 +1,9 @@
-// What is believed of a provider's OpenID Connect metadata, and when none of it is. Fetching it is Identity's.
+// Reads and checks a provider's OpenID Connect metadata. Identity fetches it.
 
 import Bytes
 package import HTTP
 
-/// Why metadata is not used.
+/// Metadata that is not used.
 public enum ProviderMetadataError: Error, Sendable, Hashable {
   /// Not a JSON object.
   case notJSON
@@ -17,47 +17,46 @@ public enum ProviderMetadataError: Error, Sendable, Hashable {
 
 /// An endpoint for requests in which an application proves itself, by its name in metadata.
 package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
-  /// Where tokens are asked for.
+  /// For tokens.
   case token = "token_endpoint"
-  /// Where device codes are asked for (RFC 8628 §4).
+  /// For device codes (RFC 8628 §4).
   case deviceAuthorization = "device_authorization_endpoint"
-  /// Where tokens are ended (RFC 7009).
+  /// For ending tokens (RFC 7009).
   case revocation = "revocation_endpoint"
-  /// Where what a sign-in asks for is sent ahead of the browser (RFC 9126).
+  /// For the parameters of a sign-in, ahead of the browser (RFC 9126).
   case pushedAuthorization = "pushed_authorization_request_endpoint"
 }
 
 /// The part of a provider's metadata that sign-ins and token requests need (OpenID Connect Discovery 1.0 §3).
 package struct ProviderMetadata: Sendable, Hashable {
-  /// Who issues, as the provider spells it.
+  /// The issuer, as the provider spells it.
   package let issuer: String
-  /// Where tokens are asked for.
   package let tokenEndpoint: HTTPURL
-  /// Where a client secret may be written, the preferred placement first; at least one.
+  /// The places that a client secret may have, the preferred one first; at least one.
   package let secretPlacements: [ClientSecretPlacement]
-  /// Where a person's browser is sent to; nil for a provider without sign-ins.
+  /// The address that a person's browser is sent to; nil for a provider without sign-ins.
   package let authorizationEndpoint: HTTPURL?
-  /// Where a person's browser is sent to after signing out here (OpenID Connect RP-Initiated Logout 1.0 §2.1).
+  /// The address for a person's browser after signing out here (OpenID Connect RP-Initiated Logout 1.0 §2.1).
   package let endSessionEndpoint: HTTPURL?
-  /// Where the keys stand that ID tokens are signed with.
+  /// The address of the keys that sign ID tokens.
   package let keysURL: HTTPURL?
-  /// How codes come back, by the provider's own account; nothing said is `query` alone for us.
+  /// The ways in which codes come back; if the provider names none, we assume `query` alone.
   package let responseModes: Set<String>
-  /// Whether answers of the authorization endpoint always name the issuer (RFC 9207 §3).
+  /// True if answers of the authorization endpoint always name the issuer (RFC 9207 §3).
   package let namesIssuerInReplies: Bool
-  /// Whether browsers may come only with what was pushed (RFC 9126 §5).
+  /// True if browsers may bring pushed requests only (RFC 9126 §5).
   package let requiresPushedAuthorization: Bool
-  /// Whether a code is of use only to who began the sign-in (PKCE with S256, RFC 7636).
+  /// True if only the beginner of a sign-in can redeem its code (PKCE with S256, RFC 7636).
   package let supportsPKCE: Bool
-  /// The prompts that the provider knows (`prompt_values_supported`); nil where it does not say.
+  /// The prompts that the provider knows (`prompt_values_supported`); nil if it does not say.
   package let prompts: Set<String>?
-  /// How a sign-in asks for a refresh token.
+  /// The way in which a sign-in requests a refresh token.
   package var offlineAccess: OfflineAccess
   private let endpoints: [ProviderEndpoint: HTTPURL]
-  /// The same for applications that show a certificate (RFC 8705 §5).
+  /// The endpoints for applications that show a certificate (RFC 8705 §5).
   private let mutualTLSAliases: [ProviderEndpoint: HTTPURL]
 
-  /// Reads and judges a metadata document found at `authority`.
+  /// Reads and checks a metadata document found at `authority`.
   package init(json: [UInt8], authority: Authority) throws(ProviderMetadataError) {
     guard let members = JSONValue(json: json)?.members else { throw .notJSON }
     guard let issuer = members["issuer"]?.text else { throw .missing(member: "issuer") }
@@ -79,8 +78,8 @@ package struct ProviderMetadata: Sendable, Hashable {
     secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
   }
 
-  /// Where a request goes; nil where the provider has no such endpoint. An application that shows a certificate has to
-  /// use the alias where there is one (RFC 8705 §5): only that asks for the certificate.
+  /// The address for a request; nil if the provider has no such endpoint. An application that shows a certificate must
+  /// use the alias if there is one (RFC 8705 §5): only the alias asks for the certificate.
   package func url(of endpoint: ProviderEndpoint, showingCertificate: Bool = false) -> HTTPURL? {
     (showingCertificate ? mutualTLSAliases[endpoint] : nil) ?? endpoints[endpoint]
   }
@@ -94,7 +93,7 @@ package struct ProviderMetadata: Sendable, Hashable {
     return Dictionary(uniqueKeysWithValues: found)
   }
 
-  /// An endpoint that only sign-ins need: one that cannot be trusted is ignored, because token requests work without
+  /// An endpoint that only sign-ins need. If it cannot be trusted it is ignored, because token requests work without
   /// it.
   private static func optionalEndpoint(
     _ member: String, of members: [String: JSONValue], authority: Authority
@@ -124,30 +123,30 @@ package struct ProviderMetadata: Sendable, Hashable {
   /// Google's issuer. Its ID tokens may name it without the scheme.
   static let google = "https://accounts.google.com"
 
-  /// The tenant as the unified cache files it: the first segment of the token endpoint's path (msal-python's rule).
+  /// The tenant as the unified cache stores it: the first segment of the token endpoint's path (msal-python's rule).
   package var realm: String {
     tokenEndpoint.target.prefix { $0 != "?" }.split(separator: "/").first.map(String.init) ?? ""
   }
 }
 
-/// How a sign-in asks for a refresh token.
+/// The way in which a sign-in requests a refresh token.
 package enum OfflineAccess: Sendable, Hashable {
   /// By the scope `offline_access` (OpenID Connect Core 1.0 §11).
   case scope
-  /// By `access_type=offline`, and a consent each time: Google refuses the scope, and gives a refresh token with the
-  /// consent alone.
+  /// By `access_type=offline`, and a consent each time: Google rejects the scope, and gives a refresh token only with
+  /// the consent.
   case parameter
-  /// Not at all: the application is not to outlive its access tokens.
+  /// Not at all: the application must not outlive its access tokens.
   case declined
 
-  /// What the provider of this name expects.
+  /// The way of the provider of this name.
   init(issuer: String) {
     self = issuer == ProviderMetadata.google ? .parameter : .scope
   }
 }
 
 extension ScopeSet {
-  /// These scopes and those that a sign-in asks for beside them.
+  /// These scopes and those that a sign-in adds to them.
   package func decorated(_ offlineAccess: OfflineAccess) -> ScopeSet {
     switch offlineAccess {
     case .scope: decorated
@@ -157,7 +156,7 @@ extension ScopeSet {
 }
 
 extension [String: JSONValue] {
-  /// The texts of an array; none where there is no array.
+  /// The texts of an array; none if there is no array.
   fileprivate func texts(_ member: String) -> [String] {
     guard case .array(let values) = self[member] else { return [] }
     return values.compactMap(\.text)

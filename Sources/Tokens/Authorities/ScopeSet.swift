@@ -1,9 +1,9 @@
-// Sets of scopes: their grammar, their one canonical order, and which set covers another. Which scopes an authority
-// lets an application ask for is `ScopeRule`'s.
+// Sets of scopes: their grammar, their canonical order, and coverage. `ScopeRule` decides which scopes an application
+// may request.
 
-/// Why a text is not a scope set.
+/// A text that is no scope set.
 public enum ScopeSetError: Error, Sendable, Hashable {
-  /// Not a `scope-token` of RFC 6749 §3.3: empty, or holding a space, quote, backslash, control or non-ASCII character.
+  /// Not a `scope-token` of RFC 6749 §3.3: empty, or with a space, quote, backslash, control or non-ASCII character.
   case word(String)
 }
 
@@ -40,21 +40,19 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     !word.isEmpty && word.utf8.allSatisfy { $0 == 0x21 || (0x23...0x5B).contains($0) || (0x5D...0x7E).contains($0) }
   }
 
-  /// Whether there are none.
+  /// True if there are none.
   public var isEmpty: Bool { words.isEmpty }
 
-  /// Whether every scope of this set is in `other`, letter case aside: a token for `other` then serves this set.
+  /// True if every scope of this set is in `other`, letter case aside: a token for `other` then serves this set.
   package func isCovered(by other: ScopeSet) -> Bool {
     let available = Set(other.words.map { $0.lowercased() })
     return words.allSatisfy { available.contains($0.lowercased()) }
   }
 
-  /// Both sets' scopes.
   package func union(_ other: ScopeSet) -> ScopeSet {
     ScopeSet(validated: Set(words).union(other.words))
   }
 
-  /// The scopes that meet a condition.
   func filtered(_ isIncluded: (String) -> Bool) -> ScopeSet {
     ScopeSet(validated: Set(words.filter(isIncluded)))
   }
@@ -68,7 +66,7 @@ extension ScopeSet {
   /// may not name them (MSAL's rule): as a route's scopes they would bring a token for another API, or none.
   package static let reserved = ["offline_access", "openid", "profile"]
 
-  /// These scopes and the reserved ones: what is sent for a person.
+  /// These scopes and the reserved ones, as sent for a person.
   package var decorated: ScopeSet {
     do throws(ScopeSetError) {
       return union(try ScopeSet(Self.reserved))
@@ -88,26 +86,26 @@ extension ScopeSet {
   }
 }
 
-/// Why a scope set cannot be asked for with client credentials.
+/// A scope set that client credentials cannot request.
 public enum ScopeRuleError: Error, Sendable, Hashable {
-  /// Entra wants exactly one scope and got none, or several: one access token serves one resource.
+  /// Entra takes exactly one scope: one access token serves one resource.
   case notOneScope(count: Int)
-  /// Entra wants `<resource>/.default` (AADSTS1002012).
+  /// Entra takes `<resource>/.default` (AADSTS1002012).
   case notDefault(String)
   /// The authority is `common`, `organizations` or `consumers`: no tenant there knows the application.
   case tenantNotSpecific
 }
 
-/// What a provider lets an application ask for on its own behalf.
+/// The scopes that a provider lets an application request on its own behalf.
 package enum ScopeRule: Sendable, Hashable {
   /// One scope, `<resource>/.default`. The resource may itself end in a slash.
   case oneResourceDefault
-  /// Whatever RFC 6749 lets be asked, nothing included.
+  /// Anything that RFC 6749 allows, even nothing.
   case any
 }
 
 extension Authority {
-  /// Refuses what the provider would refuse: call it when the configuration is read.
+  /// Refuses scopes that the provider would refuse: call it when the configuration is read.
   package func checkForApplication(_ scopes: ScopeSet) throws(ScopeRuleError) {
     if case .entra(let tenant, _) = kind, !tenant.servesApplications { throw .tenantNotSpecific }
     guard scopeRule == .oneResourceDefault else { return }
@@ -117,21 +115,21 @@ extension Authority {
   }
 }
 
-/// Why a scope set cannot be asked for in a person's name.
+/// A scope set that cannot be requested for a person.
 public enum AccountScopeError: Error, Sendable, Hashable {
-  /// One of `ScopeSet.reserved`: it describes the sign-in, is asked for with every one, and is no API's.
+  /// One of `ScopeSet.reserved`: it describes the sign-in, every request has it, and it belongs to no API.
   case reserved(String)
   /// `<resource>/.default` beside others: Entra takes it alone (AADSTS70011).
   case defaultNotAlone(String)
   /// Scopes of several APIs: one access token is for one.
   case severalResources(String, String)
-  /// None at all, where the provider then gives a token for nothing in particular.
+  /// None, at a provider that then gives a token for no API in particular.
   case none
 }
 
 extension Authority {
-  /// Refuses what the provider would refuse, or answer with a token for something else: call it when the configuration
-  /// is read.
+  /// Refuses scopes that the provider would refuse, or answer with a token for something else: call it when the
+  /// configuration is read.
   package func checkForAccount(_ scopes: ScopeSet) throws(AccountScopeError) {
     if let reserved = scopes.firstReserved { throw .reserved(reserved) }
     guard scopeRule == .oneResourceDefault else { return }
@@ -143,8 +141,8 @@ extension Authority {
     if let other = resources.first(where: { $0 != resources[0] }) { throw .severalResources(resources[0], other) }
   }
 
-  /// What tells the API of a scope from others for sure; nil where nothing does. An API's own scope may contain a
-  /// slash, so of a URL it is `https://host` or `api://name`.
+  /// The part of a scope that names its API for sure; nil if there is none. An API's own scope may contain a slash, so
+  /// of a URL it is `https://host` or `api://name`.
   private func resource(of scope: String) -> String? {
     let parts = scope.lowercased().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     if parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty {
@@ -154,8 +152,8 @@ extension Authority {
     }
     let first = String(parts[0])
     if first.isGUID { return Self.graphNames.contains(first) ? Self.graph : first }
-    // Without a slash: Microsoft Graph's, where the provider has such a default. `email` describes the person, as the
-    // reserved ones do.
+    // Without a slash: Microsoft Graph's, if the provider has such a default. `email` describes the person, like the
+    // reserved scopes.
     guard parts.count == 1, hasGraph, first != "email" else { return nil }
     return Self.graph
   }

@@ -1,14 +1,12 @@
-// How a reply is filed: which entries it makes, what they keep of older ones, which older ones they replace.
+// Stores a reply: the entries that it makes, the members kept from older entries, and the older entries it replaces.
 
 package import Bytes
 
 extension CacheDocument {
-  /// Files a reply. New members go over those of an entry that stands under the same key; what only that one has,
-  /// stays.
+  /// Stores a reply. New members replace those of an entry with the same key; its other members stay.
   ///
-  /// - Returns: false where nothing is filed. That is so where the tokens are a person's and the reply does not say
-  ///   whose: other libraries would serve them to the application itself. And where they were renewed for a person who
-  ///   signed out meanwhile.
+  /// - Returns: false if nothing is stored: if a person's reply does not name the person, other libraries would serve
+  ///   its tokens to the application itself; and tokens renewed for a person who signed out meanwhile are not stored.
   @discardableResult
   package mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
     if !issued.isApplicationOnly {
@@ -50,7 +48,7 @@ extension CacheDocument {
       home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm,
       target: issued.target, isolation: issued.isolation)
     removeIntersecting(issued, except: key)
-    // A hint of an older token's says nothing of this one.
+    // A hint from an older token does not apply to this one.
     if var old = entry(.accessToken, key) {
       old.members["refresh_on"] = nil
       set(.accessToken, key, old)
@@ -58,8 +56,8 @@ extension CacheDocument {
     put(.accessToken, key, CacheEntry(secret: reply.accessToken, members: members))
   }
 
-  /// MSAL for .NET fails on two access tokens of one owner that both hold the scopes it wants, so the older one goes.
-  /// Scopes that only describe the person are no reason: every resource's token may carry them.
+  /// Removes the older of two access tokens of one owner that both have the requested scopes: MSAL for .NET fails on
+  /// them. Scopes that only describe the person do not count: every resource's token may carry them.
   private mutating func removeIntersecting(_ issued: IssuedTokens, except key: String) {
     let described: Set<String> = ["openid", "profile", "offline_access", "email"]
     let new = Set(issued.target.lowercased().split(separator: " ").map(String.init)).subtracting(described)
@@ -105,7 +103,7 @@ extension CacheDocument {
     return members
   }
 
-  /// Grants by which a person signs in here. Assertions are about a person who did so elsewhere.
+  /// Grants by which a person signs in here. Assertions are about a person who signed in elsewhere.
   private static let accountSources: Set<String> = [
     "authorization_code", "password", "urn:ietf:params:oauth:grant-type:device_code",
   ]
@@ -134,7 +132,7 @@ extension CacheDocument {
   private mutating func put(_ section: CacheSection, _ key: String, _ new: CacheEntry) {
     var merged = entry(section, key) ?? new
     merged.merge(new)
-    // What a sign-in brought is not a copy any more.
+    // The tokens of a sign-in are no longer a copy.
     if merged["copied_from"] != nil { merged.members["copied_from"] = new.members["copied_from"] }
     set(section, key, merged)
   }
@@ -148,21 +146,21 @@ extension CacheDocument {
 }
 
 extension JSONValue {
-  /// An instant as the cache has it: decimal seconds in a string, never a number and never null, which MSAL for Go
+  /// An instant in the cache's form: decimal seconds in a string, never a number and never null, which MSAL for Go
   /// refuses.
   static func time(_ time: UnixTime) -> JSONValue { .string("\(time.seconds)") }
 }
 
 extension CacheDocument {
-  /// Replaces a redeemed refresh token under the key where it was found, and under every other key that holds the same
+  /// Replaces a redeemed refresh token under the key where it was found, and under every other key that has the same
   /// one.
   ///
-  /// An entry that holds another token by now was rotated by another process. It is left alone unless it says that it
-  /// was written before this token arrived. An entry that is gone was signed out, and stays gone.
+  /// An entry that now has another token was rotated by another process. It stays as it is unless its date is before
+  /// this token's arrival. An entry that is gone was signed out, and stays gone.
   /// - Parameters:
-  ///   - obtainedAt: when the reply arrived, which may be long before it is filed.
-  ///   - issuer: where several issuers may share a host, which one it was. An entry that does not say whose it is, or
-  ///     says that it is another's, may have been written by a sign-in elsewhere.
+  /// - obtainedAt: the arrival of the reply, which may be long before it is stored.
+  /// - issuer: its issuer, if several may share a host. An entry that names no issuer, or another one, may be from a
+  ///   sign-in elsewhere.
   package mutating func rotate(
     _ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime, of issuer: String? = nil
   ) {
@@ -179,8 +177,8 @@ extension CacheDocument {
     }
   }
 
-  /// Drops a refresh token that the provider condemned (`bad_token`), wherever a copy of it stands. What has taken its
-  /// place meanwhile stays.
+  /// Drops every copy of a refresh token that the provider condemned (`bad_token`). Tokens that have replaced it
+  /// meanwhile stay.
   package mutating func drop(_ condemned: HeldRefreshToken) {
     for (key, entry) in self[.refreshToken] where entry.holds(condemned.secret) { remove(.refreshToken, key) }
   }

@@ -1,6 +1,6 @@
-// What an issuer's entries are where it may share its host with others: those marked with its name (`ext_cache_key`),
-// and of the unmarked ones, which msal writes, those that are provably its own. Also the copies by which its entries
-// outlive those.
+// The entries of an issuer that may share its host with others: those marked with its name (`ext_cache_key`), and of
+// the unmarked ones, which msal writes, those that are provably its own. Also the copies by which its entries outlive
+// those.
 
 internal import Bytes
 internal import HTTP
@@ -12,7 +12,7 @@ extension CacheDocument {
     let plain = plainTokens(held, query).tokens(of: issuer)
     let marked = held.filter { token in
       guard token.isolation == issuer, let source = token.copiedFrom else { return token.isolation == issuer }
-      // What was copied is gone: its library signed the person out. What is still there is newer than the copy, or the
+      // If the original is gone, its library signed the person out. If it is there, it is newer than the copy, or the
       // same.
       guard let original = entry(.refreshToken, source) else { return false }
       return original.fields[.isolation] != issuer && !plain.contains { $0.key == source }
@@ -20,7 +20,7 @@ extension CacheDocument {
     return marked + plain
   }
 
-  /// Whether a person is signed in to an application at the issuer of a query.
+  /// True if a person is signed in to an application at the issuer of a query.
   func isSignedIn(_ query: CacheQuery, issuer: String) -> Bool {
     let sections = [CacheSection.refreshToken, .idToken, .accessToken]
     let marked = sections.flatMap { section in
@@ -28,13 +28,13 @@ extension CacheDocument {
         .compactMap { entry(section, $0)?.fields }.filter { $0[.isolation] == issuer }
     }
     let own = issuer.lowercased()
-    // Earlier versions filed the account, and what they marked, under the host.
+    // Earlier versions stored the account, and their marked entries, under the host.
     if marked.contains(where: { $0.lowercased(.environment) != own }) { return true }
     if !marked.isEmpty, !ownAccounts(query.homeAccountID, issuer: issuer).isEmpty { return true }
     return plainProofs(query).contains { $0.issuer == issuer }
   }
 
-  /// The accounts that an issuer's sign-ins left, not counting those that went with what they were copied from.
+  /// The accounts from an issuer's sign-ins, without copies whose originals are gone.
   func ownAccounts(_ home: String?, issuer: String) -> [CacheFields] {
     keys(.account, clientID: "", homeAccountID: home).sorted().compactMap { entry(.account, $0)?.fields }
       .filter { $0[.isolation] == issuer && isStanding($0) }
@@ -44,15 +44,15 @@ extension CacheDocument {
     fields[.copiedFrom].map { entry(.refreshToken, $0) != nil } ?? true
   }
 
-  /// What the newest ID token of an issuer says of a person: one of its own, or an unmarked one that names it.
+  /// The identity in the newest ID token of an issuer: one of its own, or an unmarked one that names it.
   func identity(_ query: CacheQuery, issuer: String) -> AccountIdentity? {
     identities(query).filter { $0.isolation == issuer || ($0.isolation == nil && $0.issuer == issuer) }
       .max { $0.issuedAt < $1.issuedAt }?.identity
   }
 
-  /// Marks a refresh token that another library, or an earlier version, filed under the host, and files a copy under
-  /// the issuer: the next sign-in at another issuer takes the place of the first. Call it once the issuer has taken the
-  /// token, and `rotate`.
+  /// Marks a refresh token that another library, or an earlier version, stored under the host, and stores a copy under
+  /// the issuer: the next sign-in at another issuer replaces the first. Call it once the issuer has accepted the token,
+  /// and `rotate`.
   package mutating func adopt(_ redeemed: HeldRefreshToken, of issued: IssuedTokens) {
     guard let issuer = issued.isolation, let home = issued.home,
       redeemed.environment != issued.environment.lowercased(), var source = entry(.refreshToken, redeemed.key)
@@ -83,7 +83,7 @@ extension CacheDocument {
       CacheKey.account(home: home, environment: issued.environment, realm: issued.realm))
   }
 
-  /// Puts a copy where no entry of the issuer's own stands.
+  /// Stores a copy unless the issuer has an entry of its own there.
   private mutating func copy(_ copy: CacheEntry, to section: CacheSection, _ key: String) {
     if let old = entry(section, key), old["copied_from"] == nil { return }
     set(section, key, copy)
@@ -91,7 +91,7 @@ extension CacheDocument {
 
   // MARK: Unmarked entries
 
-  /// Whose the unmarked ones of some refresh tokens are.
+  /// The issuers of unmarked refresh tokens.
   private func plainTokens(_ held: [HeldRefreshToken], _ query: CacheQuery) -> PlainTokenRule {
     PlainTokenRule(proofs: plainProofs(query), tokens: held.filter { $0.isolation == nil })
   }
@@ -106,12 +106,12 @@ extension CacheDocument {
   private struct HeldIdentity {
     var identity: AccountIdentity
     var isolation: String?
-    /// As `Authority.isolation` spells it.
+    /// In the spelling of `Authority.isolation`.
     var issuer: String?
     var issuedAt: UnixTime { identity.issuedAt ?? UnixTime(0) }
   }
 
-  /// What the ID tokens of a person and an application say.
+  /// The identities in the ID tokens of a person and an application.
   private func identities(_ query: CacheQuery) -> [HeldIdentity] {
     keys(.idToken, clientID: query.clientID, homeAccountID: query.homeAccountID).sorted().compactMap { key in
       guard let held = entry(.idToken, key) else { return nil }
@@ -123,7 +123,7 @@ extension CacheDocument {
     }
   }
 
-  /// The host of an issuer; nil where the text is no URL.
+  /// The host of an issuer; nil if the text is no URL.
   static func issuerHost(_ text: String) -> String? {
     do throws(HTTPURLError) {
       return try HTTPURL(text).host
@@ -132,7 +132,7 @@ extension CacheDocument {
     }
   }
 
-  /// An issuer as `Authority.isolation` spells it; nil where the text is no URL.
+  /// An issuer in the spelling of `Authority.isolation`; nil if the text is no URL.
   static func issuerName(_ text: String) -> String? {
     do throws(HTTPURLError) {
       let url = try HTTPURL(text)

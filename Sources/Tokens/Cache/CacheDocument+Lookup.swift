@@ -1,22 +1,20 @@
-// How tokens are found: by members, through every alias of a cloud, the narrowest access token and the newest refresh
-// token first.
+// Finds tokens by members, through every alias of a cloud, the narrowest access token and the newest refresh token
+// first.
 
 package import Bytes
 
-/// Whose token is wanted, and where it may stand.
+/// The owner of a wanted token, and the places to look.
 package struct CacheQuery: Sendable, Hashable {
   /// Hosts that serve the same accounts (`Authority.environments`).
   package var environments: [String]
-  /// The tenant; nil is any, which is enough where `isolation` names the issuer and finds nothing where it does not.
+  /// The tenant; nil is any tenant: enough if `isolation` names the issuer, and otherwise finds nothing.
   package var realm: String?
-  /// The application.
   package var clientID: String
   /// The account; nil for the application's own tokens.
   package var homeAccountID: String?
-  /// Set where plain tokens are not to be trusted: two issuers may share a host (`IssuedTokens.isolation`).
+  /// Set if plain tokens are not to be trusted: two issuers may share a host (`IssuedTokens.isolation`).
   package var isolation: String?
 
-  /// A query of these parts.
   package init(
     environments: [String], realm: String?, clientID: String, homeAccountID: String?, isolation: String? = nil
   ) {
@@ -30,7 +28,7 @@ package struct CacheQuery: Sendable, Hashable {
 
 extension CacheDocument {
   /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the
-  /// one that lives longest. Expired tokens, and those filed in the future, are not found; nothing is removed.
+  /// one that lives longest. Expired tokens, and those from the future, are not found; nothing is removed.
   package func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {
     guard query.realm != nil || query.isolation != nil else { return nil }
     let wanted = Set(scopes.words.map { $0.lowercased() })
@@ -43,7 +41,7 @@ extension CacheDocument {
       else { continue }
       let held = Set(token.scopes.map { $0.lowercased() })
       guard wanted.isSubset(of: held) else { continue }
-      // What describes the sign-in makes no token wider: some libraries write it into the target, others do not.
+      // Scopes that describe the sign-in make no token wider: some libraries write them into the target, others do not.
       let size = held.subtracting(ScopeSet.reserved).count
       if let best, (best.size, now - best.token.expiresOn) <= (size, now - token.expiresOn) { continue }
       best = (token, size)
@@ -52,8 +50,8 @@ extension CacheDocument {
   }
 
   /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
-  /// newest first, then, where `family` is given, those of its family. Those that are, or may be, another issuer's are
-  /// left out, even where host, application and the person's id are the same.
+  /// newest first, then, with `family`, those of its family. Those that belong or may belong to another issuer are left
+  /// out, even if host, application and the person's id are the same.
   package func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
     if let issuer = query.isolation {

@@ -1,9 +1,9 @@
-// Signing out: what goes with an account, and what stays because it belongs to another.
+// Signing out: the entries that go with an account, and those that stay because they belong to another.
 
 internal import Bytes
 
 extension CacheDocument {
-  /// Signs a person out of an application at an authority. Where several issuers share a host, only out of this one.
+  /// Signs a person out of an application at an authority. If several issuers share a host, only out of this one.
   package mutating func removeAccount(home: String, at authority: Authority, clientID: String) {
     guard let issuer = authority.isolation else {
       return removeAccount(home: home, environments: authority.environments, clientID: clientID)
@@ -13,9 +13,9 @@ extension CacheDocument {
     removeIssued(query, issuer: issuer)
   }
 
-  /// Removes an account from hosts: its access tokens, ID tokens and accounts, whichever application they are filed
-  /// for, and the refresh tokens of this application and its family. Other applications keep theirs, and what is known
-  /// of applications stays (MSAL's sign-out).
+  /// Removes an account from hosts: its access tokens, ID tokens and accounts of every application, and the refresh
+  /// tokens of this application and its family. Other applications keep theirs, and the metadata of applications stay
+  /// (MSAL's sign-out).
   package mutating func removeAccount(home: String, environments: [String], clientID: String) {
     let hosts = Set(environments.map { $0.lowercased() })
     let families = families(of: clientID, hosts: hosts)
@@ -28,7 +28,7 @@ extension CacheDocument {
     }
   }
 
-  /// Removes an issuer's entries, and the unmarked ones beside them where nothing shows a sign-in at another issuer of
+  /// Removes an issuer's entries, and the unmarked ones beside them if nothing shows a sign-in at another issuer of
   /// the host.
   private mutating func removeIssued(_ query: CacheQuery, issuer: String) {
     guard let home = query.homeAccountID else { return }
@@ -77,7 +77,7 @@ extension CacheDocument {
 }
 
 extension CacheEntry {
-  /// Whether it is a person's, and stands under one of these names.
+  /// True if it is a person's, under one of these names.
   fileprivate func isOf(_ home: String, _ hosts: Set<String>) -> Bool {
     let fields = fields
     return fields.is(.homeAccountID, home) && hosts.contains(fields.lowercased(.environment) ?? "")

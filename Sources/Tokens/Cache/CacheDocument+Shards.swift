@@ -1,12 +1,11 @@
-// How a cache is divided where no single text holds it: which entries stand together, and which of them changed.
+// Divides a cache into shards, for stores that do not keep it as one text, and records which entries changed.
 
-/// Where an entry stands.
+/// The section and key of an entry.
 package struct CachePlace: Sendable, Hashable {
   package let section: CacheSection
   /// Its key, as its writer made it.
   package let key: String
 
-  /// A place.
   package init(_ section: CacheSection, _ key: String) {
     self.section = section
     self.key = key
@@ -14,7 +13,7 @@ package struct CachePlace: Sendable, Hashable {
 }
 
 extension CacheDocument {
-  /// Where every entry stands.
+  /// The places of all entries.
   package var places: [CachePlace] {
     CacheSection.allCases.flatMap { section in self[section].keys.map { CachePlace(section, $0) } }
   }
@@ -23,23 +22,23 @@ extension CacheDocument {
     entry(place.section, place.key)
   }
 
-  /// Puts an entry at a place, or with nil takes out what stands there.
+  /// Puts an entry at a place; nil removes the entry there.
   package mutating func replace(_ place: CachePlace, with entry: CacheEntry?) {
     if let entry { set(place.section, place.key, entry) } else { remove(place.section, place.key) }
   }
 
-  /// Notes from now on where entries are put in or taken out.
+  /// Records from now on the places of added and removed entries.
   package mutating func noteChanges() {
     changed = []
   }
 
-  /// The places noted, none of them twice, and an end to noting.
+  /// The recorded places, none of them twice. Ends recording.
   package mutating func takeNotedChanges() -> Set<CachePlace> {
     defer { changed = nil }
     return changed ?? []
   }
 
-  /// The name of the shard that an entry belongs to: one for each person and host, one for each application's own.
+  /// The name of an entry's shard: one for each person and host, one for each application's own tokens.
   package static func shard(of entry: CacheEntry) -> String {
     if let home = entry["home_account_id"], !home.isEmpty {
       return "account:\(entry["environment"]?.lowercased() ?? ""):\(home)"
@@ -47,7 +46,7 @@ extension CacheDocument {
     return "application:\(entry["client_id"] ?? "")"
   }
 
-  /// A cache of some of the entries; what is not an entry stays behind.
+  /// A cache of some of the entries; members that are no entries stay behind.
   package func extract(_ places: some Sequence<CachePlace>) -> CacheDocument {
     var part = CacheDocument()
     for place in places { if let entry = self[place] { part.set(place.section, place.key, entry) } }

@@ -1,11 +1,11 @@
-// The unified cache as one document: sections, entries, everything unknown. Reads and writes its text; files and locks
-// are Identity's, what an operation does to it stands in the files named after the operation.
+// The unified cache as one document: sections, entries, everything unknown. Reads and writes its text; Identity has
+// files and locks, and each operation has a file of its own.
 
 public import Bytes
 
-/// Why a text is not a cache. Nothing of it may be overwritten then.
+/// A text that is no cache. It must not be overwritten.
 public enum CacheDocumentError: Error, Sendable, Hashable {
-  /// Not JSON, and where.
+  /// Not JSON, with the place of the mistake.
   case text(JSONTextError)
   /// JSON, but no object.
   case notAnObject
@@ -13,25 +13,25 @@ public enum CacheDocumentError: Error, Sendable, Hashable {
 
 /// The cache that every MSAL reads and writes.
 ///
-/// Entries are found by their members, not by their keys: libraries disagree about keys. What is not understood —
-/// members, entries, sections — is written back as it was read.
+/// Entries are found by their members, not by their keys: libraries disagree about keys. Unknown members, entries and
+/// sections are written back as they were read.
 package struct CacheDocument: Sendable {
   // A table for each section, in the order of `allCases`.
   private var tables = [CacheTable](repeating: CacheTable(), count: CacheSection.allCases.count)
   /// Members of the document that are no known section, or a known one that is no object.
   private var foreignSections: [String: JSONValue] = [:]
-  /// Bytes of the text it was read from, near to which the next one will be.
+  /// Bytes of the text it was read from: the size to expect of the next one.
   private var readCount = 0
-  /// The places of entries that changed since recording began; nil where changes are not recorded.
+  /// The places of entries that changed since recording began; nil if changes are not recorded.
   var changed: Set<CachePlace>?
 
   /// An empty cache.
   package init() {}
 
-  /// Reads a cache's text. No text at all is an empty cache.
+  /// Reads a cache's text. An empty text is an empty cache.
   ///
-  /// All of it is read now: what is wrong anywhere is told, with its place. What is right stays where it is until it is
-  /// wanted.
+  /// All of it is checked now, and every mistake is reported with its place. Correct entries stay text until they are
+  /// needed.
   package init(text: [UInt8]) throws(CacheDocumentError) {
     if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
     let isObject: Bool
@@ -62,7 +62,7 @@ package struct CacheDocument: Sendable {
   }
 
   /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Unchanged
-  /// entries stand in it as they were read.
+  /// entries are written as they were read.
   package func text() -> [UInt8] {
     var writer = JSONWriter(.indentedASCII)
     writer.reserve(readCount + 65_536)
@@ -81,7 +81,7 @@ package struct CacheDocument: Sendable {
     return writer.bytes
   }
 
-  /// Whether it holds no entry.
+  /// True if it holds no entry.
   package var isEmpty: Bool { tables.allSatisfy(\.isEmpty) }
 
   /// The entries of a section, by key.
@@ -99,12 +99,11 @@ package struct CacheDocument: Sendable {
     tables[section.index].keys(clientID: clientID, homeAccountID: homeAccountID)
   }
 
-  /// All accounts.
   package var homeAccountIDs: Set<String> {
     Set(self[.account].values.compactMap { $0.fields[.homeAccountID] }.filter { !$0.isEmpty })
   }
 
-  /// Those of them whom a user name, a local id or a home id may mean.
+  /// The accounts that a user name, a local id or a home id may mean.
   func homeAccountIDs(called name: String) -> Set<String> {
     let table = tables[CacheSection.account.index]
     var homes = Set(table.keys(called: name).compactMap { table.entries[$0]?.fields[.homeAccountID] })
@@ -112,15 +111,14 @@ package struct CacheDocument: Sendable {
     return homes
   }
 
-  /// Puts an entry under a key, instead of what stands there.
+  /// Puts an entry under a key, replacing the old one.
   mutating func set(_ section: CacheSection, _ key: String, _ entry: CacheEntry) {
-    // A known section that was no object has nothing to lose once there is something to put into it.
+    // A known section that was no object has nothing to lose once an entry is added.
     foreignSections[section.rawValue] = nil
     changed?.insert(CachePlace(section, key))
     tables[section.index].set(key, entry, isAccount: section == .account)
   }
 
-  /// Takes an entry out.
   mutating func remove(_ section: CacheSection, _ key: String) {
     changed?.insert(CachePlace(section, key))
     tables[section.index].remove(key)

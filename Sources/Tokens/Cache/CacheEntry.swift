@@ -1,12 +1,11 @@
-// One entry of the unified cache: its members as they stand in the file, the secret apart from them. Which members mean
-// what is the typed views' (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
+// One entry of the unified cache: its members as written in the file, apart from the secret. The typed views interpret
+// them (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
 
 package import Bytes
 
 /// An entry as some library wrote it. Unknown members stay in it.
 ///
-/// As long as nothing changes it, an entry is a part of the text that it was read from, and is written back byte for
-/// byte.
+/// An unchanged entry is a part of the text that it was read from, and is written back byte for byte.
 package struct CacheEntry: Sendable {
   private enum Form {
     case plain(PlainEntry)
@@ -15,17 +14,16 @@ package struct CacheEntry: Sendable {
 
   private var form: Form
 
-  /// An entry of these members.
   init(secret: Secret? = nil, members: [String: JSONValue]) {
     form = .made(secret: secret, members: members)
   }
 
-  /// An entry that stands in a text.
+  /// An entry that is part of a text.
   init(_ plain: PlainEntry) {
     form = .plain(plain)
   }
 
-  /// Reads the object that is next.
+  /// Reads the next object.
   init(_ reader: inout JSONReader) throws(JSONTextError) {
     var members: [String: JSONValue] = [:]
     var secret: Secret?
@@ -51,7 +49,7 @@ package struct CacheEntry: Sendable {
     set { form = .made(secret: newValue, members: members) }
   }
 
-  /// Everything else.
+  /// All other members.
   public internal(set) var members: [String: JSONValue] {
     get {
       switch form {
@@ -62,7 +60,7 @@ package struct CacheEntry: Sendable {
     set { form = .made(secret: secret, members: newValue) }
   }
 
-  /// A member that is a string; nil where it is absent, null or something else.
+  /// A member that is a string; nil if it is absent, null or something else.
   package subscript(_ name: String) -> String? {
     switch form {
     case .plain(let entry): entry.string(name)
@@ -78,7 +76,7 @@ package struct CacheEntry: Sendable {
     }
   }
 
-  /// Whether the token is this one, without making one of what stands here.
+  /// True if the token is this one, without copying the entry's token.
   func holds(_ token: Secret) -> Bool {
     switch form {
     case .plain(let entry): entry.holds(token)
@@ -86,7 +84,7 @@ package struct CacheEntry: Sendable {
     }
   }
 
-  /// Takes over the members of a newer entry and keeps what only this one has.
+  /// Takes over the members of a newer entry and keeps its own other members.
   mutating func merge(_ newer: CacheEntry) {
     form = .made(secret: newer.secret ?? secret, members: members.merging(newer.members) { _, new in new })
   }
@@ -116,7 +114,7 @@ package struct CacheEntry: Sendable {
 }
 
 extension CacheEntry: Equatable {
-  /// Whether both have the same members, however they are spelled.
+  /// Compares the members, however they are spelled.
   package static func == (left: CacheEntry, right: CacheEntry) -> Bool {
     left.secret == right.secret && left.members == right.members
   }

@@ -1,4 +1,4 @@
-// Reading an entry's members by what they mean: one pass over the entry, and a text made only of what is asked for.
+// Reads an entry's members: one pass over the entry, and a text only for each member that is asked for.
 
 import Bytes
 
@@ -10,10 +10,10 @@ struct CacheFields {
   }
 
   private let source: Source
-  /// Places of strings in the text, by member; 0 where there is none.
+  /// Places of strings in the text, by member; 0 if there is none.
   private var places = InlineArray<23, (start: UInt32, end: UInt32)>(repeating: (0, 0))
 
-  /// The members of an entry that stands in a text.
+  /// The members of an entry that is part of a text.
   init(_ entry: PlainEntry) {
     source = .text(entry.text)
     var places = places
@@ -29,7 +29,7 @@ struct CacheFields {
     source = .members(members)
   }
 
-  /// A member that is a string; nil where it is absent, null or something else.
+  /// A member that is a string; nil if it is absent, null or something else.
   subscript(_ member: CacheMember) -> String? {
     switch source {
     case .text(let text): place(member).map { text.string($0) }
@@ -59,7 +59,7 @@ struct CacheFields {
     }
   }
 
-  /// Whether a member says anything: it is there, and neither null nor an empty string.
+  /// True if a member has a value: it is there, and neither null nor an empty string.
   func saysAnything(_ member: CacheMember) -> Bool {
     switch source {
     case .text: place(member).map { !$0.isEmpty } ?? false
@@ -68,7 +68,7 @@ struct CacheFields {
     }
   }
 
-  /// Whether a member is this string, or, where there is no string, that is what is asked for.
+  /// True if a member is this string, or absent if the string is nil.
   func `is`(_ member: CacheMember, _ text: String?) -> Bool {
     guard case .text(let source) = source, let place = place(member), let text else { return self[member] == text }
     let (mine, theirs) = (source.bytes.extracting(place), text.utf8Span.span)

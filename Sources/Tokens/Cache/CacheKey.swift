@@ -2,8 +2,8 @@
 
 /// Makes keys (msal-python's `key_makers`): parts joined by `-`, absent ones empty, all in lower case.
 enum CacheKey {
-  /// An access token's. Tokens that need something beside their scopes have a key apart, so that no library takes them
-  /// for plain ones.
+  /// An access token's. Tokens that need more than their scopes have a key apart, so that no library takes them for
+  /// plain ones.
   static func accessToken(
     home: String?, environment: String, clientID: String, realm: String, target: String, isolation: String?
   ) -> String {
@@ -25,7 +25,7 @@ enum CacheKey {
     [home, environment, realm].joined(separator: "-").lowercased()
   }
 
-  /// An application's; the client id keeps its case, as msal-python has it.
+  /// An application's; the client id keeps its case, as in msal-python.
   static func appMetadata(environment: String, clientID: String) -> String {
     "appmetadata-\(environment.lowercased())-\(clientID)"
   }
@@ -34,15 +34,14 @@ enum CacheKey {
 /// A section of the unified cache (MSAL's `CredentialType`, and the two that hold no credential).
 package enum CacheSection: String, Sendable, Hashable, CaseIterable {
   case accessToken = "AccessToken"
-  /// Who is signed in.
+  /// People who are signed in.
   case account = "Account"
   /// ID tokens, as the provider sent them.
   case idToken = "IdToken"
   case refreshToken = "RefreshToken"
-  /// What is known of applications: the family.
+  /// Metadata of applications: the family.
   case appMetadata = "AppMetadata"
 
-  /// Its place in `allCases`.
   var index: Int {
     switch self {
     case .accessToken: 0

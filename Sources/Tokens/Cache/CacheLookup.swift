@@ -1,17 +1,16 @@
 package import Bytes
 
-/// What a cache holds for one request: the account, the access token to use, the refresh tokens that may bring a new
-/// one. `AcquisitionPlan` decides what to do with it.
+/// The contents of a cache for one request: the account, the access token to use, and the refresh tokens that may bring
+/// a new one. `AcquisitionPlan` decides what to do with it.
 package struct CacheLookup: Sendable {
-  /// Whose tokens; nil for an application's own, and where the account cannot be told.
+  /// The account; nil for an application's own tokens, and if the account is not known.
   package var account: CachedAccount?
-  /// The access token to use.
   package var accessToken: HeldAccessToken?
-  /// What can be offered for a new one.
+  /// The grant for a new token.
   package var grant: AvailableGrant
 
-  /// What there is for tokens that are never kept in a cache, and to which nothing that is kept there belongs: a
-  /// caller's, an agent's user's and a managed identity's. Nil for all others.
+  /// The lookup for tokens that are never kept in a cache: a caller's, an agent's user's and a managed identity's. Nil
+  /// for all others.
   package static func unfiled(_ key: AcquisitionKey) -> CacheLookup? {
     switch key.subject {
     case .caller: CacheLookup(grant: .assertion)
@@ -21,7 +20,7 @@ package struct CacheLookup: Sendable {
   }
 }
 
-/// What a token can be requested with, without asking a person.
+/// The grant with which a token can be requested without asking a person.
 package enum AvailableGrant: Sendable {
   /// The application's credential.
   case clientCredentials
@@ -29,26 +28,26 @@ package enum AvailableGrant: Sendable {
   case assertion
   /// An account's refresh tokens, at least one, in the order in which to try them.
   case refreshTokens([HeldRefreshToken])
-  /// Nothing: a person has to sign in.
+  /// None: a person has to sign in.
   case nothing(InteractionReason)
-  /// Not known: the cache cannot be read now, and nothing was found before. A person may well be signed in.
+  /// Not known: the cache cannot be read now, and nothing was found before. A person may be signed in.
   case unknown
 
-  /// Why there is nothing; nil where there is something.
+  /// The reason for `nothing`; nil for the others.
   package var reason: InteractionReason? {
     if case .nothing(let reason) = self { reason } else { nil }
   }
 
-  /// The refresh tokens, where they are what is offered.
+  /// The refresh tokens, if they are the grant.
   package var refreshTokens: [HeldRefreshToken] {
     if case .refreshTokens(let tokens) = self { tokens } else { [] }
   }
 }
 
 extension CacheDocument {
-  /// What there is for a request.
-  /// - Parameter realm: the tenant, where it is known. Where it is not, no access token is found but those that are
-  ///   filed under their issuer.
+  /// The cache's contents for a request.
+  /// - Parameter realm: the tenant, if it is known. Otherwise the only access tokens found are those that are stored
+  ///   under their issuer.
   /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
   package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
     if let unfiled = CacheLookup.unfiled(key) { return unfiled }
@@ -73,8 +72,8 @@ extension CacheDocument {
     }
   }
 
-  /// The family of an application: what the cache knows of it, and where it knows nothing what is presumed. An
-  /// application that is known to be in none is in none.
+  /// The family of an application, by the cache, or the presumed one if the cache does not know. An application that is
+  /// known to have none has none.
   private func family(_ query: CacheQuery, presumed: String?) -> String? {
     guard let presumed else { return nil }
     let known = self[.appMetadata].values.filter {
@@ -83,10 +82,10 @@ extension CacheDocument {
     return known.isEmpty ? presumed : known.lazy.compactMap { $0["family_id"] }.first { !$0.isEmpty }
   }
 
-  /// The account that a name means, or the only one where none is named.
+  /// The account of a name, or the only one if none is named.
   ///
-  /// One file may serve many applications. Where the accounts that fit are several, those that this application holds
-  /// tokens of come first: an account that is signed in to other applications only does not make the choice ambiguous.
+  /// One file may serve many applications. If several accounts fit, those with tokens of this application come first:
+  /// an account that is signed in to other applications only does not make the choice ambiguous.
   package func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
     let known = accounts(authority: authority, clientID: clientID, named: name)
     let own = known.filter { isOwned($0, by: clientID) }
@@ -94,7 +93,7 @@ extension CacheDocument {
   }
 
   /// The accounts that are signed in at an authority, by user name. Issuers that share a host do not share accounts.
-  /// - Parameter name: only the accounts that this names; nil is all.
+  /// - Parameter name: only the accounts of this name; nil is all.
   package func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
     let hosts = Set(authority.environments.map { $0.lowercased() })
     let found = (name.map { homeAccountIDs(called: $0) } ?? homeAccountIDs).compactMap { home -> CachedAccount? in
@@ -110,7 +109,8 @@ extension CacheDocument {
     .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
   }
 
-  /// A person who is signed in at an issuer, as its own sign-in filed them, or as its ID token and another library do.
+  /// A person who is signed in at an issuer, by the entries of its own sign-in, or by its ID token and another
+  /// library's entries.
   private func account(_ query: CacheQuery, issuer: String) -> CachedAccount? {
     guard let home = query.homeAccountID, isSignedIn(query, issuer: issuer) else { return nil }
     var account: CachedAccount?
@@ -121,7 +121,7 @@ extension CacheDocument {
       account = CachedAccount(home: home, environment: issuer, entries: own)
     }
     account?.environment = issuer
-    // The first part of an issuer's path is a part of its path, and no tenant.
+    // The first segment of an issuer's path is no tenant.
     account?.realms = []
     guard var account else { return nil }
     let identity = identity(query, issuer: issuer)
@@ -133,7 +133,7 @@ extension CacheDocument {
     return account
   }
 
-  /// An account with what to call it, where it has no user name.
+  /// The account with a label, if it has no user name.
   private func named(_ account: CachedAccount, _ query: CacheQuery) -> CachedAccount {
     guard account.username.isEmpty, account.label == nil else { return account }
     var account = account

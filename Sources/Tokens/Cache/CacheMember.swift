@@ -1,5 +1,3 @@
-// The names of an entry's members that are read, and how they are told from all others in a text.
-
 /// A member of an entry that this library understands.
 enum CacheMember: String {
   case secret
@@ -26,7 +24,7 @@ enum CacheMember: String {
   case name
   case copiedFrom = "copied_from"
 
-  /// Members that make a token one that is not plain (`HeldAccessToken.isPlainBearer`).
+  /// Members of tokens that are not plain (`HeldAccessToken.isPlainBearer`).
   static let marks: [CacheMember] = [.ext, .keyID, .keyid, .kid, .claims, .assertion]
 
   /// A number of its own, from 0.
@@ -59,7 +57,7 @@ enum CacheMember: String {
     }
   }
 
-  /// The member that a name in a text means; nil for one that is not read.
+  /// The member of a name in a text; nil for one that is not read.
   @inline(__always)
   init?(_ bytes: Span<UInt8>, _ name: Range<Int>) {
     func reads(_ text: StaticString) -> Bool {
@@ -68,7 +66,7 @@ enum CacheMember: String {
       }
       return true
     }
-    // The number of bytes tells most names apart.
+    // The number of bytes separates most names.
     switch name.count {
     case 3 where reads("ext"): self = .ext
     case 3 where reads("kid"): self = .kid

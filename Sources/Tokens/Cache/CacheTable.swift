@@ -1,5 +1,4 @@
-// The entries of one section, and finding them by whom they belong to: what keeps lookups independent of the number of
-// entries.
+// The entries of one section, indexed by owner: lookups do not depend on the number of entries.
 
 import Bytes
 
@@ -9,14 +8,13 @@ struct CacheTable: Sendable {
   private(set) var entries: [String: CacheEntry] = [:]
   /// Entries that are no objects.
   var foreign: [String: JSONValue] = [:]
-  /// The keys of those who may belong to an owner, and, of accounts, of those who may go by a name or a local id.
+  /// The keys of entries that may belong to an owner, and of accounts that may have a name or a local id.
   private var owned: [Fingerprint: [String]] = [:]
   private var called: [Fingerprint: [String]] = [:]
 
-  /// Whether nothing is there.
   var isEmpty: Bool { entries.isEmpty && foreign.isEmpty }
 
-  /// Puts an entry under a key, instead of what stands there.
+  /// Puts an entry under a key, replacing the old one.
   mutating func set(_ key: String, _ entry: CacheEntry, isAccount: Bool) {
     remove(key)
     foreign[key] = nil
@@ -26,10 +24,10 @@ struct CacheTable: Sendable {
     if isAccount { for name in fields.names { called[name, default: []].append(key) } }
   }
 
-  /// The same for an entry that was just read, with the names that were met on the way.
+  /// Adds an entry that was just read, with the names found while reading.
   mutating func read(_ key: String, _ entry: PlainEntry, _ names: PlainEntry.Names, isAccount: Bool) {
     if entries.updateValue(CacheEntry(entry), forKey: key) != nil || !foreign.isEmpty {
-      // A key that stands there twice.
+      // A key that occurs twice.
       return set(key, CacheEntry(entry), isAccount: isAccount)
     }
     let bytes = entry.text.bytes
@@ -44,7 +42,6 @@ struct CacheTable: Sendable {
     }
   }
 
-  /// Takes an entry out.
   mutating func remove(_ key: String) {
     guard let entry = entries.removeValue(forKey: key) else { return }
     let fields = entry.fields
@@ -61,12 +58,11 @@ struct CacheTable: Sendable {
     }
   }
 
-  /// The keys of accounts that may go by a name or a local id.
+  /// The keys of accounts that may have a name or a local id.
   func keys(called name: String) -> [String] {
     called[Fingerprint(name: name.lowercased().utf8Span.span)] ?? []
   }
 
-  /// Makes room for so many entries.
   mutating func reserve(_ count: Int) {
     entries.reserveCapacity(count)
     owned.reserveCapacity(count)

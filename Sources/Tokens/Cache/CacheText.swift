@@ -1,14 +1,13 @@
-// The text of a cache that entries are parts of. Keeps it out of every description and wipes it at the end.
-
 import Bytes
 
-/// The bytes a document was read from, for as long as an entry of it is as it was read.
+/// The bytes a document was read from, for as long as an entry is unchanged. They are in no description, and are wiped
+/// at the end.
 @safe
 final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
   // Written in deinit only, when no other reference is left.
   private nonisolated(unsafe) var storage: [UInt8]
 
-  /// Takes over a text. Who keeps it too, keeps a copy that is not wiped.
+  /// Takes over a text. If its giver keeps it too, that copy is not wiped.
   init(_ bytes: [UInt8]) {
     unsafe storage = bytes
   }
@@ -28,7 +27,6 @@ final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
     unsafe bytes.withUnsafeMutableBufferPointer { bytes in unsafe bytes.update(repeating: 0) }
   }
 
-  /// The text.
   var bytes: Span<UInt8> {
     @_lifetime(borrow self)
     get { unsafe _overrideLifetime(storage.span, borrowing: self) }
@@ -48,7 +46,7 @@ final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
 }
 
 extension CacheTable {
-  /// Reads the object that is next. A section that stands in the text twice is one.
+  /// Reads the next object. A section that occurs twice is one.
   mutating func read(_ reader: inout JSONReader, _ text: CacheText, isAccount: Bool) throws(JSONTextError) {
     try reader.members { key, reader throws(JSONTextError) in
       var names = PlainEntry.Names()

@@ -1,26 +1,24 @@
-// Who is signed in, and which of them a name means.
-
 /// A person who is signed in, in one or more tenants.
 public struct CachedAccount: Sendable, Hashable {
-  /// What stays the same in every tenant.
+  /// The id that is the same in every tenant.
   public var homeAccountID: String
-  /// The host it is filed under.
+  /// The host of its entries.
   public var environment: String
-  /// The name to show: the home tenant's where it is known.
+  /// The name to show: the home tenant's if it is known.
   public var username: String
-  /// What to call it where it has no user name: an e-mail address or a name.
+  /// Its label if it has no user name: an e-mail address or a name.
   public var label: String?
   /// Every name it has in a tenant.
   public var usernames: Set<String>
   /// Its object id in each tenant it is signed in to.
   public var localAccountIDs: Set<String>
-  /// The tenants it is signed in to, as filed.
+  /// The tenants it is signed in to, as stored.
   public var realms: Set<String>
 
-  /// What to call it: its user name, or what else is known of the person, or its id where nothing is.
+  /// Its name for people: the user name, else the label, else the id.
   public var name: String { username.isEmpty ? label ?? homeAccountID : username }
 
-  /// The tenant that the person belongs to; nil if the id says nothing of one.
+  /// The tenant that the person belongs to; nil if the id names none.
   public var homeTenant: String? {
     homeAccountID.split(separator: ".", maxSplits: 1).dropFirst().first.map(String.init)
   }
@@ -28,30 +26,29 @@ public struct CachedAccount: Sendable, Hashable {
   /// The tenants it is signed in to.
   public var tenants: Set<String> { Set(realms.map { tenant(ofRealm: $0) }) }
 
-  /// The tenant that tokens are for which are filed under a realm. What was asked for without naming a tenant is filed
-  /// as `common`, `organizations` or `consumers`, and is for the person's own.
+  /// The tenant of tokens that are stored under a realm. Tokens requested without a tenant are stored as `common`,
+  /// `organizations` or `consumers`, and are for the person's own tenant.
   package func tenant(ofRealm realm: String) -> String {
     ["common", "organizations", "consumers"].contains(realm) ? homeTenant ?? realm : realm
   }
 
-  /// Whether a name of the configuration means this account: a user name in any letter case, or an id.
+  /// True if a name of the configuration means this account: a user name in any letter case, or an id.
   public func isCalled(_ name: String) -> Bool {
     homeAccountID == name || localAccountIDs.contains(name)
       || usernames.contains { $0.lowercased() == name.lowercased() }
   }
 }
 
-/// Which account a request is for.
+/// The account for a request.
 package enum AccountChoice: Sendable, Hashable {
-  /// This one.
   case chosen(CachedAccount)
   /// No account is signed in, or none of that name.
   case none
-  /// Several are, and none was named, or the name is several people's. The application has to choose, never the
+  /// Several are signed in and none was named, or several have the name. The application has to choose, never the
   /// library.
   case ambiguous([CachedAccount])
 
-  /// Chooses by name, or the only one where none is named.
+  /// Chooses by name, or the only one if none is named.
   package init(_ accounts: [CachedAccount], named name: String?) {
     let matching = name.map { name in accounts.filter { $0.isCalled(name) } } ?? accounts
     switch matching.count {
@@ -90,7 +87,7 @@ extension CachedAccount {
     self = entries.reduce(self) { $0.adding($1) }
   }
 
-  /// The account with what one of its entries says.
+  /// The account with the values of one of its entries.
   fileprivate func adding(_ entry: CacheFields) -> CachedAccount {
     var result = self
     let username = entry[.username] ?? ""

@@ -1,11 +1,11 @@
-// Finds an owner's entries among many without making a text of every name. Fingerprints may collide, so a lookup
-// compares the names themselves.
+// Finds an owner's entries among many without a String for every name. Fingerprints may collide, so a lookup compares
+// the names themselves.
 
 /// 64 bits of one or two names: a wide multiplication for every 16 bytes, as wyhash does it.
 struct Fingerprint: Hashable {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  /// The fingerprint of an owner: an application and a person, either of whom may be missing.
+  /// The fingerprint of an owner: an application and a person, each of which may be missing.
   @inline(__always)
   init(clientID: Span<UInt8>, homeAccountID: Span<UInt8>) {
     add(clientID, lowercased: false)

@@ -1,30 +1,26 @@
-// What an access token's entry says, read with doubt: any library may have written it, and badly.
+// Access and refresh tokens of a cache, read with doubt: any library may have written them, and badly.
 
 package import Bytes
 
 /// An access token in a cache.
 package struct HeldAccessToken: Sendable {
-  /// The key it stands under.
   package let key: String
-  /// The token.
   package let secret: Secret
-  /// The host it belongs to.
   package let environment: String
-  /// The tenant it belongs to.
   package let realm: String
-  /// What it is for, letter case as written.
+  /// Its scopes, letter case as written.
   package let scopes: [String]
   /// `ext_cache_key`; nil for a plain token.
   package let isolation: String?
-  /// Whether it is a plain bearer token: bound to no key, requested without claims, of no other token type, and not
+  /// True if it is a plain bearer token: bound to no key, requested without claims, of no other token type, and not
   /// obtained with a person's assertion.
   package let isPlainBearer: Bool
-  /// When it was filed, is to be renewed (where the provider said so), and ends.
+  /// The times of storing, of renewal (if the provider named one), and of its end.
   let cachedAt: UnixTime?
   let refreshOn: UnixTime?
   let expiresOn: UnixTime
 
-  /// Reads an entry; nil where it holds no token, no expiry or no scopes.
+  /// Reads an entry; nil if it holds no token, no expiry or no scopes.
   init?(key: String, entry: CacheEntry?) {
     guard let entry else { return nil }
     let fields = entry.fields
@@ -45,7 +41,7 @@ package struct HeldAccessToken: Sendable {
       !CacheMember.marks.contains(where: fields.saysAnything) && (type.isEmpty || type.lowercased() == "bearer")
   }
 
-  /// What it is for as a set; nil where the text is not a scope set.
+  /// Its scopes as a set; nil if the text is not a scope set.
   package var scopeSet: ScopeSet? {
     do throws(ScopeSetError) {
       return try ScopeSet(scopes)
@@ -54,11 +50,11 @@ package struct HeldAccessToken: Sendable {
     }
   }
 
-  /// What Microsoft's libraries for Apple leave in the place of a deleted token.
+  /// The value that Microsoft's libraries for Apple leave in place of a deleted token.
   static let tombstone = Secret("<tombstone>")
 
-  /// Its instants. The buffer before the expiry is the one a new token would have got. A token without the time of its
-  /// filing counts as filed at 0: any later instant could lie in the future.
+  /// Its instants. The buffer before the expiry is that of a new token. A token without a time of storing counts as
+  /// stored at 0: any later instant could be in the future.
   /// - Parameter jitter: 0 up to 1.
   package func lifetime(jitter: Double) -> TokenLifetime {
     let obtained = cachedAt ?? UnixTime(0)
@@ -72,24 +68,23 @@ package struct HeldAccessToken: Sendable {
 package struct HeldRefreshToken: Sendable {
   /// The key of its entry; other libraries may make keys differently.
   package let key: String
-  /// The token.
   package let secret: Secret
-  /// The host it belongs to, and is redeemed at.
+  /// The host where it is redeemed.
   package let environment: String
   /// The application that it was issued to.
   package let clientID: String?
   /// The family of applications that may redeem it.
   package let familyID: String?
-  /// What its sign-in was granted; nil where its library does not say.
+  /// The scopes granted at its sign-in; nil if its library does not store them.
   package let granted: ScopeSet?
-  /// The issuer it came from, where several share a host (`ext_cache_key`); nil where its library does not say.
+  /// Its issuer, if several share a host (`ext_cache_key`); nil if its library does not store it.
   package let isolation: String?
   /// The key of the entry that this one is a copy of (`CacheDocument.adopt`).
   let copiedFrom: String?
-  /// When it was written; 0 where its library does not say.
+  /// The time of its writing; 0 if its library does not store it.
   package let modifiedAt: UnixTime
 
-  /// Reads an entry; nil where it holds no token.
+  /// Reads an entry; nil if it holds no token.
   init?(key: String, entry: CacheEntry?) {
     guard let entry, let secret = entry.secret, !secret.isEmpty, secret != HeldAccessToken.tombstone else { return nil }
     let fields = entry.fields
@@ -114,7 +109,7 @@ package struct HeldRefreshToken: Sendable {
     }
   }
 
-  /// The newest first; keys decide between equals, so that every process tries them in one order.
+  /// Orders the newest first; keys decide between equals, so that every process tries them in one order.
   static func isTriedBefore(_ left: HeldRefreshToken, _ right: HeldRefreshToken) -> Bool {
     left.modifiedAt != right.modifiedAt ? left.modifiedAt > right.modifiedAt : left.key < right.key
   }

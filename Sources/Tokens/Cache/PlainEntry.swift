@@ -1,18 +1,17 @@
-// An entry that is unchanged since it was read: a part of the document's text, which is looked into on demand.
+// An entry that is unchanged since it was read: a part of the document's text, which is read on demand.
 
 import Bytes
 
 /// A plain object in a text (`PlainObject`).
 struct PlainEntry: Sendable {
-  /// The text it is a part of.
   let text: CacheText
   private let start: UInt32
   private let end: UInt32
-  // Where the token stands: most of the entry, and not to be read again to find what stands behind it.
+  // The token's place: it is most of the entry, and need not be read again to find the members behind it.
   private let secretStart: UInt32
   private let secretEnd: UInt32
 
-  /// What the index wants to know of an entry; places in the text.
+  /// The names that the index needs of an entry; places in the text.
   struct Names {
     var clientID: Range<Int>?
     var homeAccountID: Range<Int>?
@@ -20,7 +19,7 @@ struct PlainEntry: Sendable {
     var localAccountID: Range<Int>?
   }
 
-  /// Reads the object whose bracket is at `start`; nil where it is not plain. Of members with one name the last one
+  /// Reads the object whose bracket is at `start`; nil if it is not plain. Of members with one name the last one
   /// counts.
   @inline(__always)
   init?(_ text: CacheText, from start: Int, names: inout Names) {
@@ -49,10 +48,9 @@ struct PlainEntry: Sendable {
   /// The object's place in the text.
   var range: Range<Int> { Int(start)..<Int(end) }
 
-  /// The token's place in the text; nil where there is none. A string starts behind a quote, so 0 is no place of one.
+  /// The token's place in the text; nil if there is none. A string starts behind a quote, so 0 is no place of one.
   var secretRange: Range<Int>? { secretStart == 0 ? nil : Int(secretStart)..<Int(secretEnd) }
 
-  /// The token.
   var secret: Secret? {
     guard let range = secretRange else { return nil }
     return Secret(copying: text.bytes.extracting(range))
@@ -88,7 +86,7 @@ struct PlainEntry: Sendable {
     return found.map { text.string($0) }
   }
 
-  /// Whether the token is this one, found in a time that depends on the number of bytes only.
+  /// True if the token is this one, found in a time that depends on the number of bytes only.
   func holds(_ secret: Secret) -> Bool {
     guard let range = secretRange, range.count == secret.count else { return false }
     let (mine, theirs) = (text.bytes.extracting(range), secret.bytes)

@@ -1,7 +1,7 @@
-// The shape that nearly every entry of a cache has: an object of strings in which nothing is escaped. Whatever else an
-// object may be is JSONReader's, which also says what is wrong with it.
+// The shape of nearly every entry of a cache: an object of strings in which nothing is escaped. JSONReader reads all
+// other objects and reports their mistakes.
 
-/// Finds the members of an object without making anything of them.
+/// Finds the members of an object without copying them.
 enum PlainObject {
   /// A member's place in the text, without the quotes; `value` is nil for null.
   struct Member {
@@ -20,7 +20,7 @@ enum PlainObject {
 
   /// Visits the members of the object whose bracket is at `start`.
   ///
-  /// - Returns: the place behind the object; nil where it is not plain: not strings or null, not ASCII, something
+  /// - Returns: the place behind the object; nil if it is not plain: not strings or null, not ASCII, something
   ///   escaped, or something wrong.
   @inline(__always)
   static func scan(_ bytes: Span<UInt8>, from start: Int, known: Known = .none, _ visit: (Member) -> Void) -> Int? {
@@ -78,14 +78,14 @@ enum PlainObject {
     return index
   }
 
-  /// The place of the quote that ends a string, eight bytes at a time; nil where something else comes first that is not
+  /// The place of the quote that ends a string, eight bytes at a time; nil if something else comes first that is not
   /// ASCII text.
   @inline(__always)
   private static func endOfString(_ bytes: Span<UInt8>, from start: Int) -> Int? {
     var index = start
     while index + 8 <= bytes.count {
       let word = word(bytes, index)
-      // The highest bit of each byte: set where the byte is 0x80 or more, a quote, a backslash or less than a space.
+      // The highest bit of each byte: set if the byte is 0x80 or more, a quote, a backslash or less than a space.
       // Borrows can set others only behind the first that is right.
       let quote = word ^ 0x2222_2222_2222_2222
       let slash = word ^ 0x5C5C_5C5C_5C5C_5C5C

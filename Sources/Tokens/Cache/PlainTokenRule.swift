@@ -1,20 +1,21 @@
-// Whose a refresh token is that its writer filed under a host alone (msal does), where several issuers share the host.
+// The issuer of a refresh token that its writer stored under a host alone (as msal does), if several issuers share the
+// host.
 
 import Bytes
 
-/// The rule by which an unmarked refresh token is an issuer's.
+/// The rule by which an unmarked refresh token belongs to an issuer.
 ///
-/// Nothing in such an entry names its issuer. An ID token does, but it has a place of its own, which a sign-in at
-/// another issuer of the host takes over. So times decide. A refresh token is an issuer's only where it is not older
-/// than an ID token of that issuer. Where ID tokens of several issuers are there, or several refresh tokens, it also
-/// has to be the one that was written with the ID token. One whose owner is in doubt is no issuer's: it would be shown
-/// to a provider that it is not for.
+/// Its entry does not name its issuer. An ID token does, but its entry is replaced by a sign-in at another issuer of
+/// the host. So times decide. A refresh token belongs to an issuer only if it is not older than an ID token of that
+/// issuer. If there are ID tokens of several issuers, or several refresh tokens, it must also be the one that was
+/// written with the ID token. A token whose issuer is in doubt belongs to none: it would be shown to a provider that it
+/// is not for.
 struct PlainTokenRule {
   /// An unmarked ID token.
   struct Proof: Equatable {
-    /// Its issuer, as `Authority.isolation` spells it.
+    /// Its issuer, in the spelling of `Authority.isolation`.
     var issuer: String
-    /// When it was issued, by the provider's clock.
+    /// The time of issue, by the provider's clock.
     var issuedAt: UnixTime
   }
 
@@ -30,7 +31,7 @@ struct PlainTokenRule {
     tokens.filter { self.issuer(of: $0) == issuer }
   }
 
-  /// Whose a refresh token is; nil where that is in doubt.
+  /// The issuer of a refresh token; nil if that is in doubt.
   private func issuer(of token: HeldRefreshToken) -> String? {
     let proofs = proofs.filter { token.modifiedAt > UnixTime(0) && token.modifiedAt - $0.issuedAt >= -Self.leeway }
     guard let nearest = proofs.min(by: { token.distance(to: $0) < token.distance(to: $1) }) else { return nil }

@@ -1,39 +1,39 @@
 package import Bytes
 internal import HTTP
 
-/// Why a text is not a Redis server's URL.
+/// A text that is no Redis server's URL.
 package enum RedisServerError: Error, Sendable, Hashable {
-  /// Neither `redis://` nor `rediss://` stands at the front.
+  /// It does not begin with `redis://` or `rediss://`.
   case scheme
-  /// The user information is no `user:password`, percent-encoded.
+  /// The user information is not `user:password`, percent-encoded.
   case userInformation
   /// The host, or the port.
   case host
-  /// Something other than the number of a database follows.
+  /// The path is not the number of a database.
   case database
 }
 
-/// A Redis server, or one that speaks like it (valkey, KeyDB), without a cluster, and how it is entered.
+/// A Redis server, or a compatible one (valkey, KeyDB), without a cluster, and its credentials.
 package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
   package let host: String
   /// TCP port.
   package let port: UInt16
-  /// Whether TLS is spoken (`rediss`).
+  /// True for TLS (`rediss`).
   package let isSecure: Bool
-  /// Whether only this machine can be at the other end, as far as the text says.
+  /// True if only this machine can be at the other end, by the URL.
   package let isLoopback: Bool
   /// The number of the database.
   package let database: Int
   /// The ACL user; nil is the server's default one.
   package var user: String?
-  /// The password; nil where the server asks for none.
+  /// The password; nil if the server asks for none.
   package var password: Secret?
-  /// What every key begins with.
+  /// The beginning of every key.
   package var keyPrefix = "bearer-proxy:"
 
-  /// Reads a URL. The configuration's own text may not hold a password, since people show it to one another; a variable
-  /// may bring one.
+  /// Reads a URL. The text of a configuration may not contain a password, since people show it to one another; a
+  /// variable may.
   package init(_ text: String) throws(RedisServerError) {
     let lowered = text.prefix(9).lowercased()
     isSecure = lowered.hasPrefix("rediss://")
@@ -56,7 +56,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     guard number.isEmpty || (Int(number).map { (0...9999).contains($0) } ?? false), !number.contains("+") else {
       throw .database
     }
-    // The port's default is another than HTTP's.
+    // The default port differs from HTTP's.
     let hasPort = (place.lastIndex(of: ":") ?? place.startIndex) > (place.lastIndex(of: "]") ?? place.startIndex)
     let url: HTTPURL
     do throws(HTTPURLError) {
@@ -76,7 +76,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     "\(isSecure ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
   }
 
-  /// Hashes where the server is; secrets are compared, never hashed.
+  /// Hashes the address; secrets are compared, never hashed.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(port)

@@ -1,8 +1,7 @@
-// What an API asks for with a Bearer challenge. Reading it from a response is `BearerChallengeReading`'s; what to do
-// about it is `ChallengePlan`'s.
+// The request in an API's Bearer challenge. `BearerChallengeReading` reads it from a response; `ChallengePlan` decides
+// what to do.
 
-/// What an API says it wants (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and
-/// `authorization_uri`).
+/// A request of an API (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and `authorization_uri`).
 package struct BearerChallenge: Sendable, Hashable {
   /// The `error` parameter.
   package enum Code: Sendable, Hashable {
@@ -17,7 +16,7 @@ package struct BearerChallenge: Sendable, Hashable {
     /// Anything else, in lower case and at most 64 characters.
     case other(String)
 
-    /// The code that a text spells, in any case.
+    /// The code of a text, in any case.
     init(_ text: String) {
       switch text.lowercased() {
       case "insufficient_claims": self = .insufficientClaims
@@ -29,13 +28,13 @@ package struct BearerChallenge: Sendable, Hashable {
     }
   }
 
-  /// What is wrong; nil where the API does not say.
+  /// The error; nil if the API names none.
   package var error: Code?
   /// The API's prose, one line, at most 300 characters. For logs.
   package var description: String?
   /// The protection space, at most 300 characters.
   package var realm: String?
-  /// Where the API thinks people sign in, without the endpoint's path. A hint that is shown and never contacted: no
+  /// The API's hint about where people sign in, without the endpoint's path. It is shown and never contacted: no
   /// credential goes to a host that a resource names.
   package var authority: String?
   /// The scopes wanted.
@@ -46,10 +45,9 @@ package struct BearerChallenge: Sendable, Hashable {
   package var authenticationContexts: [String]
   /// Seconds since the person's last sign-in at most (RFC 9470).
   package var maxAge: Int64?
-  /// Where the API describes itself (RFC 9728). Not fetched.
+  /// The address of the API's description (RFC 9728). Not fetched.
   package var resourceMetadata: String?
 
-  /// A challenge of these parts.
   package init(
     error: Code? = nil, description: String? = nil, realm: String? = nil, authority: String? = nil,
     scopes: ScopeSet = .none, claims: Claims? = nil, authenticationContexts: [String] = [], maxAge: Int64? = nil,
@@ -66,7 +64,7 @@ package struct BearerChallenge: Sendable, Hashable {
     self.resourceMetadata = resourceMetadata
   }
 
-  /// Whether two challenges ask for the same, whatever they say beside it.
+  /// True if two challenges ask for the same, whatever else they contain.
   func asksTheSame(as other: BearerChallenge) -> Bool {
     error == other.error && scopes == other.scopes && claims == other.claims
       && authenticationContexts == other.authenticationContexts && maxAge == other.maxAge

@@ -1,16 +1,16 @@
-// The step from the challenges of a response to the one thing that is asked for, and the reasons why nothing can be
-// made of them. Grammar is the HTTP module's.
+// Reduces the challenges of a response to one request, or to the reason why they cannot be used. The HTTP module has
+// the grammar.
 
 import Bytes
 package import HTTP
 
-/// Why Bearer challenges are not acted upon. The response they came with is passed on as it is.
+/// A reason not to act upon Bearer challenges. Their response is passed on as it is.
 package enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
-  /// The fields are no grammar.
+  /// The fields break the grammar.
   case malformed
-  /// More or longer than is read.
+  /// There are more, or longer ones, than are read.
   case tooLarge = "too_large"
-  /// A parameter stands there twice.
+  /// A parameter occurs twice.
   case repeatedParameter = "repeated_parameter"
   /// Several challenges ask for different things.
   case conflicting
@@ -20,24 +20,24 @@ package enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
   case parameter
 }
 
-/// What the Bearer challenges of a response come to.
+/// The meaning of the Bearer challenges of a response.
 package enum BearerChallengeReading: Sendable, Hashable {
   /// There are none.
   case absent
-  /// The one thing they ask for.
+  /// They make one request.
   case usable(BearerChallenge)
   /// They are not acted upon.
   case unusable(ChallengeFault)
 
-  /// Reads. Other schemes are not looked at.
+  /// Reads the challenges. Other schemes are ignored.
   ///
-  /// Of several Bearer challenges those with an `error` count, and have to ask for the same. Claims count under
+  /// Of several Bearer challenges those with an `error` count, and must ask for the same. Claims count under
   /// `insufficient_claims`, under `invalid_token` (as Azure Resource Manager sends them) and without an error; under
-  /// every other they are not meant for the client to repeat (MSAL's rule).
+  /// every other error the client must not repeat them (MSAL's rule).
   package init(_ list: AuthenticationChallengeList) {
     let bearer = list.challenges.filter { $0.scheme == "bearer" }
     if list.isTruncated {
-      // What was left out may have been Bearer's.
+      // A challenge that was left out may have been Bearer's.
       self = .unusable(list.challenges.isEmpty ? .malformed : .tooLarge)
       return
     }
@@ -60,7 +60,7 @@ package enum BearerChallengeReading: Sendable, Hashable {
 }
 
 extension BearerChallenge {
-  /// What a challenge's parameters mean. Unknown ones are ignored (RFC 6750 §3).
+  /// The meaning of a challenge's parameters. Unknown ones are ignored (RFC 6750 §3).
   init(_ challenge: AuthenticationChallenge) throws(ChallengeFault) {
     guard challenge.isWellFormed, challenge.token68 == nil else { throw .malformed }
     func value(_ name: String) throws(ChallengeFault) -> String? {
@@ -97,7 +97,7 @@ extension BearerChallenge {
 
   private static let textLimit = 4096
 
-  /// RFC 6750 §3: visible ASCII and spaces, without quotes and backslashes. An empty one says nothing.
+  /// RFC 6750 §3: visible ASCII and spaces, without quotes and backslashes. An empty one counts as absent.
   private static func code(_ text: String) throws(ChallengeFault) -> Code? {
     guard text.utf8.count <= 64, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
       throw .parameter
@@ -119,7 +119,7 @@ extension BearerChallenge {
     return seconds
   }
 
-  /// JSON as it stands, or in base64 of either alphabet, padded or not.
+  /// JSON as it is, or in base64 of either alphabet, padded or not.
   private static func claims(_ text: String) throws(ChallengeFault) -> Claims {
     var json = text
     if text.utf8.first(where: { $0 != 0x20 }) != UInt8(ascii: "{") {
@@ -137,7 +137,7 @@ extension BearerChallenge {
     }
   }
 
-  /// The authority behind an authorisation endpoint's address, without what comes behind the tenant.
+  /// The authority of an authorisation endpoint's address, without the path behind the tenant.
   private static func authority(_ text: String) -> String? {
     var authority = printable(text)
     for ending in ["/", "/authorize", "/v2.0", "/oauth2", "/v2.0", "/"] where authority.hasSuffix(ending) {

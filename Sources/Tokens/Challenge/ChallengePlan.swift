@@ -1,24 +1,23 @@
-// Decides what to do about an API's refusal, from what the API asks for, what the route allows, and which token was
-// refused. How often the same is tried is `RejectionBackoff`'s.
+// Decides what to do about an API's refusal, from the challenge, the route's settings, and the refused token.
+// `RejectionBackoff` limits repetitions.
 
-/// What an API refused.
+/// A refusal of an API.
 package struct RefusedRequest: Sendable {
   /// The status of the answer.
   package var status: Int
-  /// What its Bearer challenges come to.
+  /// The meaning of its Bearer challenges.
   package var challenge: BearerChallengeReading
   /// The scopes that the refused token was granted.
   package var granted: ScopeSet
-  /// Seconds since the refused token was obtained, by this process or by the one that filed it in the cache.
+  /// Seconds since the refused token was obtained, by this process or by the one that stored it in the cache.
   package var tokenAge: Int64
   /// The scopes that the route lets a challenge add.
   package var allowedScopes: ScopeSet
-  /// Whether the request can be sent again: its content, as far as it arrived, is still there.
+  /// True if the request can be sent again: its content, as far as it arrived, is still there.
   package var isReplayable: Bool
-  /// Whether it has been sent again already.
+  /// True if it has been sent again already.
   package var isReplay: Bool
 
-  /// A refusal.
   package init(
     status: Int, challenge: BearerChallengeReading, granted: ScopeSet, tokenAge: Int64, allowedScopes: ScopeSet,
     isReplayable: Bool, isReplay: Bool
@@ -33,17 +32,17 @@ package struct RefusedRequest: Sendable {
   }
 }
 
-/// Why an API rejected a token, and so what the next one is requested with.
+/// The reason why an API rejected a token, and so the request for the next one.
 package enum TokenRejection: Sendable, Hashable {
-  /// It is not valid any more: expired, revoked, or for an unknown reason.
+  /// It is no longer valid: expired, revoked, or for an unknown reason.
   case invalidToken
   /// It does not prove these.
   case claims(Claims)
-  /// It lacks scopes: these, beside those it has.
+  /// It lacks these scopes.
   case scopes(ScopeSet)
 }
 
-/// The sort of a refusal: a label.
+/// The kind of a refusal, as a label.
 package enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
   /// No challenge that concerns the token.
   case none
@@ -61,7 +60,7 @@ package enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
   case unusable
 }
 
-/// What to do about a refusal.
+/// The reaction to a refusal.
 package enum ChallengePlan: Sendable, Hashable {
   /// Pass the answer on as it is.
   case passOn(Reason)
@@ -70,25 +69,25 @@ package enum ChallengePlan: Sendable, Hashable {
   /// Pass the answer on, because the request is gone, and get another token for the next request.
   case answerBehind(TokenRejection)
 
-  /// Why an answer is passed on.
+  /// The reason why an answer is passed on.
   package enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// It asks for nothing that another token would bring.
+    /// It asks for nothing that another token would have.
     case nothingAsked = "nothing_asked"
     /// It is the answer to a request that was sent for the second time.
     case isReplay = "is_replay"
     /// The challenge is unusable.
     case unusable
-    /// The scopes are not the route's to ask for.
+    /// The route may not request the scopes.
     case scopesNotAllowed = "scopes_not_allowed"
     /// The token has the scopes.
     case scopesHeld = "scopes_held"
-    /// Only a person can bring it.
+    /// A person is needed.
     case personNeeded = "person_needed"
-    /// Nothing says that the token is at fault, and it is new.
+    /// The answer does not blame the token, and the token is new.
     case tokenIsNew = "token_is_new"
   }
 
-  /// Seconds after which an old token is the likely reason for a 401 that gives none.
+  /// Seconds after which an old token is the likely reason for a 401 that names none.
   package static let youth: Int64 = 60
 
   /// Decides.

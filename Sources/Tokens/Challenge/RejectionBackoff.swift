@@ -1,6 +1,6 @@
 package import Bytes
 
-/// The rejections of one subscription's tokens that were answered with a new token lately. It keeps an API that rejects
+/// The recent rejections of one subscription's tokens that were answered with a new token. It keeps an API that rejects
 /// every token from turning each request into a token request.
 package struct RejectionBackoff: Sendable {
   private struct Entry {
@@ -13,9 +13,8 @@ package struct RejectionBackoff: Sendable {
 
   private var entries: [Entry] = []
 
-  /// Seconds for which the same rejection is not answered again; twice as many each time it comes back soon after.
-  /// Short at first: a token that was issued in the second of a revocation is refused once more, and the next one is
-  /// not.
+  /// Seconds for which the same rejection is not answered again; doubled each time it returns soon after. Short at
+  /// first: a token that was issued in the second of a revocation is refused once more, and the next one is not.
   package static let pause: Int64 = 5
   /// The longest pause, in seconds.
   package static let pauseLimit: Int64 = 3600
@@ -26,7 +25,7 @@ package struct RejectionBackoff: Sendable {
   /// Nothing was answered yet.
   package init() {}
 
-  /// Whether to answer a rejection now; if so, that is remembered. A clock that was set back ends the pauses.
+  /// True if a rejection is to be answered now, which is then remembered. A clock that was set back ends the pauses.
   package mutating func admits(_ rejection: TokenRejection, now: UnixTime) -> Bool {
     var pause = Self.pause
     if let index = entries.firstIndex(where: { $0.rejection == rejection }) {
@@ -43,7 +42,7 @@ package struct RejectionBackoff: Sendable {
     return true
   }
 
-  /// Whether a rejection was answered so lately that it may be of a token from before.
+  /// True if a rejection was answered so recently that it may be of a token from before.
   package func knows(_ rejection: TokenRejection, now: UnixTime) -> Bool {
     entries.contains { $0.rejection == rejection && $0.isRecent(now) }
   }

@@ -1,7 +1,7 @@
 package import Bytes
 
-/// What a sign-in has to bring before an API or the provider accepts its tokens: remembered of their refusals until a
-/// person signs in. It holds no token.
+/// The result that an API or the provider requires of a sign-in before it accepts its tokens: remembered from its
+/// refusals until a person signs in. It holds no token.
 package struct SignInRequirement: Sendable, Hashable {
   /// Claims to ask for.
   package var claims: Claims?
@@ -11,7 +11,7 @@ package struct SignInRequirement: Sendable, Hashable {
   package var authenticationContexts: [String]
   /// Seconds for which an earlier sign-in still counts (RFC 9470).
   package var maxAge: Int64?
-  /// When it was last asked for.
+  /// The time of the last request for it.
   package var since: UnixTime
   /// The mark of the token that was refused then; nil if no token was.
   package var refused: UInt64?
@@ -20,7 +20,6 @@ package struct SignInRequirement: Sendable, Hashable {
   package static let lifetime: Int64 = 24 * 3600
   private static let scopeLimit = 64
 
-  /// A requirement.
   package init(
     claims: Claims? = nil, scopes: ScopeSet = .none, authenticationContexts: [String] = [], maxAge: Int64? = nil,
     since: UnixTime
@@ -32,12 +31,12 @@ package struct SignInRequirement: Sendable, Hashable {
     self.since = since
   }
 
-  /// Whether nothing is required.
+  /// True if nothing is required.
   package var isEmpty: Bool {
     claims == nil && scopes.isEmpty && authenticationContexts.isEmpty && maxAge == nil
   }
 
-  /// Whether it is over at an instant.
+  /// True if it has ended at an instant.
   package func isOver(at now: UnixTime) -> Bool { !(-60..<Self.lifetime).contains(now - since) }
 
   /// This requirement and a later one: both sets of scopes, claims merged, otherwise the later values.
@@ -52,14 +51,14 @@ package struct SignInRequirement: Sendable, Hashable {
     return merged
   }
 
-  /// Whether two ask for the same, at whatever time.
+  /// True if two ask for the same, at whatever time.
   package func asksTheSame(as other: SignInRequirement) -> Bool {
     var copy = other
     (copy.since, copy.refused) = (since, refused)
     return self == copy
   }
 
-  /// Whether a sign-in that was asked for this much brings everything.
+  /// True if a sign-in with these parameters meets the requirement.
   package func isMet(by sign: SignInRequirement) -> Bool {
     (claims == nil || claims == sign.claims) && scopes.isCovered(by: sign.scopes)
       && authenticationContexts == sign.authenticationContexts && maxAge == sign.maxAge
@@ -67,7 +66,7 @@ package struct SignInRequirement: Sendable, Hashable {
 }
 
 extension SignInRequirement {
-  /// What is required, in words for operators: the end of a sentence.
+  /// The requirement in words for operators: the end of a sentence.
   package var words: String {
     var wishes: [String] = []
     if claims != nil { wishes.append("more proof (claims)") }
@@ -79,7 +78,7 @@ extension SignInRequirement {
     return wishes.joined(separator: ", ")
   }
 
-  /// Reads a JSON object; nil where it is not a requirement.
+  /// Reads a JSON object; nil if it is not a requirement.
   package init?(_ value: JSONValue) {
     guard let members = value.members, let since = members["since"]?.seconds else { return nil }
     var words: [String: [String]] = [:]
@@ -113,12 +112,12 @@ extension SignInRequirement {
 }
 
 extension SignInRequirement {
-  /// Whether a token shows that a sign-in has met the requirement: a sign-in by any program leaves one in the cache.
+  /// True if a token shows that a sign-in has met the requirement: a sign-in by any program leaves one in the cache.
   ///
   /// It does if it is not older than the requirement and not the refused one, covers the scopes, and its claims (`acr`,
   /// `auth_time`, `acrs`, `nbf`) meet the rest. If only the API can read its claims, a token that another program left
-  /// in the cache counts as a sign-in's; if that is wrong, the API's next refusal says so.
-  /// - Parameter isAnothers: whether another program obtained it.
+  /// in the cache counts as a sign-in's; if that is wrong, the API refuses again.
+  /// - Parameter isAnothers: true if another program obtained it.
   package func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
     guard obtainedAt >= since, refused.map({ $0 != Self.mark(of: token) }) ?? true, self.scopes.isCovered(by: scopes)
     else { return false }
@@ -134,7 +133,7 @@ extension SignInRequirement {
     return verdicts.allSatisfy { $0 ?? isAnothers }
   }
 
-  /// Tells a token from another one, and nothing else of it (FNV-1a).
+  /// A mark that differs between tokens and reveals nothing else (FNV-1a).
   package static func mark(of token: Secret) -> UInt64 {
     token.revealed().utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }
@@ -142,7 +141,7 @@ extension SignInRequirement {
   /// Seconds that two clocks may differ.
   private static let leeway: Int64 = 120
 
-  /// Whether a token has what claims ask of it; nil where it does not say.
+  /// True if a token has the claims that are asked for; nil if it does not tell.
   private static func meets(_ claims: Claims, _ said: [String: JSONValue]) -> Bool? {
     let wanted = JSONValue(json: Array(claims.text.utf8))?.members?["access_token"]?.members ?? [:]
     var verdict: Bool?
@@ -161,8 +160,8 @@ extension SignInRequirement {
     return value.text.map { [$0] } ?? []
   }
 
-  /// The claims of a token that is a JWT; none of another. They are not verified: all that depends on them is that a
-  /// requirement may be forgotten.
+  /// The claims of a token that is a JWT; none of another. They are not verified: they only decide whether a
+  /// requirement is forgotten.
   private static func claims(of token: Secret) -> [String: JSONValue] {
     let parts = token.revealed().split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return [:] }

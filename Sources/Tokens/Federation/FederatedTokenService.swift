@@ -1,10 +1,10 @@
-// Services beside the workload that hand it a signed token about itself: how they are found, what is sent to them, what
-// their answers mean. Asking them is Identity's.
+// Services beside the workload that give it a signed token about itself: detection, requests and answers. Identity
+// sends the requests.
 
 package import Bytes
 package import HTTP
 
-/// A service that vouches for a workload with a JWT, which a provider takes as an application's proof (workload
+/// A service that vouches for a workload with a JWT, which a provider accepts as an application's proof (workload
 /// identity federation).
 package enum FederatedTokenService: Sendable, Equatable {
   /// The metadata server of Google Cloud.
@@ -19,7 +19,7 @@ package enum FederatedTokenService: Sendable, Equatable {
     return .gcp(try url("http://\(host)/computeMetadata/v1/instance/service-accounts/default/identity", of: variable))
   }
 
-  /// The one that a job's environment names. A job has it only with the permission `id-token: write`.
+  /// The service in a job's environment. A job has it only with the permission `id-token: write`.
   package static func githubActions(
     environment: [String: String]
   ) throws(FederatedTokenServiceMistake) -> FederatedTokenService {
@@ -41,7 +41,6 @@ package enum FederatedTokenService: Sendable, Equatable {
     }
   }
 
-  /// Where it is.
   package var endpoint: HTTPURL {
     switch self {
     case .gcp(let url), .githubActions(let url, _): url
@@ -49,19 +48,17 @@ package enum FederatedTokenService: Sendable, Equatable {
   }
 }
 
-/// Why there is no such service.
+/// A service that cannot be used.
 package enum FederatedTokenServiceMistake: Error, Sendable, Hashable {
   /// The environment lacks this variable.
   case variableMissing(String)
-  /// The variable holds no URL that can be used.
+  /// The variable has no usable URL.
   case url(String)
   /// The variable's URL would show the job's token to the network.
   case plaintext(String)
 }
 
-/// A request for a token about the workload.
 package struct FederatedTokenRequest: Sendable {
-  /// The whole address.
   package let url: HTTPURL
   /// The request's fields, names in lower case. One may hold a secret.
   package let fields: [(name: String, value: String)]
@@ -96,7 +93,7 @@ package struct FederatedTokenRequest: Sendable {
     let text: String
     switch service {
     case .gcp:
-      // Another server than Google's has no say (Google documents this field of every answer).
+      // Only Google's server sends this field (Google documents it for every answer).
       guard field("metadata-flavor") == "Google" else { throw failure(.unintelligible) }
       text = String(decoding: body, as: UTF8.self)
       guard status == 200 else { throw failure(.refused(Self.refusal(status, text.printable(words: 200)))) }
@@ -119,15 +116,13 @@ package struct FederatedTokenRequest: Sendable {
 
 /// Another issuer's token that proves an application.
 package struct FederatedToken: Sendable {
-  /// The token.
   package let text: Secret
-  /// When it ends; nil where it does not say.
+  /// Its end; nil if it names none.
   package let expiresAt: UnixTime?
-  /// Who vouches for whom, and to whom, by the token's own account; nil for a token that is no JWT. A provider compares
-  /// these with what is registered.
+  /// Its issuer, subject and audience; nil for a token that is no JWT. A provider compares these with the registration.
   package let claims: JWTClaims?
 
-  /// A JWT; nil where the text is none. The issuer is not known here, so nothing of it is verified.
+  /// A JWT; nil for other texts. The issuer is not known here, so nothing of it is verified.
   package init?(_ text: String) {
     do throws(JWTFormatError) {
       claims = try SignedJWT(text).claims
@@ -138,7 +133,7 @@ package struct FederatedToken: Sendable {
     expiresAt = claims?.expiresAt
   }
 
-  /// A token that came with its lifetime.
+  /// A token and its lifetime.
   package init(_ text: Secret, expiresAt: UnixTime) {
     self.text = text
     let read = FederatedToken(text.revealed())
@@ -146,11 +141,10 @@ package struct FederatedToken: Sendable {
     self.expiresAt = min(read?.expiresAt ?? expiresAt, expiresAt)
   }
 
-  /// Seconds before its end in which it is not kept any more: it has to arrive before it ends.
+  /// Seconds before its end from which it is no longer used: it must arrive before it ends.
   package static let margin: Int64 = 60
 
-  /// Whether it may prove one more request. One that does not say when it ends is good for the request that it was
-  /// obtained for.
+  /// True if it may prove one more request. A token without an end is used once.
   package func isKept(at now: UnixTime) -> Bool {
     expiresAt.map { $0 - now >= Self.margin } ?? false
   }

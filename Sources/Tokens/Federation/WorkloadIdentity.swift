@@ -1,4 +1,4 @@
-// What Azure's webhook for workload identity says in a pod's environment, taken together.
+// The variables that Azure's webhook for workload identity sets in a pod's environment.
 
 package import HTTP
 
@@ -6,15 +6,14 @@ package import HTTP
 package struct WorkloadIdentity: Sendable, Equatable {
   /// `AZURE_FEDERATED_TOKEN_FILE`.
   package var file: String
-  /// `AZURE_CLIENT_ID`; nil where the environment does not say.
+  /// `AZURE_CLIENT_ID`; nil if it is absent.
   package var clientID: String?
-  /// `AZURE_TENANT_ID` at `AZURE_AUTHORITY_HOST`; nil where the environment names no tenant.
+  /// `AZURE_TENANT_ID` at `AZURE_AUTHORITY_HOST`; nil if the environment names no tenant.
   package var authority: String?
 
-  /// Where the environment names no host, as for Azure's own libraries.
+  /// The default host, as in Azure's own libraries.
   private static let usualHost = "https://login.microsoftonline.com"
 
-  /// Reads the environment.
   package init(environment: [String: String]) throws(WorkloadIdentityMistake) {
     func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     guard let file = text("AZURE_FEDERATED_TOKEN_FILE") else { throw .variableMissing("AZURE_FEDERATED_TOKEN_FILE") }
@@ -27,8 +26,7 @@ package struct WorkloadIdentity: Sendable, Equatable {
     }
   }
 
-  /// Every such authority is Entra's, or shaped like it: at a host that is not known for it, the issuer is spelled as
-  /// Entra does.
+  /// Spells an authority as Entra does: every such authority is Entra's or shaped like it, also at an unknown host.
   private static func spelled(_ text: String) -> String {
     do throws(AuthorityError) {
       return try Authority(text).kind == .issuer ? text + "/v2.0" : text
@@ -40,7 +38,7 @@ package struct WorkloadIdentity: Sendable, Equatable {
 
 /// The proxy of an AKS identity binding, to which token requests go instead of the provider.
 package struct TokenEndpointProxy: Sendable, Equatable {
-  /// What it is trusted by.
+  /// The trust in its certificate.
   package enum Trust: Sendable, Equatable {
     case system
     /// A PEM file.
@@ -49,13 +47,12 @@ package struct TokenEndpointProxy: Sendable, Equatable {
     case text(String)
   }
 
-  /// Where it is: https, without a query.
+  /// Its address: https, without a query.
   package var url: HTTPURL
-  /// The name in its certificate, where that is not the host.
+  /// The name in its certificate, if that is not the host.
   package var serverName: String?
   package var trust: Trust
 
-  /// Reads the environment of a pod.
   package init(environment: [String: String]) throws(WorkloadIdentityMistake) {
     func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     let variable = "AZURE_KUBERNETES_TOKEN_PROXY"
@@ -75,7 +72,7 @@ package struct TokenEndpointProxy: Sendable, Equatable {
     }
   }
 
-  /// Where a request to a provider's endpoint goes: the endpoint's path below the proxy's.
+  /// The address of a request to a provider's endpoint: the endpoint's path below the proxy's.
   package func address(for endpoint: HTTPURL) -> HTTPURL {
     var address = url
     let path = url.target.hasSuffix("/") ? String(url.target.dropLast()) : url.target
@@ -84,7 +81,7 @@ package struct TokenEndpointProxy: Sendable, Equatable {
   }
 }
 
-/// Why a pod's environment does not do.
+/// An environment of a pod that cannot be used.
 package enum WorkloadIdentityMistake: Error, Sendable, Hashable {
   /// It lacks this variable.
   case variableMissing(String)

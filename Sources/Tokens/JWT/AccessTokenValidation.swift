@@ -1,23 +1,23 @@
-// The question whether a JWT that an issuer signed is an access token, which its bearer may use as it stands. Issuers
-// sign other things with the same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
+// Decides if a JWT with an issuer's signature is an access token for its bearer. Issuers sign other things with the
+// same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
 
 import Bytes
 
-/// Why a verified JWT is not accepted as an access token.
+/// A reason why a verified JWT is not accepted as an access token.
 package enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterable {
   /// The header's `typ` names another kind of JWT.
   case headerType = "its typ is neither at+jwt nor JWT"
-  /// The claims say that it is another kind.
+  /// The claims are those of another kind.
   case purpose = "its claims say that it is a refresh, logout or event token"
   /// It is an ID token: it tells an application who signed in.
   case idToken = "it is an ID token"
-  /// It is good only for a sender who proves to hold a key, and none was proven.
+  /// It is valid only with a proof of a key, and none was given.
   case confirmation = "it is bound to a key (cnf) that the caller does not prove to hold"
 }
 
-/// What a JWT must be, beyond `JWTValidation`, to be used as an access token.
+/// The requirements of an access token beyond `JWTValidation`.
 package struct AccessTokenValidation: Sendable {
-  /// Whether the issuer names in each access token the application that asked for it (Entra: `azp` or `appid`).
+  /// True if the issuer names the requesting application in each access token (Entra: `azp` or `appid`).
   package var namesApplication: Bool
 
   /// A rule for tokens of an authority.
@@ -30,11 +30,11 @@ package struct AccessTokenValidation: Sendable {
   }
 
   /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the
-  /// certificate that the caller has shown in TLS; empty where it has shown none.
+  /// certificate that the caller has shown in TLS; empty if it has shown none.
   package func judge(_ token: SignedJWT, certificate: [UInt8]) throws(AccessTokenRejection) {
     let claims = token.claims
     let type = Self.mediaType(token.header.typ)
-    // RFC 9068 §2.1, and what issuers from before it write; JOSE is SPIFFE's.
+    // RFC 9068 §2.1, and the values of earlier issuers; JOSE is SPIFFE's.
     guard type.map({ ["at+jwt", "jwt", "jose"].contains($0) }) ?? true else { throw .headerType }
     let purpose = claims.purpose?.lowercased() ?? ""
     // Keycloak's `typ` and Cognito's `token_use`; the events of RFC 8417.
@@ -47,8 +47,8 @@ package struct AccessTokenValidation: Sendable {
     }
   }
 
-  /// Whether the claims are those of OpenID Connect Core 1.0 §2. An access token has no hash of itself or of a code; a
-  /// nonce, and an audience that is the application that asked, only beside what it is good for.
+  /// True if the claims are those of OpenID Connect Core 1.0 §2. An access token has no hash of itself or of a code; it
+  /// has a nonce, or the requesting application as its audience, only beside its scopes or roles.
   private func isIDToken(_ claims: JWTClaims) -> Bool {
     if !claims.names.isDisjoint(with: [.accessTokenHash, .codeHash, .stateHash]) { return true }
     if namesApplication { return claims.application == nil }

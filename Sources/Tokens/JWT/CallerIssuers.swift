@@ -1,9 +1,9 @@
-// Whose tokens callers of an authority bring: Entra's issuers of both token versions, its tenants, and which of its
-// keys sign for whom.
+// The issuers of callers' tokens at an authority: Entra's issuers of both token versions, its tenants, and the keys of
+// each.
 
 extension EntraCloud {
-  /// The host in the issuer of version 1.0 tokens, which Entra issues for an API as long as its registration does not
-  /// say `requestedAccessTokenVersion: 2`; nil for clouds that have none, or whose host is not documented.
+  /// The host in the issuer of version 1.0 tokens, which Entra issues for an API unless its registration has
+  /// `requestedAccessTokenVersion: 2`; nil for clouds that have none, or whose host is not documented.
   var firstVersionIssuer: String? {
     switch self {
     // The US government's tenants have the global name.
@@ -33,7 +33,7 @@ extension Authority {
     return issuers
   }
 
-  /// Whether a token may be of this authority, as far as that shows before its metadata are known.
+  /// True if a token may be of this authority, as far as that is known before its metadata.
   package func mayIssue(_ token: SignedJWT) -> Bool {
     guard let issuer = token.claims.issuer else { return false }
     if case .entra(_, let cloud) = kind, let host = cloud.firstVersionIssuer, let id = token.claims.tenant, id.isGUID,
@@ -45,17 +45,18 @@ extension Authority {
     return accepts(issuer: issuer) || accepts(issuer: "https://" + issuer)
   }
 
-  /// Whether a key signs tokens of this token's issuer and tenant. Entra says so at each key: a key of personal
-  /// accounts signs nothing for a company (Storm-0558). Keys of version 2.0 metadata sign tokens of both versions.
+  /// True if a key signs tokens of this token's issuer and tenant. Entra names the issuer at each key: a key of
+  /// personal accounts signs nothing for a company (Storm-0558). Keys of version 2.0 metadata sign tokens of both
+  /// versions.
   package func isKey(_ key: JWK, for token: SignedJWT, named issuer: String) -> Bool {
     guard case .entra = kind, let own = key.issuer else { return true }
     let expanded = token.claims.tenant.map { $0.isGUID ? own.replacing("{tenantid}", with: $0) : own } ?? own
     return expanded == token.claims.issuer || expanded == self.issuer(of: token, named: issuer)
   }
 
-  /// The audiences by which tokens mean an application that is configured by these: Entra writes a client id as it is
-  /// into tokens of version 2.0, and behind `api://` into those of version 1.0. Only within one tenant: another
-  /// tenant's administrator could take the second for an application of their own.
+  /// The audiences in tokens for an application that is configured by these: Entra writes a client id as it is into
+  /// tokens of version 2.0, and behind `api://` into those of version 1.0. Only within one tenant: another tenant's
+  /// administrator could use the second for an application of their own.
   package func audiences(_ configured: Set<String>) -> Set<String> {
     guard case .entra(.specific, _) = kind else { return configured }
     let scheme = "api://"

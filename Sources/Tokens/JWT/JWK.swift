@@ -4,7 +4,7 @@
 package import Bytes
 internal import FoundationEssentials
 
-/// Why a JWK is of no use for verifying.
+/// A JWK that cannot verify.
 package enum JWKError: Error, Sendable, Hashable {
   /// `kty` is not `RSA`.
   case kind(String)
@@ -14,15 +14,16 @@ package enum JWKError: Error, Sendable, Hashable {
 
 /// A public RSA key that verifies signatures.
 package struct JWK: Sendable, Hashable {
-  /// `kid`: the name by which token headers mean it.
+  /// `kid`: its name in token headers.
   package var identifier: String?
-  /// `alg`: the one algorithm it is for, as written; nil: any that fits its kind.
+  /// `alg`: its only algorithm, as written; nil: any that fits its kind.
   package var algorithm: String?
-  /// `use`: `sig`, `enc`, or not said.
+  /// `use`: `sig`, `enc`, or absent.
   package var use: String?
-  /// `key_ops`: what the key is for, where that is said (RFC 7517 §4.3).
+  /// `key_ops`: its purposes, if they are listed (RFC 7517 §4.3).
   package var operations: [String]?
-  /// `issuer`: whose tokens the key signs, perhaps with `{tenantid}` in it. Entra's, whose tenants share keys.
+  /// `issuer`: the issuer of the tokens that it signs, perhaps with `{tenantid}` in it. Entra's, whose tenants share
+  /// keys.
   package var issuer: String?
   /// `n`: the modulus, big-endian.
   package var modulus: [UInt8]
@@ -38,7 +39,7 @@ package struct JWK: Sendable, Hashable {
     self.exponent = exponent
   }
 
-  /// Whether a token with this header may have been signed by the key.
+  /// True if a token with this header may have been signed by the key.
   package func fits(_ header: JWTHeader) -> Bool {
     if let kid = header.kid, identifier != kid { return false }
     if let algorithm, algorithm != header.alg { return false }
@@ -71,7 +72,6 @@ extension JWK: Codable {
     }
   }
 
-  /// Writes the public members.
   package func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Name.self)
     try members.encode("RSA", forKey: .kty)
@@ -85,7 +85,7 @@ extension JWK: Codable {
   }
 }
 
-/// Why a document is not a key set.
+/// A document that is no key set.
 package enum JWKSetError: Error, Sendable, Hashable {
   /// Not a JSON object with an array `keys`.
   case json
@@ -96,12 +96,10 @@ package struct JWKSet: Sendable, Hashable, Encodable {
   /// The usable keys in the document's order.
   package var keys: [JWK]
 
-  /// A set of these keys.
   package init(keys: [JWK]) {
     self.keys = keys
   }
 
-  /// Reads the document.
   package init(json: [UInt8]) throws(JWKSetError) {
     do throws(JSONTextError) {
       _ = try JSONValue(text: json, repetition: .refused)
@@ -115,7 +113,7 @@ package struct JWKSet: Sendable, Hashable, Encodable {
     }
   }
 
-  /// The keys that may have signed a token with this header; several where it names none.
+  /// The keys that may have signed a token with this header; several if it names none.
   package func candidates(for header: JWTHeader) -> [JWK] {
     keys.filter { $0.fits(header) }
   }
@@ -139,11 +137,11 @@ package struct JWKSet: Sendable, Hashable, Encodable {
   }
 }
 
-/// How old the keys are that callers' tokens are judged by.
+/// The age of the keys by which callers' tokens are judged.
 package struct SigningKeyAge: Sendable, Equatable {
   /// Seconds after which keys are fetched again.
   package static let refresh: Int64 = 600
-  /// Seconds after which keys are believed no more that could not be fetched again.
+  /// Seconds after which keys that could not be fetched again are no longer believed.
   package static let limit: Int64 = 3600
   /// Seconds between two attempts to fetch keys while there are some: any caller can name an unknown key.
   package static let pause: Int64 = 60
@@ -153,21 +151,20 @@ package struct SigningKeyAge: Sendable, Equatable {
   private var fetchedAt: UnixTime?
   private var triedAt: UnixTime?
 
-  /// What is to be done before a token is judged.
+  /// The step before a token is judged.
   package enum Need: Sendable, Equatable {
     case none
-    /// Fetch the keys; where that fails, those that are there still serve.
+    /// Fetch the keys; if that fails, the old ones serve.
     case refresh
-    /// Fetch the keys; without, no token can be judged.
+    /// Fetch the keys; without them, no token can be judged.
     case keys
     /// There are no keys, and the last attempt to fetch them was a moment ago.
     case pause
   }
 
-  /// No keys yet.
   package init() {}
 
-  /// What is to be done now. A clock that was set back makes keys old, not young.
+  /// The step to take now. A clock that was set back makes keys old, not young.
   package func need(at now: UnixTime) -> Need {
     guard let fetchedAt, (0..<Self.limit).contains(now - fetchedAt) else {
       return mayTry(at: now, after: Self.outagePause) ? .keys : .pause
@@ -175,7 +172,7 @@ package struct SigningKeyAge: Sendable, Equatable {
     return now - fetchedAt < Self.refresh || !mayTry(at: now) ? .none : .refresh
   }
 
-  /// Whether the last attempt is long enough ago for another one.
+  /// True if the last attempt is long enough ago for another one.
   package func mayTry(at now: UnixTime) -> Bool { mayTry(at: now, after: Self.pause) }
 
   private func mayTry(at now: UnixTime, after pause: Int64) -> Bool {
@@ -183,20 +180,18 @@ package struct SigningKeyAge: Sendable, Equatable {
     return !(0..<pause).contains(now - triedAt)
   }
 
-  /// Until when what these keys have proven is believed without another look at them.
+  /// The end of the time for which a proof by these keys is believed without another check.
   package var believedUntil: UnixTime {
     guard let fetchedAt else { return UnixTime(0) }
     let nextTry = max(fetchedAt + Self.refresh, (triedAt ?? fetchedAt) + Self.pause)
     return min(nextTry, fetchedAt + Self.limit)
   }
 
-  /// The keys were fetched.
   package mutating func fetched(at now: UnixTime) {
     fetchedAt = now
     triedAt = now
   }
 
-  /// The keys could not be fetched.
   package mutating func failed(at now: UnixTime) {
     triedAt = now
   }

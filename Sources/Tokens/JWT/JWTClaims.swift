@@ -1,29 +1,29 @@
-// The claims that tokens are judged and issued by: RFC 7519's registered ones and Entra's. Members beyond these are
-// ignored on reading.
+// The claims by which tokens are judged and issued: RFC 7519's registered ones and Entra's. Other members are ignored
+// on reading.
 
 public import Bytes
 
 /// The claims of an access or id token. Nothing is believed before `JWTValidation` accepted it.
 public struct JWTClaims: Sendable, Hashable {
-  /// `iss`: who issued the token.
+  /// `iss`: the issuer.
   public var issuer: String?
-  /// `sub`: whom it is about, unique within the issuer.
+  /// `sub`: the subject, unique within the issuer.
   public var subject: String?
-  /// `aud`: for whom it is meant; one or several.
+  /// `aud`: the audience; one or several.
   public var audiences: [String] = []
   /// `exp`: the first second in which it is no longer valid.
   public var expiresAt: UnixTime?
   /// `nbf`: the first second in which it is valid.
   public var notBefore: UnixTime?
-  /// `iat`: when it was issued.
+  /// `iat`: the time of issue.
   public var issuedAt: UnixTime?
   /// `tid`: the Entra tenant.
   public var tenant: String?
   /// `oid`: the user's or service principal's object in that tenant.
   public var object: String?
-  /// `azp`, or `appid` of version 1.0 tokens: the application that asked for the token.
+  /// `azp`, or `appid` of version 1.0 tokens: the application that requested the token.
   public var application: String?
-  /// `roles`: what the application or user may do.
+  /// `roles`: the rights of the application or user.
   public var roles: [String] = []
   /// `scp`: the delegated scopes, words between spaces; absent in tokens for an application itself.
   public var scopes: [String] = []
@@ -35,16 +35,16 @@ public struct JWTClaims: Sendable, Hashable {
   public var tokenIdentifier: String?
   /// `nonce`: the sign-in that an ID token was made for.
   public var nonce: String?
-  /// `auth_time`: when the person signed in.
+  /// `auth_time`: the time of the person's sign-in.
   public var authenticatedAt: UnixTime?
-  /// `typ` among the claims (Keycloak), or `token_use` (Cognito): what the token is for.
+  /// `typ` among the claims (Keycloak), or `token_use` (Cognito): the purpose of the token.
   public var purpose: String?
   /// `cnf`: the key that the sender must prove to hold (RFC 7800).
   public var confirmation: Confirmation?
-  /// Which claims are there that tell kinds of tokens apart, whatever their values.
+  /// The claims that are present and tell kinds of tokens apart, whatever their values.
   public var names: Set<Name> = []
 
-  /// A claim whose presence says what a token is.
+  /// A claim whose presence tells the kind of a token.
   public enum Name: String, Sendable, CaseIterable {
     case scope, cid, events
     case clientID = "client_id"
@@ -53,15 +53,14 @@ public struct JWTClaims: Sendable, Hashable {
     case stateHash = "s_hash"
   }
 
-  /// How a sender proves that a token is its own.
+  /// A sender's proof that a token is its own.
   public enum Confirmation: Sendable, Hashable {
     /// With a TLS certificate, by the base64url of its SHA-256 (RFC 8705 §3.1).
     case certificate(String)
-    /// In a way that is not known here, or in several.
+    /// An unknown proof, or several.
     case other
   }
 
-  /// No claims.
   package init() {}
 }
 
@@ -99,7 +98,7 @@ extension JWTClaims: Codable {
     names = Set(Name.allCases.filter { all.contains(AnyName($0.rawValue)) })
   }
 
-  /// Writes the claims that are there.
+  /// Writes the claims that are present.
   public func encode(to encoder: any Encoder) throws {
     var claims = encoder.container(keyedBy: Key.self)
     try claims.encodeIfPresent(issuer, forKey: .iss)
@@ -125,7 +124,7 @@ extension JWTClaims: Codable {
   }
 }
 
-/// A member by whatever name.
+/// A member of any name.
 private struct AnyName: CodingKey {
   var stringValue: String
   var intValue: Int? { nil }
@@ -135,7 +134,7 @@ private struct AnyName: CodingKey {
   init?(intValue: Int) { nil }
 }
 
-/// The members of `cnf`. One that is not known may demand something, so it is not passed over.
+/// The members of `cnf`. An unknown one may demand something, so it is not ignored.
 private struct ConfirmationMembers: Decodable {
   var confirmation: JWTClaims.Confirmation
 

@@ -1,19 +1,19 @@
 // The rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on the
-// signature enters as a closure.
+// signature is passed in as a closure.
 
 public import Bytes
 
-/// What was found about a token's signature.
+/// The result of checking a token's signature.
 package enum SignatureVerdict: Sendable, Hashable {
   /// It was made over these bytes with the issuer's key.
   case valid
   /// It was not.
   case invalid
-  /// The issuer publishes no key that the token could have been signed with.
+  /// The issuer publishes no key that could have signed the token.
   case unknownKey
 }
 
-/// Why a token is not believed.
+/// A reason why a token is not believed.
 public enum JWTRejection: Error, Sendable, Hashable {
   /// Signed by an algorithm that is not allowed here, `none` among them.
   case algorithm(String)
@@ -35,18 +35,17 @@ public enum JWTRejection: Error, Sendable, Hashable {
   case notYetValid(from: UnixTime)
 }
 
-/// What a token must be to be believed: whose, for whom, signed how.
+/// The requirements for a token to be believed: its issuer, audience and signature.
 package struct JWTValidation: Sendable {
-  /// The names of the one issuer, compared byte by byte: several where its tokens have two versions.
+  /// The names of the one issuer, compared byte by byte: several if its tokens have two versions.
   package var issuers: Set<String>
   /// The audiences that mean us: one of them must be among the token's.
   package var audiences: Set<String>
   /// The algorithms that may have signed it.
   package var algorithms: Set<JWTAlgorithm>
-  /// How many seconds the issuer's clock and ours may differ, 300 unless told.
+  /// Maximum difference of the issuer's clock and ours in seconds, 300 by default.
   package var leeway: Int64
 
-  /// A rule.
   package init(
     issuers: Set<String>, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
   ) {
@@ -65,7 +64,7 @@ package struct JWTValidation: Sendable {
 
   /// The token's claims, now proven.
   ///
-  /// The signature comes first, under an algorithm this rule allows, so that no error tells a forger more than that.
+  /// The signature comes first, under an algorithm this rule allows, so that errors tell a forger no more than that.
   /// Then issuer, audience and times (RFC 7519 §7.2, RFC 8725 §3.1).
   package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
@@ -79,7 +78,8 @@ package struct JWTValidation: Sendable {
     return token.claims
   }
 
-  /// Judges what needs no key. A token that fails is worth no request for one; one that passes is not yet believed.
+  /// Checks everything that needs no key. For a token that fails, no keys are requested; one that passes is not yet
+  /// believed.
   package func judgeUnproven(_ token: SignedJWT, now: UnixTime) throws(JWTRejection) {
     _ = try judgeHeader(token)
     try judgeClaims(token, now: now)

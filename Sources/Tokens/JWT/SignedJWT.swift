@@ -1,10 +1,9 @@
-// The compact serialisation of a signed JWT, taken apart and put together. Whether signature and claims are valid is
-// `JWTValidation`'s.
+// The compact serialisation of a signed JWT, split and joined. `JWTValidation` checks signature and claims.
 
 public import Bytes
 internal import FoundationEssentials
 
-/// Why a text is not a signed JWT.
+/// A text that is no signed JWT.
 public enum JWTFormatError: Error, Sendable, Hashable {
   /// The three parts of a compact serialisation.
   public enum Part: Sendable, Hashable {
@@ -31,7 +30,6 @@ package struct SignedJWT: Sendable {
   package let signingInput: [UInt8]
   package let signature: [UInt8]
 
-  /// Reads a compact serialisation.
   package init(_ text: some StringProtocol) throws(JWTFormatError) {
     guard text.utf8.count <= 65_536 else { throw .tooLong }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -75,7 +73,7 @@ package struct SignedJWT: Sendable {
     _ text: some StringProtocol, _ part: JWTFormatError.Part
   ) throws(JWTFormatError) -> Object {
     let json = try bytes(text, part)
-    // The decoder takes a BOM, UTF-16 and a comma behind the last member, and of two equal names the first: other
+    // The decoder accepts a BOM, UTF-16 and a comma behind the last member, and of two equal names the first: other
     // readers of the token would see another one.
     do throws(JSONTextError) {
       _ = try JSONValue(text: json, repetition: .refused)
@@ -94,14 +92,13 @@ package struct SignedJWT: Sendable {
 package struct JWTHeader: Sendable, Hashable, Codable {
   /// The algorithm as written, also an unknown one.
   package var alg: String
-  /// Which key signed, where the token says so.
+  /// The key that signed, if the token names it.
   package var kid: String?
   /// `JWT`, `at+jwt`, or nothing.
   package var typ: String?
-  /// Extensions that must be understood. There are none that are, so a token with any is refused (RFC 7515 §4.1.11).
+  /// Extensions that must be understood. None is supported, so a token with any is refused (RFC 7515 §4.1.11).
   package var crit: [String]?
 
-  /// A header to sign under.
   package init(algorithm: JWTAlgorithm, keyIdentifier: String?, type: String? = "JWT") {
     alg = algorithm.rawValue
     kid = keyIdentifier
@@ -111,7 +108,7 @@ package struct JWTHeader: Sendable, Hashable, Codable {
 
 /// An asymmetric signature algorithm of RFC 7518 §3.1.
 package enum JWTAlgorithm: String, Sendable, Hashable, CaseIterable {
-  /// RSASSA-PKCS1-v1_5 with SHA-256: what Entra and most providers sign with.
+  /// RSASSA-PKCS1-v1_5 with SHA-256: Entra's and most providers' choice.
   case rs256 = "RS256"
   /// RSASSA-PSS with SHA-256.
   case ps256 = "PS256"

@@ -1,5 +1,5 @@
-// Whether an access token is of use only to who shows a certificate. What the token says of it is read without proof:
-// it is the upstream that insists on it.
+// Access tokens that are valid only with a certificate. The binding is read from the token without proof: the upstream
+// enforces it.
 
 package import Bytes
 
@@ -19,7 +19,7 @@ package enum TokenBinding {
     return JSONValue(json: claims)?.members?["cnf"]?.members?["x5t#S256"]?.text
   }
 
-  /// Whether a token may be sent by who shows this certificate; nil: none.
+  /// True if a token may be sent with this certificate; nil: none.
   package static func allows(_ token: Secret, showing certificate: [UInt8]?) -> Bool {
     guard let bound = self.certificate(of: token) else { return true }
     return certificate.map { Base64URL.encode($0) == bound } ?? false

@@ -1,10 +1,9 @@
-// Which identity of a machine is meant, which service of the machine hands its tokens out, and how that service is
-// recognised. Asking it is Identity's.
+// A machine's identities and the services that give out their tokens: detection and names. Identity sends the requests.
 
 package import Bytes
 package import HTTP
 
-/// Where the platforms of Azure hand out tokens for their identities.
+/// A platform of Azure that gives out tokens for managed identities.
 public enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
   /// The instance metadata service of virtual machines and Kubernetes nodes.
   case imds
@@ -19,7 +18,7 @@ public enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
   case serviceFabric = "service_fabric"
 }
 
-/// Which of a machine's identities.
+/// One of a machine's identities.
 public enum ManagedIdentityID: Sendable, Hashable {
   /// The one that is the machine's own.
   case systemAssigned
@@ -30,7 +29,7 @@ public enum ManagedIdentityID: Sendable, Hashable {
   /// A user-assigned one, by its Azure resource id.
   case resourceID(String)
 
-  /// What stands for it in logs and keys.
+  /// Its name in logs and keys.
   package var name: String {
     switch self {
     case .systemAssigned: "system-assigned"
@@ -39,18 +38,17 @@ public enum ManagedIdentityID: Sendable, Hashable {
   }
 }
 
-/// The service that hands tokens out, with what it wants to see.
+/// The service that gives out tokens, with its address and secrets.
 package enum ManagedIdentityHost: Sendable, Equatable {
   case imds(HTTPURL)
   case appService(HTTPURL, header: Secret)
-  /// `defaultID`: the identity of the compute instance, where it has a user-assigned one.
+  /// `defaultID`: the identity of the compute instance, if it has a user-assigned one.
   case azureML(HTTPURL, secret: Secret, defaultID: String?)
   case cloudShell(HTTPURL)
   case arc(HTTPURL)
   /// `thumbprint`: SHA-1 of its TLS certificate, by which alone it is trusted.
   case serviceFabric(HTTPURL, secret: Secret, thumbprint: [UInt8])
 
-  /// Its address.
   package var endpoint: HTTPURL {
     switch self {
     case .imds(let url), .cloudShell(let url), .arc(let url): url
@@ -58,7 +56,6 @@ package enum ManagedIdentityHost: Sendable, Equatable {
     }
   }
 
-  /// Which kind it is.
   package var source: ManagedIdentitySource {
     switch self {
     case .imds: .imds
@@ -88,13 +85,13 @@ package struct ManagedIdentity: Sendable, Equatable {
   }
 }
 
-/// Why there is no managed identity.
+/// A managed identity that cannot be used.
 public enum ManagedIdentityMistake: Error, Sendable, Hashable {
   /// The source that was chosen needs a variable of the environment that is not there.
   case variableMissing(ManagedIdentitySource, String)
-  /// A variable holds no URL that can be used.
+  /// A variable has no usable URL.
   case url(variable: String)
-  /// Service Fabric is spoken to with TLS only.
+  /// Service Fabric needs TLS.
   case plaintext(variable: String)
   /// A variable holds no SHA-1 thumbprint.
   case thumbprint(variable: String)
@@ -104,16 +101,16 @@ public enum ManagedIdentityMistake: Error, Sendable, Hashable {
   case systemAssignedOnly(ManagedIdentitySource)
 }
 
-/// How a host was found.
+/// The result of detecting a host.
 package struct ManagedIdentityDetection: Sendable, Equatable {
   package let host: ManagedIdentityHost
-  /// The variables of the environment that say so, or the file; empty: nothing says otherwise.
+  /// The variables of the environment or the file that decided; empty: none did.
   package let evidence: [String]
 
   /// The agent of Azure Arc.
   package static let arcAgent = "/opt/azcmagent/bin/himds"
 
-  /// Looks for a host in the order of MSAL for .NET and Go: the first that matches.
+  /// Detects a host in the order of MSAL for .NET and Go: the first that matches.
   ///
   /// | variables | source |
   /// |---|---|
@@ -123,7 +120,7 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
   /// | MSI_ENDPOINT | Cloud Shell |
   /// | IDENTITY_ENDPOINT, IMDS_ENDPOINT; or Arc's agent is installed | Azure Arc |
   /// | none of these | IMDS, without a probe |
-  /// - Parameter chosen: the source that the configuration names; nil: whichever matches.
+  /// - Parameter chosen: the source that the configuration names; nil: the one that matches.
   package init(
     _ chosen: ManagedIdentitySource?, environment: [String: String], hasArcAgent: Bool
   ) throws(ManagedIdentityMistake) {
@@ -170,7 +167,7 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
     evidence = variables.used
   }
 
-  /// Reads variables, and remembers which.
+  /// Reads variables, and records which.
   private struct Variables {
     let source: ManagedIdentitySource
     let environment: [String: String]
@@ -200,7 +197,7 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
 
     mutating func secret(_ name: String) throws(ManagedIdentityMistake) -> Secret {
       let text = try self.text(name)
-      // It becomes a field of a request.
+      // It becomes the value of a request's field.
       guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .variableMissing(source, name) }
       return Secret(text)
     }
@@ -230,7 +227,7 @@ extension Authority {
     }
   }
 
-  /// What an application requests at Entra for such a token.
+  /// The scopes that an application requests at Entra for such a token.
   package func exchangeScopes(_ audience: String) -> ScopeSet {
     do throws(ScopeSetError) {
       return try ScopeSet(["\(audience)/.default"])
@@ -241,8 +238,7 @@ extension Authority {
 
   private static let managedHost = "managed-identity.invalid"
 
-  /// What stands in the place of an authority for the tokens of managed identities: no provider is asked, and the name
-  /// leads nowhere (RFC 6761 §6.4).
+  /// The authority of managed identities' tokens. No provider is asked, and the name leads nowhere (RFC 6761 §6.4).
   package static func managedIdentity(_ source: ManagedIdentitySource) -> Authority {
     do throws(AuthorityError) {
       return try Authority("https://\(managedHost)/\(source.rawValue)")
@@ -251,6 +247,6 @@ extension Authority {
     }
   }
 
-  /// Whether it stands for managed identities.
+  /// True for the authority of managed identities.
   package var isManagedIdentity: Bool { url.host == Self.managedHost }
 }

@@ -1,5 +1,5 @@
-// The reading of what a managed identity's service answers: tokens, dates and errors in all their shapes, and the
-// challenge of Azure Arc.
+// Reads the answers of a managed identity's service: tokens, dates and errors in all their shapes, and the challenge of
+// Azure Arc.
 
 package import Bytes
 
@@ -9,12 +9,12 @@ package struct ManagedIdentityReply: Sendable {
   package let accessToken: Secret
   /// Seconds that it lives, at least 1.
   package let expiresIn: Int64
-  /// Seconds after which it is renewed: half its life, where that is two hours and more (MSAL's rule).
+  /// Seconds after which it is renewed: half its life, if that is two hours or more (MSAL's rule).
   package let refreshIn: Int64?
-  /// What the answer says of the identity, by the parameters' names.
+  /// The identity in the answer, by the parameters' names.
   package let identities: [String: String]
 
-  /// Where a token of so long a life is renewed half way.
+  /// Least life in seconds of a token that is renewed half way.
   private static let longLife: Int64 = 7200
 
   /// Reads an answer. `expires_on` counts before `expires_in`: App Service has only that one.
@@ -23,7 +23,7 @@ package struct ManagedIdentityReply: Sendable {
   ) throws(TokenFailure) {
     let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
     func failure(_ cause: TokenFailure.Cause) -> TokenFailure { TokenFailure(cause, status: status, retryAfter: wait) }
-    // What may be there in a moment says nothing about the identity.
+    // A temporary failure tells nothing about the identity.
     if [404, 408, 410, 429].contains(status) || status >= 500 { throw failure(.unintelligible) }
     guard let all = JSONValue(json: body)?.members else {
       throw failure(PlainAnswer(status: status, contentType: contentType, body: body).cause(sent))
@@ -46,8 +46,8 @@ package struct ManagedIdentityReply: Sendable {
     }
   }
 
-  /// Seconds until an `expires_on`: seconds since 1970, a duration where they are before 2001, or a date in UTC. nil
-  /// where it is none of these.
+  /// Seconds until an `expires_on`: seconds since 1970, a duration if they are before 2001, or a date in UTC. nil
+  /// if it is none of these.
   private static func life(until value: JSONValue, now: UnixTime) -> Int64? {
     if let seconds = value.seconds { return seconds < 978_307_200 ? seconds : UnixTime(seconds) - now }
     return value.text.flatMap { UnixTime(managedIdentityDate: $0) }.map { $0 - now }
@@ -65,8 +65,8 @@ package struct ManagedIdentityReply: Sendable {
     return TokenErrorReply(members: standard, sent: sent) ?? TokenErrorReply(error: "status \(status)")
   }
 
-  /// Whether a user-assigned identity is the one that the answer names. An older agent of Arc ignores which one is
-  /// asked for and answers with the machine's own.
+  /// True if a user-assigned identity is the one in the answer. An older agent of Arc ignores the requested identity
+  /// and answers with the machine's own.
   package func confirms(_ id: ManagedIdentityID) -> Bool {
     switch id {
     case .systemAssigned: true
@@ -103,15 +103,16 @@ extension UnixTime {
   }
 }
 
-/// Azure Arc's agent hands tokens only to those who can read a file that it names (`WWW-Authenticate: Basic realm=…`).
+/// Azure Arc's agent gives tokens only to processes that can read a file that it names (`WWW-Authenticate: Basic
+/// realm=…`).
 package enum ArcChallenge {
-  /// The only place where such files are.
+  /// The only directory of such files.
   package static let directory = "/var/opt/azcmagent/tokens"
-  /// Bytes of the largest.
+  /// The largest such file, in bytes.
   package static let limit = 4096
 
-  /// The name of the file in `directory` that a challenge names; nil for a challenge that names none there: whoever
-  /// answers at the agent's port must not have any other file read.
+  /// The name of the file in `directory` that a challenge names; nil for a challenge that names another place: a
+  /// process that answers at the agent's port must not have any other file read.
   package static func file(in challenge: String, directory: String = directory) -> String? {
     let parts = challenge.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].lowercased() == "basic realm" else { return nil }

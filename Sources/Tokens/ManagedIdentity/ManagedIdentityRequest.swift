@@ -1,16 +1,15 @@
-// What is sent to the service that hands out a managed identity's tokens, and for which failures it is sent again.
+// The request to a service for a managed identity's token, and the rule for repeating it.
 
 package import Bytes
 package import HTTP
 
-/// What a service is told of a token that an API refused for its claims. Only Service Fabric's wants to know.
+/// Information for the service about a token that an API refused for its claims. Only Service Fabric's reads it.
 package struct ManagedIdentityChallenge: Sendable {
-  /// What the application can handle (`xms_cc`).
+  /// The application's capabilities (`xms_cc`).
   package var capabilities: [String]
   /// SHA-256 of the refused token.
   package var refused: [UInt8]?
 
-  /// No challenge.
   package static let none = ManagedIdentityChallenge(capabilities: [], refused: nil)
 
   package init(capabilities: [String], refused: [UInt8]?) {
@@ -18,7 +17,7 @@ package struct ManagedIdentityChallenge: Sendable {
     self.refused = refused
   }
 
-  /// As Service Fabric reads it.
+  /// In Service Fabric's form.
   fileprivate var parameters: [(String, String)] {
     var parameters: [(String, String)] = []
     if !capabilities.isEmpty { parameters.append(("xms_cc", capabilities.joined(separator: ","))) }
@@ -30,19 +29,17 @@ package struct ManagedIdentityChallenge: Sendable {
   }
 }
 
-/// A request for a token of a managed identity.
 package struct ManagedIdentityRequest: Sendable {
   /// The whole address. A form goes by POST, everything else by GET.
   package let url: HTTPURL
-  /// The request's fields, names in lower case. One may hold a secret.
   package private(set) var fields: [(name: String, value: String)]
-  /// What is posted; nil: nothing.
+  /// The content to post; nil: none.
   package let form: [UInt8]?
-  /// What the answer must not be shown with.
+  /// The secrets that may not be shown in the answer.
   package let secrets: SentSecrets
 
   /// Asks for a token for a resource.
-  /// - Parameter arcKey: what the agent of Azure Arc wrote into the file that it named.
+  /// - Parameter arcKey: the contents of the file that Azure Arc's agent named.
   package init(
     _ identity: ManagedIdentity, resource: String, challenge: ManagedIdentityChallenge = .none, arcKey: Secret? = nil
   ) {
@@ -89,7 +86,7 @@ package struct ManagedIdentityRequest: Sendable {
     self.url = url
   }
 
-  /// How a source calls a user-assigned identity. IMDS and Arc say `msi_res_id`, App Service says `mi_res_id`.
+  /// A source's parameter for a user-assigned identity. IMDS and Arc have `msi_res_id`, App Service has `mi_res_id`.
   private static func parameter(_ identity: ManagedIdentity) -> (String, String)? {
     switch (identity.id, identity.host) {
     case (.systemAssigned, .azureML(_, _, let standard)): standard.map { ("clientid", $0) }
@@ -110,8 +107,8 @@ package struct ManagedIdentityRequest: Sendable {
 }
 
 extension ScopeSet {
-  /// The resource that a managed identity's token is for: the only scope, less its `/.default`. nil where there are
-  /// several or none: these services know resources alone.
+  /// The resource of a managed identity's token: the only scope, less its `/.default`. nil if there are several or
+  /// none: these services know resources alone.
   package var resource: String? {
     guard words.count == 1 else { return nil }
     let suffix = "/.default"
@@ -119,7 +116,7 @@ extension ScopeSet {
   }
 }
 
-/// When a request to such a service is sent again (MSAL for .NET's rules).
+/// The rule for repeating a request to such a service (MSAL for .NET's rules).
 package struct ManagedIdentityRetry: Sendable {
   private let source: ManagedIdentitySource
   private var attempts = 0
@@ -128,14 +125,14 @@ package struct ManagedIdentityRetry: Sendable {
     self.source = source
   }
 
-  /// Seconds until the next try after an answer with this status; nil: it was the last.
+  /// Seconds until the next attempt after an answer with this status; nil: it was the last.
   ///
   /// | source | statuses | tries | seconds between |
   /// |---|---|---|---|
   /// | IMDS | 404, 408, 429, 5xx | 3 | 1, 2, 4 |
   /// | any other | 404, 408, 429, 500, 503, 504 | 3 | 1 |
   ///
-  /// After an answer with `Retry-After` there is none: callers are told that pause at once instead of waiting for it.
+  /// After an answer with `Retry-After` there is none: callers get that pause at once instead of waiting for it.
   package mutating func pause(after status: Int, retryAfter: Int64?) -> Int64? {
     attempts += 1
     guard attempts <= 3, retryAfter == nil else { return nil }
@@ -147,8 +144,8 @@ package struct ManagedIdentityRetry: Sendable {
     }
   }
 
-  /// Seconds for which the service is left alone after an answer with this status, where it does not say so itself.
-  /// IMDS that is being updated (410) is back within 70 s.
+  /// Seconds without requests to the service after an answer with this status, if it names none itself. IMDS that is
+  /// being updated (410) is back within 70 s.
   package func rest(after status: Int) -> Int64? {
     source == .imds && status == 410 ? 10 : nil
   }

@@ -1,9 +1,8 @@
-// The decision of silent acquisition, from what is held, what a token can be requested with, what failed before, and
-// the time.
+// The decision of silent acquisition, from the held token, the available grant, earlier failures, and the time.
 
 package import Bytes
 
-/// What to do for a caller who wants a token.
+/// The step for a caller that needs a token.
 package enum AcquisitionPlan: Sendable, Equatable {
   /// Hand out the held token.
   case useCached
@@ -13,9 +12,9 @@ package enum AcquisitionPlan: Sendable, Equatable {
   case request
   /// Answer with the remembered failure; nothing is sent before the instant.
   case fail(until: UnixTime)
-  /// Say that a person has to sign in; nothing is sent.
+  /// Answer that a person has to sign in; nothing is sent.
   case interactionRequired(InteractionReason)
-  /// Say that the cache cannot be read; nothing is sent. No person is asked to sign in, since one may be signed in.
+  /// Answer that the cache cannot be read; nothing is sent. No person is asked to sign in, since one may be signed in.
   case cacheUnavailable
 
   /// Decides.
@@ -54,15 +53,15 @@ package enum AcquisitionPlan: Sendable, Equatable {
 }
 
 extension HeldRefreshToken {
-  /// The scope sets to ask for with this token, in order; at least one. An empty set names no scope: the whole grant.
+  /// The scope sets to request with this token, in order; at least one. An empty set names no scope: the whole grant.
   ///
-  /// Microsoft's refresh tokens serve every scope that was consented to, so the request is the one that every MSAL
-  /// sends. At every other provider a scope outside the grant may be refused, the reserved ones included.
+  /// Microsoft's refresh tokens serve every scope that was consented to, so the request is that of every MSAL. Every
+  /// other provider may refuse a scope outside the grant, even a reserved one.
   package func scopesToRequest(_ wanted: ScopeSet, at authority: Authority) -> [ScopeSet] {
     guard authority.isStrictAboutScopes else { return [wanted.decorated] }
     if wanted.isEmpty { return [.none] }
     guard let granted else {
-      // Written by a library that does not say what was granted. Each of them asks for the reserved scopes too.
+      // Written by a library that does not store the grant. Each of them requests the reserved scopes too.
       return [wanted.decorated, wanted]
     }
     return [wanted.union(granted.reserved)]
@@ -80,6 +79,6 @@ extension HeldRefreshToken {
 }
 
 extension Authority {
-  /// Whether a refresh token may be refused for a scope that its sign-in was not for (RFC 6749 §6).
+  /// True if a refresh token may be refused for a scope outside its sign-in (RFC 6749 §6).
   package var isStrictAboutScopes: Bool { kind == .issuer }
 }

@@ -1,20 +1,20 @@
-// Whose tokens a reply holds: client_info and ID token, in. Decodes only; believing the ID token is `JWTValidation`'s.
+// The owner of a reply's tokens, by client_info and ID token. Decodes only; `JWTValidation` verifies the ID token.
 
 package import Bytes
 
-/// What a token reply says of the person.
+/// The person in a token reply.
 package struct AccountIdentity: Sendable, Hashable {
-  /// `uid.utid`, or the ID token's subject; nil where the reply tells neither.
+  /// `uid.utid`, or the ID token's subject; nil if the reply has neither.
   package var homeAccountID: String?
   /// The object id in the tenant signed in to, or the subject.
   package var localAccountID: String?
-  /// The name a person knows; nil where the reply tells none.
+  /// The name a person knows; nil if the reply has none.
   package var username: String?
-  /// What to call the person where there is no user name: an e-mail address or a name; nil where the reply tells none.
+  /// A label for a person without a user name: an e-mail address or a name; nil if the reply has none.
   package var displayName: String?
-  /// Who issued the ID token.
+  /// The issuer of the ID token.
   package var issuer: String?
-  /// When the ID token was issued, by the provider's clock.
+  /// The time of the ID token's issue, by the provider's clock.
   package var issuedAt: UnixTime?
 
   /// The identity in a reply's `client_info` and `id_token` (msal-python's choice: both halves of `client_info`, or
@@ -36,7 +36,7 @@ package struct AccountIdentity: Sendable, Hashable {
     issuedAt = claims["iat"]?.seconds.map { UnixTime($0) }
   }
 
-  /// The claim that tells a person best who is meant (OpenID Connect Core 1.0 §5.1), user names aside.
+  /// The claim that best identifies a person (OpenID Connect Core 1.0 §5.1), user names aside.
   private static func displayName(_ claims: [String: JSONValue]) -> String? {
     func text(_ claim: String) -> String? { claims[claim]?.text.flatMap { $0.isEmpty ? nil : $0 } }
     let parts = [text("given_name"), text("family_name")].compactMap { $0 }.joined(separator: " ")

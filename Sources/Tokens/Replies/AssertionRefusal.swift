@@ -1,27 +1,27 @@
-// The table of what a provider may have against a caller's token, and so what the caller is told. What concerns the
-// application, its request or the provider itself is not in it.
+// The table of a provider's refusals of a caller's token, and so of the caller's challenges. Failures of the
+// application, its request or the provider itself are not in it.
 
-/// Why a provider gives no token for a caller's.
+/// A provider's reason to give no token for a caller's.
 public enum AssertionRefusal: Sendable, Hashable {
   /// The person has to prove more: a token with these claims, for this application, would do.
   case claims(Claims)
-  /// Nobody has consented that the application asks in the person's name.
+  /// There is no consent that the application acts for the person.
   case consent
   /// The token has expired, is another application's, or is not believed.
   case invalidToken
-  /// The provider's rules do not let this person, or this caller, have such a token.
+  /// The provider's rules do not allow this person, or this caller, such a token.
   case denied
 
-  /// What a reply says of the caller's token; nil where it is about something else.
+  /// The refusal of the caller's token in a reply; nil if it is about something else.
   ///
   /// | error | beside it | the caller's token |
   /// |---|---|---|
   /// | any that a person could do something about | `claims` | lacks these claims |
   /// | `consent_required`, or that as `suberror` | | lacks consent |
-  /// | `invalid_grant`, `interaction_required`, `login_required`, `invalid_token` | | is not good any more, or here |
-  /// | `invalid_request` | of RFC 8693 (§2.2.2) | is not good here |
+  /// | `invalid_grant`, `interaction_required`, `login_required`, `invalid_token` | | is no longer valid, or not here |
+  /// | `invalid_request` | of RFC 8693 (§2.2.2) | is not valid here |
   /// | `access_denied` | | may not be exchanged |
-  /// | any other | | nothing is said of it |
+  /// | any other | | is not mentioned |
   package init?(_ reply: TokenErrorReply, grant: CallerGrant) {
     switch reply.error {
     case "invalid_grant", "interaction_required", "login_required", "consent_required":

@@ -1,5 +1,5 @@
-// What an answer says that is no answer of OAuth: a page of a web application firewall or a proxy, or of a provider
-// that does without the error that RFC 6749 §5.2 demands.
+// Answers without an OAuth error: a page of a web application firewall or a proxy, or of a provider that omits the
+// error that RFC 6749 §5.2 demands.
 
 import Bytes
 
@@ -9,11 +9,11 @@ struct PlainAnswer {
   let contentType: String?
   let body: [UInt8]
 
-  /// What it is a failure of.
+  /// The failure by status.
   ///
   /// | status | meaning |
   /// |---|---|
-  /// | 408, 425, 429, 5xx | whoever answers cannot now: the same request may succeed later |
+  /// | 408, 425, 429, 5xx | the server cannot answer now: the same request may succeed later |
   /// | any other 4xx, and 3xx | a refusal: the provider's (401, 403, 400), a firewall's or a proxy's (403, 407), or \
   /// the endpoint is not there (404, 405, 3xx); asking again changes nothing |
   /// | 2xx | no answer of the endpoint: a page of something on the way |
@@ -26,10 +26,10 @@ struct PlainAnswer {
     return .refused(reply)
   }
 
-  /// Bytes that are looked through for secrets of the request, and bytes of these that may be shown.
+  /// Bytes that are searched for secrets of the request, and bytes of these that may be shown.
   private static let (examined, shown) = (8192, 4096)
 
-  /// What is known of it, at most 300 characters. Nothing of a text that repeats a secret of the request is shown.
+  /// A description, at most 300 characters. Nothing of a text that repeats a secret of the request is shown.
   private func description(_ sent: SentSecrets) -> String {
     let kind = contentType.map { $0.prefix { $0 != ";" }.filter { $0 != " " } } ?? ""
     if body.isEmpty { return "an empty answer without an OAuth error" }
@@ -37,7 +37,7 @@ struct PlainAnswer {
     let beginning = String(decoding: body.prefix(Self.examined), as: UTF8.self)
     let isShort = body.count <= Self.shown
     let text = Self.words(of: isShort ? beginning : String(decoding: body.prefix(Self.shown), as: UTF8.self))
-    // Without its tags a page may spell what it does not spell with them.
+    // Without its tags a page may spell a secret that it does not spell with them.
     let readings = [named, beginning, Self.withoutTags(beginning, instead: ""), text]
     if readings.contains(where: sent.isRepeated) {
       return "an answer without an OAuth error, which repeats a secret of the request and is not shown"
@@ -46,7 +46,7 @@ struct PlainAnswer {
     return "\(named.printable(limit: 60)) without an OAuth error\(words)"
   }
 
-  /// A text without tags, its blanks and line ends each one blank.
+  /// A text without tags, with single blanks for its blanks and line ends.
   private static func words(of text: String) -> String {
     withoutTags(text, instead: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }

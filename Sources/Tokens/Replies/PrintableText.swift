@@ -1,5 +1,4 @@
-// How a text that others wrote is made fit for a terminal and for a log: one line, and nothing that a terminal would
-// obey.
+// Makes a text of others fit for a terminal and for a log: one line, without control sequences.
 
 extension String {
   /// The text's first `limit` characters, each control, line end and direction mark turned into a space.
@@ -9,7 +8,7 @@ extension String {
 }
 
 extension String {
-  /// The same, cut behind a whole word: half a code or an id would be looked up in vain.
+  /// The same, cut behind a whole word: half a code or an id cannot be looked up.
   package func printable(words limit: Int) -> String {
     let text = printable(limit: limit + 1)
     guard text.unicodeScalars.count > limit, let end = text.lastIndex(of: " ") else { return printable(limit: limit) }

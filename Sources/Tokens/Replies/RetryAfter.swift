@@ -1,16 +1,16 @@
-// The reading of `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
+// Reads `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
 
 package import Bytes
 
-/// How long a provider asks to be left alone.
+/// The pause that a provider asks for.
 package struct RetryAfter: Sendable, Hashable {
   /// Seconds from now: 1 to `limit`.
   package let seconds: Int64
 
-  /// The longest wait that is honoured (MSAL's): a mistyped header must not stop a route for a day.
+  /// The longest pause that is respected (MSAL's): a mistyped header must not stop a route for a day.
   package static let limit: Int64 = 3600
 
-  /// Reads the field; nil where it is neither a number of seconds nor a date, which counts as absent.
+  /// Reads the field; nil if it is neither a number of seconds nor a date, which counts as absent.
   package init?(field: String, now: UnixTime) {
     let text = field.trimmingSpaces
     let asked: Int64

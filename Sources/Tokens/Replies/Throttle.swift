@@ -1,16 +1,15 @@
-// The memory of failed token requests of one key: until when the next one is not sent. Knows neither which request
-// failed nor how the failure is shown.
+// The memory of failed token requests of one key, and the pause before the next one.
 
 package import Bytes
 
-/// How long to leave a provider alone after failures of one kind of request.
+/// The pause of requests to a provider after failures of one kind of request.
 package struct Throttle: Sendable, Hashable {
-  /// Whose requests failed.
+  /// The requester of the failed requests.
   package enum Requester: Sendable, Hashable {
     /// The proxy's, for a token that all callers share.
     case proxy
-    /// One caller's. Each failure pauses 1, 2, 4 … seconds, whatever it was: what is missing may be there in a moment,
-    /// and no one else waits for it.
+    /// One caller's. Each failure pauses 1, 2, 4 … seconds, whatever its reason: it may be gone in a moment, and no
+    /// other caller waits for it.
     case caller
   }
 
@@ -24,8 +23,8 @@ package struct Throttle: Sendable, Hashable {
   /// Seconds for which a refused application or request is not tried again: long enough to end a storm, short enough
   /// that a corrected secret is noticed (msal-python's for identical requests).
   package static let refusal: Int64 = 60
-  /// Seconds for which a refusal is not repeated that may be over in a moment, because not all of the provider's
-  /// servers know what was registered: a federated credential, an identity's assignment.
+  /// Seconds before a refusal is tried again that may soon end, because not all of the provider's servers know a new
+  /// registration: a federated credential, an identity's assignment.
   package static let propagation: Int64 = 10
   /// Seconds after the first refusal for which that may be the reason.
   package static let propagationLimit: Int64 = 300
@@ -34,11 +33,11 @@ package struct Throttle: Sendable, Hashable {
   /// The longest pause after transient failures without `Retry-After`, in seconds.
   package static let transientLimit: Int64 = 30
 
-  /// Nothing failed yet.
+  /// Without a failure.
   package init(_ requester: Requester = .proxy) { self.requester = requester }
 
-  /// Takes a failure in. `Retry-After` wins over every rule; transient failures without it pause 1, 2, 4 … seconds.
-  /// - Parameter mayPropagate: whether what proves the application may not be known everywhere yet.
+  /// Records a failure. `Retry-After` wins over every rule; transient failures without it pause 1, 2, 4 … seconds.
+  /// - Parameter mayPropagate: true if the application's registration may not be known everywhere yet.
   package mutating func failed(
     _ errorClass: TokenErrorClass, retryAfter: Int64?, mayPropagate: Bool = false, now: UnixTime
   ) {
@@ -65,12 +64,12 @@ package struct Throttle: Sendable, Hashable {
     }
   }
 
-  /// Forgets every failure: a request succeeded, or something it depends on is new.
+  /// Forgets every failure: a request succeeded, or its circumstances changed.
   package mutating func succeeded() {
     self = Throttle(requester)
   }
 
-  /// Until when nothing is sent; nil when it may be. A clock set back ends the pause: it would last for the difference.
+  /// The end of the pause; nil if there is none. A clock set back ends the pause: it would last for the difference.
   package func pause(at now: UnixTime) -> UnixTime? {
     guard let until, now < until, now >= since else { return nil }
     return until

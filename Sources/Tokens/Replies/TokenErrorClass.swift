@@ -1,8 +1,8 @@
-// The one table from a failed token request to what may be done about it (the classes that MSAL libraries share).
+// The table from a failed token request to the reaction (the classes that MSAL libraries share).
 
-/// What a failed token request calls for.
+/// The reaction that a failed token request calls for.
 package enum TokenErrorClass: Sendable, Hashable {
-  /// A person has to sign in again, consent, or prove more. Asking again without that is pointless.
+  /// A person has to sign in again, consent, or prove more. Another request without that is pointless.
   case signInNeeded
   /// A device policy has to be met first; a sign-in alone does not help.
   case policy
@@ -10,11 +10,11 @@ package enum TokenErrorClass: Sendable, Hashable {
   case familyMismatch
   /// The refresh token itself is condemned; it may be dropped if it is still the stored one.
   case refreshTokenUnusable
-  /// The provider refuses the application or the request as such: a setting is wrong, here or there.
+  /// The provider refuses the application or the request: a setting is wrong, here or there.
   case configuration
-  /// The provider is down, slow, busy or not itself. A valid token stays in use; ask again later.
+  /// The provider is down, slow, busy or faulty. A valid token stays in use; ask again later.
   case transient
-  /// The person said no.
+  /// The person declined.
   case declined
   /// A device code is not used yet: ask again after the interval.
   case pending
@@ -23,7 +23,7 @@ package enum TokenErrorClass: Sendable, Hashable {
 
   /// The class of a reply with an `error` member, whatever its status: some providers send errors with 200.
   package init(_ reply: TokenErrorReply, status: Int) {
-    // A busy provider is busy first, whatever it says: retrying by the OAuth error would defeat its back-pressure.
+    // A busy provider is transient whatever its error is: retrying by the OAuth error would defeat its back-pressure.
     if Self.isTransient(status: status) {
       self = .transient
       return
@@ -43,15 +43,15 @@ package enum TokenErrorClass: Sendable, Hashable {
     }
   }
 
-  /// Whether a status says by itself that the provider cannot answer now.
+  /// True if a status alone means that the provider cannot answer now.
   static func isTransient(status: Int) -> Bool {
     status >= 500 || status == 429 || status == 408
   }
 }
 
-/// Why a token cannot be had without a person (MSAL's classifications, and the cases that no provider is asked about).
+/// A reason why a person is needed for a token (MSAL's classifications, and the cases without a request).
 public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
-  /// No account is signed in, or none of the name that was asked for.
+  /// No account is signed in, or none of the requested name.
   case noAccount = "no_account"
   /// Several accounts are signed in, and none was named.
   case accountAmbiguous = "account_ambiguous"
@@ -63,18 +63,18 @@ public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
   case basicAction = "basic_action"
   /// The person has to do something elsewhere first, such as enrolling a device.
   case additionalAction = "additional_action"
-  /// The sign-in pages have something to say that cannot be resolved there.
+  /// The sign-in pages show a message that cannot be resolved there.
   case messageOnly = "message_only"
-  /// The application may not do this in the person's name, not yet or not any more.
+  /// The application may not do this for the person, not yet or no longer.
   case consentRequired = "consent_required"
   /// The password has to be changed.
   case passwordExpired = "user_password_expired"
-  /// A policy for the device or its applications has to be met; a sign-in alone does not do it.
+  /// A policy for the device or its applications has to be met; a sign-in alone does not help.
   case protectionPolicyRequired = "protection_policy_required"
-  /// The person has to sign in again, for no reason the provider gives.
+  /// The person has to sign in again; the provider gives no reason.
   case signInRequired = "sign_in_required"
 
-  /// The reason that a provider's reply gives (MSAL for .NET's table of suberrors).
+  /// The reason in a provider's reply (MSAL for .NET's table of suberrors).
   package init(_ reply: TokenErrorReply) {
     switch reply.suberror ?? reply.error {
     case "basic_action": self = .basicAction
@@ -87,6 +87,6 @@ public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether it is not known whose token would be meant.
+  /// True if the account is not known.
   package var isWithoutAccount: Bool { self == .noAccount || self == .accountAmbiguous }
 }

@@ -1,4 +1,4 @@
-// What an OAuth error reply says, in bounded and printable form. What it means is `TokenErrorClass`'s.
+// The contents of an OAuth error reply, bounded and printable. `TokenErrorClass` interprets it.
 
 import Bytes
 
@@ -14,17 +14,15 @@ public struct TokenErrorReply: Sendable, Hashable {
   public var description: String?
   /// A claims challenge.
   public var claims: Claims?
-  /// Names the exchange to the provider's support.
+  /// The id of the exchange, for the provider's support.
   public var correlationID: String?
-  /// Seconds that this machine's clock is ahead of the provider's, where that may be the reason: a signed assertion is
-  /// good for minutes.
+  /// Seconds that this machine's clock is ahead of the provider's, if that may be the reason: a signed assertion is
+  /// valid for minutes.
   package var clockSkew: Int64?
 
-  /// Whether it stands for an answer that has no error code: `error` is its status then, and the description what is
-  /// known of it.
+  /// True for an answer without an error code: `error` is then its status, and the description a summary.
   package var isWithoutCode = false
 
-  /// An error reply with this code.
   package init(
     error: String, suberror: String? = nil, codes: [Int64] = [], description: String? = nil, claims: Claims? = nil,
     correlationID: String? = nil
@@ -37,12 +35,11 @@ public struct TokenErrorReply: Sendable, Hashable {
     self.correlationID = correlationID
   }
 
-  /// What is said in the place of a provider's error where a token is bound to a certificate that upstreams are not
-  /// shown.
+  /// The error in place of a provider's if a token is bound to a certificate that upstreams are not shown.
   package static let boundElsewhere = "certificate_bound_token"
-  /// What stands in the place of an `error` that repeats a secret of the request.
+  /// The text in place of an `error` that repeats a secret of the request.
   static let withheldError = "withheld"
-  /// What stands in the place of a description that does.
+  /// The text in place of such a description.
   static let withheldDescription = "the provider's words repeat a secret of the request, and are not shown"
 
   /// Codes of RFC 6749, RFC 8628 and OpenID Connect, and Entra's: they repeat nothing of a request.
@@ -54,15 +51,14 @@ public struct TokenErrorReply: Sendable, Hashable {
     "invalid_resource", "request_timeout",
   ]
 
-  /// The error reply of an answer to a request without secrets, by the answer's content; nil where the content is not
+  /// The error reply of an answer to a request without secrets, by the answer's content; nil if the content is not
   /// an error reply.
   package init?(json: [UInt8]) {
     guard let members = JSONValue(json: json)?.members else { return nil }
     self.init(members: members, sent: .none)
   }
 
-  /// The error reply that these members spell, without those that repeat a secret of the request; nil without an
-  /// `error`.
+  /// The error reply of these members, without those that repeat a secret of the request; nil without an `error`.
   init?(members all: [String: JSONValue], sent: SentSecrets) {
     guard let error = all["error"]?.text, !error.isEmpty else { return nil }
     var members = sent.withholding(all)
@@ -84,12 +80,12 @@ public struct TokenErrorReply: Sendable, Hashable {
       do throws(ClaimsError) {
         claims = try Claims(json: text)
       } catch {
-        claims = nil  // A challenge that cannot be read cannot be met: the error stands without it.
+        claims = nil  // A challenge that cannot be read cannot be met: the error remains without it.
       }
     }
   }
 
-  /// `AADSTS<number>:` at the front of a description.
+  /// `AADSTS<number>:` at the beginning of a description.
   private static func leadingCode(_ prose: String) -> Int64? {
     guard prose.hasPrefix("AADSTS") else { return nil }
     return Int64(prose.dropFirst(6).prefix { $0.isASCII && $0.isNumber })

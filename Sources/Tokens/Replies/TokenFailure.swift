@@ -1,10 +1,8 @@
-// Why a token endpoint's answer gave no token.
-
 internal import Bytes
 
 /// A token endpoint's answer without a usable token.
 package struct TokenFailure: Error, Sendable, Hashable {
-  /// What was wrong with the answer.
+  /// The fault of the answer.
   package enum Cause: Sendable, Hashable {
     /// An OAuth error.
     case refused(TokenErrorReply)
@@ -13,7 +11,7 @@ package struct TokenFailure: Error, Sendable, Hashable {
     case noAccessToken
     /// A token that is no bearer token.
     case tokenType
-    /// What was issued is of another kind than what was asked for (RFC 8693 §2.2.1).
+    /// The issued token is of another kind than requested (RFC 8693 §2.2.1).
     case issuedTokenType
     /// A token that no `Authorization` field can carry: a byte outside visible ASCII, or longer than
     /// `TokenReply.limit`.
@@ -22,55 +20,54 @@ package struct TokenFailure: Error, Sendable, Hashable {
     case lifetime
   }
 
-  /// What was wrong.
   package var cause: Cause
   /// The answer's status.
   package var status: Int
-  /// Seconds to wait, where the provider said so: 1 to 3600.
+  /// Seconds to wait, if the provider named them: 1 to 3600.
   package var retryAfter: Int64?
 
-  /// A failure of this cause.
   package init(_ cause: Cause, status: Int, retryAfter: Int64? = nil) {
     self.cause = cause
     self.status = status
     self.retryAfter = retryAfter
   }
 
-  /// The OAuth error, where there is one.
+  /// The OAuth error, if there is one.
   package var reply: TokenErrorReply? {
     if case .refused(let reply) = cause { reply } else { nil }
   }
 
   /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token,
-  /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): asking again with the same token does not help.
+  /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): another request with the same token does not
+  /// help.
   package func ofRefresh(isEmpty: Bool) -> TokenFailure {
     guard case .refused(let reply) = cause, reply.isWithoutCode, status == 400, isEmpty else { return self }
     let refusal = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")
     return TokenFailure(.refused(refusal), status: status, retryAfter: retryAfter)
   }
 
-  /// Whether the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC
+  /// True if the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC
   /// 6749 §6).
   package var isAboutScopes: Bool {
     guard case .refused(let reply) = cause else { return false }
     return reply.error == "invalid_scope" && errorClass == .configuration
   }
 
-  /// What the failure calls for. An answer that is no OAuth answer says nothing about the application: it is transient.
+  /// The reaction that the failure calls for. An answer outside OAuth does not concern the application: it is
+  /// transient.
   package var errorClass: TokenErrorClass {
     if case .refused(let reply) = cause { TokenErrorClass(reply, status: status) } else { .transient }
   }
 }
 
-/// The answer of a token or device authorization endpoint that is no error: what both are read from.
+/// The members of a successful answer of a token or device authorization endpoint.
 struct ReplyMembers {
   let status: Int
   private let retryAfter: Int64?
   private let members: [String: JSONValue]
 
   /// Reads a JSON object. An `error` member makes it an error whatever the status; members that repeat a secret of the
-  /// request count as absent.
-  /// Every answer with another status than 2xx is an error.
+  /// request count as absent. Every answer with another status than 2xx is an error.
   init(
     status: Int, retryAfter: String?, body: [UInt8], contentType: String?, sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {

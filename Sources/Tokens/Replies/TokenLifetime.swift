@@ -1,13 +1,12 @@
-// When a token is renewed and when it is over. The three instants are fixed when it arrives; who asks later only
-// compares them with the clock.
+// The instants of a token's renewal and end. They are fixed when it arrives; users only compare them with the clock.
 
 package import Bytes
 
-/// What a held token is good for at an instant.
+/// The usability of a held token at an instant.
 package enum Freshness: Sendable, Hashable {
   /// Use it.
   case fresh
-  /// Use it, and renew it behind.
+  /// Use it, and renew it in the background.
   case aging
   /// Do not use it.
   case expired
@@ -15,11 +14,11 @@ package enum Freshness: Sendable, Hashable {
 
 /// The instants of one token.
 package struct TokenLifetime: Sendable, Hashable {
-  /// When it arrived.
+  /// Its arrival.
   package let obtainedAt: UnixTime
-  /// From when on it is renewed behind.
+  /// The beginning of renewal in the background.
   package let refreshAt: UnixTime
-  /// From when on it is not used any more.
+  /// The end of its use.
   package let expiresAt: UnixTime
 
   /// Seconds before its expiry in which a token is renewed (every MSAL's).
@@ -38,33 +37,33 @@ package struct TokenLifetime: Sendable, Hashable {
     let spread = Double(min(Self.buffer, expiresIn / 10)) * min(max(jitter, 0), 1)
     obtainedAt = now
     expiresAt = now + expiresIn
-    // Never sooner than half way to the due instant: a short `refresh_in` is not answered by a request at once.
+    // Not before half the time: a short `refresh_in` must not cause a request at once.
     refreshAt = now + max(due - Int64(spread), due / 2)
   }
 
   /// The instants of a token that a renewal brought again, because its service keeps it: the service is asked when half
-  /// of what is left is over, and not sooner than after a minute.
+  /// of the rest is over, but not within a minute.
   package init(ofSameToken expiresIn: Int64, now: UnixTime) {
     obtainedAt = now
     expiresAt = now + expiresIn
     refreshAt = now + min(max(expiresIn / 2, 60), expiresIn)
   }
 
-  /// The instants of a token that was held elsewhere.
+  /// The instants of a token from elsewhere.
   package init(obtainedAt: UnixTime, refreshAt: UnixTime, expiresAt: UnixTime) {
     self.obtainedAt = obtainedAt
     self.refreshAt = refreshAt
     self.expiresAt = expiresAt
   }
 
-  /// The same, ended where the token that it was exchanged for ends. What cannot outlive that is not renewed before.
+  /// The same, ended by the end of the token that it was exchanged for. It is not renewed before.
   package func ending(by end: UnixTime) -> TokenLifetime {
     guard end < expiresAt else { return self }
     return TokenLifetime(obtainedAt: obtainedAt, refreshAt: end, expiresAt: end)
   }
 
-  /// What the token is good for. One that was obtained in the future says that a clock is wrong; its expiry then means
-  /// nothing (MSAL for Go's rule).
+  /// The token's usability. If it was obtained in the future, a clock is wrong and its expiry means nothing (MSAL for
+  /// Go's rule).
   package func freshness(at now: UnixTime) -> Freshness {
     if now >= expiresAt || obtainedAt > now { return .expired }
     return now >= refreshAt ? .aging : .fresh

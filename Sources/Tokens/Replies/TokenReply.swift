@@ -1,34 +1,32 @@
-// The reading of a token endpoint's answer: what counts as a token, and for how long.
-
 package import Bytes
 
 /// A successful answer of a token endpoint (RFC 6749 §5.1).
 package struct TokenReply: Sendable {
   /// The access token: visible ASCII, 1 byte to `limit`.
   package let accessToken: Secret
-  /// Seconds it lives from the answer's arrival on, at least 1.
+  /// Seconds of life from the answer's arrival, at least 1.
   package let expiresIn: Int64
   /// Seconds after which the provider wants it renewed; less than `expiresIn`.
   package let refreshIn: Int64?
-  /// Seconds for which a provider that is down lets the token live on; at least `expiresIn` where it says so.
+  /// Seconds for which a provider that is down lets the token live on; at least `expiresIn` if it is present.
   package let extendedExpiresIn: Int64?
-  /// The scopes the provider says it granted.
+  /// The granted scopes, if the provider names them.
   package let scope: ScopeSet?
   /// `Bearer`, in the provider's spelling.
   package let tokenType: String
   /// A refresh token; a reply without one leaves the old one valid.
   package var refreshToken: Secret?
-  /// An ID token, as it was sent and not yet believed.
+  /// An ID token, not yet verified.
   package let idToken: Secret?
-  /// Whose tokens these are.
+  /// The owner of these tokens.
   package let identity: AccountIdentity
   /// The family of applications that share the refresh token (`foci`).
   package let familyID: String?
 
-  /// Bytes of the longest access token accepted; beyond, no server takes the field anyway.
+  /// Bytes of the longest access token accepted; no server accepts a longer field anyway.
   package static let limit = 64 * 1024
 
-  /// Seconds a token lives whose reply does not say (msal-python's choice).
+  /// Seconds of life of a token whose reply names none (msal-python's choice).
   package static let unstatedLifetime: Int64 = 600
 
   /// Reads an answer.
@@ -36,9 +34,9 @@ package struct TokenReply: Sendable {
   /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
   /// `expires_on` does.
   /// - Parameters:
-  ///   - retryAfter: the answer's `Retry-After` field.
-  ///   - sent: the secrets of the request. Members that repeat one count as absent.
-  ///   - expected: what the request was for.
+  /// - retryAfter: the answer's `Retry-After` field.
+  /// - sent: the secrets of the request. Members that repeat one count as absent.
+  /// - expected: the kind that was requested.
   package init(
     status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets,
     expected: IssuedTokenKind = .bearer, now: UnixTime
@@ -70,8 +68,8 @@ package struct TokenReply: Sendable {
     value?.text.flatMap { $0.isEmpty || $0.utf8.count > limit ? nil : Secret($0) }
   }
 
-  /// The scopes that a later request may find this token under: those granted, unless the reply names none of those
-  /// asked for. (ADFS answers `openid` whatever was asked; MSAL then never finds its own token again.)
+  /// The scopes under which a later request may find this token: those granted, unless the reply names none of the
+  /// requested ones. (ADFS answers `openid` to every request; MSAL then never finds its own token again.)
   package func grantedScopes(requested: ScopeSet) -> ScopeSet {
     guard let scope else { return requested }
     let names = Set(scope.words.map { $0.lowercased() })
@@ -79,7 +77,7 @@ package struct TokenReply: Sendable {
     return requested.isEmpty || sharesOne ? scope : requested
   }
 
-  /// A reply's `scope`; nil where it is empty or not one, which says no more than its absence.
+  /// A reply's `scope`; nil if it is empty or invalid, like an absent one.
   private static func granted(_ text: String) -> ScopeSet? {
     do throws(ScopeSetError) {
       let set = try ScopeSet(parameter: text)

@@ -1,27 +1,26 @@
-// The identity of everything held in memory for tokens: what must be equal for one token to serve two requests.
+// The key of every token held in memory: the values that must be equal for one token to serve two requests.
 
 package import Bytes
 
-/// On whose behalf a token is.
+/// The subject of a token.
 package enum TokenSubject: Sendable, Hashable {
-  /// The application's own.
+  /// The application itself.
   case application
-  /// A signed-in person's: a user name or an id, as it was configured; nil is the only one that is signed in.
+  /// A signed-in person: a user name or an id, as configured; nil is the only one that is signed in.
   case account(String?)
   /// The user account of an agent identity: a user name, or an object id.
   case agentUser(String)
-  /// That of the caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing
-  /// narrower names a caller: two tokens of one person may have different rights. Indirect, since with room for a grant
-  /// every key would be twice as large.
+  /// The caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing narrower
+  /// identifies a caller: two tokens of one person may have different rights. Indirect, because a grant in place would
+  /// double the size of every key.
   indirect case caller(Digest256?, CallerGrant)
 
-  /// Whether it is a person who signs in here.
+  /// True if it is a person who signs in here.
   package var isAccount: Bool { if case .account = self { true } else { false } }
 
-  /// Whether it is a caller.
   package var isCaller: Bool { if case .caller = self { true } else { false } }
 
-  /// Whether its token can be had at any time: neither a person nor a caller has to come first.
+  /// True if its token needs neither a person nor a caller.
   package var isUnattended: Bool {
     switch self {
     case .application, .agentUser: true
@@ -30,24 +29,21 @@ package enum TokenSubject: Sendable, Hashable {
   }
 }
 
-/// The whole of what a token was obtained with. Leaving any part out would hand a token to a request that it is not
+/// All values that a token was obtained with. Without any one of them, a token would serve a request that it is not
 /// for.
 package struct AcquisitionKey: Sendable, Hashable {
-  /// Who issues.
+  /// The issuer.
   package var authority: Authority
-  /// Which application.
+  /// The application.
   package var clientID: String
   package var credential: CredentialVersion
-  /// On whose behalf.
   package var subject: TokenSubject
-  /// For what.
   package var scopes: ScopeSet
-  /// For whom, and what else a route adds to its requests.
+  /// The audiences, and other parameters of a route's requests.
   package var parameters: TokenParameters
-  /// With which claims and capabilities; the canonical text stands for its digest.
+  /// The claims and capabilities; the canonical text takes the place of its digest.
   package var claims: Claims?
 
-  /// A key of these parts.
   package init(
     authority: Authority, clientID: String, credential: CredentialVersion, subject: TokenSubject,
     scopes: ScopeSet, parameters: TokenParameters = .none, claims: Claims?
@@ -61,7 +57,7 @@ package struct AcquisitionKey: Sendable, Hashable {
     self.claims = claims
   }
 
-  /// What mostly tells keys apart: hashing the rest, too, would cost each look-up more than it saves. All parts are
+  /// Hashes the parts that differ most: hashing the others would cost each look-up more than it saves. All parts are
   /// compared.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(clientID)
@@ -74,6 +70,6 @@ package struct AcquisitionKey: Sendable, Hashable {
     }
   }
 
-  /// The client id of the agent identity whose token it is, or that asks.
+  /// The client id of the agent identity whose token it is, or that requests it.
   package var agent: String? { credential.blueprint == nil ? nil : clientID }
 }

@@ -1,6 +1,6 @@
-// Claims that a provider's policy wants signed by the application beside those that prove it.
+// Claims that an application signs beside those that prove it, for a provider's policy.
 
-/// Why claims cannot be added to a client assertion.
+/// Claims that cannot be added to a client assertion.
 public enum AssertionClaimsError: Error, Sendable, Hashable {
   /// More than `AssertionClaims.limit`.
   case tooMany
@@ -16,19 +16,17 @@ public enum AssertionClaimsError: Error, Sendable, Hashable {
 package struct AssertionClaims: Sendable, Hashable {
   package let all: [String: String]
 
-  /// No further claims.
   package static let none = AssertionClaims()
 
   /// Claims that one application may have.
   package static let limit = 16
 
-  /// What RFC 7523 §3 judges an assertion by. A fixed value would make it one for another application, for another
-  /// provider, without an end, or for more than one use. MSAL lets a program replace them.
+  /// The claims by which an assertion is judged (RFC 7523 §3). A fixed value would make it valid for another
+  /// application, for another provider, without an end, or more than once. MSAL lets a program replace them.
   package static let reserved: Set<String> = ["aud", "exp", "iat", "iss", "jti", "nbf", "sub"]
 
   private init() { all = [:] }
 
-  /// These claims.
   package init(_ all: [String: String]) throws(AssertionClaimsError) {
     guard all.count <= Self.limit else { throw .tooMany }
     for (name, value) in all.sorted(by: { $0.key < $1.key }) {

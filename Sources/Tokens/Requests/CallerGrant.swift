@@ -1,17 +1,17 @@
-// How a caller's token becomes one for an upstream: the grants, their parameters, and what they may bring.
+// The exchange of a caller's token for an upstream's: grants, parameters, and results.
 
 package import Bytes
 
-/// By which grant the token of a caller is exchanged.
+/// The grant by which a caller's token is exchanged.
 package enum CallerGrant: Sendable, Hashable {
   /// Entra's on-behalf-of: RFC 7523 with `requested_token_use`.
   case onBehalfOf
-  /// RFC 7523 §2.1 as it stands.
+  /// RFC 7523 §2.1 alone.
   case jwtBearer
   /// RFC 8693.
   case tokenExchange(ExchangeTerms)
-  /// An identity assertion (ID-JAG) from the application's own provider, good at the authorization server of the
-  /// resource, and there by RFC 7523 a token. The other application is the one that server knows.
+  /// An identity assertion (ID-JAG) from the application's own provider, accepted by the authorization server of the
+  /// resource, and exchanged there for a token by RFC 7523. That server knows the other application.
   case identityAssertion(ExchangeTerms, at: ResourceApplication)
 
   /// The label under which acquisitions are counted.
@@ -24,17 +24,16 @@ package enum CallerGrant: Sendable, Hashable {
     }
   }
 
-  /// All labels.
   package static let labels = ["on_behalf_of", "jwt_bearer", "token_exchange", "id_jag"]
 }
 
-/// The parameters of an exchange beside the subject (RFC 8693 §2.1). For whom the token is, `TokenParameters` say.
+/// The parameters of an exchange beside the subject (RFC 8693 §2.1). `TokenParameters` have the audience.
 package struct ExchangeTerms: Sendable, Hashable {
-  /// What the subject is.
+  /// The type of the subject's token.
   package var subjectType: String
-  /// What is asked for; nil leaves it to the provider.
+  /// The requested type; nil leaves it to the provider.
   package var requestedType: String?
-  /// The file with the token of who acts for the subject, and what that token is.
+  /// The file with the actor's token, and its type.
   package var actor: ActorFile?
 
   /// A file with an actor's token.
@@ -59,9 +58,7 @@ package struct ExchangeTerms: Sendable, Hashable {
 
 /// The application that a resource's authorization server knows.
 package struct ResourceApplication: Sendable, Hashable {
-  /// That server.
   package var authority: Authority
-  /// The application's id there.
   package var clientID: String
   package var credential: CredentialVersion
 
@@ -72,7 +69,7 @@ package struct ResourceApplication: Sendable, Hashable {
   }
 }
 
-/// The names of kinds of tokens (RFC 8693 §3).
+/// The names of token types (RFC 8693 §3).
 package enum TokenTypeURN {
   package static let accessToken = "urn:ietf:params:oauth:token-type:access_token"
   package static let idToken = "urn:ietf:params:oauth:token-type:id_token"
@@ -82,11 +79,10 @@ package enum TokenTypeURN {
 
 /// One exchange: its terms and the tokens.
 package struct TokenExchange: Sendable, Equatable {
-  /// Whose token it is, and what kind.
+  /// The subject's token.
   package var subject: Secret
-  /// The parameters.
   package var terms: ExchangeTerms
-  /// The token of who acts for the subject.
+  /// The actor's token, which acts for the subject.
   package var actor: Actor?
 
   /// An actor's token.
@@ -117,15 +113,15 @@ package struct TokenExchange: Sendable, Equatable {
   }
 }
 
-/// What a token request is to bring.
+/// The kind of token that a request is for.
 package enum IssuedTokenKind: Sendable, Hashable {
   /// A bearer token for an API.
   case bearer
-  /// An identity assertion, which no API takes.
+  /// An identity assertion, which no API accepts.
   case identityAssertion
 
-  /// Whether a reply's `token_type` says how such a token is used. RFC 6749 requires the member; providers that leave
-  /// it out issue bearer tokens.
+  /// True if a reply's `token_type` is that of such a token. RFC 6749 requires the member; providers that omit it issue
+  /// bearer tokens.
   func accepts(tokenType: String?) -> Bool {
     switch self {
     case .bearer: tokenType.map { $0.lowercased() == "bearer" } ?? true
@@ -133,7 +129,7 @@ package enum IssuedTokenKind: Sendable, Hashable {
     }
   }
 
-  /// Whether a reply's `issued_token_type` says that it is such a token. Only an exchange's reply has the member.
+  /// True if a reply's `issued_token_type` is that of such a token. Only an exchange's reply has the member.
   func accepts(issued: String?) -> Bool {
     switch self {
     case .bearer: issued.map { $0 == TokenTypeURN.accessToken || $0 == TokenTypeURN.jwt } ?? true
@@ -143,7 +139,7 @@ package enum IssuedTokenKind: Sendable, Hashable {
 }
 
 extension TokenGrant {
-  /// What its reply has to be.
+  /// The kind that its reply must have.
   package var expected: IssuedTokenKind {
     if case .tokenExchange(let exchange) = self, exchange.terms.requestedType == TokenTypeURN.identityAssertion {
       .identityAssertion

@@ -1,8 +1,8 @@
-// What there is to say of a certificate's dates, and when. Dates alone decide nothing: a provider may know better.
+// A certificate's dates and the states to report. Dates alone decide nothing: the provider judges the certificate.
 
 package import Bytes
 
-/// From when to when a certificate is valid.
+/// The time in which a certificate is valid.
 package struct CertificateValidity: Sendable, Hashable {
   package var notBefore: UnixTime
   package var notAfter: UnixTime
@@ -12,7 +12,7 @@ package struct CertificateValidity: Sendable, Hashable {
     self.notAfter = notAfter
   }
 
-  /// How a certificate stands; later cases are more urgent.
+  /// The state of a certificate; later cases are more urgent.
   package enum State: Int, Sendable, Hashable, Comparable, CaseIterable {
     case valid
     /// It ends within 30 days.
@@ -25,7 +25,7 @@ package struct CertificateValidity: Sendable, Hashable {
     package static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// How it stands at an instant.
+  /// The state at an instant.
   package func state(at now: UnixTime) -> State {
     if now < notBefore { return .notYetValid }
     let left = notAfter - now

@@ -1,9 +1,9 @@
-// The `claims` parameter: challenges, client capabilities and their merger. Finding a challenge in an answer is the
-// HTTP module's and the proxy's.
+// The `claims` parameter: challenges, client capabilities and their merger. The HTTP module and the proxy find
+// challenges in answers.
 
 import Bytes
 
-/// Why a text is not a claims request.
+/// A text that is no claims request.
 public enum ClaimsError: Error, Sendable, Hashable {
   /// Not a JSON object.
   case notAnObject
@@ -19,17 +19,16 @@ public struct Claims: Sendable, Hashable {
   /// Bytes of the longest request accepted.
   public static let limit = 16 * 1024
 
-  /// Reads a claims request. What is not a JSON object is the caller's error, found before anything is sent.
+  /// Reads a claims request. Anything but a JSON object is the caller's error, found before a request is sent.
   public init(json: String) throws(ClaimsError) {
     guard json.utf8.count <= Self.limit else { throw .tooLarge }
     guard let value = JSONValue(json: Array(json.utf8)), value.members != nil else { throw .notAnObject }
     text = value.canonicalText()
-    // A character that is escaped in this form alone makes it longer than what came.
+    // A character that is escaped in this form alone makes it longer than the original.
     guard text.utf8.count <= Self.limit else { throw .tooLarge }
   }
 
-  /// What is sent for a challenge, if there is one, by an application with these capabilities; nil where that is
-  /// nothing.
+  /// The claims to send for an optional challenge by an application with these capabilities; nil if there are none.
   ///
   /// Capabilities become `{"access_token":{"xms_cc":{"values":[…]}}}` and replace a challenge's own `xms_cc`; all else
   /// of the challenge stays (msal-python's merger).
@@ -48,8 +47,8 @@ public struct Claims: Sendable, Hashable {
 }
 
 extension Claims {
-  /// Both requests in one: objects merge by key, and where both say something else, `other` counts. `other` alone where
-  /// the sum would be larger than `limit`.
+  /// Both requests in one: objects merge by key, and `other` wins where they conflict. `other` alone if the sum would
+  /// be larger than `limit`.
   package func merged(with other: Claims) -> Claims {
     let text = JSONValue(json: Array(text.utf8)), more = JSONValue(json: Array(other.text.utf8))
     guard let text, let more else { return other }

@@ -1,11 +1,11 @@
-// The JWT with which an application proves itself by its certificate or key: what stands in it, and which algorithm and
-// which name of the key a provider expects. Signing is Platform's; when one is made, Identity's.
+// The JWT by which an application proves itself with its certificate or key: its contents, and the algorithm and key
+// name that a provider expects. Platform signs it; Identity decides when.
 
 package import Bytes
 internal import FoundationEssentials
 internal import HTTP
 
-/// How a client assertion is signed (RFC 7518 §3.1).
+/// The signature algorithm of a client assertion (RFC 7518 §3.1).
 package enum ClientAssertionAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// RSASSA-PSS with SHA-256. Entra expects it together with `x5t#S256`.
   case ps256 = "PS256"
@@ -19,25 +19,23 @@ package enum ClientAssertionAlgorithm: String, Sendable, Hashable, CaseIterable 
   case es512 = "ES512"
 }
 
-/// What a client assertion names as its audience.
+/// The audience of a client assertion.
 package enum ClientAssertionAudience: String, Sendable, Hashable, CaseIterable {
-  /// The token endpoint (OpenID Connect Core 1.0 §9): what Entra takes.
+  /// The token endpoint (OpenID Connect Core 1.0 §9): Entra's choice.
   case tokenEndpoint = "token_endpoint"
-  /// The issuer (FAPI 2.0): an assertion for it is of no use at another provider's endpoint.
+  /// The issuer (FAPI 2.0): an assertion for it is useless at another provider's endpoint.
   case issuer
 }
 
-/// How an application's assertions look.
+/// The form of an application's assertions.
 package struct ClientAssertionForm: Sendable, Hashable {
-  /// How they are signed.
   package var algorithm: ClientAssertionAlgorithm
   /// The key's name at the provider (`kid`); nil: the certificate's thumbprint.
   package var keyID: String?
-  /// Whether the certificates stand in the header (`x5c`): Entra's subject name and issuer registration.
+  /// True if the certificates are in the header (`x5c`): Entra's subject name and issuer registration.
   package var sendsChain: Bool
-  /// Whom they are for.
   package var audience: ClientAssertionAudience
-  /// What else they say.
+  /// Further claims.
   package var claims: AssertionClaims
 
   package init(
@@ -52,7 +50,7 @@ package struct ClientAssertionForm: Sendable, Hashable {
   }
 }
 
-/// What a header says of a certificate.
+/// The names of a certificate for the header.
 package struct CertificateNames: Sendable, Hashable {
   /// SHA-1 of the certificate.
   package var sha1: [UInt8]
@@ -74,17 +72,17 @@ package struct ClientAssertion: Sendable {
   package let header: JSONValue
   package let claims: JSONValue
 
-  /// Seconds that it is good for: Entra recommends five to ten minutes.
+  /// Seconds that it is valid: Entra recommends five to ten minutes.
   static let lifetime: Int64 = 600
 
   /// An assertion for one request.
-  /// - Parameter id: never used before (`jti`): providers take each once.
+  /// - Parameter id: never used before (`jti`): providers accept each once.
   package init(
     _ form: ClientAssertionForm, of certificate: CertificateNames, clientID: String, to metadata: ProviderMetadata,
     now: UnixTime, id: String
   ) {
     var header: [String: JSONValue] = ["alg": .string(form.algorithm.rawValue), "typ": .string("JWT")]
-    // A thumbprint goes with its algorithm: Entra refuses every other pair.
+    // A thumbprint belongs to an algorithm: Entra refuses every other pair.
     switch (form.keyID, form.algorithm) {
     case (let name?, _): header["kid"] = .string(name)
     case (nil, .rs256): header["x5t"] = .string(Base64URL.encode(certificate.sha1))
@@ -105,7 +103,7 @@ package struct ClientAssertion: Sendable {
     claims = .object(form.claims.all.mapValues(JSONValue.string).merging(own) { $1 })
   }
 
-  /// What is signed (RFC 7515 §5.1).
+  /// The bytes to sign (RFC 7515 §5.1).
   package var signingInput: [UInt8] {
     let parts = [header, claims].map { Base64URL.encode(Array($0.canonicalText().utf8)) }
     return Array(parts.joined(separator: ".").utf8)
@@ -113,7 +111,7 @@ package struct ClientAssertion: Sendable {
 }
 
 extension Authority {
-  /// The algorithm that a provider of this kind expects of a key that can sign with these; nil where it can with none.
+  /// The algorithm that a provider of this kind expects of a key that supports these; nil if it supports none.
   package func assertionAlgorithm(
     among possible: [ClientAssertionAlgorithm]
   ) -> ClientAssertionAlgorithm? {

@@ -1,8 +1,6 @@
-// How an application says who it is in a request to its provider, whatever the request asks for.
-
 internal import Bytes
 
-/// The application's part of a form, or of the fields beside it (RFC 6749 §2.3.1).
+/// The application's part of a request's form or fields (RFC 6749 §2.3.1).
 struct ClientAuthentication {
   let clientID: String
   let credential: ClientCredential?
@@ -12,12 +10,12 @@ struct ClientAuthentication {
     if case .secret = credential { placement == .basic } else { false }
   }
 
-  /// What stands near the front of the form.
+  /// Writes its members at the beginning of the form.
   func begin(_ form: inout FormBody) {
     if !isInFields { form.append("client_id", clientID) }
   }
 
-  /// What stands at its end.
+  /// Writes its members at the end.
   func end(_ form: inout FormBody) {
     switch credential {
     case .secret(let secret): if !isInFields { form.append("client_secret", secret) }

@@ -1,22 +1,19 @@
-// The `application/x-www-form-urlencoded` serialisation of token requests.
-
 import Bytes
 
-/// A form under construction (RFC 6749 appendix B).
+/// A form under construction (`application/x-www-form-urlencoded`, RFC 6749 appendix B).
 package struct FormBody: Sendable {
   /// The bytes so far.
   package private(set) var bytes: [UInt8] = []
 
-  /// An empty form.
   package init() {}
 
-  /// Appends a member whose value is text.
+  /// Appends a member with a text value.
   package mutating func append(_ name: StaticString, _ value: String) {
     append(name)
     for byte in value.utf8 { Self.encode(byte, into: &bytes) }
   }
 
-  /// Appends what a route adds.
+  /// Appends the parameters of a route.
   mutating func append(_ parameters: TokenParameters) {
     for parameter in parameters.all {
       if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
@@ -26,7 +23,7 @@ package struct FormBody: Sendable {
     }
   }
 
-  /// Appends a member whose value is secret, without a text in between.
+  /// Appends a member with a secret value, without making a text of it.
   mutating func append(_ name: StaticString, _ value: Secret) {
     append(name)
     let span = value.bytes
@@ -39,9 +36,9 @@ package struct FormBody: Sendable {
     bytes.append(UInt8(ascii: "="))
   }
 
-  /// Appends one byte as the form has it: letters, digits and `*-._` as they are, others in hexadecimal. A space too,
-  /// instead of the form's `+`: every reader of forms knows `%20`, and some readers of Basic credentials know nothing
-  /// else.
+  /// Appends one byte in the form's encoding: letters, digits and `*-._` as they are, others in hexadecimal. A space
+  /// too, instead of the form's `+`: every reader of forms knows `%20`, and some readers of Basic credentials know
+  /// nothing else.
   static func encode(_ byte: UInt8, into bytes: inout [UInt8]) {
     PercentEncoding.encode(byte, keeping: "*-._".utf8, into: &bytes)
   }

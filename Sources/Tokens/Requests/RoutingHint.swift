@@ -1,9 +1,7 @@
-// Where Entra keeps an account. Its gateway needs that to send a request to the right part of the directory.
-
 internal import HTTP
 
-/// The account that a request is about, as Microsoft Entra's gateway reads it (MSAL's `X-AnchorMailbox`). Other
-/// providers are never told.
+/// The account of a request, for Microsoft Entra's gateway, which routes by it (MSAL's `X-AnchorMailbox`). Other
+/// providers never get it.
 package struct RoutingHint: Sendable, Hashable {
   /// The parameter of an authorization endpoint. The field of a token request has the same name.
   static let parameter: StaticString = "X-AnchorMailbox"
@@ -15,7 +13,7 @@ package struct RoutingHint: Sendable, Hashable {
     text = "Oid:\(object)@\(tenant)"
   }
 
-  /// The same by its home account id, `object.tenant`.
+  /// An account by its home account id, `object.tenant`.
   package init?(homeAccountID: String?) {
     let parts = homeAccountID?.split(separator: ".").map(String.init) ?? []
     guard parts.count == 2 else { return nil }
@@ -32,7 +30,7 @@ package struct RoutingHint: Sendable, Hashable {
 }
 
 extension HTTPURL {
-  /// Whether requests to this address may say where an account is.
+  /// True if requests to this address may name the account.
   var takesRoutingHints: Bool {
     scheme == .https && (EntraCloud(host: host) ?? EntraCloud(regionalHost: host)) != nil
   }

@@ -1,18 +1,17 @@
-// What is taken out of a provider's answer before it is used: the secrets of the request, which some providers repeat,
-// as they were sent or in another encoding.
+// Removes the secrets of a request from the provider's answer before it is used: some providers repeat them, as sent or
+// in another encoding.
 
 package import Bytes
 
-/// The secrets of one request to a provider. Nothing that the provider says may show them in a log, a status or an
-/// answer.
+/// The secrets of one request to a provider. Nothing in the answer may show them in a log, a status or an answer.
 package struct SentSecrets: Sendable {
   private let secrets: [Secret]
 
-  /// For a request without any.
+  /// For a request without secrets.
   package static let none = SentSecrets([])
 
-  /// Bytes of the shortest client secret that is looked for, and that a configuration may have. Shorter words are in
-  /// every answer (`code`, `scope`, `token`): withholding what repeats them would leave nothing.
+  /// Bytes of the shortest client secret that is searched for, and that a configuration may have. Shorter words are in
+  /// every answer (`code`, `scope`, `token`): withholding texts with them would leave nothing.
   package static let shortest = 6
 
   /// Secrets that a request carried.
@@ -20,7 +19,7 @@ package struct SentSecrets: Sendable {
     self.secrets = secrets.filter { !$0.isEmpty }
   }
 
-  /// Members whose purpose is to be secret. Other members may be logged or shown.
+  /// Members that are meant to be secret. Other members may be logged or shown.
   private static let secretMembers: Set<String> = [
     "access_token", "refresh_token", "id_token", "client_info", "device_code",
   ]
@@ -42,25 +41,25 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// Whether a text shows one of the secrets, or a part of it that tells much, to a reader who undoes percent-encoding,
-  /// escapes and base64.
+  /// True if a text shows one of the secrets, or a long part of it, to a reader who decodes percent-encoding, escapes
+  /// and base64.
   package func isRepeated(in text: String) -> Bool {
     if secrets.isEmpty { return false }
-    // So long a text is not read, and decoding takes time.
+    // So long a text is not examined: decoding takes time.
     guard text.utf8.count <= Self.longestText else { return true }
     let readings = Readings(of: Array(text.utf8)).all
     return secrets.contains { secret in readings.contains { Self.shows(secret, $0) } }
   }
 
   private static let longestText = 16 * 1024
-  /// Bytes in a row that are more of a secret than may be told, wherever in it: a provider may cut it, or repeat one of
-  /// a token's parts.
+  /// Bytes in a row of a secret that must not be shown, from anywhere in it: a provider may cut it, or repeat one of a
+  /// token's parts.
   private static let telling = 12
 
   private static func shows(_ secret: Secret, _ reading: [UInt8]) -> Bool {
     let bytes = secret.bytes
     guard bytes.count > telling else { return contains(reading.span, bytes) }
-    // The words of the text, eight bytes each: looked up, since a token is long and may be cut anywhere.
+    // The words of the text, eight bytes each, in a set: a token is long and may be cut anywhere.
     var words: Set<UInt64> = []
     for start in 0..<max(reading.count - 7, 0) { words.insert(word(reading.span, start)) }
     for start in 0...(bytes.count - telling)
@@ -90,12 +89,12 @@ package struct SentSecrets: Sendable {
 }
 
 extension TokenRequest {
-  /// What the provider could repeat of it.
+  /// The secrets that the provider could repeat.
   package var sentSecrets: SentSecrets { SentSecrets(grant.secrets + credential.secrets) }
 }
 
 extension ClientCredential? {
-  /// What is looked for in answers.
+  /// The secrets to search for in answers.
   var secrets: [Secret] {
     switch self {
     case .secret(let secret)?: secret.count < SentSecrets.shortest ? [] : [secret]
@@ -106,7 +105,7 @@ extension ClientCredential? {
 }
 
 extension TokenGrant {
-  /// What is offered, where that is secret.
+  /// The secrets of the grant.
   fileprivate var secrets: [Secret] {
     switch self {
     case .clientCredentials: []
@@ -118,7 +117,7 @@ extension TokenGrant {
   }
 }
 
-/// What a text may mean to readers who decode it, one way or several behind one another.
+/// The decoded forms of a text, by one decoder or several in turn.
 private struct Readings {
   private(set) var all: Set<[UInt8]>
 
@@ -170,7 +169,7 @@ private struct Readings {
     }
   }
 
-  /// The character references of HTML that servers write for what would be markup.
+  /// The character references of HTML that servers write for markup characters.
   private static func entities(_ text: [UInt8]) -> [UInt8] {
     replacing(text) { rest in
       guard rest.first == UInt8(ascii: "&"), let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")) else {
@@ -194,15 +193,14 @@ private struct Readings {
     }
   }
 
-  /// What runs of base64's letters stand for, in either alphabet, with padding or without, wherever an encoder began in
-  /// them.
+  /// The decoded runs of base64's letters, in either alphabet, with padding or without, at every offset of the encoder.
   private static func base64(_ text: [UInt8]) -> [[UInt8]] {
     text.split { Base64.value(of: $0) == nil }.filter { $0.count >= 4 }.flatMap { run in
       (0..<4).map { Base64.wholeBytes(of: run.dropFirst($0)) }
     }
   }
 
-  /// A text with its encodings replaced: `decode` says what the beginning of the rest stands for, and how long it is.
+  /// A text with its encodings replaced: `decode` returns the value at the beginning of the rest, and its length.
   private static func replacing(
     _ text: [UInt8], _ decode: (ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)?
   ) -> [UInt8] {

@@ -1,20 +1,18 @@
-// The grants that a token request can make.
-
 package import Bytes
 
-/// What a token request offers in exchange for a token.
+/// The grant that a token request offers.
 package enum TokenGrant: Sendable, Equatable {
   /// The application's own authority (RFC 6749 §4.4).
   case clientCredentials
-  /// A code that a person's browser brought (RFC 6749 §4.1.3): the code, the redirect URI it came to, and the verifier
-  /// that proves who asked for it (RFC 7636 §4.5).
+  /// A code that a person's browser brought (RFC 6749 §4.1.3): the code, its redirect URI, and the verifier of the
+  /// sign-in (RFC 7636 §4.5).
   case authorizationCode(Secret, redirectURI: String, verifier: Secret)
-  /// A device code that a person was asked to confirm elsewhere (RFC 8628 §3.4).
+  /// A device code that a person confirms elsewhere (RFC 8628 §3.4).
   case deviceCode(Secret)
-  /// What an earlier sign-in left (RFC 6749 §6).
+  /// The refresh token of an earlier sign-in (RFC 6749 §6).
   case refreshToken(Secret)
-  /// A token of a caller or of another authorization server (RFC 7523 §2.1), with what Entra calls on-behalf-of where
-  /// the token is for this application.
+  /// A token of a caller or of another authorization server (RFC 7523 §2.1), with Entra's on-behalf-of if the token is
+  /// for this application.
   case jwtBearer(Secret, isOnBehalfOf: Bool)
   /// A token for one of another kind or for another audience (RFC 8693 §2.1).
   case tokenExchange(TokenExchange)
@@ -34,9 +32,9 @@ package enum TokenGrant: Sendable, Equatable {
     }
   }
 
-  /// Whether a request of unknown fate may be sent again. A grant that the provider takes once must not be: the first
-  /// request may have used it up. A refresh token may be used up too, where a provider rotates them; but it is the only
-  /// one there is, the next caller would send it anyway, and providers that look for theft forgive a second use within
+  /// True if a request of unknown fate may be sent again. A grant that the provider accepts once must not be: the first
+  /// request may have used it. A refresh token may be used too, if the provider rotates them; but it is the only one
+  /// there is, the next caller would send it anyway, and providers with reuse detection forgive a second use within
   /// seconds.
   package var isRepeatable: Bool {
     switch self {
@@ -45,7 +43,7 @@ package enum TokenGrant: Sendable, Equatable {
     }
   }
 
-  /// Whether it is for a person at a provider that tells who that is (`client_info`).
+  /// True if it is for a person at a provider that identifies the person (`client_info`).
   var isForPerson: Bool {
     switch self {
     case .jwtBearer(_, let isOnBehalfOf): isOnBehalfOf
@@ -54,7 +52,7 @@ package enum TokenGrant: Sendable, Equatable {
     }
   }
 
-  /// Whether the tokens are of a person who signs in here, and filed with the account.
+  /// True if the tokens are of a person who signs in here, and stored with the account.
   package var isForAccount: Bool {
     switch self {
     case .clientCredentials, .jwtBearer, .tokenExchange, .userFederation: false

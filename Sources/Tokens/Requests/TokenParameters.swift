@@ -1,9 +1,8 @@
-// What a route adds to the requests for its tokens: for whom they are to be (`audience`, `resource`), and what else a
-// provider wants to be told. What grant, application or person are is not the route's to say.
+// A route's additions to its token requests: audiences (`audience`, `resource`) and further parameters of the provider.
+// A route does not decide grant, application or person.
 
 /// Parameters of token requests beside those that the grant needs. Part of every key: they decide what a token is for.
 package struct TokenParameters: Sendable, Hashable {
-  /// One of them.
   package struct Parameter: Sendable, Hashable {
     package let name: String
     package let value: String
@@ -12,18 +11,18 @@ package struct TokenParameters: Sendable, Hashable {
   /// In the order of their names, each name once but for `audience` and `resource`, which may repeat (RFC 8693 §2.1).
   package let all: [Parameter]
 
-  /// No further parameters.
   package static let none = TokenParameters(inOrder: [])
 
   private init(inOrder all: [Parameter]) { self.all = all }
 
-  /// What has a blueprint's token prove one of its agent identities (Entra's `fmi_path`). No route sets it by itself.
+  /// The parameter by which a blueprint's token proves one of its agent identities (Entra's `fmi_path`). No route sets
+  /// it by itself.
   package init(agent: String) { all = [Parameter(name: "fmi_path", value: agent)] }
 
   /// The parameters of these names.
   /// - Parameters:
-  ///   - audiences: for whom the token is to be, by the provider's own names (RFC 8693 §2.1).
-  ///   - resources: the same by absolute URIs (RFC 8707 §2).
+  /// - audiences: audiences by the provider's own names (RFC 8693 §2.1).
+  /// - resources: audiences as absolute URIs (RFC 8707 §2).
   package init(
     audiences: [String] = [], resources: [String] = [], additional: [String: String] = [:]
   ) throws(TokenParameterError) {
@@ -47,19 +46,18 @@ package struct TokenParameters: Sendable, Hashable {
     return TokenParameters(inOrder: Self.sorted(others + [Parameter(name: "audience", value: audience)]))
   }
 
-  /// In the order of the names. Values of one name stay in the order in which they were given.
+  /// In the order of the names. Values of one name keep their order.
   private static func sorted(_ members: [Parameter]) -> [Parameter] {
     members.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
   }
 
-  /// Whether there are none.
   package var isEmpty: Bool { all.isEmpty }
 
   /// The first value of a name.
   package subscript(_ name: String) -> String? { all.first { $0.name == name }?.value }
 
-  /// Names that mean the grant, the application, the person, the kind of token or the way of the answer: what other
-  /// settings say, or nothing may. And `audience`, `resource`, `scope` and `claims`, which have settings of their own.
+  /// Names of the grant, the application, the person, the kind of token or the way of the answer, which other settings
+  /// or none decide; and `audience`, `resource`, `scope` and `claims`, which have settings of their own.
   package static let reserved: Set<String> = [
     "grant_type", "code", "code_verifier", "code_challenge", "code_challenge_method", "redirect_uri", "refresh_token",
     "device_code", "assertion", "subject_token", "subject_token_type", "actor_token", "actor_token_type",
@@ -87,7 +85,7 @@ package struct TokenParameters: Sendable, Hashable {
     (1...2048).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
   }
 
-  /// An absolute URI without a fragment: a scheme, a colon, and something behind it.
+  /// An absolute URI without a fragment: a scheme, a colon, and a rest.
   private static func isResource(_ text: String) -> Bool {
     guard let colon = text.firstIndex(of: ":"), text.index(after: colon) != text.endIndex else { return false }
     let scheme = text[..<colon]
@@ -96,11 +94,11 @@ package struct TokenParameters: Sendable, Hashable {
   }
 }
 
-/// Why parameters cannot be sent.
+/// Parameters that cannot be sent.
 public enum TokenParameterError: Error, Sendable, Hashable {
   /// A name with another character than letters, digits, `-`, `.` and `_`.
   case name(String)
-  /// A name that is not a route's to set.
+  /// A name that a route may not set.
   case reserved(String)
   /// The value of this name is empty, too long, or has a control character.
   case value(String)

@@ -1,26 +1,22 @@
-// What a token request looks like on the wire. Sends nothing.
-
 package import HTTP
 
 /// A request to a token endpoint (RFC 6749 §3.2).
 package struct TokenRequest: Sendable {
-  /// Where it goes.
+  /// The provider.
   package var metadata: ProviderMetadata
-  /// Where the secret is written.
+  /// The place of the secret.
   package var placement: ClientSecretPlacement
-  /// The application.
   package var clientID: String
-  /// Its proof; a public application has none, nor one that shows a certificate in the TLS handshake.
+  /// Its proof; nil for a public application, and for one that shows a certificate in the TLS handshake.
   package var credential: ClientCredential?
-  /// Whether it shows one.
+  /// True if it shows a certificate.
   package var showsCertificate = false
-  /// What is offered.
   package var grant: TokenGrant
-  /// What is asked for; nothing leaves the choice to the provider.
+  /// The requested scopes; an empty set leaves the choice to the provider.
   package var scopes: ScopeSet
   /// Claims and capabilities, merged.
   package var claims: Claims?
-  /// What a route adds.
+  /// The parameters of the route.
   package var parameters: TokenParameters
   /// The account that the grant is about; sent to Entra alone.
   package var routingHint: RoutingHint?
@@ -47,7 +43,7 @@ package struct TokenRequest: Sendable {
   /// The content type of every token request.
   package static let contentType = "application/x-www-form-urlencoded"
 
-  /// Where the request is posted to.
+  /// The address of the request.
   package var endpoint: HTTPURL {
     let url = metadata.url(of: .token, showingCertificate: showsCertificate) ?? metadata.tokenEndpoint
     guard let region, grant == .clientCredentials else { return url }
@@ -60,14 +56,13 @@ package struct TokenRequest: Sendable {
     ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
   }
 
-  /// The form. It holds the secret unless that is in `fields`, and the code or token that is offered.
+  /// The form. It holds the secret unless that is in `fields`, and the code or token of the grant.
   ///
-  /// A person's scopes are decorated (`ScopeSet.decorated`) and `client_info` is asked for, which says who the account
-  /// is; every MSAL does so with every provider, and for a person whom another token names, too. Neither means anything
-  /// to an application without a person. A device
-  /// code was asked for with its scopes, so scopes are named only where the token is to be for fewer than those. A
-  /// refresh request names the scopes as they are given: which of the reserved ones were granted is
-  /// `HeldRefreshToken.scopesToRequest`'s to know.
+  /// A person's scopes are decorated (`ScopeSet.decorated`) and `client_info` is requested, which names the account;
+  /// every MSAL does so with every provider, and for a person whom another token names, too. Neither has a meaning for
+  /// an application without a person. A device code was requested with its scopes, so scopes are named only if the
+  /// token is to be for fewer. A refresh request names the scopes as given: `HeldRefreshToken.scopesToRequest` knows
+  /// which reserved ones were granted.
   package var body: [UInt8] {
     var form = FormBody()
     form.append("grant_type", grant.type)
@@ -97,7 +92,7 @@ package struct TokenRequest: Sendable {
     case .userFederation(let token, let user):
       form.append("user_federated_identity_credential", token)
       form.append(user.isGUID ? "user_id" : "username", user)
-      // As for callers: a new token takes the blueprint's credential each time.
+      // As for callers: a new token needs the blueprint's credential each time.
       if !scopes.isEmpty { form.append("scope", scopes.description) }
       form.append("requested_token_use", "on_behalf_of")
     }

@@ -1,20 +1,19 @@
-// The reading of what a browser brings back from an authorization endpoint. Nothing of it is believed before its state.
+// Reads the answer that a browser brings from an authorization endpoint. Nothing of it is believed before its state.
 
 package import Bytes
 internal import HTTP
 
-/// Why a browser's answer has no code.
+/// A browser's answer without a code.
 public enum AuthorizationReplyError: Error, Sendable, Hashable {
-  /// Not a form, or a member stands there twice.
+  /// Not a form, or a member occurs twice.
   case malformed
-  /// The state is not this sign-in's: the answer to another or an older one.
+  /// The state is not this sign-in's: the answer belongs to another one.
   case state
-  /// The answer says that it comes from another issuer (RFC 9207): two providers are being mixed up.
+  /// The answer names another issuer (RFC 9207): two providers are being mixed up.
   case issuer
-  /// The answer does not say which issuer it comes from, although this one's always do (RFC 9207 §2.4).
+  /// The answer names no issuer, although this one's always do (RFC 9207 §2.4).
   case issuerMissing
-  /// The provider's error. Of its members only these are handed on: the error, its description and what that begins
-  /// with.
+  /// The provider's error. Only these members are passed on: the error, its description and the code at its beginning.
   case refused(TokenErrorReply)
   /// Neither a code nor an error.
   case withoutCode
@@ -22,15 +21,15 @@ public enum AuthorizationReplyError: Error, Sendable, Hashable {
 
 /// A code that a browser brought (RFC 6749 §4.1.2).
 package struct AuthorizationReply: Sendable {
-  /// Good for one token request.
+  /// Valid for one token request.
   package let code: Secret
-  /// The account, as `client_info` of Entra's answers names it. Nothing proves it.
+  /// The account in `client_info` of Entra's answers. It is not proven.
   package let accountHint: RoutingHint?
 
   /// Reads a redirect's query or a posted form.
   /// - Parameters:
-  ///   - state: the one that was sent.
-  ///   - issuer: what the answer has to say of its issuer.
+  /// - state: the one that was sent.
+  /// - issuer: the rule for the answer's issuer.
   package init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
     let form: ReplyForm
     do throws(ReplyForm.Problem) {
@@ -68,11 +67,11 @@ extension TokenErrorReply {
 
 /// The members of a form.
 package struct ReplyForm: Sendable {
-  /// Why a text is not a form.
+  /// A text that is no form.
   package enum Problem: Error, Sendable {
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     case encoding
-    /// A member that stands there twice (RFC 6749 §3.1 forbids it).
+    /// A member that occurs twice (RFC 6749 §3.1 forbids it).
     case repeated
   }
 
@@ -102,7 +101,7 @@ package struct ReplyForm: Sendable {
 
 /// The issuer that an answer may or has to name.
 package struct ReplyIssuer: Sendable, Hashable {
-  /// What is wrong with an answer's `iss`.
+  /// The fault of an answer's `iss`.
   package enum Problem: Error, Sendable, Hashable {
     /// It names another issuer.
     case other
@@ -120,15 +119,15 @@ package struct ReplyIssuer: Sendable, Hashable {
       metadata.issuer, isPromised: metadata.namesIssuerInReplies, isExact: authority.kind == .issuer)
   }
 
-  /// The rule of these parts. `isExact`: whether the metadata's issuer is the one that answers name; Microsoft's kinds
-  /// have aliases and issuers for each tenant.
+  /// The rule of these parts. `isExact`: answers name the metadata's issuer; Microsoft's kinds have aliases and issuers
+  /// for each tenant.
   package init(_ issuer: String, isPromised: Bool, isExact: Bool) {
     self.issuer = issuer
     self.isPromised = isPromised
     self.isExact = isExact
   }
 
-  /// Judges an answer's `iss`; nil where there is none.
+  /// Judges an answer's `iss`; nil if there is none.
   func check(_ found: String?) throws(Problem) {
     guard let found else {
       if isPromised { throw .missing }
@@ -137,7 +136,7 @@ package struct ReplyIssuer: Sendable, Hashable {
     if isExact || isPromised, !matches(found) { throw .other }
   }
 
-  /// Compared as text (RFC 9207 §2.4), but for the tenant that Entra's metadata leave open.
+  /// Compares text (RFC 9207 §2.4), with the tenant that Entra's metadata leave open.
   private func matches(_ found: String) -> Bool {
     if found == issuer { return true }
     guard !isExact, let open = issuer.firstRange(of: "{tenantid}") else { return false }
@@ -149,18 +148,17 @@ package struct ReplyIssuer: Sendable, Hashable {
   }
 }
 
-/// Where the sign-ins of an application come back to.
+/// The path to which the sign-ins of an application return.
 package enum CallbackPath: Sendable, Hashable {
-  /// The place that all applications share.
+  /// The path that all applications share.
   case shared
-  /// A place of the application's own, by its name. An identity provider that sends a browser on to another one, in the
+  /// A path of the application's own, by its name. An identity provider that sends a browser on to another one, in the
   /// name of another application, cannot have the answer brought here (RFC 9700 §4.4.2, "mix-up").
   case own(application: String)
 
   /// The shared path on listeners with sign-in pages; the applications' own paths are below it.
   package static let root = "/.bearer/callback"
 
-  /// The path on listeners with sign-in pages.
   package var path: String {
     switch self {
     case .shared: Self.root

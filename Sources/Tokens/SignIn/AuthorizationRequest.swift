@@ -1,37 +1,33 @@
-// The address that a person's browser is sent to. Opening it is Identity's.
+// The address of a sign-in for a person's browser. Identity opens it.
 
 package import HTTP
 
 /// A request to an authorization endpoint for a code (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1).
 package struct AuthorizationRequest: Sendable {
-  /// How the answer comes back.
+  /// The way in which the answer comes back.
   package enum ResponseMode: String, Sendable, Hashable {
-    /// In the redirect URI's query: what a provider does unless asked otherwise.
+    /// In the redirect URI's query: the default of providers.
     case query
-    /// In a form that the browser posts: codes then stay out of its history.
+    /// In a form that the browser posts: this keeps codes out of its history.
     case formPost = "form_post"
   }
 
-  /// Where the browser is sent.
   package var endpoint: HTTPURL
-  /// The application.
   package var clientID: String
-  /// Where the answer goes.
   package var redirectURI: String
-  /// What the token is for.
+  /// The scopes of the token.
   package var scopes: ScopeSet
-  /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent).
-  /// Scopes of other APIs: the token is not for them.
+  /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent). They
+  /// belong to other APIs: the token is not for them.
   package var extraScopes = ScopeSet.none
   /// State, nonce and challenge.
   package var session: AuthorizationSession
-  /// How the answer comes back.
   package var responseMode = ResponseMode.query
-  /// What the person is shown.
+  /// The pages to show the person.
   package var prompt: Prompt?
-  /// Who is expected.
+  /// The expected person.
   package var loginHint: String?
-  /// At which sign-in page a person begins.
+  /// The sign-in page at which the person begins.
   package var domainHint: DomainHint?
   /// Claims and capabilities, merged.
   package var claims: Claims?
@@ -39,13 +35,12 @@ package struct AuthorizationRequest: Sendable {
   package var maxAge: Int64?
   /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1).
   package var authenticationContexts: [String] = []
-  /// What a route adds.
+  /// The parameters of the route.
   package var parameters = TokenParameters.none
 
-  /// How a refresh token is asked for.
+  /// The way to request a refresh token.
   package var offlineAccess = OfflineAccess.scope
 
-  /// A request of these parts; the others are options.
   package init(
     endpoint: HTTPURL, clientID: String, redirectURI: String, scopes: ScopeSet, session: AuthorizationSession
   ) {
@@ -56,7 +51,7 @@ package struct AuthorizationRequest: Sendable {
     self.session = session
   }
 
-  /// The address, with everything but the verifier in its query. An endpoint's own query stays in front.
+  /// The address, with everything but the verifier in its query. An endpoint's own query comes first.
   package var url: String {
     var query = FormBody()
     query.append("client_id", clientID)
@@ -103,15 +98,15 @@ package struct AuthorizationRequest: Sendable {
     query.append(parameters)
   }
 
-  /// What the person is shown, with the consent that a refresh token takes.
+  /// The pages to show the person, with the consent that a refresh token needs.
   private var prompts: String? {
     guard offlineAccess == .parameter, prompt != Prompt.none, prompt != .consent else { return prompt?.rawValue }
     return [prompt?.rawValue, Prompt.consent.rawValue].compactMap(\.self).joined(separator: " ")
   }
 }
 
-/// At which sign-in page people of Microsoft's providers begin: a domain of theirs, `organizations` or `consumers`, or
-/// of B2C the name of a provider behind it.
+/// The sign-in page at which people of Microsoft's providers begin: a domain of theirs, `organizations` or `consumers`,
+/// or for B2C the name of a provider behind it.
 public struct DomainHint: Sendable, Hashable {
   package let text: String
 
@@ -129,11 +124,11 @@ public struct DomainHint: Sendable, Hashable {
 }
 
 extension Authority {
-  /// Whether it reads `domain_hint`, which is Microsoft's own.
+  /// True if it reads `domain_hint`, which is Microsoft's own.
   package var takesDomainHints: Bool { kind != .issuer }
 
-  /// Whether it lets people create an account at a sign-in (OpenID Connect's `prompt=create`): it says so, or it is
-  /// Entra, whose metadata say nothing of prompts.
+  /// True if people can create an account at a sign-in (OpenID Connect's `prompt=create`): the metadata lists it, or it
+  /// is Entra, whose metadata lists no prompts.
   package func canCreateAccounts(_ metadata: ProviderMetadata) -> Bool {
     if let known = metadata.prompts { return known.contains(Prompt.create.rawValue) }
     return switch kind {

@@ -1,20 +1,20 @@
-// What one sign-in through a browser must remember until its answer comes. It lives in memory, for minutes.
+// The values that one sign-in through a browser keeps until its answer comes: in memory, for minutes.
 
 package import Bytes
 
-/// The three values that tie an answer to its question.
+/// The three values that tie an answer to its request.
 package struct AuthorizationSession: Sendable {
-  /// Comes back with the answer, which counts for nothing without it (RFC 6749 §10.12).
+  /// Returns with the answer, which is invalid without it (RFC 6749 §10.12).
   package let state: String
-  /// Comes back inside the ID token: the hexadecimal SHA-256 of a seed, as in every MSAL for Python and .NET.
+  /// Returns inside the ID token: the hexadecimal SHA-256 of a seed, as in every MSAL for Python and .NET.
   package let nonce: String
-  /// Shows the token endpoint that the code is ours.
+  /// Proves to the token endpoint that the code is ours.
   package let proof: PKCE
 
-  /// A session of fresh random bytes.
+  /// A session of random bytes.
   /// - Parameters:
-  ///   - random: returns that many unpredictable bytes.
-  ///   - digest: SHA-256.
+  /// - random: returns that many unpredictable bytes.
+  /// - digest: SHA-256.
   package init<Failure: Error>(
     random: (Int) throws(Failure) -> [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
@@ -44,10 +44,10 @@ package struct PKCE: Sendable, Equatable {
   /// Goes with the browser: the verifier's SHA-256 in base64url.
   package let challenge: String
 
-  /// Bytes that a verifier is made of; they become 43 characters.
+  /// Bytes of a verifier; they become 43 characters.
   package static let byteCount = 32
 
-  /// A proof from fresh random bytes, `byteCount` of them.
+  /// A proof from `byteCount` random bytes.
   /// - Parameter digest: SHA-256.
   package init<Failure: Error>(
     random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
@@ -66,9 +66,9 @@ package struct PKCE: Sendable, Equatable {
   }
 }
 
-/// How much a person is asked (OpenID Connect Core 1.0 §3.1.2.1). None of these is a choice too: the provider decides.
+/// The pages to show a person (OpenID Connect Core 1.0 §3.1.2.1). Without one, the provider decides.
 public enum Prompt: String, Sendable, Hashable, CaseIterable {
-  /// Choose among the accounts, even where there is one.
+  /// Choose among the accounts, even if there is one.
   case selectAccount = "select_account"
   /// Consent again.
   case consent

@@ -1,38 +1,38 @@
-// The reading of a device authorization endpoint's answer. What is shown to a person is made printable here.
+// Reads a device authorization endpoint's answer, and makes its texts printable.
 
 package import Bytes
 package import HTTP
 
-/// A device code, and what a person needs to confirm it (RFC 8628 §3.2).
+/// A device code, and the values by which a person confirms it (RFC 8628 §3.2).
 public struct DeviceAuthorizationReply: Sendable {
-  /// The code that tokens are requested with; it is not shown.
+  /// The code for token requests; it is not shown.
   package let deviceCode: Secret
-  /// What the person types in.
+  /// The code that the person types.
   public let userCode: String
-  /// Where.
+  /// The address at which the person types it.
   public let verificationURI: String
-  /// The same address with the code in it, where the provider has one.
+  /// The same address with the code in it, if the provider has one.
   public let completeURI: String?
-  /// Seconds that the codes are good for, at least 1.
+  /// Seconds that the codes are valid, at least 1.
   public let expiresIn: Int64
   /// Seconds between two polls, at least 1.
   package let interval: Int64
 
-  /// Seconds for codes whose provider does not say (msal-python's).
+  /// Seconds if the provider names none (msal-python's).
   package static let unstatedLifetime: Int64 = 1800
-  /// Seconds between polls where the provider does not say (RFC 8628 §3.2).
+  /// Seconds between polls if the provider names none (RFC 8628 §3.2).
   package static let unstatedInterval: Int64 = 5
 
   /// Reads an answer. Numbers may be strings; an `error` member makes it an error whatever the status.
   /// - Parameters:
-  ///   - retryAfter: the answer's `Retry-After` field.
-  ///   - sent: the secrets of the request. Members that repeat one count as absent.
+  /// - retryAfter: the answer's `Retry-After` field.
+  /// - sent: the secrets of the request. Members that repeat one count as absent.
   package init(
     status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
     let reply = try ReplyMembers(
       status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sent, now: now)
-    // `verification_url` is what Google and older ADFS call it.
+    // Google and older ADFS call it `verification_url`.
     let address = reply["verification_uri"]?.text ?? reply["verification_url"]?.text
     guard let code = reply["device_code"]?.text, !code.isEmpty,
       let userCode = reply["user_code"]?.text, Self.isShowable(userCode),
@@ -48,7 +48,7 @@ public struct DeviceAuthorizationReply: Sendable {
     interval = max(reply["interval"]?.seconds ?? Self.unstatedInterval, 1)
   }
 
-  // What goes to a terminal may hold no control sequence.
+  // A text for a terminal may hold no control sequence.
   private static func isShowable(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
@@ -66,24 +66,21 @@ public struct DeviceAuthorizationReply: Sendable {
 
 /// A request to a device authorization endpoint (RFC 8628 §3.1).
 package struct DeviceAuthorizationRequest: Sendable {
-  /// Where it is posted to.
   package var endpoint: HTTPURL
-  /// The application.
   package var clientID: String
-  /// What is asked for, extra scopes included, decorated.
+  /// The requested scopes, extra scopes included, decorated.
   package let scopes: ScopeSet
   /// Claims and capabilities, merged.
   package var claims: Claims?
-  /// What a route adds.
+  /// The parameters of the route.
   package var parameters: TokenParameters
-  /// What the provider could repeat of it.
   package let sentSecrets: SentSecrets
   private let authentication: ClientAuthentication
 
-  /// A request of these parts; nil where the provider knows no device codes.
+  /// A request of these parts; nil if the provider has no device codes.
   /// - Parameters:
-  ///   - placement: where the secret is written; nil is the provider's first.
-  ///   - showsCertificate: whether the application proves itself in the TLS handshake.
+  /// - placement: the place of the secret; nil is the provider's first.
+  /// - showsCertificate: the application proves itself in the TLS handshake.
   package init?(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
     credential: ClientCredential?, showsCertificate: Bool = false, scopes: ScopeSet, claims: Claims?,
@@ -102,7 +99,6 @@ package struct DeviceAuthorizationRequest: Sendable {
       clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
   }
 
-  /// The form.
   package var body: [UInt8] {
     var form = FormBody()
     authentication.begin(&form)

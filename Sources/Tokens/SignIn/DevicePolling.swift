@@ -1,10 +1,10 @@
-// When to ask for the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
+// Decides when to request the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
 
 package import Bytes
 
 /// The polling of one device code (RFC 8628 §3.4 and §3.5).
 package struct DevicePolling: Sendable, Equatable {
-  /// What to do next.
+  /// The next step.
   package enum Action: Sendable, Equatable {
     /// Wait for seconds, then ask.
     case ask(after: Int64)
@@ -12,11 +12,11 @@ package struct DevicePolling: Sendable, Equatable {
     case end(End)
   }
 
-  /// How it ends without tokens.
+  /// An end without tokens.
   package enum End: Error, Sendable, Hashable {
-    /// The codes are no longer good.
+    /// The codes are no longer valid.
     case expired
-    /// The person said no.
+    /// The person declined.
     case declined
     /// The provider refuses for another reason.
     case refused(TokenFailure)
@@ -24,12 +24,12 @@ package struct DevicePolling: Sendable, Equatable {
 
   /// Seconds between two requests, at present. It never becomes shorter.
   package private(set) var interval: Int64
-  /// When the codes end.
+  /// The end of the codes.
   package let expiresAt: UnixTime
 
   /// Seconds that `slow_down` adds (RFC 8628 §3.5).
   package static let slowDown: Int64 = 5
-  /// Seconds between two requests at most, when it is the provider's silence that makes them rarer.
+  /// Longest interval in seconds when requests become rarer because the provider is silent.
   package static let longestBackOff: Int64 = 60
 
   /// The polling of codes that arrived now.
@@ -38,15 +38,15 @@ package struct DevicePolling: Sendable, Equatable {
     expiresAt = now + reply.expiresIn
   }
 
-  /// What to do first: a wait, since no person confirms a code at once.
+  /// The first step: a wait, since no person confirms a code at once.
   package func begin(at now: UnixTime) -> Action {
     ask(after: interval, now: now)
   }
 
-  /// What to do after an answer without tokens.
+  /// The step after an answer without tokens.
   package mutating func next(after failure: TokenFailure, now: UnixTime) -> Action {
     guard case .refused(let reply) = failure.cause else {
-      // A reply that took the code and gave no usable token: asking again cannot give one.
+      // A reply that accepted the code and gave no usable token: another request cannot give one.
       if failure.cause != .unintelligible { return .end(.refused(failure)) }
       return backOff(failure.retryAfter, now: now)
     }
@@ -62,7 +62,7 @@ package struct DevicePolling: Sendable, Equatable {
     }
   }
 
-  /// What to do after a request without an answer: ask less often, as RFC 8628 §3.5 wants after a time-out.
+  /// The step after a request without an answer: ask less often, as RFC 8628 §3.5 demands after a time-out.
   package mutating func nextWithoutAnswer(now: UnixTime) -> Action {
     backOff(nil, now: now)
   }

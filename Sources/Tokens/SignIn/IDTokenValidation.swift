@@ -1,39 +1,38 @@
-// The rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), on top of the one for every JWT.
+// The rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), beyond the one for every JWT.
 
 public import Bytes
 
-/// Why an ID token is not believed.
+/// A reason why an ID token is not believed.
 public enum IDTokenRejection: Error, Sendable, Hashable {
   /// Signature, issuer, audience or times.
   case token(JWTRejection)
   /// Made for another sign-in, or for none.
   case nonce
-  /// Meant for several applications, and asked for by another.
+  /// Meant for several applications, and requested by another.
   case authorizedParty(String?)
-  /// The person signed in too long ago, or it is not said when: a maximum age was asked for.
+  /// The sign-in is too long ago, or its time is missing: a maximum age was requested.
   case age(authenticatedAt: UnixTime?)
 }
 
-/// What an ID token must be to be believed.
+/// The requirements for an ID token to be believed.
 package struct IDTokenValidation: Sendable {
   /// Seconds that the provider's clock and ours may differ (msal-python's).
   package static let leeway: Int64 = 120
 
-  /// The provider's issuer, as its metadata has it.
+  /// The provider's issuer, as in its metadata.
   package var issuer: String
-  /// What kind of provider: Entra's issuers may be templates.
+  /// The kind of provider: Entra's issuers may be templates.
   package var authority: Authority
   /// The application: the only audience.
   package var clientID: String
   /// The sign-in's nonce; nil for device codes, which have none.
   package var nonce: String?
-  /// Whether a token may be without the nonce. A code that only its own sign-in can redeem (PKCE) needs none (RFC 9700
-  /// §4.5.3), and some providers leave it out.
+  /// True if a token may be without the nonce. A code that only its own sign-in can redeem (PKCE) needs none (RFC 9700
+  /// §4.5.3), and some providers omit it.
   package var mayLackNonce = false
-  /// The maximum age that was asked for, in seconds.
+  /// The maximum age that was requested, in seconds.
   package var maxAge: Int64?
 
-  /// A rule.
   package init(issuer: String, authority: Authority, clientID: String, nonce: String?, maxAge: Int64? = nil) {
     self.issuer = issuer
     self.authority = authority
@@ -67,9 +66,8 @@ package struct IDTokenValidation: Sendable {
 }
 
 extension Authority {
-  /// The issuer that a token of this authority has to name, the tenant filled in where Entra's metadata leaves that to
-  /// the token. What the token says of its tenant is believed only as far as the signature covers issuer and tenant
-  /// together.
+  /// The issuer that a token of this authority must name, with the tenant that Entra's metadata leave to the token. The
+  /// token's tenant is believed only because the signature covers issuer and tenant together.
   package func issuer(of token: SignedJWT, named issuer: String) -> String {
     if issuer == ProviderMetadata.google, let named = token.claims.issuer, issuer == "https://\(named)" { return named }
     guard case .entra = kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {

@@ -1,19 +1,17 @@
-// What a sign-in asks for, sent to the provider ahead of the browser (RFC 9126): the request and the answer.
+// The parameters of a sign-in, sent to the provider ahead of the browser (RFC 9126): the request and the answer.
 
 package import Bytes
 package import HTTP
 
 /// A request to a pushed authorization request endpoint.
 package struct PushedAuthorizationRequest: Sendable {
-  /// Where it is posted to.
   package let endpoint: HTTPURL
-  /// What the provider could repeat of it.
   package let sentSecrets: SentSecrets
   private let authorization: AuthorizationRequest
   private let authentication: ClientAuthentication
 
-  /// A request with what the browser would otherwise bring; nil where the provider has no such endpoint.
-  /// - Parameter showsCertificate: whether the application proves itself in the TLS handshake.
+  /// A request with the parameters that the browser would otherwise bring; nil if the provider has no such endpoint.
+  /// - Parameter showsCertificate: the application proves itself in the TLS handshake.
   package init?(
     _ authorization: AuthorizationRequest, metadata: ProviderMetadata, placement: ClientSecretPlacement,
     credential: ClientCredential?, showsCertificate: Bool
@@ -28,7 +26,6 @@ package struct PushedAuthorizationRequest: Sendable {
       clientID: authorization.clientID, credential: credential, placement: placement)
   }
 
-  /// The form.
   package var body: [UInt8] {
     var form = FormBody()
     authentication.begin(&form)
@@ -41,9 +38,9 @@ package struct PushedAuthorizationRequest: Sendable {
   package var fields: [(name: String, value: String)] { authentication.fields }
 }
 
-/// The answer: under which name the provider keeps the request.
+/// The answer: the provider's name for the request.
 package struct PushedAuthorizationReply: Sendable {
-  /// Goes with the browser in the place of everything else.
+  /// Goes with the browser in place of all other parameters.
   package let requestURI: String
 
   /// Reads an answer.

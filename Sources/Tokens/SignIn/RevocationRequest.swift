@@ -1,26 +1,22 @@
-// The request that ends a token at its provider, and when that has succeeded (RFC 7009).
-
 package import Bytes
 package import HTTP
 
-/// A request to a revocation endpoint.
+/// A request that ends a token at its provider (RFC 7009).
 package struct RevocationRequest: Sendable {
-  /// Which kind of token it is about.
+  /// The kind of the token.
   package enum Hint: String, Sendable, Hashable {
     case refreshToken = "refresh_token"
     case accessToken = "access_token"
   }
 
-  /// Where it is posted to.
   package let endpoint: HTTPURL
-  /// What the provider could repeat of it.
   package let sentSecrets: SentSecrets
   private let token: Secret
   private let hint: Hint
   private let authentication: ClientAuthentication
 
-  /// A request of these parts; nil where the provider has no such endpoint.
-  /// - Parameter showsCertificate: whether the application proves itself in the TLS handshake.
+  /// A request of these parts; nil if the provider has no such endpoint.
+  /// - Parameter showsCertificate: the application proves itself in the TLS handshake.
   package init?(
     _ token: Secret, _ hint: Hint, metadata: ProviderMetadata, placement: ClientSecretPlacement, clientID: String,
     credential: ClientCredential?, showsCertificate: Bool
@@ -33,7 +29,6 @@ package struct RevocationRequest: Sendable {
     authentication = ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
   }
 
-  /// The form.
   package var body: [UInt8] {
     var form = FormBody()
     authentication.begin(&form)
@@ -46,8 +41,8 @@ package struct RevocationRequest: Sendable {
   /// The request's fields beside `content-type`, names in lower case.
   package var fields: [(name: String, value: String)] { authentication.fields }
 
-  /// Judges an answer. Its content says nothing where the status is 200, which a provider also answers for a token that
-  /// it does not know (RFC 7009 §2.2).
+  /// Judges an answer. The content has no meaning if the status is 200, which a provider also returns for an unknown
+  /// token (RFC 7009 §2.2).
   package func check(
     status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, now: UnixTime
   ) throws(TokenFailure) {
