@@ -4,11 +4,16 @@ import FoundationEssentials
 package import Glibc
 import Platform
 
-/// The children that run. Those that a test still holds when all tests are over are killed then.
+/// The children that run. Those that a test still holds when all tests are over are killed then, before their
+/// directories are removed: handlers run in the reverse order of their registration.
 private enum Children {
   static let running = Locked<Set<pid_t>>([])
   private static let killAtExit: Void = {
-    atexit { for child in Children.running.withLock({ $0 }) { kill(child, SIGKILL) } }
+    atexit {
+      let children = Children.running.withLock { $0 }
+      for child in children { kill(child, SIGKILL) }
+      for child in children { waitpid(child, nil, 0) }
+    }
   }()
 
   static func add(_ child: pid_t) {

@@ -2,6 +2,29 @@
 
 import FoundationEssentials
 import Glibc
+import Platform
+
+/// The directories that exist. Those that are left when all tests are over are removed then.
+private enum Directories {
+  static let existing = Locked<Set<String>>([])
+  private static let removeAtExit: Void = {
+    atexit { for path in Directories.existing.withLock({ $0 }) { Directories.remove(path) } }
+  }()
+
+  static func add(_ path: String) {
+    _ = removeAtExit
+    existing.withLock { _ = $0.insert(path) }
+  }
+
+  static func remove(_ path: String) {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+      existing.withLock { _ = $0.remove(path) }
+    } catch {
+      // Something still writes into it. It is removed at exit.
+    }
+  }
+}
 
 /// A new directory under the system's temporary directory; removed when the last reference goes.
 package final class TemporaryDirectory: Sendable {
@@ -14,12 +37,10 @@ package final class TemporaryDirectory: Sendable {
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     self.path = path
+    Directories.add(path)
   }
 
-  deinit {
-    // A file that cannot be removed is left to the system's own cleaning; a test has nothing to say about it.
-    do { try FileManager.default.removeItem(atPath: path) } catch {}
-  }
+  deinit { Directories.remove(path) }
 
   /// The absolute path of `name` in here.
   package func file(_ name: String) -> String { path + "/" + name }
