@@ -17,13 +17,13 @@ struct WatchdogTests {
     let loops = [try EventLoop(index: 0), try EventLoop(index: 1)]
     let watchdog = Task { await notifier.proveLife(of: loops) }
     #expect(try await manager.next(saying: "WATCHDOG") != nil)
-    let isStuck = Locked(false)
+    let stuck = Tally()
     let gate = Gate()
     Task(executorPreference: loops[1]) {
-      isStuck.withLock { $0 = true }
+      stuck.signal()
       gate.wait()
     }
-    #expect(try await eventually { isStuck.withLock { $0 } })
+    await stuck.wait(for: 1)
     // One may have been on its way.
     while try await manager.next(within: 1) != nil {}
     #expect(try await manager.next(within: 1) == nil)

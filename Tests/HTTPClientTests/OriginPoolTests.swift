@@ -13,20 +13,24 @@ import Testing
 struct OriginPoolTests {
   private static let request = "GET / HTTP/1.0\r\n\r\n"
 
-  /// A pool to a server on the same loop that greets, and then echoes.
-  private static func pool(
-    _ loop: EventLoop, _ limits: PoolLimits = PoolLimits(),
-    _ serve: @escaping @Sendable (ByteStream, Int) async -> Void = { stream, _ in _ = await stream.receiveAll() }
-  ) throws -> (OriginPool, LoopServer) {
-    let server = try LoopServer(on: loop, serve)
-    let origin = Origin(try HTTPURL("http://127.0.0.1:\(server.port)/"), tls: nil)
-    return (OriginPool(origin, limits: limits, resolver: Resolver(), loop: loop), server)
+  /// Runs `body` with a pool of connections to a server on the same loop.
+  private static func withPool(
+    _ limits: PoolLimits = PoolLimits(),
+    serve: @escaping @Sendable (ByteStream, Int) async -> Void = { stream, _ in _ = await stream.receiveAll() },
+    _ body: @escaping @Sendable (OriginPool, Waiter) async throws -> Void
+  ) async throws {
+    try await onLoop { loop in
+      let server = try LoopServer(on: loop, serve)
+      let origin = Origin(try HTTPURL("http://127.0.0.1:\(server.port)/"), tls: nil)
+      let waiter = Waiter(loop)
+      try await body(OriginPool(origin, limits: limits, resolver: Resolver(), loop: loop), waiter)
+      waiter.close()
+      withExtendedLifetime(server) {}
+    }
   }
 
   @Test func `the connection given back last is lent first`() async throws {
-    try await onLoop { loop in
-      let (pool, server) = try Self.pool(loop)
-      let waiter = Waiter(loop)
+    try await Self.withPool { pool, waiter in
       let first = try await pool.connect(waiter, until: .now + .seconds(5))
       let second = try await pool.connect(waiter, until: .now + .seconds(5))
       #expect(!first.isReused)
@@ -38,15 +42,11 @@ struct OriginPoolTests {
       #expect(first.isReused && second.isReused)
       first.close()
       second.close()
-      waiter.close()
-      server.stop()
     }
   }
 
   @Test func `no more than the limit is kept`() async throws {
-    try await onLoop { loop in
-      let (pool, server) = try Self.pool(loop, PoolLimits(maximumIdle: 1))
-      let waiter = Waiter(loop)
+    try await Self.withPool(PoolLimits(maximumIdle: 1)) { pool, waiter in
       let first = try await pool.connect(waiter, until: .now + .seconds(5))
       let second = try await pool.connect(waiter, until: .now + .seconds(5))
       pool.giveBack(first)
@@ -55,22 +55,20 @@ struct OriginPoolTests {
       #expect(second.stream.channel.descriptor < 0)
       pool.closeIdle()
       #expect(first.stream.channel.descriptor < 0)
-      waiter.close()
-      server.stop()
     }
   }
 
   @Test(arguments: ["closed", "spoken on"])
   func `a connection that the peer has closed, or spoken on unasked, is not lent`(end: String) async throws {
-    try await onLoop { loop in
-      let (pool, server) = try Self.pool(loop) { stream, _ in
+    try await Self.withPool(
+      serve: { stream, _ in
         _ = await stream.receiveAll(1)
         if end == "spoken on" {
           await stream.sendAll("HTTP/1.1 408 Request Timeout\r\n\r\n")
           _ = await stream.receiveAll()
         }
       }
-      let waiter = Waiter(loop)
+    ) { pool, waiter in
       for sweeps in [false, true] {
         let connection = try await pool.connect(waiter, until: .now + .seconds(5))
         pool.giveBack(connection)
@@ -82,27 +80,23 @@ struct OriginPoolTests {
         #expect(pool.idleCount == 0)
         #expect(connection.stream.channel.descriptor < 0)
       }
-      waiter.close()
-      server.stop()
     }
   }
 
   @Test func `an end that the loop has not heard of yet is seen for a request that cannot be sent twice`() async throws
   {
-    try await onLoop { loop in
-      let far = Locked<[ByteStream]>([])
-      let (pool, server) = try Self.pool(loop) { stream, _ in
+    let far = Locked<[ByteStream]>([])
+    let accepted = Tally()
+    try await Self.withPool(
+      serve: { stream, _ in
         far.withLock { $0.append(stream) }
+        accepted.signal()
         _ = await stream.receiveAll()
       }
-      let waiter = Waiter(loop)
+    ) { pool, waiter in
       let connection = try await pool.connect(waiter, until: .now + .seconds(5))
       pool.giveBack(connection)
-      #expect(
-        try await eventually {
-          _ = await waiter.wait(until: .now + .milliseconds(1))
-          return far.withLock { $0.count } == 1
-        })
+      await accepted.wait(for: 1)
       // Until the next suspension the loop hears of nothing. The kernel does.
       far.withLock { $0 }[0].closeWrite()
       var question = pollfd(fd: connection.stream.channel.descriptor, events: Int16(POLLIN), revents: 0)
@@ -112,26 +106,20 @@ struct OriginPoolTests {
       if let unaware { pool.giveBack(unaware) }
       #expect(pool.lease(looksOnceMore: true) == nil)
       #expect(pool.idleCount == 0)
-      waiter.close()
-      server.stop()
     }
   }
 
   @Test func `a connection that has been idle too long is neither lent nor kept`() async throws {
-    try await onLoop { loop in
-      let (pool, server) = try Self.pool(loop, PoolLimits(idleTimeout: .milliseconds(20)))
-      let waiter = Waiter(loop)
+    try await Self.withPool(PoolLimits(idleTimeout: .milliseconds(20))) { pool, waiter in
       for sweeps in [false, true] {
         let connection = try await pool.connect(waiter, until: .now + .seconds(5))
         pool.giveBack(connection)
         pool.sweep()
         #expect(pool.idleCount == 1)
-        _ = await waiter.wait(until: loop.now + .milliseconds(30))
+        _ = await waiter.wait(until: .now + .milliseconds(30))
         if sweeps { pool.sweep() } else { #expect(pool.lease() == nil) }
         #expect(connection.stream.channel.descriptor < 0)
       }
-      waiter.close()
-      server.stop()
     }
   }
 
@@ -156,7 +144,6 @@ struct OriginPoolTests {
         }
       }
       waiter.close()
-      server.stop()
     }
   }
 
@@ -206,7 +193,6 @@ struct OriginPoolTests {
         ])
       #expect(!"\(proxy)".contains("dTpw") && !"\(origin)".contains("dTpw"))
       waiter.close()
-      server.stop()
     }
   }
 
@@ -235,7 +221,6 @@ struct OriginPoolTests {
         }
       }
       waiter.close()
-      server.stop()
     }
   }
 
@@ -255,7 +240,6 @@ struct OriginPoolTests {
         #expect(error == .timedOut)
       }
       waiter.close()
-      server.stop()
     }
   }
 }

@@ -44,7 +44,7 @@ import Tokens
     let provider = Self.provider(of: authority)
     let first = broker(store)
     let value = try await first.bearer(for: subscription(authority, provider.fetch))
-    #expect(try await eventually { await store.tenants.isWritten(authority) })
+    try await waitForFile(directory.file("cache.json.providers")) { await store.tenants.isWritten(authority) }
 
     let later = await open()
     let second = broker(later)
@@ -91,7 +91,7 @@ import Tokens
       _ = try await broker(store).bearer(for: subscription(authority, provider.fetch))
       let (metadata, forms) = (await provider.metadataRequests, await provider.forms)
       #expect(metadata == 1 && forms.isEmpty, "\(text)")
-      #expect(try await eventually { await store.tenants.isWritten(authority) })
+      try await waitForFile(directory.file("cache.json.providers")) { await store.tenants.isWritten(authority) }
     }
   }
 }

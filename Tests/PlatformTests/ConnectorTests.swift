@@ -45,7 +45,6 @@ struct ConnectorTests {
       }
       #expect(quickest < .milliseconds(200))
       waiter.close()
-      server.stop()
     }
   }
 
@@ -77,7 +76,6 @@ struct ConnectorTests {
       // Alone, it takes the time there is.
       #expect(await Self.failure([silent], waiter, .milliseconds(50)) == .timedOut)
       waiter.close()
-      server.stop()
     }
     withExtendedLifetime(blackHole) {}
   }

@@ -10,28 +10,32 @@ import Testing
 struct DirectoryWatchTests {
   let directory: TemporaryDirectory
   let heard = Locked<[DirectoryWatch.Event]>([])
+  let events = Tally()
 
   init() throws {
     directory = try TemporaryDirectory()
   }
 
-  private func watch() throws -> DirectoryWatch {
-    try DirectoryWatch(path: directory.file("cache.json")) { event in heard.withLock { $0.append(event) } }
+  private func watch(_ path: String = "cache.json") throws -> DirectoryWatch {
+    try DirectoryWatch(path: directory.file(path)) { event in
+      heard.withLock { $0.append(event) }
+      events.signal()
+    }
   }
 
-  private func hears(_ event: DirectoryWatch.Event, _ change: () throws -> Void) async throws -> Bool {
+  /// Waits until `change` has been heard as `event`.
+  private func hear(_ event: DirectoryWatch.Event, of change: () throws -> Void) async throws {
     heard.withLock { $0 = [] }
     try change()
-    return try await eventually { heard.withLock { $0.contains(event) } }
+    await events.wait { heard.withLock { $0.contains(event) } }
   }
 
   @Test func `writing in place, replacing, changing the mode and removing are all heard`() async throws {
     let watch = try watch()
-    #expect(try await hears(.changed) { try directory.write("{}", to: "cache.json") })
-    #expect(
-      try await hears(.changed) { _ = try SharedFile(path: directory.file("cache.json")).replace(with: [], old: nil) })
-    #expect(try await hears(.changed) { chmod(directory.file("cache.json"), 0o644) })
-    #expect(try await hears(.changed) { unlink(directory.file("cache.json")) })
+    try await hear(.changed) { try directory.write("{}", to: "cache.json") }
+    try await hear(.changed) { _ = try SharedFile(path: directory.file("cache.json")).replace(with: [], old: nil) }
+    try await hear(.changed) { chmod(directory.file("cache.json"), 0o644) }
+    try await hear(.changed) { unlink(directory.file("cache.json")) }
     withExtendedLifetime(watch) {}
   }
 
@@ -40,16 +44,15 @@ struct DirectoryWatchTests {
     try directory.write("1 x", to: "cache.json.lockfile")
     unlink(directory.file("cache.json.lockfile"))
     // What comes after it is heard, so it would have been.
-    #expect(try await hears(.changed) { try directory.write("{}", to: "cache.json") })
+    try await hear(.changed) { try directory.write("{}", to: "cache.json") }
     #expect(heard.withLock { $0.count } <= 2)
     withExtendedLifetime(watch) {}
   }
 
   @Test func `a directory that goes away is noticed`() async throws {
-    let inner = directory.file("inner")
-    mkdir(inner, 0o700)
-    let watch = try DirectoryWatch(path: inner + "/cache.json") { event in heard.withLock { $0.append(event) } }
-    #expect(try await hears(.lost) { rmdir(inner) })
+    mkdir(directory.file("inner"), 0o700)
+    let watch = try watch("inner/cache.json")
+    try await hear(.lost) { rmdir(directory.file("inner")) }
     withExtendedLifetime(watch) {}
   }
 }

@@ -53,22 +53,21 @@ struct FileSetTests {
   }
 
   @Test func `the swap of a link, a write in place and a rename are heard`() async throws {
-    let heard = Locked(0)
-    func hears(_ path: String, _ change: () throws -> Void) async throws -> Bool {
-      let watch = try FileSetWatch(paths: [directory.file(path)]) { heard.withLock { $0 += 1 } }
-      heard.withLock { $0 = 0 }
+    /// Waits until `change` has been heard.
+    func hear(_ path: String, _ change: () throws -> Void) async throws {
+      let heard = Tally()
+      let watch = try FileSetWatch(paths: [directory.file(path)]) { heard.signal() }
+      let before = heard.count
       try change()
-      let isHeard = try await eventually { heard.withLock { $0 > 0 } }
+      await heard.wait(for: before + 1)
       withExtendedLifetime(watch) {}
-      return isHeard
     }
-    #expect(try await hears("file") { swap(to: "..2") })
-    #expect(try await hears("file") { try directory.write("in place", to: "..2/file") })
-    #expect(
-      try await hears("plain") {
-        try directory.write("new", to: "plain.new")
-        rename(directory.file("plain.new"), directory.file("plain"))
-      })
+    try await hear("file") { swap(to: "..2") }
+    try await hear("file") { try directory.write("in place", to: "..2/file") }
+    try await hear("plain") {
+      try directory.write("new", to: "plain.new")
+      rename(directory.file("plain.new"), directory.file("plain"))
+    }
   }
 
   @Test func `a digest is the contents', wherever they are`() throws {

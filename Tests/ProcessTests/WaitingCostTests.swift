@@ -106,7 +106,6 @@ struct WaitingCostTests {
     }
     #expect(spent <= .milliseconds(50))
     #expect(proxy.process.poll() == nil)
-    upstream.stop()
   }
 
   /// Sends content for as long as somebody takes it.

@@ -99,6 +99,11 @@ struct ProxyFixture {
       for loop in loops { await Task(executorPreference: loop) { await Task.yield() }.value }
     }
   }
+
+  /// Lets the loops look at their sockets until that has brought `condition` about.
+  func takeTurns(until condition: () -> Bool) async {
+    while !condition() { await takeTurns(1) }
+  }
 }
 
 extension ByteStream {

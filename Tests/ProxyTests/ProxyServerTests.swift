@@ -10,10 +10,6 @@ import Testing
 
 @testable import Proxy
 
-private final class Flag: Sendable {
-  let isSet = Atomic(false)
-}
-
 @Suite(.timeLimit(.minutes(5)))
 struct ProxyServerTests {
   private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -31,15 +27,11 @@ struct ProxyServerTests {
   // MARK: The end
 
   @Test func `while it drains nobody is accepted, and who is busy is answered`() async throws {
-    let isAsked = Atomic(false)
-    let mayAnswer = Atomic(false)
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let (asked, released) = (Tally(), Tally())
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
-      isAsked.store(true, ordering: .relaxed)
-      let waiter = Waiter(loop)
-      while !mayAnswer.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(5)) }
-      waiter.close()
+      asked.signal()
+      await released.wait(for: 1)
       await stream.sendAll(Self.answer)
     }
     let proxy = try ProxyFixture(
@@ -48,23 +40,15 @@ struct ProxyServerTests {
         connect: .seconds(60), responseHead: .seconds(240), idle: .seconds(240), whole: nil))
     let busy = try RawConnection(port: proxy.port)
     try await busy.send(Self.request)
-    #expect(try await eventually { isAsked.load(ordering: .relaxed) })
+    await asked.wait(for: 1)
     async let cutOff = proxy.server.drain(limit: .seconds(120))
-    #expect(
-      try await eventually {
-        do {
-          _ = try RawConnection(port: proxy.port)
-          return false
-        } catch {
-          return true
-        }
-      }, "connections are still taken")
-    mayAnswer.store(true, ordering: .relaxed)
+    // Until connections are no longer taken.
+    await proxy.takeTurns { (try? RawConnection(port: proxy.port)) == nil }
+    released.signal()
     let received = try await busy.receive()
     #expect(received.hasSuffix("\r\n\r\nok"))
     #expect(received.contains("Connection: close"))
     #expect(await cutOff == 0)
-    upstream.stop()
   }
 
   @Test func `the file of a unix socket goes when listening ends, so that a successor's is not taken for it`()
@@ -82,7 +66,7 @@ struct ProxyServerTests {
     let contexts = try TLSContexts()
     let proxy = try ProxyFixture(upstream: 1, tls: contexts.server, loops: 2)
     let silent = try (0..<4).map { _ in try RawConnection(port: proxy.port) }
-    #expect(try await eventually { proxy.service.connectionCount == 4 })
+    await proxy.takeTurns { proxy.service.connectionCount == 4 }
     let start = MonotonicTime.now
     #expect(await proxy.server.drain(limit: .seconds(240)) == 0)
     #expect(MonotonicTime.now - start < .seconds(120))
@@ -90,48 +74,42 @@ struct ProxyServerTests {
   }
 
   @Test func `idle keep-alive connections end at once`() async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop, Self.answering)
+    let upstream = try LoopServer(Self.answering)
     let proxy = try ProxyFixture(upstream: upstream.port)
     let idle = try RawConnection(port: proxy.port)
     try await idle.send(Self.request)
     #expect(try await idle.receive(until: { $0.hasSuffix("ok") }).hasSuffix("ok"))
     #expect(await proxy.server.drain(limit: .seconds(8)) == 0)
     #expect(try await idle.isClosedByPeer())
-    upstream.stop()
   }
 
   @Test func `what is still busy at the limit is cut off and counted`() async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       _ = await stream.receiveAll()
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
     let busy = try RawConnection(port: proxy.port)
     try await busy.send(Self.request)
-    #expect(try await eventually { upstream.acceptedCount == 1 })
+    await upstream.accepted.wait(for: 1)
     #expect(await proxy.server.drain(limit: .milliseconds(50)) == 1)
     #expect(try await busy.receive().isEmpty)
     #expect(proxy.service.connectionCount == 0)
-    upstream.stop()
   }
 
   // MARK: Bounds
 
   @Test func `a burst of connections does not get past the limit, and those who wait get their turn`() async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop, Self.answering)
+    let upstream = try LoopServer(Self.answering)
     let proxy = try ProxyFixture(upstream: upstream.port, connections: 5)
     var connections = try (0..<30).map { _ in try RawConnection(port: proxy.port) }
-    #expect(try await eventually { proxy.service.connectionCount >= 5 })
+    await proxy.takeTurns { proxy.service.connectionCount >= 5 }
     await proxy.takeTurns(20)
     #expect(proxy.service.connectionCount == 5)
     let last = try #require(connections.last)
     connections.removeAll()
     try await last.send(Self.request)
     #expect(try await last.receive(until: { $0.hasSuffix("ok") }).hasSuffix("ok"))
-    upstream.stop()
   }
 
   @Test func `a name that takes its time to resolve is given up when connecting must be over`() async throws {
@@ -154,8 +132,7 @@ struct ProxyServerTests {
   // MARK: Misbehaviour
 
   @Test func `an interim response that a caller has half of is finished before the proxy's own answer`() async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       let hint = "HTTP/1.1 103 Early Hints\r\nLink: " + String(repeating: "x", count: 30_000) + "\r\n\r\n"
       for _ in 0..<20 { await stream.sendAll(hint) }
@@ -180,18 +157,14 @@ struct ProxyServerTests {
     let heads = received.split(separator: "\r\n\r\n", omittingEmptySubsequences: true)
     let last = try #require(heads.firstIndex { $0.hasPrefix("HTTP/1.1 504") })
     #expect(heads[..<last].allSatisfy { $0.hasPrefix("HTTP/1.1 103") && $0.utf8.count > 30_000 })
-    upstream.stop()
   }
 
   @Test func `a caller that stops sending because it has an answer gets all of it`() async throws {
-    let loop = try EventLoop()
-    let mayFinish = Atomic(false)
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let released = Tally()
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       await stream.sendAll("HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\n12345")
-      let waiter = Waiter(loop)
-      while !mayFinish.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(5)) }
-      waiter.close()
+      await released.wait(for: 1)
       await stream.sendAll("67890")
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
@@ -202,18 +175,16 @@ struct ProxyServerTests {
     caller.finishSending()
     // The end of the caller's direction is there as soon as the call has returned: it is on loopback.
     await proxy.takeTurns(20)
-    mayFinish.store(true, ordering: .relaxed)
+    released.signal()
     #expect(try await caller.receive() == "67890")
-    upstream.stop()
   }
 
   @Test(arguments: [("GET", 200, 2), ("POST", 502, 1)])
   func `a request that meets a dead pooled connection is repeated where that does no harm`(
     method: String, status: Int, connections: Int
   ) async throws {
-    let loop = try EventLoop()
     // The first connection answers once, and closes on the second request without a word.
-    let upstream = try LoopServer(on: loop) { stream, index in
+    let upstream = try LoopServer { stream, index in
       _ = await stream.requestHead()
       await stream.sendAll(Self.answer)
       _ = await stream.requestHead()
@@ -226,19 +197,16 @@ struct ProxyServerTests {
     try await caller.send("\(method) / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     let received = try await caller.receive(until: { $0.hasSuffix("ok") || $0.hasSuffix("}\n") })
     #expect(statusOf(received) == status)
-    #expect(upstream.acceptedCount == connections)
-    upstream.stop()
+    #expect(upstream.accepted.count == connections)
   }
 
   @Test func `a caller that resets its connection ends the upstream's work as well`() async throws {
-    let loop = try EventLoop()
-    let asked = Flag()
-    let ended = Flag()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let (asked, ended) = (Tally(), Tally())
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
-      asked.isSet.store(true, ordering: .relaxed)
+      asked.signal()
       _ = await stream.receiveAll()
-      ended.isSet.store(true, ordering: .relaxed)
+      ended.signal()
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
     try await onLoop { loop in
@@ -246,20 +214,18 @@ struct ProxyServerTests {
       let caller = try ByteStream(
         await Connector.connect(to: [proxy.address], waiter: waiter, until: .now + .seconds(5)))
       await caller.sendAll(Self.request)
-      while !asked.isSet.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(5)) }
+      await asked.wait(for: 1)
       caller.reset()
       waiter.close()
     }
-    #expect(try await eventually { ended.isSet.load(ordering: .relaxed) })
-    #expect(try await eventually { proxy.service.connectionCount == 0 })
-    upstream.stop()
+    await ended.wait(for: 1)
+    await proxy.takeTurns { proxy.service.connectionCount == 0 }
   }
 
   @Test func `who expects a 100 gets the upstream's, or its refusal, and no content is asked for by the proxy`()
     async throws
   {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       while true {
         let head = await stream.requestHead()
         if head.isEmpty { return }
@@ -285,13 +251,11 @@ struct ProxyServerTests {
     let refusal = try await caller.receive()
     #expect(statusOf(refusal) == 401)
     #expect(refusal.contains("Connection: close"))
-    #expect(upstream.acceptedCount == 1)
-    upstream.stop()
+    #expect(upstream.accepted.count == 1)
   }
 
   @Test func `an upstream that answers early and closes is heard, although content is still on its way`() async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       await stream.sendAll("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!")
       // Reads on for a moment, as a careful server does.
@@ -305,7 +269,6 @@ struct ProxyServerTests {
     #expect(statusOf(received) == 413)
     #expect(received.hasSuffix("no!"))
     _ = try await sending
-    upstream.stop()
   }
 
   @Test(arguments: [
@@ -313,8 +276,7 @@ struct ProxyServerTests {
     "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!",
   ])
   func `a caller that reads only after it has sent everything gets an early answer`(early: String) async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       // Closes at once, with content unread: its kernel resets the connection.
       await stream.sendAll(early)
@@ -327,21 +289,21 @@ struct ProxyServerTests {
     #expect(try await caller.send(String(repeating: "x", count: size)), "the connection was reset")
     let received = try await caller.receive()
     #expect(received.hasPrefix(early.prefix { $0 != "\r\n" }) && received.hasSuffix("no!"))
-    upstream.stop()
   }
 
   @Test func `an upstream that answers early and goes on reading gets all of the request`() async throws {
-    let loop = try EventLoop()
-    let count = Atomic(0)
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let counts = Locked<[Int]>([])
+    let heard = Tally()
+    let upstream = try LoopServer { stream, _ in
       while await !stream.requestHead().isEmpty {
         await stream.sendAll(Self.answer)
-        count.store(await stream.receiveAll(300_000).bytes.count, ordering: .relaxed)
+        let count = await stream.receiveAll(300_000).bytes.count
+        counts.withLock { $0.append(count) }
+        heard.signal()
       }
     }
     let proxy = try ProxyFixture(upstream: upstream.port, timeouts: Self.patience)
-    for turn in 0..<2 {
-      count.store(0, ordering: .relaxed)
+    for turn in 1...2 {
       let caller = try RawConnection(port: proxy.port)
       try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n")
       try await caller.send(String(repeating: "x", count: 10_000))
@@ -350,11 +312,11 @@ struct ProxyServerTests {
       #expect(received.contains("Connection: close") && received.hasSuffix("ok"))
       try await caller.send(String(repeating: "x", count: 290_000))
       caller.finishSending()
-      #expect(try await eventually { count.load(ordering: .relaxed) == 300_000 }, "turn \(turn)")
-      #expect(try await eventually { proxy.service.connectionCount == 0 })
+      await heard.wait(for: turn)
+      await proxy.takeTurns { proxy.service.connectionCount == 0 }
     }
-    #expect(upstream.acceptedCount == 1)
-    upstream.stop()
+    #expect(counts.withLock { $0 } == [300_000, 300_000])
+    #expect(upstream.accepted.count == 1)
   }
 
   @Test(arguments: [
@@ -373,8 +335,7 @@ struct ProxyServerTests {
     ("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 40_000), 502, "upstream-malformed"),
   ])
   func `an answer that breaks off never looks whole`(answer: String, status: Int, content: String) async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       await stream.sendAll(answer)
     }
@@ -396,31 +357,28 @@ struct ProxyServerTests {
       #expect(received.contains(content))
     }
     #expect(!received.contains("\r\n0\r\n"))
-    upstream.stop()
   }
 
   @Test func `a loop through a hop that takes every field away ends by a limit`() async throws {
-    let loop = try EventLoop()
     let target = Atomic(0)
-    let mayAnswer = Atomic(false)
-    let hops = Atomic(0)
+    let (hops, released) = (Tally(), Tally())
     // Sends each request back to the proxy with nothing but its Host, and the answer to it back.
-    let upstream = try LoopServer(on: loop) { stream, _ in
+    let upstream = try LoopServer { stream, _ in
       let head = await stream.requestHead()
       if head.contains("X-Other: 1") {
         await stream.sendAll(Self.answer)
         return
       }
-      hops.add(1, ordering: .relaxed)
+      hops.signal()
       do {
-        let waiter = Waiter(loop)
+        let waiter = Waiter(stream.channel.loop)
         let port = UInt16(target.load(ordering: .relaxed))
         let next = try ByteStream(
           await Connector.connect(
             to: [SocketAddress(.ipv4(0x7F00_0001, port: port))], waiter: waiter, until: .now + .seconds(240)))
         await next.sendAll("GET / HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let answer = await next.receiveAll().bytes
-        while !mayAnswer.load(ordering: .relaxed) { _ = await waiter.wait(until: .now + .milliseconds(50)) }
+        await released.wait(for: 1)
         waiter.close()
         next.close()
         await stream.sendAll(answer)
@@ -432,21 +390,19 @@ struct ProxyServerTests {
     target.store(proxy.port, ordering: .relaxed)
     let caller = try RawConnection(port: proxy.port)
     try await caller.send(Self.request)
-    #expect(try await eventually { hops.load(ordering: .relaxed) == 20 })
+    await hops.wait(for: 20)
     let other = try RawConnection(port: proxy.port)
     try await other.send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Other: 1\r\nConnection: close\r\n\r\n")
     #expect(statusOf(try await other.receive()) == 200)
-    mayAnswer.store(true, ordering: .relaxed)
-    #expect(try await eventually { proxy.service.connectionCount <= 1 })
+    released.signal()
+    await proxy.takeTurns { proxy.service.connectionCount <= 1 }
     let answer = try await caller.receive { $0.contains("loop-detected") }
     #expect(statusOf(answer) == 508)
-    #expect(hops.load(ordering: .relaxed) == 20)
-    upstream.stop()
+    #expect(hops.count == 20)
   }
 
   @Test func `requests sent back to back are answered in order`() async throws {
-    let loop = try EventLoop()
-    let upstream = try LoopServer(on: loop, Self.answering)
+    let upstream = try LoopServer(Self.answering)
     let proxy = try ProxyFixture(upstream: upstream.port)
     let caller = try RawConnection(port: proxy.port)
     try await caller.send(
@@ -458,6 +414,5 @@ struct ProxyServerTests {
     }
     // The upstream sends content to a HEAD, which it must not: that connection is not used again.
     #expect(statuses == ["200", "200", "200"])
-    upstream.stop()
   }
 }

@@ -84,3 +84,11 @@ package final class Tally: Sendable {
     }
   }
 }
+
+/// Waits until `condition` holds, which changes of the file at `path` may bring about.
+package func waitForFile(_ path: String, until condition: () async throws -> Bool) async throws {
+  let changes = Tally()
+  let watch = try DirectoryWatch(path: path) { _ in changes.signal() }
+  try await changes.wait(until: condition)
+  withExtendedLifetime(watch) {}
+}

@@ -2,56 +2,65 @@
 
 package import Bytes
 package import Platform
-import Synchronization
 
-/// A listening server whose connections are served by a closure. It listens until it is stopped.
+/// A listening server whose connections are served by a closure. It listens as long as it is referenced.
 package final class LoopServer: Sendable {
+  /// The state that the tasks of the loop share; they do not hold the server.
+  private final class Listening: Sendable {
+    let waiter = Locked<Waiter?>(nil)
+  }
+
   /// Where it listens.
   package let address: SocketAddress
   /// The port of that address.
   package var port: Int { Int(address.port) }
+  /// Connections accepted so far.
+  package let accepted = Tally()
   private let loop: EventLoop
-  private let accepted = Atomic(0)
-  private let waiter = Locked<Waiter?>(nil)
+  private let listening = Listening()
 
-  /// Serves each connection, numbered from 0, with `serve`, TLS handshake made, and closes it behind.
+  /// Serves each connection, numbered from 0, with `serve` after the TLS handshake, and closes it afterwards; on a loop
+  /// of its own if none is given.
   package init(
-    on loop: EventLoop, tls: TLSContext? = nil, address: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
+    on loop: EventLoop? = nil, tls: TLSContext? = nil,
+    address: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
     _ serve: @escaping @Sendable (ByteStream, Int) async -> Void
   ) throws {
     guard let socket = try BoundSocket.bind(address, count: 1).first else {
       throw TestSupportError("no socket was bound")
     }
     self.address = socket.address
+    let loop = try loop ?? EventLoop()
     self.loop = loop
-    Task(executorPreference: loop) {
-      let listener = try Listener(socket, loop: loop)
-      socket.close()
-      let waiter = Waiter(loop)
-      self.waiter.withLock { $0 = waiter }
-      while let (channel, _) = await listener.nextConnection(waiter) {
-        let index = self.accepted.add(1, ordering: .relaxed).oldValue
-        Task(executorPreference: loop) {
-          let stream = try ByteStream(channel, tls: tls)
-          do {
-            if tls != nil { try await stream.shakeHands() }
-            await serve(stream, index)
-          } catch {
-            // The peer did not want this handshake, which is what such a test is about.
+    // A connection may outlive the test; it does not keep the test's processes and directories.
+    ProxyLedger.$current.withValue(nil) {
+      Task(executorPreference: loop) { [listening, accepted] in
+        let listener = try Listener(socket, loop: loop)
+        socket.close()
+        let waiter = Waiter(loop)
+        listening.waiter.withLock { $0 = waiter }
+        while let (channel, _) = await listener.nextConnection(waiter) {
+          let index = accepted.count
+          accepted.signal()
+          Task(executorPreference: loop) {
+            let stream = try ByteStream(channel, tls: tls)
+            do {
+              if tls != nil { try await stream.shakeHands() }
+              await serve(stream, index)
+            } catch {
+              // The peer did not want this handshake, which is what such a test is about.
+            }
+            stream.close()
           }
-          stream.close()
         }
+        listener.close()
+        waiter.close()
       }
-      listener.close()
-      waiter.close()
     }
   }
 
-  /// Connections accepted so far.
-  package var acceptedCount: Int { accepted.load(ordering: .relaxed) }
-
-  /// Stops listening.
-  package func stop() {
-    Task(executorPreference: loop) { self.waiter.withLock { $0 }?.signal() }
+  deinit {
+    // Behind the task that makes the waiter.
+    Task(executorPreference: loop) { [listening] in listening.waiter.withLock { $0 }?.signal() }
   }
 }

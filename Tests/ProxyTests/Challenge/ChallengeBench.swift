@@ -43,6 +43,8 @@ final class ChallengeBench: Sendable {
   }
 
   private let log: Locked<Log>
+  /// Token requests to the provider.
+  let asked = Tally()
   let upstream: LoopServer
   let proxy: ProxyFixture
 
@@ -78,7 +80,7 @@ final class ChallengeBench: Sendable {
     let application = Application(
       name: "demo", authority: try Authority("https://id.example/realms/demo"), clientID: "client",
       credential: .secret(Secret("s3cret")),
-      fetch: { request throws(FetchError) in
+      fetch: { [asked] request throws(FetchError) in
         if isDown { throw .timedOut(host: "id.example") }
         guard case .post(_, let body) = request.method else {
           let text =
@@ -86,6 +88,7 @@ final class ChallengeBench: Sendable {
             + #""authorization_endpoint": "https://id.example/a"}"#
           return FetchResponse(status: 200, fields: [], body: Array(text.utf8))
         }
+        defer { asked.signal() }
         return log.withLock { log in
           log.forms.append(String(decoding: body, as: UTF8.self))
           if log.forms.count > 1, !log.answers.isEmpty { return log.answers.removeFirst() }
