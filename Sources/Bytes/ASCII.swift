@@ -1,6 +1,6 @@
-// The bytes that delimit the grammars read here, by name, and what a single byte is worth: a letter's lower case, a
-// hexadecimal digit's value. Everything is inlined into other modules (`@usableFromInline` on the type is what makes
-// the optimiser see `package` members there), since parsers call it for each byte.
+// Named delimiter bytes, and the meaning of a single byte: a letter's lower case, a hexadecimal digit's value.
+// Everything is inlined into other modules (`@usableFromInline` on the type is what makes the optimiser see `package`
+// members there), since parsers call it for each byte.
 
 /// Single bytes of ASCII.
 @usableFromInline
@@ -53,7 +53,7 @@ package enum ASCII {
   @inlinable @inline(__always)
   package static func upperHexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
 
-  /// The number a HEXDIG stands for; `nil` for any other byte.
+  /// The number of a HEXDIG; `nil` for any other byte.
   @inlinable @inline(__always)
   package static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
     if byte &- 0x30 < 10 { return byte &- 0x30 }

@@ -1,6 +1,4 @@
-// Base64 in both alphabets: the strict form of JOSE objects, and the one with padding that fields of HTTP carry.
-
-/// Why a text is not base64url.
+/// A text that is no base64url.
 public enum Base64URLError: Error, Sendable, Hashable {
   /// A character outside `A–Z a–z 0–9 - _` at this place, counted in bytes from 0.
   case character(at: Int)
@@ -47,14 +45,14 @@ package enum Base64 {
     }
   }
 
-  /// The whole bytes that a run of letters of either alphabet stands for, whatever is left behind the last of them.
+  /// The whole bytes of a run of letters of either alphabet; left-over bits are ignored.
   package static func wholeBytes(of letters: some Sequence<UInt8>) -> [UInt8] {
     var decoder = Decoder()
     for letter in letters { decoder.append(value(of: letter) ?? 0) }
     return decoder.bytes
   }
 
-  /// The number that a letter of either alphabet stands for; nil for any other byte.
+  /// The number of a letter of either alphabet; nil for any other byte.
   package static func value(of letter: UInt8) -> UInt32? {
     switch letter {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
@@ -74,7 +72,7 @@ package enum Base64 {
     return decoder.bytes
   }
 
-  /// The letters for `bytes`, without padding; `marks` are the two that the alphabets differ in.
+  /// The letters for `bytes`, without padding; `marks` are the two letters that differ between alphabets.
   fileprivate static func letters(of bytes: [UInt8], marks: String) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(marks)".utf8)
     var text: [UInt8] = []
@@ -93,10 +91,10 @@ package enum Base64 {
     return text
   }
 
-  /// Bytes as their letters arrive, six bits each.
+  /// Collects bytes from their letters, six bits each.
   private struct Decoder {
     var bytes: [UInt8] = []
-    /// The bits that are no whole byte yet, and how many they are.
+    /// The bits that are no whole byte yet, and their number.
     var pending: UInt32 = 0
     var bits: UInt32 = 0
 

@@ -6,7 +6,7 @@
 /// Offsets that callers keep (a head's field ranges) count from the first unread byte, so they stay valid until
 /// `consume` is called, also when the storage moves.
 ///
-/// An array would do the same, but check at each of a log record's seventy small appends whether it is shared.
+/// An array would check at each of a log record's seventy small appends that it is not shared.
 @safe
 public struct ByteBuffer: ~Copyable, Sendable {
   // Owned by this value alone, which cannot be copied.
@@ -28,7 +28,7 @@ public struct ByteBuffer: ~Copyable, Sendable {
 
   /// Unread bytes.
   @inlinable public var count: Int { writeIndex - readIndex }
-  /// Whether nothing is left to read.
+  /// True if nothing is left to read.
   @inlinable public var isEmpty: Bool { writeIndex == readIndex }
   /// Bytes that can be appended before the storage is compacted or grown.
   @inlinable public var writableCount: Int { capacity - writeIndex }
@@ -56,7 +56,7 @@ public struct ByteBuffer: ~Copyable, Sendable {
     unsafe body(UnsafeRawBufferPointer(start: base + readIndex, count: writeIndex - readIndex))
   }
 
-  /// Lets `body` write behind the last byte, and counts as written what it returns (0 or less: nothing).
+  /// Lets `body` write behind the last byte, and adds the count that it returns (0 or less: nothing).
   @inlinable
   public mutating func withWritableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
     let written = unsafe body(UnsafeMutableRawBufferPointer(start: base + writeIndex, count: capacity - writeIndex))
@@ -78,20 +78,20 @@ public struct ByteBuffer: ~Copyable, Sendable {
     }
   }
 
-  /// Takes back bytes from the end, so that `count` are left to read.
+  /// Removes bytes from the end, so that `count` are left to read.
   @inlinable
   public mutating func truncate(to count: Int) {
     precondition(count >= 0 && count <= self.count, "truncated to more than is there")
     writeIndex = readIndex + count
   }
 
-  /// Forgets everything.
+  /// Empties the buffer.
   public mutating func removeAll() {
     readIndex = 0
     writeIndex = 0
   }
 
-  /// Makes room for `count` more bytes: moves the unread bytes to the front, and grows where that is not enough.
+  /// Makes room for `count` more bytes: moves the unread bytes to the front, and grows if that is not enough.
   public mutating func reserve(_ count: Int) {
     if capacity - writeIndex >= count { return }
     let unread = self.count
@@ -151,8 +151,8 @@ public struct ByteBuffer: ~Copyable, Sendable {
     writeIndex += literal.utf8CodeUnitCount
   }
 
-  /// Appends a field line: a literal, a colon and a space, the bytes of a span, and the end of the line. One check of
-  /// the room for the four of them.
+  /// Appends a field line: a literal, a colon and a space, the bytes of a span, and the end of the line, with one check
+  /// of the room for all four.
   public mutating func append(field name: StaticString, _ value: Span<UInt8>) {
     let (nameCount, valueCount) = (name.utf8CodeUnitCount, value.count)
     if writableCount < nameCount + valueCount + 4 { reserve(nameCount + valueCount + 4) }
@@ -171,7 +171,7 @@ public struct ByteBuffer: ~Copyable, Sendable {
 
   /// Appends a number in decimal.
   public mutating func append(decimal value: UInt64) {
-    // Digits come out last first; they are collected on the stack and appended at once.
+    // Digits come last first; they are collected on the stack and appended at once.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var start = 20
     var rest = value

@@ -1,4 +1,4 @@
-// The calendar: which day and time of day an instant is, and back. It reads no clock, and knows UTC alone.
+// Converts instants to day and time of day, and back. It reads no clock, and knows UTC alone.
 
 /// A second of the proleptic Gregorian calendar, in UTC.
 package struct CalendarTime: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct CalendarTime: Sendable, Hashable {
   }
 
   /// The second that begins so many seconds after 1970-01-01T00:00:00Z. Years with other than four digits have no form
-  /// in HTTP or RFC 3339; the nearest second of the years 0 to 9999 stands for them.
+  /// in HTTP or RFC 3339; they become the nearest second of the years 0 to 9999.
   package init(clamping secondsSince1970: Int64) {
     let seconds = min(max(secondsSince1970, -62_167_219_200), 253_402_300_799)
     // Years begin on 1 March here, so that the leap day is the last, and the lengths of months follow one linear

@@ -1,13 +1,10 @@
-// A digest as a value, for keys: comparing it and passing it on take no memory.
-
-/// 32 bytes of a digest, such as SHA-256 makes.
+/// 32 bytes of a digest, such as SHA-256. As a key it is compared and passed on without an allocation.
 package struct Digest256: Sendable, Hashable {
   private let first: UInt64
   private let second: UInt64
   private let third: UInt64
   private let fourth: UInt64
 
-  /// Bytes in a digest.
   package static let byteCount = 32
 
   /// The digest of these bytes; there are 32.

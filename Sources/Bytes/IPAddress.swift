@@ -45,11 +45,11 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// 0.0.0.0 or ::, mapped or not. It listens everywhere, and leads to this machine where it is connected to.
+  /// 0.0.0.0 or ::, mapped or not. It listens everywhere, and connecting to it leads to this machine.
   package var isUnspecified: Bool { unmapped.bytes.allSatisfy { $0 == 0 } }
 
   /// `192.0.2.1`, or the shortest form of an IPv6 address (RFC 5952 §4): lower case, the first longest run of two or
-  /// more zero groups as `::`, and the last four bytes as an IPv4 address where it is mapped or compatible.
+  /// more zero groups as `::`, and the last four bytes as an IPv4 address if it is mapped or compatible.
   package var description: String {
     guard case .v6(let bytes) = self else { return Self.dotted(bytes[...]) }
     let groups = (0..<8).map { UInt16(bytes[$0 * 2]) << 8 | UInt16(bytes[$0 * 2 + 1]) }
@@ -65,7 +65,7 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
     bytes.map { String($0) }.joined(separator: ".")
   }
 
-  /// The first longest run of two or more zero groups; empty where there is none.
+  /// The first longest run of two or more zero groups; empty if there is none.
   private static func longestGap(_ groups: [UInt16]) -> Range<Int> {
     var longest = 0..<0
     var start = 0
@@ -90,7 +90,7 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
     var gap: Int?
     for (index, group) in text.split(separator: ASCII.colon, omittingEmptySubsequences: false).enumerated() {
       if group.isEmpty {
-        // Of `::` at an end, two are empty; the gap is where the last of them is.
+        // Of `::` at an end, two are empty; the gap is at the last of them.
         if index > 0 || text.count == 2 { gap = bytes.count }
       } else if group.contains(ASCII.dot) {
         bytes += numbers(group)
@@ -105,7 +105,7 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension IPAddress {
-  /// Whether all of `text` is an IPv6 address, without brackets and zone. Allocates nothing.
+  /// True if all of `text` is an IPv6 address, without brackets and zone. Allocates nothing.
   package static func isIPv6(_ text: Span<UInt8>) -> Bool {
     var groups = 0
     var hasGap = false
@@ -126,7 +126,7 @@ extension IPAddress {
       if index == text.count { break }
       guard text[index] == ASCII.colon else { return false }
       index += 1
-      // Behind a colon there is a group, or a second colon, once.
+      // A colon is followed by a group, or once by a second colon.
       if index == text.count { return false }
       if text[index] == ASCII.colon {
         if hasGap { return false }

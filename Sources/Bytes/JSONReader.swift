@@ -1,19 +1,19 @@
-// The reading of JSON text (RFC 8259), strictly and with places. FoundationEssentials' decoder is not used here: it
-// names no line, and needs half a second for a cache of ten thousand accounts.
+// Reads JSON text (RFC 8259), strictly and with places. FoundationEssentials' decoder names no line, and needs half a
+// second for a cache of ten thousand accounts.
 
 /// Reads one JSON text from its first byte to its last.
 ///
-/// What it returns are the values in order; `members` hands an object's members over one by one, so that a big document
-/// never stands in memory twice.
+/// Values are returned in order; `members` passes on an object's members one by one, so that a big document is never in
+/// memory twice.
 public struct JSONReader {
-  /// Values inside values before a text is refused.
+  /// Maximum depth of nested values.
   public static let depthLimit = 128
 
-  /// What becomes of members of one object that have the same name (RFC 8259 §4 leaves that open).
+  /// The rule for members of one object that have the same name (RFC 8259 §4 leaves that open).
   public enum Repetition: Sendable {
     /// The last one counts, as with most readers: for replies of providers and documents that other programs write.
     case lastCounts
-    /// The text is refused: for what is signed, in which two readers must not see two things (RFC 7519 §4).
+    /// The text is refused: for signed texts, which must mean the same to every reader (RFC 7519 §4).
     case refused
   }
 
@@ -22,7 +22,7 @@ public struct JSONReader {
   private var index = 0
   private var depth = 0
 
-  /// A reader at the front of a text.
+  /// A reader at the beginning of a text.
   public init(_ bytes: [UInt8], repetition: Repetition = .lastCounts) {
     self.bytes = bytes
     self.repetition = repetition
@@ -53,7 +53,7 @@ public struct JSONReader {
     }
   }
 
-  /// Whether the next value is an object.
+  /// True if the next value is an object.
   public mutating func isAtObject() throws(JSONTextError) -> Bool {
     try next() == UInt8(ascii: "{")
   }
@@ -78,10 +78,10 @@ public struct JSONReader {
     }
   }
 
-  /// The place of the next byte that is looked at.
+  /// The place of the next byte.
   package var position: Int { index }
 
-  /// Goes on behind a value that was read in another way (`PlainObject`).
+  /// Continues behind a value that was read in another way (`PlainObject`).
   package mutating func skip(to position: Int) { index = position }
 
   /// Requires that nothing but white space follows.
@@ -111,7 +111,7 @@ public struct JSONReader {
     depth += 1
   }
 
-  /// Takes a comma (true) or the closing bracket (false).
+  /// Reads a comma (true) or the closing bracket (false).
   private mutating func continues(to bracket: UInt8) throws(JSONTextError) -> Bool {
     let byte = try next()
     guard byte == UInt8(ascii: ",") || byte == bracket else { throw unexpected() }
@@ -119,7 +119,7 @@ public struct JSONReader {
     return byte != bracket
   }
 
-  /// The next byte that is not white space, not taken.
+  /// The next byte that is not white space, without consuming it.
   private mutating func next() throws(JSONTextError) -> UInt8 {
     skipWhiteSpace()
     guard index < bytes.count else { throw error(.end) }
@@ -203,7 +203,7 @@ public struct JSONReader {
     }
   }
 
-  /// The slow way, from the first backslash on.
+  /// The slow path, from the first backslash on.
   private mutating func escapedString(from start: Int) throws(JSONTextError) -> String {
     var text = Array(bytes[start..<index])
     while index < bytes.count {
@@ -243,7 +243,7 @@ public struct JSONReader {
     }
     let unit = try hexadecimal()
     if let scalar = Unicode.Scalar(unit) { return scalar }
-    // Two halves of a pair, or the mark of something lost where one is alone.
+    // Two halves of a pair; a single half becomes the replacement character.
     guard unit < 0xDC00, index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"),
       bytes[index + 1] == UInt8(ascii: "u")
     else { return "\u{FFFD}" }
@@ -280,13 +280,13 @@ public struct JSONReader {
   }
 }
 
-/// Why and where a text is not JSON.
+/// The fault and its place in a text that is not JSON.
 public struct JSONTextError: Error, Sendable, Hashable {
-  /// What was met.
+  /// The fault.
   public enum Problem: Sendable, Hashable {
     /// The text ends too early.
     case end
-    /// A byte that cannot stand there.
+    /// A byte that is not allowed there.
     case byte(UInt8)
     /// A string that is not UTF-8.
     case encoding
@@ -294,13 +294,13 @@ public struct JSONTextError: Error, Sendable, Hashable {
     case number
     /// Values inside values, more than `JSONReader.depthLimit` of them.
     case depth
-    /// The text goes on behind the value.
+    /// The text continues behind the value.
     case trailing
     /// Two members of one object have the same name, and the reader refuses that.
     case repeated
   }
 
-  /// What was met.
+  /// The fault.
   public var problem: Problem
   /// The line, from 1.
   public var line: Int

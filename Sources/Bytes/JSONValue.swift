@@ -1,5 +1,5 @@
-// JSON whose members are not all known beforehand: replies of providers, claims, cache documents. Reading and writing
-// text is `JSONReader`'s and `JSONWriter`'s.
+// JSON with unknown members: replies of providers, claims, cache documents. `JSONReader` and `JSONWriter` read and
+// write text.
 
 /// Any JSON value (RFC 8259). Member order and the spelling of numbers are not kept.
 public enum JSONValue: Sendable, Hashable {
@@ -13,7 +13,7 @@ public enum JSONValue: Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// The value that UTF-8 text spells; nil where it spells none.
+  /// The value of a UTF-8 text; nil if it is not JSON.
   public init?(json: [UInt8]) {
     do throws(JSONTextError) {
       try self.init(text: json)
@@ -22,7 +22,7 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The value that UTF-8 text spells.
+  /// The value of a UTF-8 text.
   public init(text: [UInt8], repetition: JSONReader.Repetition = .lastCounts) throws(JSONTextError) {
     var reader = JSONReader(text, repetition: repetition)
     self = try reader.value()
@@ -39,7 +39,7 @@ public enum JSONValue: Sendable, Hashable {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// Whole seconds: a number, its fraction dropped, or a string that spells one (token endpoints send both).
+  /// Whole seconds: a number, its fraction dropped, or a string with a number (token endpoints send both).
   public var seconds: Int64? {
     switch self {
     case .integer(let value): value

@@ -1,8 +1,6 @@
-// The writing of JSON text: compact, or as msal-python lays a cache out.
-
 /// JSON text under construction. Secrets enter as bytes and never become a text.
 package struct JSONWriter {
-  /// How the text looks.
+  /// The layout of the text: compact, or msal-python's for a cache.
   package enum Layout {
     /// No white space; characters beyond ASCII as they are.
     case compact
@@ -13,7 +11,6 @@ package struct JSONWriter {
   private let layout: Layout
   private var level = 0
   private var isFirst = true
-  /// The text so far.
   package private(set) var bytes: [UInt8] = []
 
   package init(_ layout: Layout) {
@@ -57,7 +54,7 @@ package struct JSONWriter {
     if layout == .indentedASCII { bytes.append(UInt8(ascii: " ")) }
   }
 
-  /// Appends a value as it stood in another text.
+  /// Appends a value as written in another text.
   package mutating func append(verbatim value: ArraySlice<UInt8>) { bytes += value }
 
   /// Makes room for a text of about so many bytes.
@@ -65,7 +62,7 @@ package struct JSONWriter {
 
   /// Appends a secret as a string.
   package mutating func append(_ secret: Secret) {
-    // Tokens are ASCII nearly always; those that are not go the way of every other text.
+    // Nearly all tokens are ASCII; others are written like every other text.
     let span = secret.bytes
     guard Self.isPlain(span) else {
       append(secret.revealed())
@@ -76,7 +73,7 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a text stands in JSON as it is.
+  /// True if a text needs no escapes in JSON.
   private static func isPlain(_ text: Span<UInt8>) -> Bool {
     var isPlain = true
     for index in text.indices { isPlain = isPlain && JSONEscape.isPlain(text[index]) }
@@ -141,7 +138,7 @@ package struct JSONWriter {
   }
 }
 
-/// How an ASCII character stands in a JSON string (RFC 8259 §7).
+/// The form of an ASCII character in a JSON string (RFC 8259 §7).
 @usableFromInline
 package enum JSONEscape {
   /// As it is.
@@ -163,7 +160,7 @@ package enum JSONEscape {
     }
   }
 
-  /// Whether a byte is ASCII and stands as it is.
+  /// True if a byte is ASCII and needs no escape.
   @inlinable @inline(__always)
   package static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")

@@ -1,15 +1,15 @@
-// The list of the addresses and names at which clouds give a machine its own credentials. Configuration and connecting
-// both ask here, so that there is one list. It parses no text and resolves no name.
+// The one list of the addresses and names at which clouds give a machine its own credentials, for the configuration and
+// for connecting. It parses no text and resolves no name.
 
 /// A cloud's metadata service: never an upstream, a provider or a proxy.
 package struct MetadataService: Sendable {
-  /// Whose it is.
+  /// Its operator.
   package let cloud: String
   /// Its address in network order, 4 or 16 bytes; empty for a name.
   package let address: [UInt8]
   /// Its name, in lower case; empty for an address.
   package let name: String
-  /// Where the cloud, or a program that it publishes, says so.
+  /// The documentation or program of the cloud that names it.
   package let source: String
 
   private init(_ cloud: String, _ address: [UInt8] = [], name: String = "", source: String) {
@@ -77,7 +77,7 @@ package struct MetadataService: Sendable {
   private static let addresses = Set(all.map(\.address).filter { !$0.isEmpty })
   private static let names = Set(all.map(\.name).filter { !$0.isEmpty })
 
-  /// Whether a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291
+  /// True if a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291
   /// §2.5.6), listed above, or an IPv6 form of such an IPv4 address.
   package static func mayBe(at address: [UInt8]) -> Bool {
     if addresses.contains(address) { return true }
@@ -90,7 +90,7 @@ package struct MetadataService: Sendable {
     }
   }
 
-  /// Whether a host's name is one of a metadata service, in any letter case and with or without the root's dot.
+  /// True if a host's name is one of a metadata service, in any letter case and with or without the root's dot.
   package static func isNamed(_ host: String) -> Bool {
     let name = host.lowercased()
     return names.contains(name.hasSuffix(".") ? String(name.dropLast()) : name)

@@ -1,4 +1,4 @@
-// How a request's path is decoded is NormalPath's.
+// NormalPath decodes a request's path.
 
 /// Percent-encoding (RFC 3986 §2.1).
 public enum PercentEncoding {
@@ -16,8 +16,8 @@ public enum PercentEncoding {
     }
   }
 
-  /// The bytes that a text stands for; `nil` where a percent sign is not followed by two hexadecimal digits. In a form,
-  /// a plus stands for a space.
+  /// The decoded bytes of a text; `nil` if a percent sign is not followed by two hexadecimal digits. In a form, a plus
+  /// is a space.
   public static func decoded(_ text: some Sequence<UInt8>, isForm: Bool = false) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = text.makeIterator()

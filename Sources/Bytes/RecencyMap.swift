@@ -1,6 +1,5 @@
-// A dictionary of bounded size: where there are too many entries, the one that was not used for longest goes.
-
-/// Values by key, at most `limit` of them. Looking one up makes it the newest and allocates nothing.
+/// A map of at most `limit` values: if it is full, the one that was not used for longest goes. Looking one up makes it
+/// the newest and allocates nothing.
 @usableFromInline package struct RecencyMap<Key: Hashable, Value> {
   @usableFromInline struct Place {
     @usableFromInline var key: Key
@@ -22,13 +21,11 @@
   @usableFromInline var free: [Int] = []
   @usableFromInline var newest = -1
   @usableFromInline var oldest = -1
-  /// How many are kept, at least 1.
+  /// Maximum number of values, at least 1.
   @usableFromInline package let limit: Int
 
-  /// An empty map.
   @inlinable package init(limit: Int) { self.limit = max(limit, 1) }
 
-  /// How many there are.
   @inlinable package var count: Int { indices.count }
 
   /// The value of a key, which becomes the newest.
@@ -41,7 +38,7 @@
     return places[index]?.value
   }
 
-  /// Keeps a value as the newest. Returns the key that had to go for it.
+  /// Stores a value as the newest. Returns the key that was removed for it.
   @inlinable @discardableResult package mutating func keep(_ value: Value, for key: Key) -> Key? {
     if let index = indices[key] {
       places[index]?.value = value
@@ -66,7 +63,6 @@
     return evicted
   }
 
-  /// Forgets a key.
   @inlinable package mutating func remove(_ key: Key) {
     guard let index = indices.removeValue(forKey: key) else { return }
     unlink(index)
@@ -74,7 +70,7 @@
     free.append(index)
   }
 
-  /// Forgets the key that was not used for longest, and returns it.
+  /// Removes the key that was not used for longest, and returns it.
   @inlinable package mutating func removeOldest() -> Key? {
     guard oldest >= 0, let key = places[oldest]?.key else { return nil }
     remove(key)

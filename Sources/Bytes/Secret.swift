@@ -1,10 +1,10 @@
 // The bytes of one secret: client secrets, tokens, rendered header values. They are not printed by accident, and are
-// wiped when the last reference goes. It cannot wipe copies that decoders or callers made.
+// wiped with the last reference. Copies that decoders or callers made are not wiped.
 
 /// Bytes that must not appear in a log, an error, a description or a later owner's memory.
 ///
-/// Every textual form, mirrors included, is `[secret]`. Equality takes the same time wherever two secrets of one length
-/// differ. There is no hash: a key holds a credential's version, not the credential.
+/// Every textual form, mirrors included, is `[secret]`. Comparing two secrets of one length takes the same time
+/// wherever they differ. There is no hash: a key holds a credential's version, not the credential.
 @safe
 public final class Secret: Sendable {
   // Written in the initialiser only, before a second reference exists, and wiped in deinit, when none is left.
@@ -45,7 +45,7 @@ public final class Secret: Sendable {
   }
 
   // An optimiser that sees the memory being freed next would drop the stores. It may not look into this function, and
-  // the one that does the work, optimised, is reached through it alone.
+  // the optimised function that does the work is reached through it alone.
   @_optimize(none) @inline(never)
   private static func wipe(_ storage: UnsafeMutableBufferPointer<UInt8>) {
     unsafe zero(storage)
@@ -62,10 +62,10 @@ public final class Secret: Sendable {
 
   /// Bytes held.
   public var count: Int { unsafe storage.count }
-  /// Whether there are none.
+  /// True if there are none.
   public var isEmpty: Bool { count == 0 }
 
-  /// The bytes, to be written where the secret belongs and nowhere else.
+  /// The bytes, to be written to the secret's destination and nowhere else.
   public var bytes: Span<UInt8> {
     @_lifetime(borrow self)
     get {
@@ -81,12 +81,12 @@ public final class Secret: Sendable {
 }
 
 extension Secret: Equatable {
-  /// Whether both hold the same bytes, found in a time that depends on their number only.
+  /// Compares the bytes in a time that depends on their number only.
   public static func == (left: Secret, right: Secret) -> Bool {
     left.matches(right.bytes)
   }
 
-  /// The same for bytes that are no secret of ours.
+  /// The same for bytes that are not in a `Secret`.
   package func matches(_ bytes: Span<UInt8>) -> Bool {
     let own = self.bytes
     guard own.count == bytes.count else { return false }

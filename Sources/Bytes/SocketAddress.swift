@@ -1,8 +1,6 @@
-// Socket addresses: reading literals, telling loopback ones, writing them for people. The kernel's form is Platform's.
-
 /// An IPv4, IPv6 or unix socket address.
 public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The address proper.
+  /// The family and its values.
   public enum Kind: Sendable, Hashable {
     /// Four bytes in network order, and a port.
     case ipv4(UInt32, port: UInt16)
@@ -12,7 +10,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     case unix(path: String)
   }
 
-  /// The address proper.
+  /// The family and its values.
   public var kind: Kind
 
   /// An address of the given kind.
@@ -42,7 +40,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether only this machine can be at the other end.
+  /// True if only this machine can be at the other end.
   public var isLoopback: Bool { ipAddress?.isLoopback ?? true }
 
   /// The address in network order: 4 or 16 bytes; none for a unix socket.

@@ -1,5 +1,5 @@
-// Lengths of time on the request path: whole nanoseconds in one word. Settings speak of `Duration`, whose 128-bit
-// arithmetic costs more than a deadline is worth.
+// Lengths of time on the request path: whole nanoseconds in one word. Settings use `Duration`, whose 128-bit arithmetic
+// is too slow here.
 
 /// A length of time, never negative, at most five centuries.
 public struct TimeSpan: Sendable, Hashable, Comparable {
@@ -11,7 +11,7 @@ public struct TimeSpan: Sendable, Hashable, Comparable {
     self.nanoseconds = nanoseconds
   }
 
-  /// A duration in whole nanoseconds; zero where it is negative, the maximum where it is longer than five centuries.
+  /// A duration in whole nanoseconds; zero if it is negative, the maximum if it is longer than five centuries.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0 else {
@@ -36,7 +36,7 @@ public struct TimeSpan: Sendable, Hashable, Comparable {
     TimeSpan(nanoseconds: count * 1_000_000)
   }
 
-  /// Whether `left` is shorter.
+  /// Orders by length.
   @inline(__always)
   public static func < (left: TimeSpan, right: TimeSpan) -> Bool {
     left.nanoseconds < right.nanoseconds

@@ -1,5 +1,5 @@
-// Wall-clock instants of the token side: whole seconds since 1970, as caches and token replies count them. Reads no
-// clock; deadlines of I/O are the Platform module's monotonic instants.
+// Wall-clock instants of the token side: whole seconds since 1970, as in caches and token replies. Reads no clock;
+// deadlines of I/O are the Platform module's monotonic instants.
 
 /// An instant in seconds since 1970-01-01T00:00:00Z. Sums stop at the ends of the range instead of overflowing.
 public struct UnixTime: Sendable, Hashable, Comparable {
@@ -14,7 +14,7 @@ public struct UnixTime: Sendable, Hashable, Comparable {
   /// The end of the range: never.
   public static let distantFuture = UnixTime(.max)
 
-  /// Whether `left` is earlier.
+  /// Orders instants by time.
   public static func < (left: UnixTime, right: UnixTime) -> Bool {
     left.seconds < right.seconds
   }
@@ -31,7 +31,7 @@ public struct UnixTime: Sendable, Hashable, Comparable {
     return UnixTime(overflow ? (seconds > 0 ? .min : .max) : difference)
   }
 
-  /// Seconds from `earlier` to `later`, negative where `earlier` is the later one.
+  /// Seconds from `earlier` to `later`, negative if `earlier` is the later one.
   public static func - (later: UnixTime, earlier: UnixTime) -> Int64 {
     let (difference, overflow) = later.seconds.subtractingReportingOverflow(earlier.seconds)
     return overflow ? (later > earlier ? .max : .min) : difference

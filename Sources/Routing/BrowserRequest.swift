@@ -1,14 +1,14 @@
-// What a browser says about a request: which page is behind it, and what it is for. A page can leave some of these
-// fields out, and can forge none of them.
+// The fields in which a browser names the page behind a request and its purpose. A page can leave some of these fields
+// out, and can forge none of them.
 
 internal import Bytes
 internal import HTTP
 
 /// The reading of the fields that browsers add by themselves.
 enum BrowserRequest {
-  /// Who caused a request, as far as it shows.
+  /// The origin of a request, as far as it is known.
   enum Source: Sendable, Hashable {
-    /// A program: nothing speaks of a browser, or of one that was made to send the request.
+    /// A program: no field of a browser, or of one that was made to send the request.
     case program
     /// A person who typed the address, followed a bookmark or a link in another program.
     case person
@@ -16,7 +16,7 @@ enum BrowserRequest {
     case ownPage
     /// A page of another origin.
     case otherPage
-    /// A page, but the browser does not say which; or the browser itself, perhaps because a page made it.
+    /// A page, but the browser does not name it; or the browser itself, perhaps on behalf of a page.
     case unknownPage
     /// A page that lists addresses to be fetched before a person asks for them.
     case speculation
@@ -24,12 +24,12 @@ enum BrowserRequest {
     case serviceWorker
   }
 
-  /// The fields that say something of a page wherever they occur.
+  /// The fields that indicate a page.
   static var fields: FieldNameSet {
     FieldNameSet(.secFetchSite).with(.origin).with(.secPurpose).with(.purpose).with(.serviceWorker)
   }
 
-  /// Reads a head. `judgesUnmarked`: whether its host may be one for which browsers send no Fetch metadata.
+  /// Reads a head. `judgesUnmarked`: its host may be one for which browsers send no Fetch metadata.
   static func source(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, judgesUnmarked: Bool) -> Source {
     // Only browsers send this one, and pages cannot (Service Workers §9).
     if head.fields.contains(.serviceWorker) { return .serviceWorker }
@@ -38,7 +38,7 @@ enum BrowserRequest {
       let isOwn = bytes.extracting(site.value).equalsIgnoringCase("same-origin")
       if isSpeculation(head, bytes), !isOwn { return .speculation }
       if isOwn { return isUnsupported(head, bytes) ? .unknownPage : .ownPage }
-      // Anything but `none` a page caused (Fetch Metadata §2.3).
+      // Every value but `none` means that a page caused it (Fetch Metadata §2.3).
       guard bytes.extracting(site.value).equalsIgnoringCase("none") else { return .otherPage }
       if isOpened(head, bytes) { return .person }
       // An extension, which may be one of the listed origins.
@@ -55,8 +55,8 @@ enum BrowserRequest {
     return isOwn(bytes.extracting(referer.value), head, bytes) ? .ownPage : .otherPage
   }
 
-  /// Whether a browser marks its requests to a host that is called without TLS: one that cannot be on another machine
-  /// (Secure Contexts §3.1, Fetch Metadata §2). `host` is in lower case, an IPv6 address without brackets.
+  /// True if a browser marks its requests to a host without TLS: one that cannot be on another machine (Secure Contexts
+  /// §3.1, Fetch Metadata §2). `host` is in lower case, an IPv6 address without brackets.
   static func isMarked(host: Span<UInt8>) -> Bool {
     let name: StaticString = "localhost"
     let count = name.utf8CodeUnitCount
@@ -72,12 +72,12 @@ enum BrowserRequest {
   }
 
   private static func isMarked(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
-    // No browser leaves the host out.
+    // No browser omits the host.
     head.authority.isEmpty || isMarked(host: bytes.extracting(head.host))
   }
 
-  /// Whether the browser fetches ahead of time. `Sec-Purpose` is a browser's alone; `Purpose`, its older name, might be
-  /// a field of a program's own with another value.
+  /// True if the browser fetches ahead of time. `Sec-Purpose` is a browser's alone; `Purpose`, its older name, might be
+  /// a program's own field with another value.
   private static func isSpeculation(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     if head.fields.contains(.secPurpose) { return true }
     guard let line = head.fields.first(.purpose) else { return false }
@@ -86,10 +86,10 @@ enum BrowserRequest {
       || value.equalsIgnoringCase("preview")
   }
 
-  /// Whether a request without a page behind it opens the address in a window or tab, which is what persons do. All
-  /// others of the kind a browser sends by itself, also to addresses that a server of another site names: the issuer of
-  /// its certificate (Chromium), the revocation service of its certificate (Firefox), the certificate of a signed
-  /// exchange, a proxy's script. `Sec-Fetch-Dest` is the younger field.
+  /// True if a request without a page opens the address in a window or tab, as persons do. A browser also sends all
+  /// other such requests to addresses that a server of another site names: the issuer of its certificate (Chromium),
+  /// the revocation service of its certificate (Firefox), the certificate of a signed exchange, a proxy's script.
+  /// `Sec-Fetch-Dest` is the younger field.
   private static func isOpened(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard let mode = head.fields.first(.secFetchMode), bytes.extracting(mode.value).equalsIgnoringCase("navigate")
     else { return false }
@@ -100,7 +100,7 @@ enum BrowserRequest {
     return bytes.extracting(user.value).equalsIgnoringCase("?1")
   }
 
-  /// Whether Chromium sends the request from below the layer that adds Fetch metadata, and `Accept` too: for a proxy's
+  /// True if Chromium sends the request from below the layer that adds Fetch metadata and `Accept`: for a proxy's
   /// script, whose address the network can name. Programs that call themselves `Mozilla/` name no engine.
   private static func isBelowFetch(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard !head.fields.contains(.accept), let agent = head.fields.first(.userAgent) else { return false }
@@ -115,8 +115,8 @@ enum BrowserRequest {
     return false
   }
 
-  /// Whether nothing supports the browser's word that the listener's own page is behind a request: Chromium fetches the
-  /// manifest of a payment method at any page's word, and calls that `same-origin`.
+  /// True if no other field supports the browser's claim that the listener's own page is behind a request: Chromium
+  /// fetches the manifest of a payment method for any page, and calls that `same-origin`.
   private static func isUnsupported(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard let mode = head.fields.first(.secFetchMode), bytes.extracting(mode.value).equalsIgnoringCase("no-cors"),
       let destination = head.fields.first(.secFetchDest),
@@ -127,8 +127,8 @@ enum BrowserRequest {
     return true
   }
 
-  /// Whether a browser sent the request. Every browser says `Mozilla/`, which pages cannot change; the other two are
-  /// for one that was told to say something else. `*` is what programs send that imitate a browser's fetch.
+  /// True if a browser sent the request. Every browser sends `Mozilla/`, which pages cannot change; the other two are
+  /// for one that was configured otherwise. Programs that imitate a browser's fetch send `*`.
   private static func isBrowser(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     if head.fields.contains(.upgradeInsecureRequests) { return true }
     if let agent = head.fields.first(.userAgent) {
@@ -141,7 +141,7 @@ enum BrowserRequest {
     return !bytes.extracting(languages.value).equalsIgnoringCase("*")
   }
 
-  /// Whether an origin, or a URL, has the host and port that were asked for.
+  /// True if an origin, or a URL, has the requested host and port.
   private static func isOwn(_ url: Span<UInt8>, _ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     var start = 0
     while start + 2 < url.count, !(url[start] == 0x3A && url[start + 1] == 0x2F && url[start + 2] == 0x2F) {

@@ -1,12 +1,11 @@
-// The rules by which a listener tells its callers from others: a process, a certificate, a secret in a field, a token
-// of the caller's own, the sites whose pages may call. Each is decided here; what a caller shows is found out by the
-// connection.
+// The rules by which a listener distinguishes callers: a process, a certificate, a secret in a field, a token of the
+// caller's own, the sites whose pages may call. Each is decided here; the connection provides the facts.
 
 package import Bytes
 package import HTTP
 package import Tokens
 
-/// Who may call, beyond what the names of a listener say. Every rule that is there must hold.
+/// The rules for callers beyond the names of a listener. Every rule must hold.
 package struct CallerRules: Sendable, Equatable {
   /// Users and groups, by number; a caller's process must run as one of either.
   package struct Peers: Sendable, Equatable {
@@ -34,9 +33,7 @@ package struct CallerRules: Sendable, Equatable {
     }
   }
 
-  /// The token that callers bring.
   package struct Bearer: Sendable, Equatable {
-    /// Who issues it.
     package var authority: Authority
     /// Audiences, one of which the token must have.
     package var audiences: Set<String>
@@ -49,14 +46,14 @@ package struct CallerRules: Sendable, Equatable {
 
   /// `anyone: true`: every caller that can connect, pages of other sites among them.
   package var isOpen: Bool
-  /// The processes that may call; nil where that does not matter.
+  /// The processes that may call; nil: any.
   package var peers: Peers?
   /// Subjects (RFC 2253) and subject alternative names (`DNS:`, `URI:`, `email:`), one of which a caller's certificate
-  /// must have; none: every certificate of the authorities; nil where there need be no certificate.
+  /// must have; empty: every certificate of the authorities; nil: no certificate is needed.
   package var certificateNames: Set<String>?
-  /// The field that must be there once.
+  /// The field that must occur once.
   package var header: Header?
-  /// The token of the caller's own; nil where there need be none.
+  /// The caller's own token; nil if none is needed.
   package var bearer: Bearer?
   /// Origins (RFC 6454 §6.2, such as `https://app.example`) of other sites whose pages may call, in lower case.
   package var origins: [[UInt8]]
@@ -67,17 +64,17 @@ package struct CallerRules: Sendable, Equatable {
     self.origins = origins.sorted().map { Array($0.utf8) }
   }
 
-  /// Whether a request that a browser marks as made by another site is refused.
+  /// True if a request that a browser marks as made by another site is refused.
   var refusesCrossSite: Bool { !isOpen }
 
-  /// Whether a rule tells callers of other machines apart, or admits all of them.
+  /// True if a rule distinguishes callers of other machines, or admits all of them.
   package var admitsOtherMachines: Bool { isOpen || header != nil || certificateNames != nil || bearer != nil }
 
-  /// Whether there is a rule that tells one caller from another.
+  /// True if a rule distinguishes callers.
   package var tellCallersApart: Bool { peers != nil || header != nil || certificateNames != nil || bearer != nil }
 
-  /// Judges what a connection shows before any request: the process at the other end of a unix socket, and the names in
-  /// the certificate that TLS has verified.
+  /// Judges a connection before any request: the process at the other end of a unix socket, and the names in the
+  /// certificate that TLS has verified.
   package func judge(
     peer: (user: UInt32, group: UInt32)?, certificateNames names: [String]
   ) -> CallerRefusal? {
@@ -90,7 +87,7 @@ package struct CallerRules: Sendable, Equatable {
     return nil
   }
 
-  /// Judges the field with the secret. It must be there exactly once: of two, another reader might take the other one.
+  /// Judges the field with the secret. It must occur exactly once: of two, another reader might use the other one.
   package func judgeHeader(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> CallerRefusal? {
     guard let header else { return nil }
     var found = 0
@@ -105,7 +102,7 @@ package struct CallerRules: Sendable, Equatable {
     return found == 1 && isRight ? nil : .missingSecret
   }
 
-  /// Where the token of the one `Authorization` field stands, where its scheme is `Bearer` (RFC 6750 §2.1).
+  /// The place of the token in the one `Authorization` field, if its scheme is `Bearer` (RFC 6750 §2.1).
   package static func tokenRange(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ByteRange? {
     guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
     let scheme = 7
@@ -122,30 +119,30 @@ package struct CallerRules: Sendable, Equatable {
     }
   }
 
-  /// Whether a line proves who calls, so that it stays here.
+  /// True if a line proves the caller's identity, so that it is not forwarded.
   package func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
     if line.known == .authorization { return bearer != nil }
     guard line.known == .other, let header else { return false }
     return bytes.extracting(line.name).equalsIgnoringCase(header.nameBytes.span)
   }
 
-  /// Whether a page of this origin may call.
+  /// True if a page of this origin may call.
   package func allows(origin: Span<UInt8>) -> Bool {
     for allowed in origins where origin.equalsIgnoringCase(allowed.span) { return true }
     return false
   }
 }
 
-/// Why a caller is turned away.
+/// The reason for refusing a caller.
 package enum CallerRefusal: Error, Sendable, Hashable {
-  /// `Host` is none of the listener's names: a page that had its own name resolve to this address (DNS rebinding).
+  /// `Host` is none of the listener's names: a page made its own name resolve to this address (DNS rebinding).
   case unknownHost
-  /// The browser marks the request as made by another site (`Sec-Fetch-Site`, or an `Origin` or `Referer` that is not
-  /// the host).
+  /// The browser marks the request as another site's (`Sec-Fetch-Site`, or an `Origin` or `Referer` that is not the
+  /// host).
   case crossSite
-  /// A browser sends the request and does not say which page is behind it, or that a person opened the address.
+  /// A browser sends the request without naming the page behind it, or a person who opened the address.
   case unknownPage
-  /// A browser fetches ahead of time what a page lists, and does not say that the page is the listener's own.
+  /// A browser fetches ahead of time for a page, and does not name the page as the listener's own.
   case speculative
   /// The script of a service worker, which would answer for every route of the listener.
   case serviceWorker
@@ -153,8 +150,8 @@ package enum CallerRefusal: Error, Sendable, Hashable {
   case unknownPeer
   /// The certificate has none of the listener's subjects.
   case unknownCertificate
-  /// The field with the secret is not there, is there twice, or has another value.
+  /// The field with the secret is missing, occurs twice, or has another value.
   case missingSecret
-  /// The caller's own token is not there, or not one to be believed.
+  /// The caller's own token is missing, or not to be believed.
   case untrustedToken
 }

@@ -1,13 +1,11 @@
-// How many callers' connections the descriptors of a process are enough for.
-
-/// The descriptors that a process may have open, and what they are for.
+/// The descriptors of a process, and the number of callers' connections that they allow.
 package struct DescriptorBudget: Sendable, Hashable {
   /// Descriptors that the process may have open (`RLIMIT_NOFILE`).
   package let limit: Int
-  /// Those of them that are open before the first caller comes.
+  /// Those that are open before the first caller comes.
   package let atStart: Int
 
-  /// One is the caller's connection, the other that of its request to the upstream.
+  /// One for the caller's connection, one for its upstream's.
   private static let perCaller = 2
   /// For the admin listener, token requests, look-ups of names, and files that are read again.
   private static let forOthers = 128
@@ -17,8 +15,8 @@ package struct DescriptorBudget: Sendable, Hashable {
     self.atStart = atStart
   }
 
-  /// Callers' connections that there are descriptors for, each with an upstream connection: `wanted` or fewer. Of a
-  /// small limit, a quarter is for others.
+  /// The number of callers' connections, each with an upstream connection: `wanted` or fewer. Of a small limit, a
+  /// quarter is for others.
   package func connections(wanted: Int) -> Int {
     let left = limit - atStart - min(Self.forOthers, limit / 4)
     return max(1, min(wanted, left / Self.perCaller))

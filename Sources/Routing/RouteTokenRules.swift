@@ -1,13 +1,11 @@
-// What a route does about tokens beyond adding one: what challenges may ask for, what is sent again, and what happens
-// where there is no token.
-
 package import Tokens
 
-/// What a route does about challenges, about callers' own tokens, and where there is none to be had.
+/// A route's rules for tokens beyond adding one: challenges, repetition, callers' own tokens, and the case without a
+/// token.
 package struct RouteTokenRules: Sendable, Hashable {
-  /// What happens to an `Authorization` that the caller sent.
+  /// The treatment of an `Authorization` that the caller sent.
   package enum CallerAuthorization: String, Sendable, Hashable, CaseIterable {
-    /// The route's token takes its place.
+    /// The route's token replaces it.
     case replace
     /// It is sent instead of the route's token.
     case keep
@@ -15,7 +13,7 @@ package struct RouteTokenRules: Sendable, Hashable {
     case reject
   }
 
-  /// What happens while the provider gives no token, and that is nothing a person could mend.
+  /// The reaction while the provider gives no token for a reason that no person can remove.
   package enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {
     /// The request is answered with the problem.
     case fail
@@ -23,23 +21,20 @@ package struct RouteTokenRules: Sendable, Hashable {
     case forwardWithout = "forward_without"
   }
 
-  /// How a browser's navigation learns that a person is needed.
+  /// The way to tell a browser's navigation that a person is needed.
   package enum OnInteractionRequired: String, Sendable, Hashable, CaseIterable {
     /// By a page with status 401.
     case challenge
-    /// By a redirect to the sign-in page, where there is one.
+    /// By a redirect to the sign-in page, if there is one.
     case redirect
   }
 
   /// Scopes that a challenge may add to the route's.
   package var scopesOnChallenge: ScopeSet
-  /// Bytes of a request up to which it can be sent once more, with another token.
+  /// Bytes of a request up to which it can be repeated with another token.
   package var replayLimit: UInt64
-  /// What happens to an `Authorization` that the caller sent.
   package var existing: CallerAuthorization
-  /// What happens while there is no token.
   package var whenUnavailable: WhenUnavailable
-  /// How a browser learns that a person is needed.
   package var onInteractionRequired: OnInteractionRequired
 
   /// Rules; the defaults are those of the file.

@@ -11,23 +11,22 @@ package struct ServiceLimits: Sendable, Hashable {
   package var bodyBytes: UInt64
   /// Downstream connections of the process.
   package var connections: Int
-  /// Whether `connections` is less than the configuration says, because there are too few descriptors for that.
+  /// True if `connections` is less than configured, because there are too few descriptors.
   package internal(set) var isShortOfDescriptors = false
-  /// Those of them, in the whole process, that are in a handshake or have sent a part of a head.
+  /// Connections of the whole process that are in a handshake or have sent a part of a head.
   package var unfinished: Int
-  /// Requests in progress on one loop that have nothing by which they could be told from those that come back: far more
-  /// than programs that send no field keep open.
+  /// Requests in progress on one loop without any field by which a loop could be detected: far more than programs that
+  /// send no field keep open.
   package var unmarked: Int
-  /// Callers' tokens that each loop believes without another look, and callers whose exchanged tokens are kept.
+  /// Callers' tokens that each loop believes without another check, and callers whose exchanged tokens are kept.
   package var callerTokens: Int
-  /// Bytes a second that a caller moves at least, on average, while it is waited for; `nil` is no limit.
+  /// Average bytes a second that a caller must move while it is waited for; `nil` is no limit.
   package var callerRate: UInt64?
   /// From a request's first byte to the end of its head.
   package var requestHead: TimeSpan
   /// Between two requests of a connection.
   package var idle: TimeSpan
-  /// How long a request that is already on its way is waited for on a connection that ends because the process or its
-  /// listener does.
+  /// Wait for a request in flight on a connection that ends because the process or its listener does.
   package var grace: TimeSpan
 
   /// The defaults of the configuration, unless said otherwise.
@@ -58,7 +57,7 @@ package struct ExchangeTimeouts: Sendable, Hashable {
   package var responseHead: TimeSpan
   /// Without any progress, in either direction.
   package var idle: TimeSpan
-  /// For the whole exchange, where there is a limit.
+  /// For the whole exchange, if there is a limit.
   package var whole: TimeSpan?
 
   /// The defaults of the configuration, unless said otherwise.

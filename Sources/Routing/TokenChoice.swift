@@ -1,34 +1,30 @@
-// The request field by which a caller picks one of the tokens that a route lists. What is not listed cannot be asked
-// for.
-
 internal import Bytes
 package import HTTP
 
-/// The field of a route, and what each of its values stands for.
+/// The request field by which a caller picks one of the route's listed tokens. No other token can be requested.
 package struct TokenChoice: Sendable {
   /// The field's name as configured.
   package let field: String
   private let name: [UInt8]
   private let values: [(value: [UInt8], slot: Int)]
 
-  /// What a request picks.
+  /// A request's choice.
   package enum Verdict: Sendable, Hashable {
-    /// It does not say: the route's own token.
+    /// None: the route's own token.
     case usual
     /// The token of this slot.
     case slot(Int)
-    /// A value that is not listed, or the field twice: of two, another reader might take the other one.
+    /// A value that is not listed, or the field twice: of two, another reader might use the other one.
     case refused
   }
 
-  /// A field and the slots of its values.
   package init(field: String, values: [(value: String, slot: Int)]) {
     self.field = field
     name = Array(field.utf8)
     self.values = values.map { (Array($0.value.utf8), $0.slot) }
   }
 
-  /// What a request picks. Values are compared byte by byte.
+  /// A request's choice. Values are compared byte by byte.
   package func verdict(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Verdict {
     var verdict = Verdict.usual
     for index in 0..<head.fields.count where consumes(head.fields[index], bytes) {
@@ -38,7 +34,7 @@ package struct TokenChoice: Sendable {
     return verdict
   }
 
-  /// Whether a line is the field, which stays here.
+  /// True if a line is the field, which is not forwarded.
   package func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
     line.known == .other && bytes.extracting(line.name).equalsIgnoringCase(name.span)
   }

@@ -1,10 +1,10 @@
-// What is recorded of one request, apart from the texts, which stay where they were received.
+// The record of one request, without the texts, which stay in the buffer in which they were received.
 
-/// Where a request's token came from.
+/// The source of a request's token.
 public enum TokenSource: UInt8, Sendable, Hashable {
   /// The route has none, or the request did not get that far.
   case none
-  /// It was there already.
+  /// Memory.
   case cache
   /// The request waited for a look into the shared cache, where another process had put it.
   case sharedCache
@@ -21,14 +21,14 @@ public enum TokenSource: UInt8, Sendable, Hashable {
   }
 }
 
-/// Whose token a request carried to its upstream.
+/// The owner of the token that a request carried to its upstream.
 package enum SentCredential: UInt8, Sendable, Hashable {
   case none
   /// The application's own.
   case application
   /// A signed-in person's.
   case account
-  /// The one that the caller's own was exchanged for.
+  /// The token for which the caller's own was exchanged.
   case caller
   /// An agent's, or that of its user account.
   case agent
@@ -47,7 +47,7 @@ package enum SentCredential: UInt8, Sendable, Hashable {
   }
 }
 
-/// How access records name people: accounts, and the subjects of callers' tokens.
+/// The form of people's names in access records: accounts, and the subjects of callers' tokens.
 public enum RecordedIdentities: String, Sendable, Hashable, CaseIterable {
   /// They are left out.
   case none
@@ -57,13 +57,13 @@ public enum RecordedIdentities: String, Sendable, Hashable, CaseIterable {
   case plain
 }
 
-/// How a request ended.
+/// The end of a request.
 public enum RequestOutcome: UInt8, Sendable, Hashable {
   /// The upstream's answer was delivered whole.
   case completed
   /// The proxy answered by itself: no route, no token, over a limit.
   case answeredByProxy
-  /// The caller went away first.
+  /// The caller disconnected first.
   case abortedByDownstream
   /// The upstream could not be reached, or broke off.
   case upstreamFailed
@@ -83,9 +83,9 @@ public enum RequestOutcome: UInt8, Sendable, Hashable {
 
 /// The numbers of one request.
 public struct AccessRecord: Sendable, Hashable {
-  /// The route's position in the configuration; `nil` where none matched.
+  /// The route's position in the configuration; `nil` if none matched.
   public var route: Int?
-  /// The status sent to the caller; 0 where none was.
+  /// The status sent to the caller; 0 if none was.
   public var status: UInt16 = 0
   /// Bytes of the request's body.
   public var bytesIn: UInt64 = 0
@@ -93,26 +93,24 @@ public struct AccessRecord: Sendable, Hashable {
   public var bytesOut: UInt64 = 0
   /// From the first byte of the request's head to the last of the response, in nanoseconds.
   public var total: UInt64 = 0
-  /// Time spent waiting for a token, in nanoseconds; `nil` where none was asked for.
+  /// Time spent waiting for a token, in nanoseconds; `nil` if none was requested.
   public var token: UInt64?
-  /// From choosing an upstream connection to the end of the response's head, in nanoseconds; `nil` where none was
-  /// chosen.
+  /// From choosing an upstream connection to the end of the response's head, in nanoseconds; `nil` if none was chosen.
   public var upstream: UInt64?
-  /// Where the token came from.
+  /// The source of the token.
   public var tokenSource: TokenSource = .none
-  /// Whose token was sent.
   package var credential: SentCredential = .none
-  /// How the request ended.
+  /// The end of the request.
   public var outcome: RequestOutcome = .completed
-  /// What the upstream did wrong; `nil` where it did nothing wrong.
+  /// The upstream's fault; `nil` if there was none.
   public var fault: UpstreamFault?
 
-  /// What the proxy answered itself; `nil` where the answer was the upstream's, or none.
+  /// The type of the proxy's own answer; `nil` if the answer was the upstream's, or none.
   package var problem: ProblemType?
-  /// Why another token was demanded the last time, and what became of that; `nil` where none was.
+  /// The reason and outcome of the last challenge; `nil` if there was none.
   package var challenge: RecordedChallenge?
   package var challengeOutcome: ChallengeOutcome?
 
-  /// A record of nothing yet.
+  /// An empty record.
   public init() {}
 }

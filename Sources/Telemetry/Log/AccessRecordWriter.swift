@@ -1,10 +1,9 @@
-// The lines that requests leave behind: one record each, into a buffer that its owner writes out and empties. After the
-// buffer has grown to its working size nothing here allocates. A query, a field's value and a body never get in;
-// secrets travel in all three.
+// Access records: one line each, in a buffer that its owner writes out and empties. After the buffer has grown to its
+// working size nothing here allocates. Queries, field values and bodies are never recorded: all three carry secrets.
 
 internal import Bytes
 
-/// Collects access records on behalf of one event loop.
+/// Collects access records for one event loop.
 public struct AccessRecordWriter: ~Copyable, Sendable {
   private let record: LogRecord
   private let routes: [[UInt8]]
@@ -20,15 +19,15 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
   /// Bytes waiting to be written out.
   public var count: Int { lines.count }
 
-  /// Lets `body` write the lines out, then forgets them and keeps their memory.
+  /// Lets `body` write the lines out, then empties the buffer and keeps its memory.
   public mutating func drain(_ body: (UnsafeRawBufferPointer) -> Void) {
     lines.withReadableBytes(body)
     lines.removeAll()
   }
 
   /// Appends the record of one request that ended at `now`. Texts are as received, in any bytes; empty ones are left
-  /// out. Of `path` only what stands before a `?` is recorded. `requestID` and `traceID` are the ids in hexadecimal;
-  /// `caller` is the caller's address; `account` and `subject` name whose token was sent and whose the caller's is.
+  /// out. Of `path` only the part before a `?` is recorded. `requestID` and `traceID` are the ids in hexadecimal;
+  /// `caller` is the caller's address; `account` and `subject` name the owners of the sent token and of the caller's.
   package mutating func append(
     _ access: AccessRecord, at now: LogInstant, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
     caller: Span<UInt8>, account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>

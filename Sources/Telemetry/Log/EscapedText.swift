@@ -1,11 +1,11 @@
-// How bytes from anywhere become the inside of a quoted string in a log: valid UTF-8, no control characters, no bare
-// quote. The escapes are JSON's (RFC 8259 §7), in text records too.
+// Makes any bytes the inside of a quoted string in a log: valid UTF-8, no control characters, no bare quote. The
+// escapes are JSON's (RFC 8259 §7), in text records too.
 
 internal import Bytes
 
 extension ByteBuffer {
-  /// Appends bytes as the inside of a JSON string. Control characters (C0, DEL, C1) become escapes; what is not UTF-8
-  /// becomes U+FFFD, one for each maximal ill-formed run (Unicode 16 §3.9, as Swift's own decoder does).
+  /// Appends bytes as the inside of a JSON string. Control characters (C0, DEL, C1) become escapes; ill-formed UTF-8
+  /// becomes U+FFFD, one for each maximal run (Unicode 16 §3.9, as Swift's own decoder does).
   @inline(never)
   mutating func append(escaping bytes: Span<UInt8>) {
     var index = 0
@@ -17,7 +17,7 @@ extension ByteBuffer {
     }
   }
 
-  /// Appends what stands at `index` and is not plain ASCII, and returns how many bytes that was.
+  /// Appends the sequence at `index`, which is not plain ASCII, and returns its length.
   private mutating func append(special bytes: Span<UInt8>, at index: Int) -> Int {
     let byte = bytes[index]
     guard byte < 0x80 else {

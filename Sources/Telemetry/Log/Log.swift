@@ -1,21 +1,21 @@
-// What the process says about itself. Messages are literals; everything that varies is a typed field, so that no
-// sentence can carry a secret or a line break. Requests leave access records instead.
+// The log of the process. Messages are literals; everything that varies is a typed field, so that no sentence can carry
+// a secret or a line break. Requests have access records instead.
 
 internal import Bytes
 internal import Synchronization
 
-/// How much a record matters.
+/// The importance of a record.
 public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
-  /// What only a developer wants to know.
+  /// For developers.
   case debug
-  /// What an operator may want to know.
+  /// For operators who look for it.
   case info
-  /// Something is not right, and the process copes.
+  /// A fault that the process copes with.
   case warning
-  /// Something does not work.
+  /// A fault that stops something from working.
   case error
 
-  /// Whether one level matters less than another.
+  /// Orders levels by importance.
   public static func < (left: LogLevel, right: LogLevel) -> Bool {
     left.rank < right.rank
   }
@@ -59,25 +59,25 @@ public enum LogValue: Sendable, Hashable {
 
 /// Writes records from any thread, each with one call of `write`. Level and format may be changed at any time.
 public final class Log: Sendable {
-  /// The level's rank, and whether records are JSON: both in one number, read without a lock.
+  /// The level's rank, and the format: both in one number, read without a lock.
   private let manner: Atomic<Int>
   private let now: @Sendable () -> LogInstant
   private let write: @Sendable ([UInt8]) -> Void
   private let deduplicator: WithDeduplicator?
 
-  /// When a record is written that says what another has said lately.
+  /// The rule for a record that repeats a recent one.
   public enum Occasion: Sendable, Hashable {
-    /// Where it is news; otherwise it is counted.
+    /// It is counted.
     case ifNew
-    /// All the same: a person did something and waits for the result.
+    /// It is written: a person did something and waits for the result.
     case always
   }
 
-  /// Lets one thread at a time use what has been said lately: this module has no lock.
+  /// Lets one thread at a time use the recent records: this module has no lock.
   package typealias WithDeduplicator = @Sendable (_ body: (inout LogDeduplicator) -> Void) -> Void
 
-  /// A log that asks `now` for the time of a record and hands the line, with its line feed, to `write`. With
-  /// `deduplicator`, warnings and errors that come again and again are summarised: call `summarise` now and then.
+  /// A log that asks `now` for the time of a record and passes the line, with its line feed, to `write`. With
+  /// `deduplicator`, repeated warnings and errors are summarised: call `summarise` now and then.
   package init(
     level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
     deduplicator: WithDeduplicator? = nil, write: @escaping @Sendable ([UInt8]) -> Void
@@ -88,15 +88,15 @@ public final class Log: Sendable {
     self.write = write
   }
 
-  /// From which level on records are written.
+  /// The lowest level that is written.
   public var level: LogLevel { LogLevel(rank: manner.load(ordering: .relaxed) >> 1) }
 
-  /// From now on records are written from this level on, and look like this.
+  /// Changes the lowest level that is written, and the format.
   public func change(level: LogLevel, format: LogFormat) {
     manner.store(Self.manner(level, format), ordering: .relaxed)
   }
 
-  /// From now on records are written from this level on.
+  /// Changes the lowest level that is written.
   public func change(level: LogLevel) {
     change(level: level, format: manner.load(ordering: .relaxed) & 1 == 1 ? .json : .text)
   }
@@ -115,7 +115,7 @@ public final class Log: Sendable {
     log(.info, message, fields)
   }
 
-  /// Writes a record about something that is not right.
+  /// Writes a record about a fault that the process copes with.
   public func warning(
     _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
     of request: LogRequest? = nil
@@ -123,7 +123,7 @@ public final class Log: Sendable {
     log(.warning, message, fields, request)
   }
 
-  /// Writes a record about something that does not work.
+  /// Writes a record about a fault that stops something.
   public func error(
     _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
     of request: LogRequest? = nil, when: Occasion = .ifNew
@@ -131,7 +131,7 @@ public final class Log: Sendable {
     log(.error, message, fields, request, when)
   }
 
-  /// Fields are evaluated only where the record is written.
+  /// Fields are evaluated only if the record is written.
   private func log(
     _ level: LogLevel, _ message: StaticString, _ fields: () -> KeyValuePairs<StaticString, LogValue>,
     _ request: LogRequest? = nil, _ occasion: Occasion = .ifNew
@@ -151,8 +151,8 @@ public final class Log: Sendable {
     write(level, message, fields, now)
   }
 
-  /// Writes what warnings and errors came again in the minute that is over, a record each; at the end of the process,
-  /// in whatever is over of it. Call every few seconds.
+  /// Writes a summary of the warnings and errors that were repeated in the minute that is over; with `isLast`, of all.
+  /// Call every few seconds.
   public func summarise(isLast: Bool = false) {
     guard let deduplicator else { return }
     let now = now()
@@ -191,7 +191,7 @@ public final class Log: Sendable {
 }
 
 extension Duration {
-  /// Whole nanoseconds; none for a negative duration, and the most there are for one of more than five centuries.
+  /// Whole nanoseconds; zero for a negative duration, the maximum for one of more than five centuries.
   fileprivate var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,26 +1,26 @@
-// Which warnings and errors are written and which are only counted: the first of a kind at once, the rest of a minute
-// as one record that says how many there were. It reads no clock and writes nothing.
+// Decides which warnings and errors are written and which are only counted: the first of a kind is written at once, the
+// rest of a minute as one record with their number. It reads no clock and writes nothing.
 
-/// What has been said lately. One thread at a time uses it.
+/// The recent records. One thread at a time uses it.
 package struct LogDeduplicator: Sendable {
-  /// A record that was said, and is being said again.
+  /// A record and its repetitions.
   struct Entry: Sendable {
     var level: LogLevel
     var message: StaticString
     /// The fields of the last one.
     var fields: [(StaticString, LogValue)]
-    /// When the first one was written, or the last summary.
+    /// The time of the first one, or of the last summary.
     var since: LogInstant
-    /// How many were not written since.
+    /// The number not written since.
     var count = 0
   }
 
-  /// Seconds for which the same is not written again.
+  /// Seconds for which the same record is not written again.
   static let window: Int64 = 60
-  /// Kinds that are told apart at once; past that, everything is written.
+  /// Maximum number of kinds; further ones are written at once.
   static let capacity = 256
-  /// What makes two records the same, beside the message. What varies from one to the next (ids, durations, a
-  /// provider's prose) is not among it.
+  /// The fields that, with the message, identify a record. Values that vary from one to the next (ids, durations, a
+  /// provider's prose) are not among them.
   private static let distinguishing: Set<String> = [
     "route", "application", "authority", "scopes", "host", "reason", "kind", "fault", "file", "address", "settings",
     "grant", "certificate",
@@ -28,10 +28,9 @@ package struct LogDeduplicator: Sendable {
 
   private var entries: [String: Entry] = [:]
 
-  /// Nothing was said yet.
   package init() {}
 
-  /// Whether a record is to be written now. Otherwise it is counted.
+  /// True if a record is to be written now. Otherwise it is counted.
   mutating func admits(
     _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], at now: LogInstant
   ) -> Bool {
@@ -42,7 +41,7 @@ package struct LogDeduplicator: Sendable {
       }
       return true
     }
-    // What follows after the window without a summary in between begins anew, also where the clock was set back.
+    // A record after the window, without a summary in between, begins anew, also if the clock was set back.
     if entry.count == 0, !(0..<Self.window).contains(now.seconds - entry.since.seconds) {
       entry.since = now
       entry.fields = fields
@@ -55,7 +54,7 @@ package struct LogDeduplicator: Sendable {
     return false
   }
 
-  /// What is to be said of the repetitions whose minute is over, or of all.
+  /// The repetitions to report: those whose minute is over, or all.
   mutating func takeSummaries(at now: LogInstant, isLast: Bool) -> [Entry] {
     var due: [Entry] = []
     for (key, entry) in entries {

@@ -1,8 +1,6 @@
-// How an instant is written in a log: RFC 3339, UTC, milliseconds. It reads no clock.
-
 internal import Bytes
 
-/// An instant of the wall clock.
+/// An instant of the wall clock, written as RFC 3339, UTC, with milliseconds.
 package struct LogInstant: Sendable, Hashable {
   /// Seconds since 1970-01-01T00:00:00Z.
   package let seconds: Int64

@@ -1,9 +1,8 @@
-// The shape of one record: a JSON object on a line, or a line for people. What the record says comes from Log and
-// AccessRecordWriter.
+// The form of one record: a JSON object on a line, or a line for people. Log and AccessRecordWriter fill it.
 
 internal import Bytes
 
-/// How records look.
+/// The format of records.
 public enum LogFormat: String, Sendable, Hashable, CaseIterable {
   /// One JSON object on a line.
   case json
@@ -32,7 +31,7 @@ struct LogRecord {
     }
   }
 
-  /// What the record is about.
+  /// Writes the message.
   @inline(__always)
   func message(_ line: inout ByteBuffer, _ message: StaticString) {
     switch format {
@@ -102,7 +101,7 @@ struct LogRecord {
     }
   }
 
-  /// In a line for people a value stands bare where that is unambiguous.
+  /// True if a value must be quoted in a line for people.
   private func needsQuotes(_ text: Span<UInt8>) -> Bool {
     if text.isEmpty { return true }
     for index in text.indices {

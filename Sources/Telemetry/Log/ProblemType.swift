@@ -1,5 +1,4 @@
-// The words for what the proxy answers itself instead of an upstream, as problem documents, records, metrics and traces
-// have them.
+// The words for the proxy's own answers in problem documents, records, metrics and traces.
 
 /// The last part of a problem document's `type` (RFC 9457 §3.1.1).
 package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
@@ -82,21 +81,21 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What became of a refusal of a token, or of a request for one.
+/// The outcome of a refusal of a token, or of a request for one.
 package enum ChallengeOutcome: UInt8, Sendable, Hashable, CaseIterable {
   /// Another token was obtained, and the request sent once more.
   case replayed
-  /// Another token was asked for, for the next request: this one could not be sent again.
+  /// Another token was requested for the next request: this one could not be repeated.
   case renewedBehind
   /// The same rejection was answered a moment ago.
   case alreadyAnswered
-  /// Silence brought no other token.
+  /// No other token could be had without a person.
   case notObtained
   /// The request had been sent twice already.
   case refusedAgain
-  /// Nothing was to be done about it.
+  /// No action was possible.
   case passedOn
-  /// The proxy's own answer said what is needed.
+  /// The proxy's own answer named the requirement.
   case answered
 
   package var word: StaticString {
@@ -112,7 +111,7 @@ package enum ChallengeOutcome: UInt8, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Why an upstream, or the provider, demanded another token.
+/// The reason why an upstream, or the provider, demanded another token.
 package enum RecordedChallenge: UInt8, Sendable, Hashable, CaseIterable {
   /// No challenge that concerns the token.
   case none

@@ -1,8 +1,8 @@
-/// The request that waits for the work of a task. Tasks inherit it, so that brokers and caches need not hand it on.
+/// The request that waits for the work of a task. Tasks inherit it, so that brokers and caches need not pass it on.
 public struct RequestScope: Sendable {
-  /// What log records about the work name.
+  /// The ids in log records about the work.
   public var request: LogRequest
-  /// Where spans of the work belong; nil where the request is not traced.
+  /// The parent of the work's spans; nil if the request is not traced.
   package var spans: SpanScope?
 
   package init(_ request: LogRequest, spans: SpanScope? = nil) {
@@ -10,11 +10,11 @@ public struct RequestScope: Sendable {
     self.spans = spans
   }
 
-  /// The request that waits for the present task; nil where none does. Tasks made in a scope are in
-  /// it, too: a task that outlives the request has to be made outside.
+  /// The request that waits for the present task; nil if none does. Tasks made in a scope are in it, too: make a task
+  /// that outlives the request outside.
   @TaskLocal public static var current: RequestScope?
 
-  /// Does something in a scope; in none, where that is nil.
+  /// Runs `body` in a scope; in none, if it is nil.
   public static func around<Answer, Failure: Error>(
     _ scope: RequestScope?, _ body: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
@@ -29,7 +29,7 @@ public struct RequestScope: Sendable {
   }
 }
 
-/// What a record's request is called across systems.
+/// The ids of a record's request across systems.
 public struct LogRequest: Sendable, Hashable {
   /// The `X-Request-ID`.
   public var requestID: String

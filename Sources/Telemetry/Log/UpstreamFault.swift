@@ -1,7 +1,7 @@
-// The words for what an upstream did wrong, as records, metrics, traces and `status` have them: few, and never anything
-// that an upstream sends.
+// The words for faults of upstreams in records, metrics, traces and `status`: few, and never a text that an upstream
+// sends.
 
-/// Why a request got no answer of its upstream, or not a whole one.
+/// The reason why a request got no answer of its upstream, or not a whole one.
 public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   /// Its name has no address.
   case unresolved
@@ -11,15 +11,15 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   case connectionRefused
   /// It did not accept a connection in time.
   case connectTimedOut
-  /// No TLS with it, or TLS broke off.
+  /// TLS failed, at the start or later.
   case tls
-  /// The proxy on the way there makes no tunnel.
+  /// The proxy on the way to it makes no tunnel.
   case proxy
   /// It closed the connection before it had answered.
   case closed
   /// It did not answer in time.
   case timedOut
-  /// What should be a status line is none.
+  /// Its status line is malformed.
   case statusLine
   /// An HTTP of another major version than 1.
   case version
@@ -31,7 +31,7 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   case connectionOptions
   /// `Content-Length` is repeated, or no number.
   case contentLength
-  /// `Transfer-Encoding` is not `chunked`, or stands beside a length or in HTTP/1.0.
+  /// `Transfer-Encoding` is not `chunked`, or is beside a length or in HTTP/1.0.
   case transferEncoding
   /// It switched to a protocol that was not asked for.
   case unaskedSwitch

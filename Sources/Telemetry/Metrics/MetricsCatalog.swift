@@ -1,16 +1,16 @@
-// The list of metrics a process has, with their names, labels and places in memory. It is filled once, when the process
-// is assembled; afterwards nothing is added, so that a handle is an index and nothing else.
+// The list of a process's metrics, with their names, labels and places in memory. It is filled once, at the start, so
+// that a handle is just an index.
 
 /// A counter: a number that only grows.
 public struct Counter: Sendable, Hashable {
   let cell: Int
 }
 
-/// A gauge: a number that goes up and down. Each writer keeps its own part; the sum is what is shown.
+/// A gauge: a number that goes up and down. Each writer keeps its own part; the sum is shown.
 public struct Gauge: Sendable, Hashable {
   let cell: Int
 
-  /// What stands for no number: a gauge that has none is not shown. Only one writer may set such a gauge.
+  /// The absence of a number: such a gauge is not shown. Only one writer may set it.
   public static let absent = Int64.min
 }
 
@@ -60,7 +60,7 @@ public struct DurationHistogramTable: Sendable {
   }
 }
 
-/// A label and the values it can have: known beforehand, so that callers cannot make more.
+/// A label and its possible values: known beforehand, so that callers cannot make more.
 public struct MetricLabel: Sendable {
   let name: StaticString
   let values: [String]
@@ -91,17 +91,16 @@ public struct MetricsCatalog: Sendable {
     let name: StaticString
     let help: StaticString
     let kind: Kind
-    /// Whether a series is left out until something is observed.
+    /// True if a series is omitted until its first observation.
     var isSparse = false
     var series: [Series]
   }
 
   private(set) var families: [Family] = []
   private(set) var cellCount = 0
-  /// Upper bounds of all histograms, in nanoseconds.
   private(set) var bounds: [UInt64] = []
 
-  /// A catalogue without metrics.
+  /// An empty catalogue.
   public init() {}
 
   /// Adds a counter. Its name ends in `_total`.
@@ -232,7 +231,7 @@ extension MetricsCatalog {
     var bounds: [UInt64]
   }
 
-  /// For each cell the cell of the same series in `former`, where that has it.
+  /// For each cell the cell of the same series in `former`, if there is one.
   func cells(of former: MetricsCatalog) -> [Int?] {
     let known = former.seriesNames()
     var cells = [Int?](repeating: nil, count: cellCount)

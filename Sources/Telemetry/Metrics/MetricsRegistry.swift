@@ -1,5 +1,5 @@
 // The memory of all metrics: a block of cells for each writer, so that event loops never touch one another's cache
-// lines, and the sum over all blocks. How the sum is written out stands in PrometheusText.
+// lines, and the sum over all blocks. PrometheusText writes the sum.
 
 import Synchronization
 
@@ -11,8 +11,8 @@ package final class MetricsRegistry: Sendable {
   /// Memory for every metric of the catalogue: a block for each of `writers` event loops, and one for all other
   /// threads.
   ///
-  /// A series that `former` has too goes on in the same memory, so that a holder of a handle of `former` counts
-  /// here as well. `former` must have as many writers.
+  /// A series that `former` has too continues in the same memory, so that a holder of a handle of `former` counts here
+  /// as well. `former` must have as many writers.
   package init(_ catalog: MetricsCatalog, writers: Int, succeeding former: MetricsRegistry? = nil) {
     precondition(former.map { $0.blocks.count == writers + 1 } ?? true, "loops do not change while a process runs")
     self.catalog = catalog
@@ -47,7 +47,7 @@ final class MetricsBlock: Sendable {
   private let count: Int
   private let storages: [CellStorage]
 
-  /// Cells for a catalogue. `kept` says for each which cell of `former` it is, where it is one.
+  /// Cells for a catalogue. `kept` has for each the cell of `former` that it continues.
   init(cells count: Int, bounds limits: [UInt64], kept: [Int?] = [], of former: MetricsBlock? = nil) {
     let keptCount = kept.count { $0 != nil }
     let fresh = CellStorage(count: count - keptCount)

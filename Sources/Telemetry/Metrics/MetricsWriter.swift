@@ -1,6 +1,6 @@
-// What may be done to a metric while the process runs. Nothing here allocates, locks or looks anything up.
+// Operations on a metric while the process runs. Nothing here allocates, locks or looks anything up.
 
-/// Counts on behalf of one event loop. Copies share the cells; only one thread at a time may use any of them.
+/// Counts for one event loop. Copies share the cells; only one thread at a time may use any of them.
 package struct MetricsWriter: Sendable {
   let block: MetricsBlock
 
@@ -9,7 +9,7 @@ package struct MetricsWriter: Sendable {
     block.add(counter.cell, value)
   }
 
-  /// Adds to this writer's part of a gauge; a negative number takes away.
+  /// Adds to this writer's part of a gauge; a negative number subtracts.
   @inline(__always)
   package func add(_ gauge: Gauge, _ value: Int64) {
     block.add(gauge.cell, UInt64(bitPattern: value))
@@ -30,7 +30,7 @@ package struct MetricsWriter: Sendable {
   }
 }
 
-/// Counts on behalf of all threads that are no event loop. Any number of threads may use it at once.
+/// Counts for all threads that are no event loop. Any number of threads may use it at once.
 package struct SharedMetricsWriter: Sendable {
   let block: MetricsBlock
 
@@ -38,12 +38,12 @@ package struct SharedMetricsWriter: Sendable {
     block.addShared(counter.cell, value)
   }
 
-  /// Adds to the shared part of a gauge; a negative number takes away.
+  /// Adds to the shared part of a gauge; a negative number subtracts.
   package func add(_ gauge: Gauge, _ value: Int64) {
     block.addShared(gauge.cell, UInt64(bitPattern: value))
   }
 
-  /// Sets a counter that is counted elsewhere. It must not have gone down.
+  /// Sets a counter that is counted elsewhere. It must not decrease.
   package func set(_ counter: Counter, total: UInt64) {
     block.set(counter.cell, total)
   }

@@ -1,5 +1,4 @@
-// The text that a metrics scrape gets: Prometheus text exposition format 0.0.4. It reads the sums once and keeps
-// nothing.
+// The answer to a metrics scrape: Prometheus text exposition format 0.0.4. It reads the sums once and keeps nothing.
 
 extension MetricsRegistry {
   /// The media type of `prometheusText`.

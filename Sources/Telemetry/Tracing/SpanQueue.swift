@@ -1,11 +1,8 @@
-// The spans on their way out: how many are kept, which are lost when there are too many, and when there are enough to
-// be sent.
-
-/// Spans that wait to be exported. One thread at a time uses it.
+/// Spans that wait to be exported; if there are too many, the newest are lost. One thread at a time uses it.
 package struct SpanQueue: Sendable {
-  /// How many are kept.
+  /// Maximum number of spans.
   package let capacity: Int
-  /// How many are exported in one request.
+  /// Spans in one export request.
   package let batchSize: Int
   private var spans: [SpanRecord] = []
   private var dropped = 0
@@ -16,11 +13,11 @@ package struct SpanQueue: Sendable {
     self.batchSize = min(max(batchSize, 1), self.capacity)
   }
 
-  /// How many wait.
+  /// The number of waiting spans.
   package var count: Int { spans.count }
 
-  /// Adds spans as far as there is room: the newest are dropped, as OpenTelemetry has it. Whether a whole batch waits
-  /// since now.
+  /// Adds spans as far as there is room: the newest are dropped, as in OpenTelemetry. Returns true if a whole batch has
+  /// just become complete.
   package mutating func add(_ new: [SpanRecord]) -> Bool {
     let room = capacity - spans.count
     let before = spans.count
@@ -29,13 +26,13 @@ package struct SpanQueue: Sendable {
     return before < batchSize && spans.count >= batchSize
   }
 
-  /// How many were dropped since this was asked.
+  /// The number dropped since the last call.
   package mutating func takeDropped() -> Int {
     defer { dropped = 0 }
     return dropped
   }
 
-  /// Takes the oldest out, at most a batch.
+  /// Removes the oldest spans, at most a batch.
   package mutating func take() -> [SpanRecord] {
     let batch = Array(spans.prefix(batchSize))
     spans.removeFirst(batch.count)

@@ -1,18 +1,16 @@
-// What is told of one piece of work: a span, as OpenTelemetry means it.
-
 internal import Synchronization
 
 /// The value of a span's attribute.
 package enum SpanValue: Sendable, Hashable {
-  /// Text from anywhere; it is escaped, and cut where it is long.
+  /// Text from anywhere; it is escaped, and cut if it is long.
   case string(String)
   /// A whole number.
   case integer(Int64)
 }
 
-/// A span that has ended.
+/// A span that has ended: one piece of work, in OpenTelemetry's sense.
 package struct SpanRecord: Sendable {
-  /// What a span is to its neighbours, by OTLP's numbers.
+  /// The role of a span, by OTLP's numbers.
   package enum Kind: Int, Sendable {
     /// Work within this process.
     case `internal` = 1
@@ -22,7 +20,7 @@ package struct SpanRecord: Sendable {
     case client = 3
   }
 
-  /// Whose child a span is.
+  /// The parent of a span.
   package enum Parent: Sendable, Hashable {
     /// None: the trace begins here.
     case none
@@ -32,23 +30,20 @@ package struct SpanRecord: Sendable {
     case remote(UInt64)
   }
 
-  /// Its place.
+  /// Its ids.
   package var context: TraceContext
-  /// Whose child it is.
   package var parent: Parent
-  /// What vendors say of the trace.
+  /// The vendors' state of the trace.
   package var traceState: String?
-  /// Its name, of which there are few.
+  /// Its name, one of few.
   package var name: String
-  /// What it is to its neighbours.
   package var kind: Kind
-  /// When it began, in nanoseconds since 1970.
+  /// Its begin, in nanoseconds since 1970.
   package var start: UInt64
-  /// When it ended, in nanoseconds since 1970.
+  /// Its end, in nanoseconds since 1970.
   package var end: UInt64
-  /// What is told of it: no secret, no query, no account.
+  /// Its attributes: no secret, no query, no account.
   package var attributes: [(StaticString, SpanValue)] = []
-  /// Whether it failed.
   package var isError = false
 
   /// A span without attributes, which ends no earlier than it began.
@@ -64,20 +59,18 @@ package struct SpanRecord: Sendable {
   }
 }
 
-/// The span that spans of the work at hand are children of.
+/// The parent of the spans of the work at hand.
 package final class SpanScope: Sendable {
-  /// That span.
   package let parent: TraceContext
   private let noted = Atomic(false)
 
-  /// A place for children.
   package init(_ parent: TraceContext) {
     self.parent = parent
   }
 
-  /// Notes that there is a child.
+  /// Records that there is a child.
   package func note() { noted.store(true, ordering: .relaxed) }
 
-  /// Whether there is any: then the parent has to be told, too.
+  /// True if there is a child: then the parent must be exported, too.
   package var hasChildren: Bool { noted.load(ordering: .relaxed) }
 }

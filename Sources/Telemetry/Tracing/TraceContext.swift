@@ -5,7 +5,7 @@
 
 package import Bytes
 
-/// The place of a span, which is what a `traceparent` field says: its trace's id, its own, and the flags.
+/// The place of a span, as in a `traceparent` field: its trace's id, its own, and the flags.
 package struct TraceContext: Sendable, Hashable {
   /// Length of every `traceparent` that is written.
   package static let byteCount = 55
@@ -16,10 +16,10 @@ package struct TraceContext: Sendable, Hashable {
   package var traceLow: UInt64
   /// The id of the span, which is not 0: in a field that was received, of the span that made the request.
   package var span: UInt64
-  /// The flags; bit 0 says that the trace is recorded.
+  /// The flags; bit 0: the trace is recorded.
   package var flags: UInt8
 
-  /// Whether the trace is recorded (the `sampled` flag).
+  /// True if the trace is recorded (the `sampled` flag).
   package var isSampled: Bool {
     get { flags & 1 == 1 }
     set { flags = newValue ? flags | 1 : flags & ~1 }
@@ -32,7 +32,7 @@ package struct TraceContext: Sendable, Hashable {
     self.flags = flags
   }
 
-  /// A new trace from random numbers. Ids of 0 are invalid, so 1 stands in for them.
+  /// A new trace from random numbers. Ids of 0 are invalid, so they become 1.
   package init(randomHigh: UInt64, randomLow: UInt64, randomSpan: UInt64, isSampled: Bool) {
     traceHigh = randomHigh
     traceLow = randomHigh == 0 && randomLow == 0 ? 1 : randomLow
@@ -40,8 +40,8 @@ package struct TraceContext: Sendable, Hashable {
     flags = isSampled ? 1 : 0
   }
 
-  /// Reads a field value; `nil` where it is not valid, and the trace then starts anew. Of a later version than 0, what
-  /// version 0 defines is taken (W3C Trace Context §4.3).
+  /// Reads a field value; `nil` if it is not valid: then a new trace begins. Of a later version than 0, the part that
+  /// version 0 defines is used (W3C Trace Context §4.3).
   package init?(_ value: Span<UInt8>) {
     guard value.count >= Self.byteCount, value[2] == ASCII.dash, value[35] == ASCII.dash, value[52] == ASCII.dash,
       let version = Self.number(value, 0..<2), let high = Self.number(value, 3..<19),
@@ -56,7 +56,7 @@ package struct TraceContext: Sendable, Hashable {
     self.flags = version == 0 ? UInt8(flags) : UInt8(flags) & 1
   }
 
-  /// Another span of the same trace. An id of 0 is invalid, so 1 stands in for it.
+  /// Another span of the same trace. An id of 0 is invalid, so it becomes 1.
   package func sibling(_ id: UInt64) -> TraceContext {
     var sibling = self
     sibling.span = max(id, 1)

@@ -1,8 +1,6 @@
-// Which traces are recorded: OpenTelemetry's samplers, as a rule of the trace id and of what the caller has decided.
-
-/// Decides whether the spans of a request are recorded.
+/// Decides which traces are recorded: OpenTelemetry's samplers, by the trace id and the caller's decision.
 package struct TraceSampler: Sendable, Hashable {
-  /// What decides for a request without a decision of the caller.
+  /// The rule for a request without a decision of the caller.
   package enum Root: Sendable, Hashable {
     /// Every trace is recorded.
     case always
@@ -12,9 +10,9 @@ package struct TraceSampler: Sendable, Hashable {
     case ratio(Double)
   }
 
-  /// What decides: for requests without a decision of the caller, or for all.
+  /// The rule for requests without a decision of the caller, or for all.
   package var root: Root
-  /// Whether a caller's decision is taken over.
+  /// True if a caller's decision is followed.
   package var followsParent: Bool
 
   /// A rule; without arguments OpenTelemetry's default, `parentbased_always_on`.
@@ -23,22 +21,22 @@ package struct TraceSampler: Sendable, Hashable {
     self.followsParent = followsParent
   }
 
-  /// Whether a trace is recorded. `isContinued`: the trace is a caller's, and its flags say what that has decided.
+  /// True if a trace is recorded. `isContinued`: the trace is a caller's, and its flags hold the caller's decision.
   package func records(_ trace: TraceContext, isContinued: Bool) -> Bool {
     if followsParent, isContinued { return trace.isSampled }
     switch root {
     case .always: return true
     case .never: return false
     case .ratio(let part):
-      // The lower half without its last bit, as OpenTelemetry's libraries do it: of ids from random numbers, all bits
-      // are.
+      // The lower half without its last bit, as in OpenTelemetry's libraries: in ids from random numbers, all bits are
+      // random.
       return trace.traceLow >> 1 < UInt64(part * 0x1p63)
     }
   }
 }
 
 extension TraceSampler: CustomStringConvertible {
-  /// As `OTEL_TRACES_SAMPLER` says it, with the ratio behind it.
+  /// In the form of `OTEL_TRACES_SAMPLER`, followed by the ratio.
   package var description: String {
     let prefix = followsParent ? "parentbased_" : ""
     return switch root {
@@ -49,14 +47,15 @@ extension TraceSampler: CustomStringConvertible {
   }
 }
 
-/// How traces begin and go on, where requests are traced.
+/// The rules for recording and propagating traces.
 package struct TracingRules: Sendable, Hashable {
-  /// Which traces are recorded.
+  /// The traces to record.
   package var sampler: TraceSampler
-  /// Whether traces go on from callers and to upstreams. Otherwise each begins here, and no other process learns of it.
+  /// True if traces continue from callers and to upstreams. Otherwise each begins here, and no other process learns of
+  /// it.
   package var propagates: Bool
 
-  /// Every trace is recorded that its caller records, and goes on, unless said otherwise.
+  /// By default, every trace is recorded unless its caller does not record it, and traces are propagated.
   package init(sampler: TraceSampler = TraceSampler(), propagates: Bool = true) {
     self.sampler = sampler
     self.propagates = propagates

@@ -5,13 +5,13 @@
 //     key         = ( lcalpha / DIGIT ) 0*255( lcalpha / DIGIT / "_" / "-" / "*" / "/" / "@" )
 //     value       = 0*255( chr ) nblk-chr            chr: SP to "~" without "," and "="
 
-/// What vendors say of a trace.
+/// The vendors' state of a trace.
 package struct TraceState: Sendable, Hashable {
   /// The members in order, without empty ones, separated by commas.
   package let text: String
 
-  /// Reads the values of all `tracestate` fields in their order; nil where there is nothing, or anything that breaks
-  /// the grammar: a list that is half understood is worth nothing.
+  /// Reads the values of all `tracestate` fields in their order; nil if there is none, or if the grammar is broken: a
+  /// half-understood list has no value.
   package init?(_ values: [String]) {
     var keys: Set<Substring> = []
     var members: [Substring] = []
@@ -44,7 +44,7 @@ package struct TraceState: Sendable, Hashable {
   }
 
   private static func isValue(_ value: Substring) -> Bool {
-    // A blank at the end has been taken for white space between members.
+    // A blank at the end was read as white space between members.
     !value.isEmpty && value.utf8.count <= 256
       && value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "=") }
   }

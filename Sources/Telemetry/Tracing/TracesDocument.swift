@@ -1,5 +1,5 @@
-// How spans are written for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which is not quite the
-// one that proto3 describes: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf Encoding").
+// Spans in the form for a collector: OTLP's ExportTraceServiceRequest in its JSON encoding, which differs from
+// proto3's: ids are hexadecimal, enumerations numbers (OTLP specification, "JSON Protobuf Encoding").
 
 internal import Bytes
 
@@ -46,7 +46,7 @@ package struct TracesDocument: Sendable {
     buffer.append(hexadecimal: span.context.traceLow, digits: 16)
     buffer.append(#"","spanId":""#)
     buffer.append(hexadecimal: span.context.span, digits: 16)
-    // Bit 8 of the flags says that bit 9 says whether the parent is another process's.
+    // Bit 8 of the flags: bit 9 is set if the parent is another process's.
     var flags = UInt64(span.context.flags) | 0x100
     switch span.parent {
     case .none: break
