@@ -2,26 +2,25 @@ package import Bytes
 internal import Synchronization
 public import Tokens
 
-/// An access token in the form in which requests carry it: rendered once, shared by every event loop, immutable but
-/// for the claim of its renewal.
+/// An access token in the form in which requests carry it: rendered once, shared by every event loop, immutable but for
+/// the claim of its renewal.
 ///
-/// A loop compares `isUsable` with its clock, writes `bytes`, and calls `TokenBroker.refreshBehind` where
-/// `claimsRefresh` says so: once per value, not once per loop or request.
+/// A loop compares `isUsable` with its clock, writes `bytes`, and calls `TokenBroker.refreshBehind` if `claimsRefresh`
+/// is true: once per value, not once per loop or request.
 package final class BearerValue: Sendable {
-  /// Tells this exact token from every other of this process.
+  /// Unique among the tokens of this process.
   package let id: UInt64
-  /// When it arrived, is renewed, and ends.
   package let lifetime: TokenLifetime
-  /// What the provider granted; may be less than was asked for.
+  /// The granted scopes; may be fewer than requested.
   package let scopes: ScopeSet
-  /// Whose it is and where it came from.
+  /// Its owner and source.
   package let origin: TokenOrigin
   private let rendered: Secret
   /// Bytes of the token, without its scheme.
   package let tokenCount: Int
-  // Seconds since 1970 from when on a renewal may be claimed; the maximum while one is.
+  // Seconds since 1970 from which a renewal may be claimed; the maximum while one is.
   private let refreshDue: Atomic<Int64>
-  // Seconds since 1970 until when it may be sent: the expiry, or the minimum once it is withdrawn.
+  // Seconds since 1970 until which it may be sent: the expiry, or the minimum once it is withdrawn.
   private let usableUntil: Atomic<Int64>
 
   private static let lastID = Atomic<UInt64>(0)
@@ -41,7 +40,7 @@ package final class BearerValue: Sendable {
   /// The value of an `Authorization` field: `Bearer`, a space, the token (RFC 6750 §2.1).
   package var bytes: Span<UInt8> {
     @_lifetime(borrow self)
-    // The secret lives as long as this object, which nothing lets go of it before.
+    // The secret lives as long as this object, which keeps it until its end.
     get {
       let secret = rendered
       let span = secret.bytes
@@ -59,18 +58,17 @@ package final class BearerValue: Sendable {
     token.revealed()
   }
 
-  /// Whether a request may carry it: until its expiry, not a second longer, and not after it was withdrawn.
+  /// True if a request may carry it: until its expiry, not a second longer, and not after it was withdrawn.
   package func isUsable(at now: UnixTime) -> Bool {
     now.seconds < usableUntil.load(ordering: .relaxed) && lifetime.obtainedAt <= now
   }
 
-  /// Ends its use everywhere at once: the account behind it is gone.
+  /// Ends its use everywhere at once: its account is gone.
   func withdraw() {
     usableUntil.store(.min, ordering: .relaxed)
   }
 
-  /// Whether the caller is the one to have it renewed now. True once; again only after a renewal failed and its pause
-  /// is over.
+  /// True if the caller must start the renewal now. True once; again only after a renewal failed and its pause is over.
   package func claimsRefresh(at now: UnixTime) -> Bool {
     let due = refreshDue.load(ordering: .relaxed)
     guard now.seconds >= due else { return false }
@@ -83,9 +81,9 @@ package final class BearerValue: Sendable {
   }
 }
 
-/// What is known of a token beside its bytes: whose it is, for which tenant, from where.
+/// The facts about a token beside its bytes: owner, tenant, source.
 public struct TokenOrigin: Sendable, Hashable {
-  /// Who handed it out.
+  /// The source of a token.
   public enum Source: String, Sendable, Hashable {
     /// The provider, just now.
     case identityProvider = "identity_provider"
@@ -93,11 +91,11 @@ public struct TokenOrigin: Sendable, Hashable {
     case cache
   }
 
-  /// Who handed it out.
+  /// The source of the token.
   public var source: Source
-  /// The tenant it is for, which need not be the person's own; nil where the provider has no tenants.
+  /// The tenant it is for, which need not be the person's own; nil if the provider has no tenants.
   public var tenant: String?
-  /// Whose it is; nil for an application's own.
+  /// Its owner; nil for an application's own.
   public var account: CachedAccount?
 
   /// An origin.
@@ -107,7 +105,7 @@ public struct TokenOrigin: Sendable, Hashable {
     self.account = account
   }
 
-  /// The origin of a token that is filed under a tenant of an authority. Where the authority names none
+  /// The origin of a token that is stored under a tenant of an authority. If the authority names none
   /// (`organizations`), a token is for the person's own tenant.
   init(_ source: Source, authority: Authority, realm: String?, account: CachedAccount?) {
     let tenant: String? =

@@ -1,6 +1,4 @@
-// What is the same for many is kept once.
-
-/// A value that copies of its owner share, behind one reference. Setting it makes a box of its own.
+/// A value that copies of its owner share, behind one reference. Setting it makes a new box.
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
   private final class Box: Sendable {

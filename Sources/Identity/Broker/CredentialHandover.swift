@@ -1,6 +1,5 @@
-// Which held token serves while a changed credential has obtained none: the rule, and the broker's part in it. That
-// such a token is renewed at once follows from `BearerValue.dueNow`, and what serves after a failure from
-// `AcquisitionPlan`.
+// Chooses the held token that serves until a changed credential has obtained one: the rule, and the broker's part in
+// it. `BearerValue.dueNow` has it renewed at once; `AcquisitionPlan` decides after a failure.
 
 package import Bytes
 package import Tokens
@@ -9,15 +8,14 @@ package import Tokens
 package struct CredentialHandover: Sendable, Hashable {
   /// The application's name in the configuration.
   package var application: String
-  /// What the token is for.
   package var scopes: ScopeSet
-  /// When it ends.
+  /// Its end.
   package var servedUntil: UnixTime
 
-  /// For each key of a new configuration that differs from a former one in the credential alone: that former key.
+  /// Maps each key of a new configuration that differs from a former one in the credential alone to that former key.
   ///
-  /// The application of the same name comes first. One that was renamed takes over from a key that the new
-  /// configuration has not; an application that is added beside one with the same client id takes over nothing.
+  /// The application of the same name comes first. A renamed one takes over from a key that the new configuration
+  /// lacks; an application that is added beside one with the same client id takes over nothing.
   static func predecessors(
     of next: [TokenSubscription], among former: [TokenSubscription]
   ) -> [AcquisitionKey: AcquisitionKey] {
@@ -36,7 +34,7 @@ package struct CredentialHandover: Sendable, Hashable {
 }
 
 extension AcquisitionKey {
-  /// Whether two keys are equal but for the credential.
+  /// True if two keys are equal but for the credential.
   fileprivate func differs(fromCredentialOf other: AcquisitionKey) -> Bool {
     var same = self
     same.credential = other.credential
@@ -56,8 +54,8 @@ extension BearerValue {
 }
 
 extension TokenBroker {
-  /// Lets held tokens serve on whose credential another configuration replaces: each until the new credential has
-  /// obtained one. To be called before that configuration is in force, and `follow` after.
+  /// Lets held tokens serve whose credential another configuration replaces: each until the new credential has obtained
+  /// one. Call it before that configuration is in force, and `follow` after.
   @discardableResult
   package func prepare(
     _ next: [TokenSubscription], succeeding former: [TokenSubscription]
@@ -66,7 +64,7 @@ extension TokenBroker {
     var handovers: [CredentialHandover] = []
     let subscriptions = Dictionary(next.map { ($0.key, $0) }) { first, _ in first }
     for (key, formerKey) in CredentialHandover.predecessors(of: next, among: former) {
-      // A token that is bound to the former certificate is of no use with the new one.
+      // A token that is bound to the former certificate is useless with the new one.
       guard let subscription = subscriptions[key], let held = states[formerKey]?.value, held.isUsable(at: now),
         subscription.canUse(held.token)
       else { continue }

@@ -1,13 +1,12 @@
-// How tokens are acquired that take the place of another token: those of callers, and of agents' users. They are kept
-// in memory only.
+// Acquires tokens that replace another token: those of callers, and of agents' users. They are kept in memory only.
 
 internal import Bytes
 internal import Platform
 internal import Tokens
 
 extension TokenAcquisition {
-  /// A token of the user account of the agent identity that asks: the agent's own token for the exchange is what it
-  /// offers. Neither is filed.
+  /// A token of the user account of the agent identity that asks, which offers its own token for the exchange. Neither
+  /// is stored.
   func token(ofAgentUser user: String) async throws(AcquisitionFailure) -> BearerValue {
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
       try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
@@ -20,7 +19,7 @@ extension TokenAcquisition {
     return value(reply, now(), metadata, account: nil)
   }
 
-  /// A caller's token, by the exchange of the one that it has brought. It is not filed, and ends with that one.
+  /// A caller's token, in exchange for the one that it has brought. It is not stored, and ends with that one.
   func token(by grant: CallerGrant, _ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
     guard let assertion = subscription.assertion, now() < assertion.expiresAt, !key.authority.isOfManyTenants else {
       throw .assertionUnusable
@@ -59,7 +58,7 @@ extension TokenAcquisition {
       scopes: reply.grantedScopes(requested: key.scopes), origin: TokenOrigin(tenant: assertion.tenant))
   }
 
-  /// What is exchanged, with the actor's token as it stands in its file now.
+  /// The parameters of an exchange, with the actor's token that its file has now.
   private func exchange(
     _ assertion: CallerAssertion, _ terms: ExchangeTerms
   ) async throws(AcquisitionFailure) -> TokenExchange {
@@ -75,13 +74,13 @@ extension TokenAcquisition {
 }
 
 extension CallerAssertion {
-  /// Where its issuer, which gets it, keeps the account.
+  /// The place of the account at its issuer, which gets it.
   fileprivate var routingHint: RoutingHint? {
     do throws(JWTFormatError) {
       let claims = try SignedJWT(token.revealed()).claims
       return RoutingHint(object: claims.object, tenant: claims.tenant)
     } catch {
-      return nil  // It is no JWT, and says nothing.
+      return nil  // It is no JWT.
     }
   }
 }

@@ -1,11 +1,11 @@
-// One acquisition from lock to filed token: a look at what others did meanwhile, the request or requests, their
-// repetition. Remembers nothing; what is said to callers and for how long nothing is sent is the broker's.
+// One acquisition from lock to stored token: a look at the results of others, the requests, their repetition. Remembers
+// nothing; the broker decides what callers are told and how long requests pause.
 
 internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// What it takes to get one token from a provider, or from the cache where another process was faster.
+/// Gets one token from a provider, or from the cache if another process was faster.
 struct TokenAcquisition: Sendable {
   let subscription: TokenSubscription
   let directory: ProviderDirectory
@@ -15,36 +15,36 @@ struct TokenAcquisition: Sendable {
   let jitter: @Sendable () -> Double
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
-  /// The token in hand. One of the cache is an answer only where it is newer.
+  /// The token in hand. A cached token counts only if it is newer.
   let held: BearerValue?
   /// The token that an API refused for its claims.
   var refused: BearerValue?
-  /// How long callers wait for a token that has arrived to be filed; nil is until it is. Another process may hold the
+  /// Time that callers wait until a token that has arrived is stored; nil: until it is. Another process may hold the
   /// cache's lock, or have died with it.
   var patience: Duration?
-  /// Takes the report early, where callers are served before the token is filed.
+  /// Receives the report early, if callers are served before the token is stored.
   var serve: @Sendable (Report) -> Void = { _ in }
 
-  /// How it ended.
+  /// The result.
   struct Report: Sendable {
     var result: Result<BearerValue, AcquisitionFailure>
-    /// The refresh tokens that there were: what a failure is about.
+    /// The refresh tokens that were available: a failure is about them.
     var offered: [Secret] = []
-    /// Whether a provider was asked for a token, or for where to ask.
+    /// True if a provider was asked for a token, or for its metadata.
     var wasSent = false
   }
 
-  /// How long one process waits for another's request before it makes its own.
+  /// Time that one process waits for another's request before it makes its own.
   static let lockWait = TimeSpan.seconds(15)
-  /// The same where the other's request may use up a refresh token that is ours too: longer than the other waits for
-  /// its answer.
+  /// The same if the other's request may use a refresh token that is ours too: longer than the other waits for its
+  /// answer.
   static let accountLockWait = TimeSpan.seconds(120)
 
   var key: AcquisitionKey { subscription.key }
 
   /// Gets the token. Only one process at a time does so for `lock`.
   func run(lock: String) async -> Report {
-    // What is kept in memory only, other processes have no part in.
+    // Other processes do not share tokens that are kept in memory only.
     guard subscription.isFiled else { return await attempt() }
     let wait = key.subject == .application ? Self.lockWait : Self.accountLockWait
     return await store.withRefreshLock(lock, within: wait) { await attempt() }
@@ -60,7 +60,7 @@ struct TokenAcquisition: Sendable {
     return report
   }
 
-  /// A token, where it is of use: those who want it may not show the certificate that it is bound to.
+  /// A token, if it can be used: if it is bound to a certificate, its users must show that.
   private func usable(_ value: BearerValue) -> Result<BearerValue, AcquisitionFailure> {
     if subscription.canUse(value.token) { return .success(value) }
     let bound = TokenBinding.certificate(of: value.token) ?? ""
@@ -86,7 +86,7 @@ struct TokenAcquisition: Sendable {
       return try await token(ofAgentUser: user)
     case .caller(_, let grant): return try await token(by: grant, &report)
     }
-    // Where no account is signed in, or another process was faster, the provider is not needed.
+    // If no account is signed in, or another process was faster, the provider is not needed.
     var cached = await lookUp(realm: await directory.knownRealm(for: subscription.application), &report)
     if let found = adopted(cached) { return found }
     if let reason = cached.grant.reason { throw .interaction(reason) }
@@ -113,7 +113,7 @@ struct TokenAcquisition: Sendable {
     }
   }
 
-  /// A managed identity's token. It is not filed: the machine hands it out again, and to others not at all.
+  /// A managed identity's token. It is not stored: the machine gives it out again, and to no other machine.
   private func token(of identity: ManagedIdentity) async throws(AcquisitionFailure) -> BearerValue {
     let client = ManagedIdentityClient(
       identity: identity, fetch: subscription.application.fetch, now: now, sleep: sleep)
@@ -134,7 +134,7 @@ struct TokenAcquisition: Sendable {
     return cached
   }
 
-  /// The cache's token, where it is newer than the one in hand.
+  /// The cache's token, if it is newer than the one in hand.
   private func adopted(_ cached: CacheLookup) -> BearerValue? {
     guard subscription.readsCache, let token = cached.accessToken, subscription.canUse(token.secret) else {
       return nil
@@ -144,7 +144,7 @@ struct TokenAcquisition: Sendable {
     return BearerValue(token, lifetime: lifetime, key: key, account: cached.account)
   }
 
-  /// Tries refresh tokens until one works. What the first one met is what is told.
+  /// Tries refresh tokens until one works. The first one's failure is reported.
   private func redeemed(
     _ tokens: [HeldRefreshToken], _ account: CachedAccount, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> BearerValue {
@@ -160,7 +160,8 @@ struct TokenAcquisition: Sendable {
         return try await filed(reply, for: account, redeeming: token, metadata)
       } catch {
         guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
-        // Not in the family, as it turns out: no other token of it would do. What its own met is told sooner.
+        // The application is not in the family: no other token of it would do. The failure of its own token comes
+        // first.
         if error.errorClass == .familyMismatch, token.clientID != subscription.application.clientID {
           mismatch = error
           break
@@ -204,23 +205,23 @@ struct TokenAcquisition: Sendable {
   }
 }
 
-// MARK: Filing
+// MARK: Storing
 
 extension TokenAcquisition {
-  /// Files an application's own token.
+  /// Stores an application's own token.
   private func filed(_ reply: TokenReply, _ metadata: ProviderMetadata) async -> BearerValue {
     let arrival = now()
     var issued = issued(reply, environment: key.authority.environments[0], metadata)
     issued.isolation = key.authority.applicationIsolation
     let value = value(reply, arrival, metadata, account: nil)
-    // What was requested with parameters has no place in a cache that does not say with which.
+    // A cache cannot store the parameters of a token's request.
     guard issued.isPlain else { return value }
     await served(value, issued, arrival) { [issued] in await change { $0.add(issued, now: arrival) } }
     return value
   }
 
-  /// Files a person's token. Nothing is filed, and nothing handed out, where it is another person's or the person
-  /// signed out while the provider was thinking.
+  /// Stores a person's token. Nothing is stored or returned if it is another person's or the person signed out during
+  /// the request.
   private func filed(
     _ reply: TokenReply, for account: CachedAccount, redeeming token: HeldRefreshToken, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> BearerValue {
@@ -241,7 +242,7 @@ extension TokenAcquisition {
         return true
       }
     }
-    // A change that could not be written is kept by the store, so only a clear refusal counts.
+    // The store keeps a change that could not be written, so only a clear refusal counts.
     if isFiled == false {
       value.withdraw()
       throw .interaction(.noAccount)
@@ -249,8 +250,8 @@ extension TokenAcquisition {
     return value
   }
 
-  /// Files what arrived, and serves those who wait for it where that takes longer than their patience; not where the
-  /// person is known to have signed out meanwhile.
+  /// Stores the reply, and serves the waiting callers if that takes longer than their patience; not if the person is
+  /// known to have signed out meanwhile.
   @discardableResult
   private func served<Answer: Sendable>(
     _ value: BearerValue, _ issued: IssuedTokens, _ arrival: UnixTime, filing: () async -> Answer
@@ -287,8 +288,8 @@ extension TokenAcquisition {
         .identityProvider, authority: key.authority, realm: metadata.realm, account: account))
   }
 
-  /// Changes the cache. A place that cannot be written keeps the change in memory and says so itself; the token is good
-  /// either way.
+  /// Changes the cache. If it cannot be written, the change is kept in memory and reported; the token is valid either
+  /// way.
   @discardableResult
   private func change<Answer: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) -> Answer
@@ -302,19 +303,20 @@ extension TokenAcquisition {
 }
 
 extension CacheStore {
-  /// `withRefreshLock` for work that uses up no refresh token.
+  /// `withRefreshLock` for work that uses no refresh token.
   package func withRefreshLock<Result: Sendable>(
     _ key: String, _ body: @Sendable () async -> Result
   ) async -> Result {
     await withRefreshLock(key, within: TokenAcquisition.lockWait, body)
   }
 
-  /// What the cache has for a request. Where a store that cannot read its place finds no account, that is not known.
+  /// The cache's contents for a request. If a store that cannot read its place finds no account, the result is
+  /// `unknown`.
   func lookup(
     for key: AcquisitionKey, of application: Application, realm: String?, now: UnixTime
   ) async -> CacheLookup {
     if let unfiled = CacheLookup.unfiled(key) { return unfiled }
-    // First: what is read in between makes the answer better, not worse.
+    // First: an update read in between makes the answer better, not worse.
     let isBlind = blindness != nil
     var cached = await snapshot().lookup(for: key, realm: realm, now: now, family: application.family)
     if !application.hasOfflineAccess, case .refreshTokens = cached.grant { cached.grant = .nothing(.noTokens) }
@@ -326,7 +328,6 @@ extension CacheStore {
 }
 
 extension BearerValue {
-  /// A token of the cache.
   convenience init(
     _ token: HeldAccessToken, lifetime: TokenLifetime, key: AcquisitionKey, account: CachedAccount?
   ) {
@@ -337,15 +338,15 @@ extension BearerValue {
 }
 
 extension TokenLifetime {
-  /// Whether a token arrived after another one, or outlives it.
+  /// True if a token arrived after another one, or outlives it.
   func isNewer(than other: TokenLifetime) -> Bool {
     obtainedAt > other.obtainedAt || expiresAt > other.expiresAt
   }
 }
 
 extension AccountIdentity {
-  /// Whether a reply that says this may be an account's. A reply without `client_info` names the person by the subject
-  /// alone, which is no home account id; the object id then tells.
+  /// True if a reply with this identity may be an account's. A reply without `client_info` names the person by the
+  /// subject alone, which is no home account id; the object id then decides.
   fileprivate func canBe(_ account: CachedAccount) -> Bool {
     guard let homeAccountID, homeAccountID != account.homeAccountID else { return true }
     return localAccountID.map { account.localAccountIDs.contains($0) } ?? false

@@ -1,11 +1,11 @@
-// What the broker does about tokens that an API refused: one new token for all callers, one request per rejection, and
-// no more where that does not help. Whether a refusal is a rejection of the token is `ChallengePlan`'s.
+// The broker's reaction to tokens that an API refused: one new token for all callers, one request per rejection, and no
+// more if that does not help. `ChallengePlan` decides if a refusal is a rejection of the token.
 
 package import Tokens
 
 extension TokenBroker {
-  /// Another token than one that an API refused; nil where nothing is done about it: the same was tried a moment ago,
-  /// or requests to the provider pause.
+  /// A replacement for a token that an API refused; nil if there is none: the same was tried a moment ago, or requests
+  /// to the provider pause.
   ///
   /// Callers with the same rejection share one request. Later ones get the token that it brought, even if another
   /// rejection has brought another token since. The new token replaces the refused one, for this subscription and in
@@ -24,7 +24,7 @@ extension TokenBroker {
       await store.look()
     }
     let state = await look(subscription)
-    // No suspension from here on: who comes meanwhile finds the request in flight.
+    // No suspension from here on: later callers find the request in flight.
     if let value = replacement(for: refused, rejection, subscription) { return value }
     if let answer = replacementFlights[wanted.key] { return try await other(than: refused, answer, subscription) }
     let now = surroundings.now()
@@ -43,8 +43,8 @@ extension TokenBroker {
     return try await other(than: refused, answer, subscription)
   }
 
-  /// What a request brings; nil where that is the refused token again, which a service may keep until its end. The API
-  /// would refuse it once more.
+  /// The token that a request brings; nil if that is the refused one again, which a service may keep until its end. The
+  /// API would refuse it once more.
   private func other(
     than refused: BearerValue, _ flight: Task<Result<BearerValue, AcquisitionError>, Never>,
     _ subscription: TokenSubscription
@@ -53,7 +53,7 @@ extension TokenBroker {
     return value.token == refused.token ? nil : value
   }
 
-  /// The token that the same rejection brought a moment ago; or the held one, where it is not the refused one and the
+  /// The token that the same rejection brought a moment ago; or the held one, if it is not the refused one and the
   /// rejection does not apply to it.
   private func replacement(
     for refused: BearerValue, _ rejection: TokenRejection, _ subscription: TokenSubscription
@@ -70,7 +70,7 @@ extension TokenBroker {
     else { return nil }
     switch rejection {
     case .invalidToken: return held
-    // While a token for this rejection is on its way, one that another rejection brought does not do.
+    // While a token for this rejection is on its way, a token from another rejection cannot be used.
     case .claims: return state.rejections.knows(rejection, now: now) && !isOnItsWay ? held : nil
     case .scopes(let wanted): return wanted.isCovered(by: held.scopes) ? held : nil
     }

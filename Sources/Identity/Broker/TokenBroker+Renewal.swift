@@ -1,17 +1,17 @@
-// What the broker does without a request: it renews what loops claim, keeps the tokens at hand that need no person, and
-// looks at what others leave in the cache.
+// The broker's own work: it renews tokens that loops claim, keeps tokens that need no person at hand, and follows
+// changes of the cache.
 
 internal import Tokens
 
 extension TokenBroker {
-  /// Has a token renewed without a caller that waits: what a loop calls when `BearerValue.claimsRefresh` told it to.
+  /// Renews a token without a waiting caller: a loop calls it if `BearerValue.claimsRefresh` is true.
   package nonisolated func refreshBehind(_ subscription: TokenSubscription) {
     Task { await self.refresh(subscription) }
   }
 
   /// Keeps a token at hand for every application's own subscription, and those of agents' users, until the task is
   /// cancelled: obtains it at the start, renews it when due, and tries again after failures, so that a proxy without
-  /// traffic becomes and stays ready by itself. People's tokens are renewed while they are used, and not otherwise.
+  /// traffic becomes and stays ready. People's tokens are renewed only while they are used.
   package nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
     await withDiscardingTaskGroup { group in
       for subscription in subscriptions where subscription.key.subject.isUnattended {
@@ -20,11 +20,11 @@ extension TokenBroker {
     }
   }
 
-  /// Follows the cache until the task is cancelled: what others obtain is served, and what they sign out is not, from
-  /// then on.
+  /// Follows the cache until the task is cancelled: tokens that others obtain are served, and those that they sign out
+  /// are not.
   package func followCache() async {
     let changes = store.changes
-    // What changed before the stream was there is looked at once.
+    // Changes before the stream existed are read once.
     await lookAtAll()
     for await _ in changes { await lookAtAll() }
   }
@@ -35,7 +35,7 @@ extension TokenBroker {
     }
   }
 
-  /// Renews where the plan agrees, and waits for it; says when to look again.
+  /// Renews if the plan agrees, and waits for it; returns the time of the next look.
   @discardableResult
   private func refresh(_ subscription: TokenSubscription) async -> UnixTime {
     let key = subscription.key
@@ -44,7 +44,7 @@ extension TokenBroker {
       _ = await flight(for: subscription).value
     case .useCached, .fail, .interactionRequired, .cacheUnavailable:
       // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the
-      // claim goes back.
+      // claim is returned.
       states[key]?.letRefreshBeClaimed()
     }
     let now = surroundings.now()
@@ -55,7 +55,7 @@ extension TokenBroker {
   private nonisolated func keepReady(_ subscription: TokenSubscription) async {
     while !Task.isCancelled {
       let due = await refresh(subscription)
-      // Short naps: the wall clock may be set, and the machine may sleep.
+      // Short waits: the wall clock may be set, and the machine may sleep.
       await surroundings.sleep(min(max(due - surroundings.now(), 1), 60))
     }
   }

@@ -1,5 +1,5 @@
-// How long callers wait for a request in flight, and that it goes on behind them: its answer may hold the only refresh
-// token that is good from then on.
+// Limits the wait of callers for a request in flight, which continues without them: its answer may hold the only valid
+// refresh token.
 
 internal import Bytes
 internal import HTTP
@@ -9,16 +9,16 @@ internal import Telemetry
 internal import Tokens
 
 extension TokenBroker {
-  /// How long a caller waits, in seconds.
+  /// Time that a caller waits, in seconds.
   private static let patienceSeconds: Int64 = 10
 
   /// Waits as long as a caller of a proxy waits for a request.
   package static let patience: @Sendable () async -> Void = { await sleep(patienceSeconds) }
 
-  /// Waits until the request is over: for programs that end with it, and would take its answer with them.
+  /// Waits until the request is over: for programs that would end before its answer comes.
   package static let endlessPatience: @Sendable () async -> Void = { await sleep(24 * 3600) }
 
-  /// What a request in flight brings, for a caller of a proxy.
+  /// The result of a request in flight, for a caller of a proxy.
   func awaited(
     _ flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue {
@@ -26,8 +26,8 @@ extension TokenBroker {
     return try await result(of: flight, subscription)
   }
 
-  /// What a request in flight brings, as long as a caller waits. Then the provider counts as one that does not answer:
-  /// who comes in the pause that follows is told so at once.
+  /// The result of a request in flight, or a time-out after a caller's patience. Then the provider counts as not
+  /// answering: callers in the following pause get the failure at once.
   func result(
     of flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue {
@@ -47,7 +47,7 @@ extension TokenBroker {
     throw told
   }
 
-  /// The result of a request, or nil where it takes longer than a caller waits.
+  /// The result of a request, or nil if it takes longer than a caller waits.
   private func first(
     of flight: Task<Result<BearerValue, AcquisitionError>, Never>
   ) async -> Result<BearerValue, AcquisitionError>? {
@@ -71,7 +71,7 @@ extension TokenBroker {
     }
   }
 
-  /// Whether a request is in flight whose answer may replace a refresh token, or is not filed yet: the end of the
+  /// True if a request is in flight whose answer may replace a refresh token, or is not stored yet: the end of the
   /// process would lose it.
   package var mayBringRefreshToken: Bool {
     !replacementFlights.isEmpty

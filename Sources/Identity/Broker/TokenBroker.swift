@@ -1,5 +1,5 @@
-// The tokens of this process: one request in flight per key, the held tokens, the memory of failures. What to do is
-// `AcquisitionPlan`'s decision, how is `TokenAcquisition`'s. Requests with a warm token never come here.
+// The tokens of this process: one request in flight per key, the held tokens, the memory of failures. `AcquisitionPlan`
+// decides, `TokenAcquisition` acts. Requests with a warm token never come here.
 
 package import Bytes
 internal import Platform
@@ -8,10 +8,10 @@ package import Tokens
 
 /// Obtains tokens and keeps them.
 ///
-/// Isolation: everything below is this actor's. The event loops hold the published `BearerValue`s and enter only where
-/// there is none, where it is not usable any more, or (without waiting) to have it renewed.
+/// Isolation: everything below is this actor's. The event loops hold the published `BearerValue`s and enter only if
+/// there is none, if it is no longer usable, or (without waiting) to have it renewed.
 package actor TokenBroker {
-  /// What the broker needs from outside; tests bring a manual clock.
+  /// The broker's dependencies; tests bring a manual clock.
   package struct Surroundings: Sendable {
     /// The wall clock.
     package var now: @Sendable () -> UnixTime
@@ -19,14 +19,14 @@ package actor TokenBroker {
     package var jitter: @Sendable () -> Double
     /// Waits for seconds, or until the task is cancelled.
     package var sleep: @Sendable (Int64) async -> Void
-    /// How long callers wait for a token that has arrived to be filed; nil is until it is, which programs need that end
+    /// Time that callers wait until a token that has arrived is stored; nil: until it is, which programs need that end
     /// right after.
     package var filingPatience: Duration?
     /// Waits as long as a caller waits for a request, or until the task is cancelled.
     package var patience: @Sendable () async -> Void
-    /// Hears of every acquisition that went to a provider.
+    /// Receives every acquisition that went to a provider.
     package var observe: @Sendable (TokenEvent) -> Void
-    /// Takes every new token, to hand it to the event loops; nil where the one before must not be used any more.
+    /// Receives every new token for the event loops; nil if the one before must no longer be used.
     package var publish: @Sendable (AcquisitionKey, BearerValue?) -> Void
 
     /// Surroundings with a clock, the system's randomness and real waiting.
@@ -52,15 +52,15 @@ package actor TokenBroker {
   let store: CacheStore
   let directory: ProviderDirectory
   var states: [AcquisitionKey: TokenState] = [:]
-  /// The requests in flight for tokens in the place of refused ones.
+  /// The requests in flight for tokens that replace refused ones.
   var replacementFlights: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
   private(set) var turns: [String: Task<Void, Never>] = [:]
   /// The callers' keys among `states`, which are bounded.
   var callers = CallerStates()
-  /// The first request that waits for what is in flight: its record names that one.
+  /// The first request that waits for each acquisition in flight: the record names it.
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
-  /// A broker that keeps what it obtains in `store` and serves what it finds there.
+  /// A broker that stores tokens in `store` and serves those it finds there.
   package init(_ surroundings: Surroundings, store: CacheStore = CacheStore.memory()) {
     self.surroundings = surroundings
     self.store = store
@@ -72,15 +72,14 @@ package actor TokenBroker {
     do {
       try await Task.sleep(for: .seconds(seconds))
     } catch {
-      // Cancelled: the wait is over, and the caller looks at its own task next.
+      // Cancelled: the wait is over, and the caller checks its own task next.
     }
   }
 
   /// A usable token: the held one at once, the cache's, or the provider's.
   ///
-  /// Callers of equal keys wait for the same request and get the same token or the same error, or a time-out where the
-  /// provider is slow: the request goes on then, and what it brings is kept. Cancelling a caller does not end it
-  /// either.
+  /// Callers of equal keys wait for the same request and get the same token or the same error, or a time-out if the
+  /// provider is slow: the request then continues, and its result is kept. Cancelling a caller does not end it either.
   package func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let key = subscription.key
     var now = surroundings.now()
@@ -122,19 +121,19 @@ package actor TokenBroker {
     return try await awaited(flight(for: subscription), subscription)
   }
 
-  /// Has the record of a request in flight say which caller waits for it, where it says none yet.
+  /// Names the caller that waits for a request in flight in its record, unless one is named already.
   func note(_ scope: RequestScope?, waitingFor key: AcquisitionKey) {
     if waiting[key] == nil { waiting[key] = scope }
   }
 
-  /// As `bearer`, after a look into the cache: for programs that ask now and then and do not follow it.
+  /// As `bearer`, after a look into the cache: for programs that ask rarely and do not follow it.
   package func currentBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     await look(subscription)
     return try await bearer(for: subscription)
   }
 
-  /// A token from the provider, whatever is held (MSAL's `force_refresh`). Callers at the same time share one request,
-  /// and where the provider wants to be left alone, that is respected.
+  /// A new token from the provider (MSAL's `force_refresh`). Simultaneous callers share one request, and a pause that
+  /// the provider asked for is respected.
   package func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let state = await look(subscription)
     let now = surroundings.now()
@@ -146,7 +145,7 @@ package actor TokenBroker {
     return try await result(of: flight(for: subscription), subscription)
   }
 
-  /// How every key stands that was ever asked for, by application and scopes. Callers are counted, and not named.
+  /// The status of every key, by application and scopes. Callers are counted, and not named.
   package func statuses() -> [TokenStatus] { statuses { !$0.subject.isCaller } }
 
   private func statuses(where isWanted: (AcquisitionKey) -> Bool) -> [TokenStatus] {
@@ -154,22 +153,21 @@ package actor TokenBroker {
       .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
 
-  /// How one subscription stands. Where no request has asked for it yet, the cache is read; no provider is asked.
+  /// The status of one subscription. If no request has asked for it yet, the cache is read; no provider is asked.
   package func status(of subscription: TokenSubscription) async -> TokenStatus {
     if subscription.key.subject.isAccount { return await look(subscription).status }
     return (states[subscription.key] ?? TokenState(subscription: subscription)).status
   }
 
-  /// How the keys of these subscriptions stand. Where no request has asked for it yet, the cache is read; no provider
-  /// is asked.
+  /// The status of these subscriptions. If no request has asked for one yet, the cache is read; no provider is asked.
   package func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
     for subscription in subscriptions where subscription.key.subject.isAccount { await look(subscription) }
     let keys = Set(subscriptions.map(\.key))
     return statuses { keys.contains($0) && !$0.subject.isCaller }
   }
 
-  /// Goes over to another configuration: what these subscriptions want is kept, with the application as it is now; the
-  /// rest is forgotten. Requests in flight go on.
+  /// Changes to another configuration: the states of these subscriptions are kept, with the new application; the others
+  /// are forgotten. Requests in flight continue.
   package func follow(_ subscriptions: [TokenSubscription]) {
     let wanted = Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
     for (key, state) in states where state.flight == nil || wanted[key] != nil {
@@ -185,7 +183,7 @@ package actor TokenBroker {
     for (key, state) in states where state.isOfFormerCredential { surroundings.publish(key, state.value) }
   }
 
-  /// What the provider of a subscription says of itself, asked once and kept as for token requests.
+  /// The metadata of a subscription's provider, fetched once and kept as for token requests.
   package func discover(for subscription: TokenSubscription) async throws(AcquisitionError) -> ProviderMetadata {
     do throws(AcquisitionFailure) {
       return try await directory.metadata(for: subscription.application)
@@ -194,8 +192,8 @@ package actor TokenBroker {
     }
   }
 
-  /// What the token of another issuer says that proves a subscription's application, unverified: a provider compares it
-  /// with what is registered. nil where there is no such token, or it says nothing.
+  /// The claims of another issuer's token that proves a subscription's application, unverified: a provider compares
+  /// them with the registration. nil if there is no such token, or it has no claims.
   package func proofClaims(for subscription: TokenSubscription) async throws(AcquisitionError) -> JWTClaims? {
     do throws(AcquisitionFailure) {
       return try await subscription.application.handedOutClaims(
@@ -207,7 +205,7 @@ package actor TokenBroker {
 
   // MARK: The cache
 
-  /// Brings a state up to what the cache holds, and tells the loops what changed for them.
+  /// Updates a state from the cache, and publishes the changes to the loops.
   @discardableResult
   func look(_ subscription: TokenSubscription) async -> TokenState {
     let key = subscription.key
@@ -229,13 +227,13 @@ package actor TokenBroker {
 
   // MARK: Requests
 
-  /// The request in flight for a key, started where there is none.
+  /// The request in flight for a key, started if there is none.
   func flight(
     for subscription: TokenSubscription
   ) -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let key = subscription.key
     if let flight = states[key]?.flight { return flight }
-    // Taken now: another process's token may be adopted before the task begins, and is the answer then.
+    // Now: another process's token may be adopted before the task begins, and is then the answer.
     let held = states[key]?.value
     let flight = Task { await self.acquire(subscription, for: .supply(replacing: held)) }
     states[key, default: TokenState(subscription: subscription)].flight = flight
@@ -243,15 +241,15 @@ package actor TokenBroker {
     return flight
   }
 
-  /// What a token is requested for.
+  /// The purpose of a request.
   enum Purpose: Sendable {
-    /// For all callers, in the place of the held token, if there is one.
+    /// For all callers, replacing the held token, if there is one.
     case supply(replacing: BearerValue?)
-    /// For those whose token an API refused.
+    /// For callers whose token an API refused.
     case replacement(TokenRejection, of: BearerValue)
   }
 
-  /// One request from lock to filed token: what it brings is kept, published and reported.
+  /// One request from lock to stored token: its result is kept, published and reported.
   func acquire(
     _ subscription: TokenSubscription, for purpose: Purpose
   ) async -> Result<BearerValue, AcquisitionError> {
@@ -263,7 +261,7 @@ package actor TokenBroker {
     case .replacement(let asked, let value): (rejection, refused) = (asked, value)
     }
     let wanted = rejection.map(subscription.answering) ?? subscription
-    // Asked now: once the new token is filed, a look into the cache may take it before this does.
+    // Now: once the new token is stored, a look into the cache may take it before this does.
     let isOfChangedCredential = rejection == nil && states[key]?.isOfFormerCredential ?? false
     let turn = wanted.key.turn(of: states[key]?.account)
     var acquisition = TokenAcquisition(
@@ -279,10 +277,10 @@ package actor TokenBroker {
     switch report.result {
     case .success(var value):
       if let rejection { state?.replacements.keep(value, for: rejection, now: now) }
-      // A provider that gave the added scopes alone has not given what the subscription's other requests need.
+      // A provider that granted the added scopes alone has not granted those that the other requests need.
       if rejection == nil || key.scopes.isCovered(by: value.scopes) {
         value = state?.take(value) ?? value
-        // A loop has each caller's tokens from its own requests.
+        // A loop gets each caller's tokens from its own requests.
         if !key.subject.isCaller { surroundings.publish(key, value) }
       }
       outcome = .obtained(value.lifetime, granted: value.scopes)
@@ -290,8 +288,8 @@ package actor TokenBroker {
     case .failure(let failure):
       let servedUntil = state?.value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }
       var told = failure.error(for: wanted.key, retryAfter: 1)
-      // A provider that is down is down for everything; what a person has to bring, this part of the API alone
-      // requires.
+      // A provider that is down is down for everything; a requirement of a person applies to this part of the API
+      // alone.
       if rejection == nil || failure.errorClass == .transient,
         let taken = state?.take(failure, offered: report.offered, now: now)
       {
@@ -317,13 +315,13 @@ package actor TokenBroker {
         isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }
     }
-    // A sign-out between the filing and here has been told already, when this token was not held yet.
+    // A sign-out between storing and here has been reported already, when this token was not held yet.
     if key.subject.isAccount { await look(subscription) }
     return result
   }
 
-  /// What an acquisition brings, after all others of its turn. Its callers have it before it is filed, where that takes
-  /// long; the turn lasts until it is.
+  /// The result of an acquisition, after all others of its turn. If storing takes long, callers get it before; the turn
+  /// lasts until it is stored.
   func report(of acquisition: TokenAcquisition, _ turn: String) async -> TokenAcquisition.Report {
     guard let patience = surroundings.filingPatience else {
       return await inTurn(turn) { await acquisition.run(lock: turn) }
@@ -343,12 +341,12 @@ package actor TokenBroker {
     }
   }
 
-  /// Returns when everything that arrived is filed, or cannot be.
+  /// Returns when every received token is stored, or cannot be.
   package func settle() async {
     for turn in turns.values { await turn.value }
   }
 
-  /// Runs `work` after all other work of one name. Some providers take the second use of one refresh token for theft.
+  /// Runs `work` after all other work of one name. Providers with refresh-token reuse detection may revoke the session.
   func inTurn<Answer: Sendable>(
     _ name: String, _ work: @escaping @Sendable () async -> Answer
   ) async -> Answer {
@@ -366,10 +364,10 @@ package actor TokenBroker {
 }
 
 extension AcquisitionKey {
-  /// What requests must not overlap with: others with the same refresh tokens, whatever their scopes; for an
+  /// The name of requests that must not overlap: those with the same refresh tokens, whatever their scopes; for an
   /// application's own token, the same request of another process.
   func turn(of account: CachedAccount?) -> String {
-    // Services of managed identities want few requests at a time.
+    // Services of managed identities allow few requests at a time.
     if authority.isManagedIdentity { return "\(authority)" }
     let start = "\(authority) \(clientID)"
     return switch subject {

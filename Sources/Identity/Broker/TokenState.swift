@@ -1,33 +1,32 @@
 internal import Bytes
 internal import Tokens
 
-/// What the broker knows of one key, and how the cache, a success or a failure changes it.
+/// The broker's state of one key, and its changes by the cache, a success or a failure.
 struct TokenState {
-  /// Who wants it. The application may be replaced by another of the same key, which is reached in another way.
+  /// The subscription. Its application may be replaced by another of the same key with another route to the provider.
   var subscription: TokenSubscription
   /// The held token, expired or not.
   private(set) var value: BearerValue?
-  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained
+  /// True if the held token was obtained with a credential that has been replaced since, and the new one has obtained
   /// none.
   private(set) var isOfFormerCredential = false
-  /// What can be offered for a new one, as of the last look into the cache.
+  /// The grant for a new token, as of the last look into the cache.
   private(set) var grant: AvailableGrant
-  /// Whose token it is, as of the last look into the cache.
+  /// The token's account, as of the last look into the cache.
   private(set) var account: CachedAccount?
-  /// When the next request may be sent.
+  /// The time before which no request is sent.
   private(set) var throttle: Throttle
-  /// What is wrong since when; nil after a success.
+  /// The failure and its beginning; nil after a success.
   private(set) var failure: TokenStatus.Failure?
   /// The refresh tokens that the last failure is about.
   private var refused: [Secret] = []
-  /// The rejections about its tokens that were answered lately.
+  /// The rejections of its tokens that were answered recently.
   var rejections = RejectionBackoff()
-  /// What they were answered with.
+  /// The tokens that answered them.
   var replacements = ReplacementTokens()
   /// The request in flight.
   var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
 
-  /// Nothing known yet.
   init(subscription: TokenSubscription) {
     self.subscription = subscription.withoutAssertion
     throttle = Throttle()
@@ -40,7 +39,7 @@ struct TokenState {
     }
   }
 
-  /// What is told about it.
+  /// The status to report.
   var status: TokenStatus {
     TokenStatus(
       application: subscription.application.name, subject: subscription.key.subject, agent: subscription.key.agent,
@@ -49,14 +48,14 @@ struct TokenState {
       isOfFormerCredential: isOfFormerCredential)
   }
 
-  /// What to do for a caller now.
+  /// The step for a caller now.
   func plan(at now: UnixTime) -> AcquisitionPlan {
     AcquisitionPlan(held: value?.lifetime, grant: grant, throttle: throttle, now: now)
   }
 
-  /// What a look into the cache changed.
+  /// A change by a look into the cache.
   enum Change {
-    /// Nothing that the loops have to know.
+    /// Nothing that concerns the loops.
     case none
     /// There is a newer token.
     case adopted(BearerValue)
@@ -64,9 +63,9 @@ struct TokenState {
     case withdrawn
   }
 
-  /// Takes in what the cache holds now.
+  /// Updates from the cache.
   ///
-  /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten where they were about other
+  /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten if they were about other
   /// refresh tokens, or about a missing account: a person has signed in.
   mutating func take(_ cached: CacheLookup, now: UnixTime, jitter: () -> Double) -> Change {
     grant = cached.grant
@@ -100,12 +99,11 @@ struct TokenState {
     return change
   }
 
-  /// Whether the cache's token is to be used in place of the held one. Of two of the same second and for the same
-  /// scopes it is the cache's: the held one stood there too, and has been replaced.
+  /// True if the cache's token replaces the held one. Of two of the same second and for the same scopes it is the
+  /// cache's: the held one was there too, and has been replaced.
   ///
-  /// A token for more scopes that is newer may mean for a person that they have signed in again. For an application it
-  /// means only that another route's token took the place of this one in the cache: the held one serves until it is
-  /// due.
+  /// A newer token for more scopes may mean for a person that they have signed in again. For an application it means
+  /// only that another route's token replaced this one in the cache: the held one serves until it is due.
   private func isNews(_ found: HeldAccessToken, _ lifetime: TokenLifetime, now: UnixTime) -> Bool {
     guard lifetime.freshness(at: now) != .expired else { return false }
     guard let value, value.isUsable(at: now) else { return true }
@@ -116,21 +114,21 @@ struct TokenState {
     return lifetime.obtainedAt == value.lifetime.obtainedAt && isForSameScopes && found.secret != value.token
   }
 
-  /// Whether what failed last was not about what can be offered now.
+  /// True if the last failure was not about the present grant.
   private var isFree: Bool {
     guard case .refreshTokens(let tokens) = grant else { return false }
     return tokens.contains { !refused.contains($0.secret) }
   }
 
-  /// Takes over the token that was held under the credential before.
+  /// Takes over the token of the former credential.
   mutating func inherit(_ former: BearerValue) {
     guard value == nil else { return }
     value = former
     isOfFormerCredential = true
   }
 
-  /// Takes a new token in; says which one is held now. One that another process, or a request of before, has filed
-  /// proves nothing of a changed credential, which has still to obtain one.
+  /// Records a new token; returns the one that is held now. A token that another process, or an earlier request, has
+  /// stored proves nothing of a changed credential, which must still obtain one.
   @discardableResult
   mutating func take(_ new: BearerValue) -> BearerValue {
     if isOfFormerCredential, new.origin.source == .cache {
@@ -147,12 +145,12 @@ struct TokenState {
     return new
   }
 
-  /// Takes a failure in; says what callers are told. The held token stays, and may be claimed for renewal after the
+  /// Records a failure; returns the callers' error. The held token stays, and may be claimed for renewal after the
   /// pause.
-  /// - Parameter offered: the refresh tokens that there were.
+  /// - Parameter offered: the available refresh tokens.
   mutating func take(_ new: AcquisitionFailure, offered: [Secret], now: UnixTime) -> AcquisitionError {
     refused = offered
-    // What no provider was asked about needs no pause: it is true until the cache changes.
+    // A failure without a request needs no pause: it holds until the cache changes.
     if !new.isLocal {
       throttle.failed(
         new.errorClass, retryAfter: new.retryAfter,
@@ -165,9 +163,9 @@ struct TokenState {
     return error
   }
 
-  /// Takes in what one caller met, as far as it says something of the application or its provider: for the status of
-  /// the route. What every caller would meet pauses the requests of all.
-  /// `inTenant`: the caller's tenant was asked, and others have others.
+  /// Records one caller's failure, as far as it concerns the application or its provider: for the status of the route.
+  /// A failure that every caller would meet pauses the requests of all. `inTenant`: the caller's tenant was asked, and
+  /// others have others.
   mutating func takeFailureOfCaller(
     _ new: AcquisitionFailure, told: AcquisitionError, inTenant: Bool, now: UnixTime
   ) {
@@ -179,7 +177,7 @@ struct TokenState {
     }
   }
 
-  /// The provider has given some caller a token.
+  /// Records that the provider has given a caller a token.
   mutating func takeSuccessOfCaller() {
     throttle.succeeded()
     failure = nil
@@ -189,7 +187,7 @@ struct TokenState {
     failure = TokenStatus.Failure(error: error, since: failure?.since ?? now, retryAt: until)
   }
 
-  /// Lets a caller claim the held token's renewal once more, when it is due and no pause is on.
+  /// Lets a caller claim the held token's renewal once more, when it is due and no pause is active.
   func letRefreshBeClaimed() {
     guard let value else { return }
     value.releaseRefresh(at: max(value.lifetime.refreshAt, failure?.retryAt ?? value.lifetime.refreshAt))
@@ -197,11 +195,10 @@ struct TokenState {
 }
 
 /// The newest token for each rejection, beside the subscription's own: parts of one API may require different claims,
-/// which no single token has. When a rejection is answered again is `RejectionBackoff`'s.
+/// which no single token has. `RejectionBackoff` decides when a rejection is answered again.
 struct ReplacementTokens {
   private var entries: [(rejection: TokenRejection, value: BearerValue)] = []
 
-  /// How many there are.
   var count: Int { entries.count }
 
   /// Keeps a token for the next requests with the same rejection. Of more than `RejectionBackoff.limit` the oldest
@@ -212,17 +209,17 @@ struct ReplacementTokens {
     entries.append((rejection, value))
   }
 
-  /// The token that answered a rejection, where it is not the one that is refused now.
+  /// The token that answered a rejection, if it is not the one that is refused now.
   func token(for rejection: TokenRejection, besides refused: BearerValue, now: UnixTime) -> BearerValue? {
     entries.first { $0.rejection == rejection }.map(\.value).flatMap { value in
       value.isUsable(at: now) && value.id != refused.id && value.token != refused.token ? value : nil
     }
   }
 
-  /// Forgets a token that the API does not accept any more for any request.
+  /// Forgets a token that the API no longer accepts for any request.
   mutating func forget(_ refused: BearerValue) { entries.removeAll { $0.value.id == refused.id } }
 
-  /// Ends the use of the tokens that are not of this account.
+  /// Ends the use of the tokens of other accounts.
   mutating func withdraw(notOf homeAccountID: String?) {
     for entry in entries where entry.value.origin.account?.homeAccountID != homeAccountID { entry.value.withdraw() }
     entries.removeAll { $0.value.origin.account?.homeAccountID != homeAccountID }

@@ -1,41 +1,36 @@
-// What is told about tokens to people and machines: readiness, log and metrics. Never the token.
-
 package import Bytes
 package import Tokens
 
-/// How one key stands, for `/readyz` and `status`.
+/// The status of one key, for `/readyz` and `status`. It has no token.
 package struct TokenStatus: Sendable, Hashable {
   /// A failure that no success has followed.
   package struct Failure: Sendable, Hashable {
-    /// The last attempt's.
     package var error: AcquisitionError
-    /// When the first of the row happened.
+    /// The time of the first of the failures in a row.
     package var since: UnixTime
-    /// Before when nothing is sent.
+    /// The time of the next attempt at the earliest.
     package var retryAt: UnixTime
   }
 
   /// The application's name in the configuration.
   package var application: String
-  /// On whose behalf.
   package var subject: TokenSubject
-  /// The client id of the agent identity that stands in the application's place.
+  /// The client id of the agent identity that acts as the application.
   package var agent: String?
-  /// What is asked for.
   package var scopes: ScopeSet
-  /// Whose token is held, or would be asked for.
+  /// The account of the held token, or of the next.
   package var account: CachedAccount?
-  /// When the held token ends; nil where none was ever obtained.
+  /// The end of the held token; nil if none was ever obtained.
   package var expiresAt: UnixTime?
-  /// What is wrong, if something is. A held token may still serve.
+  /// The present failure, if there is one. A held token may still serve.
   package var failure: Failure?
-  /// Whether a request for a token is under way.
+  /// True if a request for a token is under way.
   package var isRefreshing = false
-  /// Whether the held token was obtained with a credential that has been replaced since, and the new one has obtained
+  /// True if the held token was obtained with a credential that has been replaced since, and the new one has obtained
   /// none.
   package var isOfFormerCredential = false
 
-  /// Whether requests are served: a token is held and not expired.
+  /// True if requests are served: a token is held and not expired.
   package func isReady(at now: UnixTime) -> Bool {
     expiresAt.map { now < $0 } ?? false
   }
@@ -43,29 +38,26 @@ package struct TokenStatus: Sendable, Hashable {
 
 /// One acquisition that went to the provider, for log and metrics.
 package struct TokenEvent: Sendable {
-  /// How it ended.
+  /// The end of an acquisition.
   package enum Outcome: Sendable {
     /// A token arrived.
     case obtained(TokenLifetime, granted: ScopeSet)
-    /// None did. `servedUntil` is the expiry of the held token, where one still serves.
+    /// None arrived. `servedUntil` is the expiry of the held token, if it still serves.
     case failed(AcquisitionError, TokenErrorClass, servedUntil: UnixTime?)
   }
 
-  /// What the token is shared by.
+  /// The key of the token.
   package var key: AcquisitionKey
   /// The application's name in the configuration.
   package var application: String
-  /// The provider.
   package var authority: Authority
-  /// What was asked for.
   package var scopes: ScopeSet
-  /// The `grant_type` of what was offered.
+  /// The `grant_type` of the grant.
   package var grantType: String
-  /// How long it took, discovery and repetition included.
+  /// The duration, discovery and repetition included.
   package var duration: Duration
-  /// How it ended.
   package var outcome: Outcome
-  /// Whether it was the first attempt, or one of the first, of a changed credential: the held token is the former
+  /// True if it was the first attempt, or one of the first, of a changed credential: the held token is the former
   /// one's.
   package var isOfChangedCredential = false
 }

@@ -2,22 +2,21 @@ package import Bytes
 internal import Platform
 package import Tokens
 
-/// What routes or a program request from an application: whose token, and for what. There is one for each caller, so
-/// what the configuration says of all of them is boxed.
+/// A request of routes or a program for tokens of an application: owner and scopes. There is one for each caller, so
+/// the values of the configuration are boxed.
 package struct TokenSubscription: Sendable {
-  /// Who asks.
   @Boxed package private(set) var application: Application
   /// All parts of the request; equal keys share tokens and requests.
   package private(set) var key: AcquisitionKey
-  /// The key of what the configuration says, where this is that for one caller.
+  /// The key of the configuration, if this is that for one caller.
   @Boxed package private(set) var routeKey: AcquisitionKey
-  /// Whether older tokens do not count: an API or the provider requires more than they prove.
+  /// True if older tokens do not count: an API or the provider requires more than they prove.
   package private(set) var isChallenged: Bool
-  /// Whether cached tokens do not count, because the credential is to be tested.
+  /// True if cached tokens do not count, because the credential is to be tested.
   package private(set) var isTrial = false
   /// The caller's token, while a request of it is served.
   package private(set) var assertion: CallerAssertion?
-  /// Who asks the authorization server of the resource, where that is another one.
+  /// The application that asks the authorization server of the resource, if that is another one.
   @Boxed package private(set) var resourceApplication: Application? = nil
 
   /// For the application's own tokens (client credentials).
@@ -52,7 +51,7 @@ package struct TokenSubscription: Sendable {
   }
 
   /// For tokens of `subject`.
-  /// - Parameter challenge: what a token has to prove; cached ones do not count then.
+  /// - Parameter challenge: the claims that a token has to prove; cached ones do not count then.
   package init(
     application: Application, subject: TokenSubject, scopes: ScopeSet, parameters: TokenParameters = .none,
     challenge: Claims? = nil
@@ -66,7 +65,7 @@ package struct TokenSubscription: Sendable {
     routeKey = key
   }
 
-  /// The same for the caller who brought a token. An application of many tenants asks in that of the token.
+  /// The same for the caller who brought a token. An application of many tenants asks in the token's tenant.
   package func onBehalf(of assertion: CallerAssertion) -> TokenSubscription {
     guard case .caller(_, let grant) = key.subject else { return self }
     var subscription = self
@@ -80,7 +79,7 @@ package struct TokenSubscription: Sendable {
     return subscription
   }
 
-  /// That of the configuration, of which another is the one for a caller.
+  /// The configuration's, for the subscription of a caller.
   init(routeOf subscription: TokenSubscription) {
     self = subscription.withoutAssertion
     key = subscription.routeKey
@@ -88,22 +87,22 @@ package struct TokenSubscription: Sendable {
     application.credentialVersion = key.credential
   }
 
-  /// The same without the caller's token: what is kept between requests.
+  /// The same without the caller's token: the part that is kept between requests.
   var withoutAssertion: TokenSubscription {
     var subscription = self
     subscription.assertion = nil
     return subscription
   }
 
-  /// The same, to test the application's credential: tokens that other processes filed say nothing about it. A person's
-  /// cached token still counts, because renewing it would spend a refresh token.
+  /// The same, to test the application's credential: tokens that other processes stored prove nothing about it. A
+  /// person's cached token still counts, because renewing it would use a refresh token.
   package func asTrial() -> TokenSubscription {
     var trial = self
     trial.isTrial = key.subject == .application
     return trial
   }
 
-  /// What a token that meets this rejection is requested with.
+  /// The request for a token that meets this rejection.
   func answering(_ rejection: TokenRejection) -> TokenSubscription {
     var subscription = self
     switch rejection {
@@ -119,7 +118,7 @@ package struct TokenSubscription: Sendable {
     return subscription
   }
 
-  /// The `grant_type` of what can be offered: the label under which acquisitions are counted.
+  /// The `grant_type` of the grant: the label under which acquisitions are counted.
   var grantType: String {
     switch key.subject {
     case .application: "client_credentials"
@@ -129,19 +128,19 @@ package struct TokenSubscription: Sendable {
     }
   }
 
-  /// Whether a token is of use to those who want it: one that is bound to a certificate only where they show that.
+  /// True if a token can be used here: one that is bound to a certificate only if that is shown.
   func canUse(_ token: Secret) -> Bool { TokenBinding.allows(token, showing: application.boundCertificate) }
 
-  /// Whether the shared cache's access tokens count. Not where more is wanted than they may prove; and an application's
-  /// that were obtained with a credential which was replaced while this process ran are not served under the new one.
-  /// And those that are filed there were requested without a route's parameters.
+  /// True if the shared cache's access tokens count. Not if more is required than they may prove; nor an application's
+  /// that were obtained with a credential which was replaced while this process ran, nor if the route has parameters:
+  /// tokens in the cache were requested without them.
   var readsCache: Bool {
     isFiled && !isChallenged && !isTrial && key.parameters.isEmpty
       && (key.subject != .application || key.credential.number == 0)
   }
 
-  /// Whether its tokens have a place in the shared cache. Not those of managed identities, callers and agents' users,
-  /// which are kept in memory only.
+  /// True if its tokens are stored in the shared cache. Those of managed identities, callers and agents' users are kept
+  /// in memory only.
   var isFiled: Bool {
     switch key.subject {
     case .application, .account: application.managedIdentity == nil
@@ -150,14 +149,14 @@ package struct TokenSubscription: Sendable {
   }
 }
 
-/// A caller's token that was believed. It is kept no longer than the request that it came with.
+/// A caller's verified token. It is kept no longer than the request that it came with.
 package struct CallerAssertion: Sendable {
   package let token: Secret
   /// Its SHA-256.
   package let digest: Digest256
-  /// When it ends.
+  /// Its end.
   package let expiresAt: UnixTime
-  /// The tenant that issued it, where it names one.
+  /// The tenant that issued it, if it names one.
   package let tenant: String?
 
   package init(token: Secret, digest: Digest256, expiresAt: UnixTime, tenant: String?) {
@@ -167,8 +166,8 @@ package struct CallerAssertion: Sendable {
     self.tenant = tenant
   }
 
-  /// A token that a program has judged itself. Its end and tenant are those that it names; one that is no JWT names
-  /// none, and then the provider alone knows.
+  /// A token that a program has verified itself. Its end and tenant are those that it names; one that is no JWT names
+  /// none, and then only the provider knows them.
   init(unverified token: Secret) throws(CryptoError) {
     var claims = JWTClaims()
     do throws(JWTFormatError) { claims = try SignedJWT(token.revealed()).claims } catch { claims = JWTClaims() }

@@ -1,4 +1,4 @@
-// What log and metrics say about acquisitions. Tokens and secrets are not in its reach: an event has none.
+// Log records and metrics of acquisitions. An event holds no token and no secret.
 
 internal import Bytes
 package import Telemetry
@@ -43,12 +43,12 @@ package struct TokenMetrics: Sendable {
 }
 
 extension TokenEvent {
-  /// Writes a record: what was obtained, or what failed and whether requests fail with it.
+  /// Writes a record: the token that was obtained, or the failure and whether requests fail with it.
   package func write(to log: Log) {
     write(to: log, route: nil) { _ in nil }
   }
 
-  /// The same with the names of the routes that the token is for, and what to do about a failure.
+  /// The same with the names of the token's routes, and what to do about a failure.
   package func write(to log: Log, route: String?, next: (AcquisitionError) -> String?) {
     let route = route.map(LogValue.string) ?? .absent
     let agent = key.agent.map(LogValue.string) ?? .absent
@@ -63,7 +63,7 @@ extension TokenEvent {
         "duration_ms": .milliseconds(duration),
       ]
       if key.subject.isCaller {
-        // There are as many as callers, and nothing is to be done about them.
+        // There are as many as callers, and no action is needed.
         log.debug("token obtained", fields)
       } else if isOfChangedCredential {
         log.info("changed credential accepted, token obtained", fields)
@@ -71,7 +71,7 @@ extension TokenEvent {
         log.info("token obtained", fields)
       }
     case .failed(let error, _, let servedUntil?):
-      // The route still works; how long is what the operator needs to know.
+      // The route still works; the operator needs to know for how long.
       log.warning(
         isOfChangedCredential
           ? "changed credential obtained no token, the one of the former credential still serves"

@@ -1,5 +1,3 @@
-// What a program gives a confidential application to prove itself with, and what becomes of it.
-
 public import Bytes
 internal import FoundationEssentials
 internal import HTTP
@@ -7,7 +5,7 @@ internal import HTTPClient
 internal import Platform
 public import Tokens
 
-/// What proves a confidential application: MSAL's `client_credential`, without a callable.
+/// The proof of a confidential application: MSAL's `client_credential`, without a callable.
 public struct ApplicationCredential: Sendable {
   private enum Kind {
     case source(CredentialSource)
@@ -29,7 +27,7 @@ public struct ApplicationCredential: Sendable {
     ApplicationCredential(.source(.assertion(assertion, type)))
   }
 
-  /// A file with such a JWT, which another program keeps fresh: it is read for each token request.
+  /// A file with such a JWT, which another program renews: it is read for each token request.
   public static func assertionFile(
     _ path: String, type: ClientAssertionType = .jwtBearer
   ) -> ApplicationCredential {
@@ -42,10 +40,10 @@ public struct ApplicationCredential: Sendable {
   ///   - keyFile: the private key; nil: it is in `path`.
   ///   - passphrase: of an encrypted key.
   ///   - keyID: the key's name at the provider (`kid`); nil: the certificate's thumbprint.
-  ///   - sendsChain: whether the JWT contains the certificates (`x5c`).
-  ///   - claims: what else the JWT says. None of `iss`, `sub`, `aud`, `exp`, `iat`, `nbf` and `jti`.
-  /// - Throws: `assertionClaims` where one cannot be added, `certificate` where the files do not fit together, `file`
-  ///   where one cannot be read.
+  ///   - sendsChain: the JWT contains the certificates (`x5c`).
+  ///   - claims: further claims of the JWT. None of `iss`, `sub`, `aud`, `exp`, `iat`, `nbf` and `jti`.
+  /// - Throws: `assertionClaims` if one cannot be added, `certificate` if the files do not fit together, `file` if one
+  ///   cannot be read.
   public static func certificate(
     _ path: String, keyFile: String? = nil, passphrase: Secret? = nil, keyID: String? = nil, sendsChain: Bool = false,
     claims: [String: String] = [:]
@@ -73,7 +71,7 @@ public struct ApplicationCredential: Sendable {
 
   /// A token of a user-assigned identity of the machine (Azure), also in other tenants.
   /// - Parameter audience: nil is that of the authority's cloud.
-  /// - Throws: `managedIdentity` where the environment names no service that has it.
+  /// - Throws: `managedIdentity` if the environment names no service that has it.
   public static func managedIdentity(
     _ id: ManagedIdentityID, audience: String? = nil
   ) throws(ClientApplicationError) -> ApplicationCredential {
@@ -88,7 +86,7 @@ public struct ApplicationCredential: Sendable {
   }
 
   /// The ID token of a job of GitHub Actions or Forgejo Actions.
-  /// - Throws: `environment` where this is no job, or one without the permission `id-token: write`.
+  /// - Throws: `environment` if this is no job, or one without the permission `id-token: write`.
   public static func githubActions(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
     try service(audience) { environment throws(FederatedTokenServiceMistake) in
       try FederatedTokenService.githubActions(environment: environment)
@@ -136,7 +134,7 @@ public struct ApplicationCredential: Sendable {
     }
   }
 
-  /// What an application of a provider sends.
+  /// The credential that an application of a provider sends.
   func source(at authority: Authority) throws(ClientApplicationError) -> CredentialSource {
     switch kind {
     case .source(let source): return source
@@ -173,7 +171,7 @@ extension ManagedIdentity {
 }
 
 extension CredentialSource {
-  /// The ways to whom an application asks: its provider, and who hands out its proof.
+  /// The routes of an application's requests: to its provider, and to the issuer of its proof.
   func fetch(_ fetcher: Fetcher, provider: TLSContext?) throws(ClientApplicationError) -> Fetch {
     let direct = fetcher.bound(tls: provider)
     let endpoint: HTTPURL
@@ -212,8 +210,8 @@ extension CredentialSource {
 }
 
 extension HTTPURL {
-  /// Where a service of the machine is connected to: Google documents an address for its name, which some resolvers do
-  /// not know.
+  /// The host to connect to for a service of the machine: Google documents an address for its name, which some
+  /// resolvers do not know.
   package var connectionHost: String { host == "metadata.google.internal" ? "169.254.169.254" : host }
 }
 
@@ -226,13 +224,12 @@ extension Secret {
 public struct ManagedIdentityApplication: Sendable {
   private let base: ClientApplicationBase
 
-  /// Finds the service that hands out the identity's tokens, by the environment, in MSAL's order. Nothing is requested
-  /// yet.
+  /// Finds the service for the identity's tokens, by the environment, in MSAL's order. Nothing is requested yet.
   /// - Parameters:
-  ///   - id: which of the machine's identities.
-  ///   - clientCapabilities: what the program can handle, such as `cp1`; only Service Fabric's service is told.
-  /// - Throws: `managedIdentity` where the environment names no service that has it, `system` where the system gives no
-  ///   event loop.
+  ///   - id: one of the machine's identities.
+  ///   - clientCapabilities: the program's capabilities, such as `cp1`; only Service Fabric's service is told.
+  /// - Throws: `managedIdentity` if the environment names no service that has it, `system` if the system gives no event
+  ///   loop.
   public init(
     _ id: ManagedIdentityID = .systemAssigned, clientCapabilities: [String] = []
   ) throws(ClientApplicationError) {
@@ -241,10 +238,10 @@ public struct ManagedIdentityApplication: Sendable {
 
   /// The identity's token for a resource (MSAL's `acquire_token_for_client`): the held one, or a new one.
   /// - Parameters:
-  ///   - resource: such as `https://vault.azure.net`, with `/.default` behind it or without.
-  ///   - forceRefresh: asks the service whatever is held.
-  ///   - claims: what an API's challenge wants proved; asks the service too.
-  /// - Throws: `acquisition` where there is no token, `scope` where the resource cannot be requested.
+  ///   - resource: such as `https://vault.azure.net`, with or without `/.default`.
+  ///   - forceRefresh: asks the service even if a token is held.
+  ///   - claims: those of an API's challenge; asks the service too.
+  /// - Throws: `acquisition` if there is no token, `scope` if the resource cannot be requested.
   public func acquireToken(
     resource: String, forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {

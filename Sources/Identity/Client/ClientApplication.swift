@@ -5,17 +5,17 @@
 internal import Platform
 @_exported public import Tokens
 
-/// What public and confidential applications have in common (MSAL's `ClientApplicationBase`).
+/// The common part of public and confidential applications (MSAL's `ClientApplicationBase`).
 ///
 /// An application may be used from any thread and by many tasks at once: tasks that want the same token share one
-/// request. Copies are one application. Make one for each client id and keep it: it holds the tokens that are warm, the
-/// request that is under way, and the memory of failures, and has an event loop of its own.
+/// request. Copies are one application. Make one for each client id and keep it: it holds the warm tokens, the request
+/// in flight, and the memory of failures, and has an event loop of its own.
 ///
-/// Every function throws a `ClientApplicationError`. Where its `isInteractionRequired` is true, a person can help by
-/// signing in; everything else is trouble of programs, machines or time, and asking again at once does not help: the
+/// Every function throws a `ClientApplicationError`. If its `isInteractionRequired` is true, a person can help by
+/// signing in. Otherwise a program, a machine or time is at fault, and asking again at once does not help: the
 /// application itself pauses before it asks a provider again that has failed.
 public protocol ClientApplication: Sendable {
-  /// What stands behind it.
+  /// The implementation.
   var base: ClientApplicationBase { get }
 }
 
@@ -25,12 +25,12 @@ extension ClientApplication {
   /// A token that ends soon is returned, and renewed in the background.
   /// - Parameters:
   ///   - scopes: one API's, without the reserved ones (`openid` and the like).
-  ///   - account: one of `accounts()`; nil is the only one that is signed in. Where several are, the program has to
+  ///   - account: one of `accounts()`; nil is the only one that is signed in. If several are, the program has to
   ///     choose.
-  ///   - forceRefresh: asks the provider whatever is cached.
-  ///   - claims: what an API's challenge wants proved; asks the provider too.
-  /// - Throws: `acquisition(.interactionRequired)` where one of the interactive functions would help, and
-  ///   `accountScopes` or `scope` where the scopes cannot be requested.
+  ///   - forceRefresh: asks the provider even if a token is cached.
+  ///   - claims: those of an API's challenge; asks the provider too.
+  /// - Throws: `acquisition(.interactionRequired)` if one of the interactive functions would help, and `accountScopes`
+  ///   or `scope` if the scopes cannot be requested.
   public func acquireTokenSilent(
     scopes: [String], account: CachedAccount?, forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
@@ -39,20 +39,20 @@ extension ClientApplication {
       .account(name), base.accountScopes(scopes), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
   }
 
-  /// A token by a sign-in in a browser on this machine, whose answer is caught on loopback (MSAL's
+  /// A token by a sign-in in a browser on this machine, whose answer is received on loopback (MSAL's
   /// `acquire_token_interactive`). The provider must know the redirect URI `http://localhost` or `http://127.0.0.1`.
   ///
   /// Cancelling the task ends the wait with `signIn(.cancelled)`.
   /// - Parameters:
-  ///   - scopes: what the token is for; one API's.
-  ///   - extraScopes: other APIs' scopes to consent to at once, so that silence suffices for their tokens.
-  ///   - prompt: what the person is shown; nil leaves that to the provider.
+  ///   - scopes: one API's.
+  ///   - extraScopes: other APIs' scopes to consent to at once, so that their tokens need no further sign-in.
+  ///   - prompt: the pages to show the person; nil leaves that to the provider.
   ///   - loginHint: the user name that the provider's page begins with.
-  ///   - domainHint: at whose sign-in page the person begins; Microsoft's providers alone have it.
-  ///   - claims: what an API's challenge wants proved.
-  ///   - timeout: how many seconds the person may take.
+  ///   - domainHint: the sign-in page at which the person begins; Microsoft's providers alone have it.
+  ///   - claims: those of an API's challenge.
+  ///   - timeout: seconds that the person may take.
   ///   - present: brings the person to an address, such as by opening a browser.
-  /// - Throws: `signIn`, with the reason; also where the account is signed in but the cache cannot be written.
+  /// - Throws: `signIn`, with the reason; also if the account is signed in but the cache cannot be written.
   public func acquireTokenInteractive(
     scopes: [String], extraScopes: [String] = [], prompt: Prompt? = nil, loginHint: String? = nil,
     domainHint: DomainHint? = nil, claims: Claims? = nil, timeout: UInt64 = 300,
@@ -75,9 +75,9 @@ extension ClientApplication {
   ///
   /// Cancelling the task ends the wait with `signIn(.cancelled)`; otherwise it lasts as long as the code is valid.
   /// - Parameters:
-  ///   - scopes: what the token is for; one API's.
+  ///   - scopes: one API's.
   ///   - extraScopes: other APIs' scopes to consent to at once.
-  ///   - claims: what an API's challenge wants proved.
+  ///   - claims: those of an API's challenge.
   ///   - present: shows the person the address and the code to type in there.
   /// - Throws: `signIn`, with the reason.
   public func acquireTokenByDeviceCode(
@@ -99,10 +99,10 @@ extension ClientApplication {
     await base.people.accounts().map(\.account)
   }
 
-  /// Signs a person out: their tokens leave the cache, and silent acquisition finds none any more (MSAL's
+  /// Signs a person out: their tokens leave the cache, and silent acquisition no longer finds any (MSAL's
   /// `remove_account`).
   /// - Parameter account: one of `accounts()`.
-  /// - Throws: `cache` where the cache cannot be written; the account is signed out of this process all the same.
+  /// - Throws: `cache` if the cache cannot be written; the account is signed out of this process all the same.
   public func remove(account: CachedAccount) async throws(ClientApplicationError) {
     do throws(CacheStoreError) {
       try await base.people.remove(account: account)
@@ -114,17 +114,17 @@ extension ClientApplication {
 
 /// An application that runs on people's machines, keeps no secret and is signed in to (RFC 6749 §2.1).
 public struct PublicClientApplication: ClientApplication {
-  /// What stands behind it.
+  /// The implementation.
   public let base: ClientApplicationBase
 
   /// Makes an application. Nothing is requested yet.
   /// - Parameters:
   ///   - clientID: its id at the provider.
   ///   - authority: the provider: an Entra tenant's URL, or any OpenID Connect issuer's.
-  ///   - clientCapabilities: what the program can handle, such as `cp1` (claims challenges).
+  ///   - clientCapabilities: the program's capabilities, such as `cp1` (claims challenges).
   ///   - caFile: PEM certificates to trust the authority by, instead of the system's.
-  ///   - cache: where accounts and tokens are kept: `CacheStore.file(path:)` shares them with every MSAL.
-  /// - Throws: `authority` or `trust` where those cannot be used, `system` where the system gives no event loop.
+  ///   - cache: the store of accounts and tokens: `CacheStore.file(path:)` shares them with every MSAL.
+  /// - Throws: `authority` or `trust` if those cannot be used, `system` if the system gives no event loop.
   public init(
     clientID: String, authority: String, clientCapabilities: [String] = [], caFile: String? = nil,
     cache: CacheStore = CacheStore.memory()
@@ -139,10 +139,10 @@ public struct PublicClientApplication: ClientApplication {
   }
 }
 
-/// An application that runs where secrets can be kept, proves itself with a credential, and may request tokens for
-/// itself (RFC 6749 §2.1).
+/// An application in a place that keeps secrets. It proves itself with a credential, and may request tokens for itself
+/// (RFC 6749 §2.1).
 public struct ConfidentialClientApplication: ClientApplication {
-  /// What stands behind it.
+  /// The implementation.
   public let base: ClientApplicationBase
 
   /// Makes an application. Nothing is requested yet.
@@ -150,10 +150,10 @@ public struct ConfidentialClientApplication: ClientApplication {
   ///   - clientID: its id at the provider.
   ///   - credential: its proof.
   ///   - authority: the provider: an Entra tenant's URL, or any OpenID Connect issuer's.
-  ///   - clientCapabilities: what the program can handle, such as `cp1` (claims challenges).
+  ///   - clientCapabilities: the program's capabilities, such as `cp1` (claims challenges).
   ///   - caFile: PEM certificates to trust the authority by, instead of the system's.
-  ///   - cache: where accounts and tokens are kept: `CacheStore.file(path:)` shares them with every MSAL.
-  /// - Throws: `authority` or `trust` where those cannot be used, `system` where the system gives no event loop.
+  ///   - cache: the store of accounts and tokens: `CacheStore.file(path:)` shares them with every MSAL.
+  /// - Throws: `authority` or `trust` if those cannot be used, `system` if the system gives no event loop.
   public init(
     clientID: String, credential: ApplicationCredential, authority: String, clientCapabilities: [String] = [],
     caFile: String? = nil, cache: CacheStore = CacheStore.memory()
@@ -171,10 +171,9 @@ public struct ConfidentialClientApplication: ClientApplication {
   /// one.
   /// - Parameters:
   ///   - scopes: for Entra `<resource>/.default`.
-  ///   - forceRefresh: asks the provider whatever is cached.
-  ///   - claims: what an API's challenge wants proved; asks the provider too.
-  /// - Throws: `acquisition` where there is no token, `applicationScopes` or `scope` where the scopes cannot be
-  ///   requested.
+  ///   - forceRefresh: asks the provider even if a token is cached.
+  ///   - claims: those of an API's challenge; asks the provider too.
+  /// - Throws: `acquisition` if there is no token, `applicationScopes` or `scope` if the scopes cannot be requested.
   public func acquireTokenForClient(
     scopes: [String], forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
@@ -182,17 +181,17 @@ public struct ConfidentialClientApplication: ClientApplication {
       .application, base.applicationScopes(scopes), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
   }
 
-  /// A token in the name of the caller who brought this program `assertion` (MSAL's `acquire_token_on_behalf_of`).
+  /// A token on behalf of the caller who brought this program `assertion` (MSAL's `acquire_token_on_behalf_of`).
   ///
-  /// It is kept in memory until it, or the assertion, ends: the same assertion and scopes bring it again without a
-  /// request. No refresh token is asked for, and nothing is filed in the cache.
+  /// It is kept in memory until it, or the assertion, ends: the same assertion and scopes return it without a request.
+  /// No refresh token is requested, and nothing is stored in the cache.
   /// - Parameters:
   ///   - assertion: the access token that this program was called with, which it has validated. An application of many
-  ///     tenants asks in that of the token.
-  ///   - scopes: what the token is for; one API's.
-  ///   - claims: what an API's challenge wants proved.
-  /// - Throws: `acquisition(.assertionRefused)` where the caller can do something about it: the program passes the
-  ///   claims on to its caller, or that its token is not good; `accountScopes` or `scope` where the scopes cannot be
+  ///     tenants asks in the token's tenant.
+  ///   - scopes: one API's.
+  ///   - claims: those of an API's challenge.
+  /// - Throws: `acquisition(.assertionRefused)` if the caller can do something about it: the program passes the claims
+  ///   on to its caller, or that its token is not accepted; `accountScopes` or `scope` if the scopes cannot be
   ///   requested.
   public func acquireTokenOnBehalfOf(
     assertion: Secret, scopes: [String], claims: Claims? = nil
@@ -202,14 +201,14 @@ public struct ConfidentialClientApplication: ClientApplication {
 
   /// A token in exchange for another one (RFC 8693), kept as those of `acquireTokenOnBehalfOf` are.
   /// - Parameters:
-  ///   - subjectToken: the token that is exchanged.
-  ///   - subjectTokenType: what it is, by the URIs of RFC 8693, section 3.
-  ///   - requestedTokenType: what is asked for; nil leaves that to the provider. Only bearer tokens are accepted.
-  ///   - audiences: the logical names of those whom the token is for.
+  ///   - subjectToken: the token to exchange.
+  ///   - subjectTokenType: its type, by the URIs of RFC 8693, section 3.
+  ///   - requestedTokenType: the type to request; nil leaves that to the provider. Only bearer tokens are accepted.
+  ///   - audiences: the logical names of the token's audiences.
   ///   - resources: their addresses.
-  ///   - scopes: what the token is for.
-  ///   - claims: what an API's challenge wants proved.
-  /// - Throws: as `acquireTokenOnBehalfOf`; `parameter` where an audience or a resource cannot be requested.
+  ///   - scopes: the token's scopes.
+  ///   - claims: those of an API's challenge.
+  /// - Throws: as `acquireTokenOnBehalfOf`; `parameter` if an audience or a resource cannot be requested.
   public func acquireTokenByTokenExchange(
     subjectToken: Secret, subjectTokenType: String = "urn:ietf:params:oauth:token-type:access_token",
     requestedTokenType: String? = nil, audiences: [String] = [], resources: [String] = [], scopes: [String] = [],

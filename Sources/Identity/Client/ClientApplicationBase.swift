@@ -4,8 +4,8 @@ internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// The parts behind a `PublicClientApplication` or a `ConfidentialClientApplication`: those that the proxy is assembled
-/// from, with an event loop of its own for the few requests to its provider. It has no public members.
+/// The parts of a `PublicClientApplication` or a `ConfidentialClientApplication`: those of the proxy, with an event
+/// loop of its own for the few requests to its provider. It has no public members.
 public struct ClientApplicationBase: Sendable {
   let application: Application
   let cache: CacheStore
@@ -53,7 +53,7 @@ public struct ClientApplicationBase: Sendable {
 
   var people: SignedInAccounts { SignedInAccounts(application, store: cache) }
 
-  /// Whether the provider is asked where a token is cached.
+  /// The rule for asking the provider although a token is cached.
   enum Renewal {
     case whenDue, forced
   }

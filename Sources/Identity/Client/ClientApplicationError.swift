@@ -1,13 +1,13 @@
 public import Platform
 public import Tokens
 
-/// Why a program has no token, or no application to ask with.
+/// The reason why a program has no token, or no application.
 public enum ClientApplicationError: Error, Sendable, Hashable {
   /// The authority is not a URL of a provider.
   case authority(AuthorityError)
   /// The certificates to trust the authority by cannot be used.
   case trust(TLSConfigurationError)
-  /// The certificate, or what it came in, cannot prove an application.
+  /// The certificate, or its file, cannot prove an application.
   case certificate(SigningCertificateError)
   /// Claims that cannot be added to its assertions.
   case assertionClaims(AssertionClaimsError)
@@ -15,27 +15,27 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case file(path: String, FileReadError)
   /// There is no such identity here.
   case managedIdentity(ManagedIdentityMistake)
-  /// The environment lacks this variable, or it holds nothing that can be used.
+  /// The environment lacks this variable, or its value cannot be used.
   case environment(variable: String)
   /// The system gives no event loop.
   case system(SystemError)
   /// A word that cannot be a scope.
   case scope(ScopeSetError)
-  /// Scopes that cannot be asked for in a person's name.
+  /// Scopes that cannot be requested for a person.
   case accountScopes(AccountScopeError)
-  /// Scopes that an application cannot ask for itself.
+  /// Scopes that an application cannot request for itself.
   case applicationScopes(ScopeRuleError)
-  /// An audience or a resource that cannot be asked for.
+  /// An audience or a resource that cannot be requested.
   case parameter(TokenParameterError)
-  /// Silence, or the application's own request, brought no token.
+  /// Silent acquisition, or the application's own request, failed.
   case acquisition(AcquisitionError)
   /// The sign-in did not succeed.
   case signIn(SignInError)
   /// The cache could not be written.
   case cache(CacheStoreError)
 
-  /// Whether a person can help, by signing in: MSAL's "UI required". Everything else is trouble of programs, machines
-  /// or time.
+  /// True if a person can help, by signing in: MSAL's "UI required". Otherwise a program, a machine or time is at
+  /// fault.
   public var isInteractionRequired: Bool {
     switch self {
     case .acquisition(let error): error.isInteractionRequired
@@ -47,7 +47,7 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
     }
   }
 
-  /// What a sign-in has to bring, where silence was not enough: the claims go into the interactive request.
+  /// The requirements for a sign-in after silent acquisition failed: the claims go into the interactive request.
   public var interactionRequired: InteractionRequired? {
     if case .acquisition(.interactionRequired(let required)) = self { required } else { nil }
   }

@@ -1,43 +1,39 @@
-// What the broker knows of one application: who it is, how it proves it, and how its provider is reached.
-
 package import HTTPClient
 package import Tokens
 
-/// An application registered with a provider, as one entry of the configuration describes it.
+/// An application registered with a provider, as in one entry of the configuration.
 package struct Application: Sendable {
   /// Its name in the configuration: the label of its log records and metrics.
   package var name: String
-  /// The provider.
   package var authority: Authority
   /// Its id there.
   package var clientID: String
-  /// What it proves itself with; nil for a public application.
+  /// Its proof; nil for a public application.
   package var credential: CredentialSource?
   /// Changes whenever `credential` does.
   package var credentialVersion: CredentialVersion
-  /// Where its secret is written in requests; nil is what the provider's metadata say, and after a refusal the other
-  /// placement.
+  /// The place of its secret in requests; nil is the metadata's choice, and after a refusal the other placement.
   package var secretPlacement: ClientSecretPlacement?
-  /// What the provider has accepted of it.
+  /// The proofs that the provider has accepted of it.
   package var authentication = ClientAuthenticationMemory()
-  /// What it can handle, sent as the `xms_cc` claim (`cp1`: claims challenges).
+  /// Its capabilities, sent as the `xms_cc` claim (`cp1`: claims challenges).
   package var capabilities: [String]
-  /// Reaches the provider. It has a time limit of its own, which bounds how long callers wait.
+  /// Sends requests to the provider. It has a time limit of its own, which bounds the wait of callers.
   package var fetch: Fetch
-  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil where it may not. Never a
+  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil if it may not. Never a
   /// confidential application's.
   package var family: String?
-  /// Where its sign-ins come back to.
+  /// The path to which its sign-ins return.
   package var callback = CallbackPath.shared
   /// The region in which its own tokens are requested; nil is the provider's global endpoint.
   package var region: AzureRegionChoice?
-  /// At which sign-in page people begin.
+  /// The sign-in page at which people begin.
   package var domainHint: DomainHint?
-  /// Whether sign-ins ask for refresh tokens. Where they do not, none is kept or used.
+  /// True if sign-ins request refresh tokens. Otherwise none is kept or used.
   package var hasOfflineAccess = true
-  /// SHA-256 of the certificate that its routes show to upstreams; nil where they show none of the application's.
+  /// SHA-256 of the certificate that its routes show to upstreams; nil if they show none of the application's.
   package var boundCertificate: [UInt8]?
-  /// Names what `fetch` trusts (a CA file, or the system's): metadata fetched under one trust is not used under
+  /// Names the trust of `fetch` (a CA file, or the system's): metadata fetched under one trust is not used under
   /// another.
   package var trust: String
 
@@ -63,12 +59,11 @@ package struct Application: Sendable {
     return agent
   }
 
-  /// Whether it proves itself in the TLS handshake.
+  /// True if it proves itself in the TLS handshake.
   var showsCertificate: Bool {
     if case .mutualTLS? = credential { true } else { false }
   }
 
-  /// An application of these parts.
   package init(
     name: String, authority: Authority, clientID: String, credential: CredentialSource?,
     credentialVersion: CredentialVersion = CredentialVersion(0), capabilities: [String] = [], trust: String = "",

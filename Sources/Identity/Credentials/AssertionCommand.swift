@@ -1,5 +1,4 @@
-// A JWT that a command prints and that proves an application: what it is run with, and what becomes of what it prints.
-// How long the JWT is kept is FederatedTokens' rule.
+// Runs a command that prints a JWT that proves an application, and reads its output. FederatedTokens keeps the JWT.
 
 package import Bytes
 internal import Platform
@@ -11,9 +10,9 @@ package struct AssertionCommand: Sendable, Equatable {
   package var words: [String]
   /// The variables that it gets beside ours, `NAME=value` each.
   package var environment: [String]
-  /// What its errors must not show: the values of variables.
+  /// The values of variables, which its errors must not show.
   package var secrets: [Secret]
-  /// How long it may run.
+  /// The limit of its run.
   package var limit: TimeSpan
 
   package init(_ words: [String], environment: [String] = [], secrets: [Secret] = [], within limit: TimeSpan) {
@@ -24,14 +23,13 @@ package struct AssertionCommand: Sendable, Equatable {
   }
 }
 
-/// A command, and the application that it is run for.
 package struct AssertionCommandRun: Sendable, Equatable {
   let command: AssertionCommand
   let clientID: String
   let tokenEndpoint: String
   let issuer: String
 
-  /// Bytes that it may print: more than any token.
+  /// Maximum bytes of its output: more than any token.
   private static let outputLimit = 64 << 10
 
   /// The application's proof, by a run now.
@@ -64,8 +62,8 @@ package struct AssertionCommandRun: Sendable, Equatable {
     }
   }
 
-  /// The first line of what it wrote to its standard error, bounded and printable. nil where there is none, or it shows
-  /// a secret or a token.
+  /// The first line of its standard error, bounded and printable. nil if there is none, or it shows a secret or a
+  /// token.
   private func line(_ errors: [UInt8]) -> String? {
     let lines = errors.split { $0 == 0x0A || $0 == 0x0D }
     guard let first = lines.first(where: { $0.contains { $0 > 0x20 } }) else { return nil }

@@ -1,24 +1,21 @@
-// The asking of the machine for its region of Azure.
-
 internal import Bytes
 internal import HTTP
 internal import HTTPClient
 package import Telemetry
 package import Tokens
 
-/// The region of this machine, asked of Azure's metadata service once for all applications of a process.
+/// The region of this machine, requested from Azure's metadata service once for all applications of a process.
 package actor AzureRegionDiscovery {
-  /// What came of it.
   package enum Outcome: Sendable, Equatable {
     case found(AzureRegion)
     /// The global endpoint is used for `pause` seconds.
     case failed(reason: String)
   }
 
-  /// Where the metadata service says it (MSAL's version of the interface).
+  /// The address of the region at the metadata service (MSAL's version of the interface).
   package static let address =
     "http://169.254.169.254/metadata/instance/compute/location?format=text&api-version=2021-02-01"
-  /// Seconds that the service is not asked again after a failure.
+  /// Seconds without a request to the service after a failure.
   package static let pause: Int64 = 3600
 
   private let record: @Sendable (Outcome) -> Void
@@ -30,7 +27,7 @@ package actor AzureRegionDiscovery {
     self.record = record
   }
 
-  /// The machine's region; nil where it is not known, and the global endpoint serves.
+  /// The machine's region; nil if it is not known, and the global endpoint serves.
   /// - Parameter fetch: reaches the service, directly and within seconds.
   func region(by fetch: @escaping Fetch, now: @escaping @Sendable () -> UnixTime) async -> AzureRegion? {
     if let region { return region }
@@ -71,7 +68,6 @@ package actor AzureRegionDiscovery {
 }
 
 extension AzureRegionDiscovery.Outcome {
-  /// Writes a record.
   package func write(to log: Log) {
     switch self {
     case .found(let region): log.info("region of this machine found", ["region": .string(region.name)])

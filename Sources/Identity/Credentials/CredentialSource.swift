@@ -1,4 +1,4 @@
-// Where the proof of an application comes from, and getting it for one request.
+// The source of an application's proof, and the proof for one request.
 
 package import Bytes
 internal import FoundationEssentials
@@ -6,13 +6,13 @@ internal import HTTP
 package import Platform
 package import Tokens
 
-/// What an application proves itself with, and where that comes from.
+/// The proof of an application, and its source.
 package enum CredentialSource: Sendable, Equatable {
   /// A shared secret.
   case secret(Secret)
   /// A JWT of another issuer that the program brings.
   case assertion(Secret, ClientAssertionType = .jwtBearer)
-  /// A file with such a JWT, which another program keeps fresh.
+  /// A file with such a JWT, which another program renews.
   case assertionFile(path: String, ClientAssertionType = .jwtBearer)
   /// A command that prints such a JWT, run when one is needed.
   case assertionCommand(AssertionCommand, ClientAssertionType = .jwtBearer)
@@ -21,15 +21,15 @@ package enum CredentialSource: Sendable, Equatable {
   /// A certificate with its key, which is shown in the TLS handshake with the provider (RFC 8705 §2).
   /// `Application.fetch` shows it.
   case mutualTLS(SigningCertificate)
-  /// The machine itself: its service hands out tokens, and no provider is asked.
+  /// The machine itself: its service gives out tokens, and no provider is asked.
   case managedIdentity(ManagedIdentity)
-  /// A token that another issuer hands out for this audience, and the provider takes as the application's proof.
+  /// A token that another issuer gives out for this audience, and the provider accepts as the application's proof.
   case federated(FederatedTokenSource, audience: String)
 }
 
 extension CredentialSource {
-  /// Whether another issuer hands out what proves the application. Whom a provider takes that from has to be registered
-  /// there, which not all of its servers know at once.
+  /// True if another issuer gives out the application's proof. Its subject must be registered at the provider, and not
+  /// all of the provider's servers know a new registration at once.
   package var isHandedOut: Bool {
     switch self {
     case .assertion, .assertionFile, .assertionCommand, .federated, .managedIdentity: true
@@ -39,7 +39,7 @@ extension CredentialSource {
 }
 
 extension Application {
-  /// What to prove itself with in a request that is sent now.
+  /// The proof for a request that is sent now.
   func proof(
     to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
   ) async throws(AcquisitionFailure) -> ClientCredential? {
@@ -82,7 +82,7 @@ extension Application {
 }
 
 extension Application {
-  /// What is asked of a command. Its JWT is for one token endpoint.
+  /// The run of a command. Its JWT is for one token endpoint.
   private func commandRequest(
     _ command: AssertionCommand, to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
   ) -> FederatedTokens.Request {
@@ -93,8 +93,8 @@ extension Application {
       source: .command(run), audience: endpoint, fetch: fetch, surroundings: surroundings)
   }
 
-  /// What the token of another issuer says that proves the application, unverified; nil where nothing of another issuer
-  /// does, or its token says nothing.
+  /// The claims of another issuer's token that proves the application, unverified; nil if there is no such token, or it
+  /// has no claims.
   func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionFailure) -> JWTClaims? {
     switch credential {
     case .federated(let source, let audience):
@@ -117,10 +117,10 @@ extension Application {
 }
 
 extension SigningCertificate {
-  /// What headers say of it.
+  /// The names for headers.
   package var names: CertificateNames { CertificateNames(sha1: sha1, sha256: sha256, chain: chain) }
 
-  /// The algorithms that its key can sign with.
+  /// The algorithms that its key supports.
   package var algorithms: [ClientAssertionAlgorithm] {
     ClientAssertionAlgorithm.allCases.filter { schemes.contains(SignatureScheme($0)) }
   }
@@ -140,8 +140,8 @@ extension SignatureScheme {
 }
 
 extension Secret {
-  /// A JWT that proves an application, where it has not ended by its own account. No provider is asked with one that
-  /// has: it would be refused for a reason that hides the cause.
+  /// A JWT that proves an application, if it has not ended. No provider is asked with one that has: it would be refused
+  /// for a reason that hides the cause.
   fileprivate func current(
     from origin: ClientAssertionOrigin, at now: UnixTime
   ) throws(ClientAssertionError) -> Secret {
@@ -150,8 +150,8 @@ extension Secret {
   }
 }
 
-/// A file with an application's proof that another program keeps fresh: a pod's projected service-account token. It is
-/// read for each request, because it lives an hour and is replaced without notice.
+/// A file with an application's proof that another program renews: a pod's projected service-account token. It is read
+/// for each request, because it lives an hour and is replaced without notice.
 struct ClientAssertionFile: Sendable {
   let path: String
 
@@ -159,12 +159,12 @@ struct ClientAssertionFile: Sendable {
   /// More than any token.
   private static let limit = 64 << 10
 
-  /// The same, where it has not ended.
+  /// The same, if it has not ended.
   func read(at now: UnixTime) async throws(ClientAssertionError) -> Secret {
     try await read().current(from: .file(path: path), at: now)
   }
 
-  /// The token that stands there now. Links are followed: a kubelet replaces what they lead to.
+  /// The present token. Links are followed: a kubelet replaces their targets.
   func read() async throws(ClientAssertionError) -> Secret {
     let result = await Self.queue.run { [path] () -> Result<[UInt8], FileReadError> in
       do throws(FileReadError) {

@@ -1,5 +1,4 @@
-// Tokens that other issuers hand out, and that prove applications: whom to ask, and how long they are kept. What is
-// sent and what an answer means are Tokens' rules.
+// Requests and keeps tokens of other issuers that prove applications. Tokens has the rules for requests and answers.
 
 internal import Bytes
 internal import HTTP
@@ -7,7 +6,7 @@ internal import HTTPClient
 internal import Platform
 package import Tokens
 
-/// Who hands out tokens that prove an application.
+/// An issuer of tokens that prove an application.
 package indirect enum FederatedTokenSource: Sendable {
   /// The service of a managed identity.
   case managedIdentity(ManagedIdentity)
@@ -15,13 +14,13 @@ package indirect enum FederatedTokenSource: Sendable {
   case service(FederatedTokenService)
   /// A command of this machine.
   case command(AssertionCommandRun)
-  /// The provider of another application, which proves itself in its own way; where that one is a blueprint, for this
+  /// The provider of another application, which proves itself in its own way; if that one is a blueprint, for this
   /// agent identity of it.
   case application(Application, agent: String? = nil)
 }
 
 extension FederatedTokenSource: Equatable {
-  /// Whether both ask for the same token with the same right: another application counts with its credential.
+  /// True if both request the same token with the same right: another application counts with its credential.
   package static func == (left: FederatedTokenSource, right: FederatedTokenSource) -> Bool {
     switch (left, right) {
     case (.managedIdentity(let left), .managedIdentity(let right)): left == right
@@ -35,23 +34,23 @@ extension FederatedTokenSource: Equatable {
   }
 }
 
-/// What it takes to obtain what proves an application.
+/// The dependencies of a proof.
 struct ProofSurroundings: Sendable {
   let now: @Sendable () -> UnixTime
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
-  /// What the provider of another application says of itself.
+  /// The metadata of another application's provider.
   let discover: @Sendable (Application) async throws(AcquisitionFailure) -> ProviderMetadata
 }
 
-/// The tokens of other issuers that prove applications: asked for once for all who wait, kept in memory until a minute
+/// The tokens of other issuers that prove applications: requested once for all that wait, kept in memory until a minute
 /// before their end.
 package actor FederatedTokens {
-  /// What it takes to get one.
+  /// The parameters of one request.
   struct Request: Sendable {
     let source: FederatedTokenSource
     let audience: String
-    /// The way of the application that is to be proven. Another application has its own.
+    /// The route of the application that is to be proven. Another application has its own.
     let fetch: Fetch
     let surroundings: ProofSurroundings
   }
@@ -60,14 +59,14 @@ package actor FederatedTokens {
     let source: FederatedTokenSource
     let audience: String
     var token: FederatedToken?
-    /// How often the token was given out.
+    /// The number of times the token was used.
     var uses = 0
     var flight: Task<Result<FederatedToken, AcquisitionFailure>, Never>?
   }
 
   private var entries: [Entry] = []
 
-  /// A token that is good for a minute and more, where its issuer has one.
+  /// A token that is valid for at least a minute, if its issuer has one.
   func token(for request: Request) async throws(AcquisitionFailure) -> FederatedToken {
     let token = try await heldOrObtained(request)
     if let index = index(of: request) { entries[index].uses += 1 }
@@ -88,7 +87,7 @@ package actor FederatedTokens {
     return try await flight.value.get()
   }
 
-  /// Lets go of a token that a provider refused; whether it had proven anything before, or proves something beside.
+  /// Drops a token that a provider refused; returns whether it had proven anything before, or proves something else.
   @discardableResult
   func forget(_ proof: Secret) -> Bool {
     guard let index = entries.firstIndex(where: { $0.token?.text == proof }) else { return true }
@@ -111,7 +110,7 @@ package actor FederatedTokens {
     } catch {
       result = .failure(.proof(ClientProofSource(request.source), error))
     }
-    // What is over, or never was, belongs to a configuration that may be gone.
+    // An entry that is over, or never had a token, belongs to a configuration that may be gone.
     entries.removeAll { $0.flight == nil && $0.token?.isKept(at: request.surroundings.now()) != true }
     if let index = index(of: request) {
       entries[index].flight = nil
@@ -153,7 +152,7 @@ package actor FederatedTokens {
     return FederatedToken(reply.accessToken, expiresAt: around.now() + reply.expiresIn)
   }
 
-  /// Asks a service of the workload; up to three times more where it is busy.
+  /// Asks a service of the workload; up to three times more if it is busy.
   private static func token(
     from service: FederatedTokenService, for request: Request
   ) async throws(AcquisitionFailure) -> FederatedToken {
@@ -178,7 +177,7 @@ package actor FederatedTokens {
         throw .unreached(error)
       }
       attempts += 1
-      // A pause that the service asks for is told to callers instead of waited for.
+      // A pause that the service asks for is reported to callers, not waited for.
       guard attempts <= 3, failure.retryAfter == nil, failure.status >= 500 || failure.status == 429, !Task.isCancelled
       else { throw .token(failure) }
       await around.sleep(1)
@@ -187,7 +186,7 @@ package actor FederatedTokens {
 }
 
 extension FederatedTokenService {
-  /// Google's is a service of the machine, never asked through a proxy; the one of a job is anywhere.
+  /// Google's is a service of the machine, never reached through a proxy; a job's may be anywhere.
   var destination: FetchRequest.Destination {
     switch self {
     case .gcp: .machine
@@ -209,7 +208,7 @@ extension ClientProofSource {
 }
 
 extension Authority {
-  /// What an application of this provider requests for a token that another provider takes as proof.
+  /// The request of an application of this provider for a token that another provider accepts as proof.
   fileprivate func exchange(_ audience: String, for agent: String?) -> (ScopeSet, TokenParameters) {
     if let agent { return (exchangeScopes(audience), TokenParameters(agent: agent)) }
     if scopeRule == .oneResourceDefault { return (exchangeScopes(audience), .none) }

@@ -1,12 +1,11 @@
-// The asking of the service that hands out a managed identity's tokens. What is sent, what an answer means and when it
-// is sent again are Tokens' rules.
+// Requests tokens from the service of a managed identity. Tokens has the rules for requests, answers and repetition.
 
 internal import Bytes
 internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// Asks for tokens of an identity.
+/// Requests tokens of an identity.
 struct ManagedIdentityClient: Sendable {
   let identity: ManagedIdentity
   /// Reaches the service: not through a proxy, and redirects are answers.
@@ -14,14 +13,14 @@ struct ManagedIdentityClient: Sendable {
   let now: @Sendable () -> UnixTime
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
-  /// Where Azure Arc's files are.
+  /// The directory of Azure Arc's files.
   var arcDirectory = ArcChallenge.directory
 
   private static let queue = FileQueue("managed-identity")
 
-  /// A token for a resource. It is asked for as often as the service's rules say.
+  /// A token for a resource. The request is repeated by the service's rules.
   /// - Parameters:
-  ///   - capabilities: what the application can handle, for the services that tell it to the provider.
+  ///   - capabilities: the application's, for services that report them to the provider.
   ///   - refused: the token that an API refused for its claims.
   func token(
     for resource: String, capabilities: [String] = [], refused: Secret? = nil
@@ -88,8 +87,8 @@ struct ManagedIdentityClient: Sendable {
     }
   }
 
-  /// What Arc's agent wrote for those who may have tokens. No link is followed out of its directory by the name: it has
-  /// no slash.
+  /// The file that Arc's agent wrote for processes that may have tokens. The name cannot lead out of its directory: it
+  /// has no slash.
   private func key(_ path: String) async throws(AcquisitionFailure) -> Secret {
     let result = await Self.queue.run { () -> Result<[UInt8], FileReadError> in
       do throws(FileReadError) {

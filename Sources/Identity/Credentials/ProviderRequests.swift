@@ -13,14 +13,13 @@ struct ProviderRequests: Sendable {
   private var now: @Sendable () -> UnixTime { surroundings.now }
   private var sleep: @Sendable (Int64) async -> Void { surroundings.sleep }
 
-  /// How long the answer to a used refresh token is waited for. It may hold the only one that is good from now on, so
-  /// it is waited for longer than any caller waits.
+  /// Limit of the wait for the answer to a used refresh token. It may hold the only valid one, so the wait is longer
+  /// than any caller's.
   static let answerLimit = TimeSpan.seconds(90)
-  /// How long every other answer with a token is waited for, longer than callers wait: a provider that is slow once
-  /// serves those who come later.
+  /// Limit of the wait for other answers with a token, longer than callers wait: a slow answer serves later callers.
   static let usualAnswerLimit = TimeSpan.seconds(60)
 
-  /// Requests tokens for a grant; once more where that is worth it and the grant may be sent twice.
+  /// Requests tokens for a grant; once more if that may help and the grant may be sent twice.
   func tokens(
     for grant: TokenGrant, scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none,
     about account: RoutingHint? = nil
@@ -37,7 +36,7 @@ struct ProviderRequests: Sendable {
     }
   }
 
-  /// The region whose endpoint is asked. MSAL's regional endpoints serve applications themselves, and no people.
+  /// The region of the endpoint. MSAL's regional endpoints serve applications themselves, and no people.
   private func region(for grant: TokenGrant) async -> AzureRegion? {
     guard grant == .clientCredentials, !application.showsCertificate else { return nil }
     switch application.region {
@@ -67,7 +66,7 @@ struct ProviderRequests: Sendable {
     }
   }
 
-  /// Has the provider keep what a sign-in asks for; the name under which it does.
+  /// Sends the parameters of a sign-in to the provider; returns its name for them.
   func push(_ authorization: AuthorizationRequest) async throws(AcquisitionFailure) -> String {
     try await proven { credential, placement throws(AcquisitionFailure) in
       let request = PushedAuthorizationRequest(
@@ -86,7 +85,7 @@ struct ProviderRequests: Sendable {
     }
   }
 
-  /// Has the provider end a token.
+  /// Revokes a token at the provider.
   func revoke(_ token: Secret, _ hint: RevocationRequest.Hint) async throws(AcquisitionFailure) {
     try await proven { credential, placement throws(AcquisitionFailure) in
       let request = RevocationRequest(
@@ -138,11 +137,10 @@ struct ProviderRequests: Sendable {
     }
   }
 
-  /// Sends a request that proves the application; once more with the other placement of the secret where the provider
-  /// does not accept the first (`ClientSecretPlacement.order`).
+  /// Sends a request that proves the application; once more with the other placement of the secret if the provider
+  /// refuses the first (`ClientSecretPlacement.order`).
   ///
-  /// A grant that is good for one use may be sent again: a provider authenticates the application before it looks at
-  /// the grant.
+  /// A grant for one use may be sent again: a provider authenticates the application before it looks at the grant.
   private func proven<Reply>(
     _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
   ) async throws(AcquisitionFailure) -> Reply {
@@ -159,7 +157,7 @@ struct ProviderRequests: Sendable {
           await memory.federatedTokens.forget(proof), case .assertionCommand = application.credential,
           error.isAboutClient
         else { throw error }
-        // And for this one: a JWT that a command has signed may be good for one request (`jti`, RFC 7523 §3).
+        // And for this one: a JWT that a command has signed may be valid for one request (`jti`, RFC 7523 §3).
         return try await send(try await application.proof(to: metadata, surroundings), order[0])
       }
     }
@@ -175,7 +173,7 @@ struct ProviderRequests: Sendable {
       memory[application] = order[1]
       return reply
     } catch {
-      // The secret itself is wrong: what the first placement met is reported.
+      // The secret itself is wrong: the failure of the first placement is reported.
       if error.isAboutClient { throw refusal }
       // Refused for another reason, so the application was believed.
       if error.isRefusal { memory[application] = order[1] }
@@ -184,7 +182,7 @@ struct ProviderRequests: Sendable {
   }
 }
 
-/// Does something, and once more where that is worth it (`AcquisitionFailure.repetition`).
+/// Runs `body`, and once more if that may help (`AcquisitionFailure.repetition`).
 func repeatedOnce<Answer: Sendable>(
   _ sleep: (Int64) async -> Void, _ body: () async throws(AcquisitionFailure) -> Answer
 ) async throws(AcquisitionFailure) -> Answer {
@@ -197,8 +195,8 @@ func repeatedOnce<Answer: Sendable>(
   }
 }
 
-/// Which placement of its secret a provider has accepted from an application, and what else proves applications. Shared
-/// by all requests of a process.
+/// The secret placement that a provider has accepted from an application, and other proofs of applications. Shared by
+/// all requests of a process.
 package final class ClientAuthenticationMemory: Sendable {
   private struct Name: Hashable {
     var authority: Authority
@@ -211,8 +209,8 @@ package final class ClientAuthenticationMemory: Sendable {
   /// The machine's region.
   let region: AzureRegionDiscovery
 
-  /// Nothing known yet.
-  /// - Parameter record: takes what came of asking for the machine's region.
+  /// An empty memory.
+  /// - Parameter record: receives the result of the request for the machine's region.
   package init(record: @escaping @Sendable (AzureRegionDiscovery.Outcome) -> Void = { _ in }) {
     region = AzureRegionDiscovery(record)
   }
@@ -224,10 +222,10 @@ package final class ClientAuthenticationMemory: Sendable {
 }
 
 extension TokenFailure {
-  /// Seconds between two clocks that no assertion minds.
+  /// Seconds between two clocks that every assertion tolerates.
   private static let clockTolerance: Int64 = 60
 
-  /// The same with the difference between the provider's clock and ours, where it is large.
+  /// The same with the difference between the provider's clock and ours, if it is large.
   fileprivate func notingClock(of response: FetchResponse, now: UnixTime) -> TokenFailure {
     guard case .refused(var reply) = cause,
       let date = response.value(of: "date").flatMap({ UnixTime(httpDate: $0[...], now: now) }),
@@ -241,8 +239,8 @@ extension TokenFailure {
 }
 
 extension AcquisitionFailure {
-  /// Whether the provider may not believe who the application is: `invalid_client` and 401 (RFC 6749 §5.2), and what
-  /// some providers answer instead, another word or none at all (glewlwyd).
+  /// True if the provider may not believe the application's proof: `invalid_client` and 401 (RFC 6749 §5.2), and the
+  /// answers of some providers, with another word or none at all (glewlwyd).
   fileprivate var isAboutClient: Bool {
     guard case .token(let failure) = self else { return false }
     return switch failure.cause {

@@ -1,11 +1,11 @@
-// The judgement of tokens that callers bring for themselves: whose they must be, for whom, and the issuer's keys,
-// fetched when they are first needed and again when a token names an unknown key.
+// Judges callers' tokens: by issuer, audience, and the issuer's keys, which are fetched when they are first needed and
+// again when a token names an unknown key.
 
 package import Bytes
 internal import HTTPClient
 internal import Tokens
 
-/// Why a caller's token is not enough.
+/// The reason why a caller's token is refused.
 package enum CallerTokenRefusal: Error, Sendable, Hashable {
   /// It is not a JWT, or not valid.
   case untrusted(CallerTokenFlaw)
@@ -13,22 +13,22 @@ package enum CallerTokenRefusal: Error, Sendable, Hashable {
   case issuerUnavailable
 }
 
-/// What is wrong with a caller's token. The log tells it, and no answer: a forger learns nothing.
+/// The fault of a caller's token. The log has it, and no answer: a forger learns nothing.
 package enum CallerTokenFlaw: Error, Sendable, Hashable {
   case format(JWTFormatError)
   case token(JWTRejection)
   case kind(AccessTokenRejection)
 }
 
-/// What is known of a caller's token that was believed.
+/// The facts about a caller's verified token.
 package struct BelievedClaims: Sendable, Hashable {
-  /// Until when it is believed without another look.
+  /// The end of the time for which it is believed without another check.
   package var until: UnixTime
-  /// When it ends.
+  /// Its end.
   package var expiresAt: UnixTime
-  /// The tenant that issued it, where it names one.
+  /// The tenant that issued it, if it names one.
   package var tenant: String?
-  /// Whom it is about: Entra's object id, else `sub`.
+  /// Its subject: Entra's object id, else `sub`.
   package var subject: String?
 }
 
@@ -53,10 +53,10 @@ package actor CallerTokenCheck {
     directory = ProviderDirectory(now: now)
   }
 
-  /// Believes a token. `certificate` is the SHA-256 of the certificate that the caller has
-  /// shown; empty where it has shown none.
+  /// Verifies a token. `certificate` is the SHA-256 of the certificate that the caller has shown; empty if it has shown
+  /// none.
   ///
-  /// What needs no key is judged first: a token that anyone can write costs the issuer no request.
+  /// Everything that needs no key is judged first: a token that anyone can write costs the issuer no request.
   package func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> BelievedClaims {
     let token: SignedJWT
     do throws(CallerTokenFlaw) {
@@ -95,7 +95,7 @@ package actor CallerTokenCheck {
     JWTValidation(issuers: issuers, audiences: audiences, algorithms: [.rs256, .ps256], leeway: 60)
   }
 
-  /// Judges what needs no key; without metadata, the issuer as far as its name shows.
+  /// Judges everything that needs no key; without metadata, the issuer as far as its name shows.
   private func judgeUnproven(
     _ token: SignedJWT, _ metadata: ProviderMetadata?, _ certificate: [UInt8]
   ) throws(CallerTokenFlaw) {
@@ -136,7 +136,7 @@ package actor CallerTokenCheck {
     }
   }
 
-  /// Whether the keys are the issuer's of this moment. Keys that are known stay where fetching fails, for a while.
+  /// True if the keys are the issuer's of this moment. If fetching fails, known keys stay for a while.
   private func fetchKeys() async -> Bool {
     if let flight { return await flight.value }
     let task = Task { await self.fetched() }
@@ -159,7 +159,7 @@ package actor CallerTokenCheck {
 }
 
 extension CallerTokenFlaw: CustomStringConvertible {
-  /// The words of the log. What the token says of itself is bounded and printable.
+  /// The words for the log. Values of the token are bounded and printable.
   package var description: String {
     switch self {
     case .format(.parts): "it is opaque: a JWT has three parts"

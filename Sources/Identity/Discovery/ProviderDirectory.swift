@@ -29,8 +29,8 @@ actor ProviderDirectory {
     self.tenants = tenants
   }
 
-  /// The metadata of an application's provider. A day-old document is fetched again, but kept where that fails.
-  /// - Parameter answerLimit: how long the answer is waited for, where that is longer than usual.
+  /// The metadata of an application's provider. A day-old document is fetched again, but kept if that fails.
+  /// - Parameter answerLimit: limit of the wait for the answer, if that is longer than usual.
   func metadata(
     for application: Application, answerLimit: TimeSpan? = nil
   ) async throws(AcquisitionFailure) -> ProviderMetadata {
@@ -48,13 +48,13 @@ actor ProviderDirectory {
     }
   }
 
-  /// The metadata of an application's provider, as far as it was ever fetched.
+  /// The metadata of an application's provider, if it was ever fetched.
   func knownMetadata(for application: Application) -> ProviderMetadata? {
     entries[Name(authority: application.authority, trust: application.trust)]?.metadata
   }
 
-  /// The tenant under which an application's tokens stand in the cache, without asking its provider: nil where it was
-  /// never asked. Where tokens are filed under their issuer there is no need to know.
+  /// The tenant of an application's tokens in the cache, without asking its provider: nil if it was never asked. Tokens
+  /// that are stored under their issuer do not need it.
   func knownRealm(for application: Application) async -> String? {
     let authority = application.authority
     if authority.isolation != nil { return nil }
@@ -120,7 +120,7 @@ actor ProviderDirectory {
 }
 
 extension ProviderDirectory {
-  /// What it takes to obtain what proves an application, with the metadata of this directory.
+  /// The dependencies of an application's proof, with the metadata of this directory.
   nonisolated func surroundings(
     now: @escaping @Sendable () -> UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
   ) -> ProofSurroundings {

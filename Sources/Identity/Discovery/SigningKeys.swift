@@ -1,11 +1,10 @@
-// A provider's keys for ID tokens: fetched for one sign-in, so that a new key is never unknown, and kept no longer.
-
 internal import Bytes
 internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// The keys behind `jwks_uri`.
+/// A provider's keys for ID tokens (`jwks_uri`): fetched for one sign-in, so that a new key is never unknown, and kept
+/// no longer.
 struct SigningKeys {
   private let set: JWKSet
   private let authority: Authority
@@ -35,7 +34,7 @@ struct SigningKeys {
     }
   }
 
-  /// Whether one of the keys made a token's signature. A malformed key or one that is too small verifies nothing.
+  /// True if one of the keys made a token's signature. A malformed key or one that is too small verifies nothing.
   func verdict(_ token: SignedJWT, _ algorithm: JWTAlgorithm) -> SignatureVerdict {
     let candidates = set.candidates(for: token.header)
     if candidates.isEmpty { return .unknownKey }

@@ -1,24 +1,23 @@
 public import Bytes
 public import Tokens
 
-/// What an acquisition returns: the token, and what is known of it, in MSAL's words. The refresh token stays in the
-/// cache.
+/// The result of an acquisition: the token and its facts, in MSAL's words. The refresh token stays in the cache.
 public struct AuthenticationResult: Sendable {
   /// The access token; `revealed()` shows it.
   public let accessToken: Secret
   /// `Bearer`, as the provider spells it.
   public let tokenType: String
-  /// What was granted; may be less than was asked for.
+  /// The granted scopes; may be fewer than requested.
   public let scopes: ScopeSet
-  /// When the access token ends.
+  /// The end of the access token.
   public let expiresOn: UnixTime
-  /// The tenant signed in to, which need not be the person's home; nil where the provider has none.
+  /// The tenant signed in to, which need not be the person's home; nil if the provider has none.
   public let tenantID: String?
-  /// Whose it is; nil for an application's own.
+  /// Its owner; nil for an application's own.
   public let account: CachedAccount?
-  /// Whether the provider was asked for it.
+  /// The source of the token.
   public let tokenSource: TokenOrigin.Source
-  /// The ID token's claims, proven; nil where the token came without a sign-in.
+  /// The ID token's claims, proven; nil if the token came without a sign-in.
   public let idTokenClaims: JWTClaims?
 }
 

@@ -2,13 +2,12 @@ package import Bytes
 internal import Platform
 internal import Tokens
 
-/// One sign-in by authorization code with PKCE, between its two halves: the address to send the browser to, and what
-/// becomes of what it brings back. The loopback listener or the sign-in pages receive that. It lives in memory, for
-/// minutes.
+/// One sign-in by authorization code with PKCE: the address for the browser, and the use of its answer. The loopback
+/// listener or the sign-in pages receive that. It lives in memory, for minutes.
 package struct BrowserSignIn: Sendable {
-  /// Where the answer goes.
+  /// The address of the answer.
   package let redirectURI: String
-  /// Comes back with the answer, and tells which sign-in it belongs to.
+  /// Returns with the answer, and identifies its sign-in.
   package var state: String { session.state }
   private let session: AuthorizationSession
   private let authorization: AuthorizationRequest
@@ -24,8 +23,8 @@ package struct BrowserSignIn: Sendable {
     return try BrowserSignIn(exchange, try await exchange.metadata(), redirectURI: redirectURI, takesForms: false)
   }
 
-  /// `takesForms`: whether the answer may come as a posted form. That keeps codes out of the browser's history, but no
-  /// cookie comes along with it.
+  /// `takesForms`: the answer may come as a posted form. That keeps codes out of the browser's history, but no cookie
+  /// comes with it.
   init(
     _ exchange: SignInExchange, _ metadata: ProviderMetadata, redirectURI: String, takesForms: Bool
   ) throws(SignInError) {
@@ -50,7 +49,7 @@ package struct BrowserSignIn: Sendable {
     address.maxAge = request.maxAge
     address.authenticationContexts = request.authenticationContexts
     address.parameters = request.parameters
-    // A provider that does not say it can post is not asked to.
+    // Only a provider that lists posting is asked for it.
     if takesForms, metadata.responseModes.contains(AuthorizationRequest.ResponseMode.formPost.rawValue) {
       address.responseMode = .formPost
     }
@@ -58,8 +57,8 @@ package struct BrowserSignIn: Sendable {
     authorization = address
   }
 
-  /// Where the browser is sent now. A provider that wants to know first what is asked for is told, and keeps that for a
-  /// minute or so.
+  /// The address for the browser. A provider that wants pushed requests gets the parameters first, and keeps them for
+  /// about a minute.
   package func address() async throws(SignInError) -> String {
     guard metadata.requiresPushedAuthorization else { return authorization.url }
     do throws(AcquisitionFailure) {
@@ -69,14 +68,14 @@ package struct BrowserSignIn: Sendable {
     }
   }
 
-  /// Reads what the browser brought.
+  /// Reads the browser's answer.
   func reply(_ form: [UInt8]) throws(AuthorizationReplyError) -> AuthorizationReply {
     try AuthorizationReply(
       form: form, state: session.state,
       issuer: ReplyIssuer(metadata, authority: exchange.request.application.authority))
   }
 
-  /// Takes what the browser brought (a redirect's query) for tokens, believes the ID token, and files everything.
+  /// Exchanges the browser's answer (a redirect's query) for tokens, verifies the ID token, and stores everything.
   package func finish(query: [UInt8]) async throws(SignInError) -> AuthenticationResult {
     let reply: AuthorizationReply
     do throws(AuthorizationReplyError) {
@@ -87,12 +86,12 @@ package struct BrowserSignIn: Sendable {
     return try await file(try await prove(reply))
   }
 
-  /// What people call the application.
+  /// The application's name for people.
   var application: String { exchange.request.displayName ?? exchange.request.application.name }
-  /// What can be used after the sign-in.
+  /// The name, for people, of the use after the sign-in.
   var purpose: String? { exchange.request.purpose }
 
-  /// Takes a code for tokens and believes the ID token. Nothing is kept yet.
+  /// Exchanges a code for tokens and verifies the ID token. Nothing is kept yet.
   func prove(_ answer: AuthorizationReply) async throws(SignInError) -> ProvenSignIn {
     let grant = TokenGrant.authorizationCode(
       answer.code, redirectURI: redirectURI, verifier: session.proof.verifier)
@@ -106,7 +105,7 @@ package struct BrowserSignIn: Sendable {
     return try await exchange.prove(reply, grant, nonce: session.nonce, metadata)
   }
 
-  /// Files everything.
+  /// Stores everything.
   func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
     try await exchange.file(proven)
   }
@@ -123,7 +122,7 @@ package struct BrowserSignIn: Sendable {
 }
 
 extension SignInError {
-  /// What an answer without a code means to the person who waits.
+  /// The meaning of an answer without a code for the person who waits.
   init(_ error: AuthorizationReplyError) {
     switch error {
     case .refused(let reply):

@@ -1,9 +1,7 @@
-// The sign-in on another device: a code shown here, confirmed there, asked after until it is (RFC 8628).
-
 package import Bytes
 package import Tokens
 
-/// Signs a person in by a device code.
+/// Signs a person in by a device code: shown here, confirmed elsewhere, polled until it is (RFC 8628).
 package struct DeviceCodeSignIn: Sendable {
   private let request: SignInRequest
   private let exchange: SignInExchange
@@ -11,7 +9,7 @@ package struct DeviceCodeSignIn: Sendable {
 
   /// A sign-in by device code.
   /// - Parameters:
-  ///   - store: where the tokens are filed.
+  ///   - store: receives the tokens.
   ///   - now: the wall clock.
   ///   - sleep: waits for seconds, or until the task is cancelled.
   package init(
@@ -23,11 +21,11 @@ package struct DeviceCodeSignIn: Sendable {
     exchange = SignInExchange(request: request, store: store, now: now)
   }
 
-  /// Gets a code, has it shown, and asks for the tokens until the person confirmed it (MSAL's
+  /// Requests a code, shows it, and requests the tokens until the person confirmed it (MSAL's
   /// `acquire_token_by_device_flow`).
   ///
   /// Cancelling the task ends the wait with `cancelled`.
-  /// - Parameter present: shows the person where to type in what.
+  /// - Parameter present: shows the person the address and the code.
   package func acquireToken(
     present: (DeviceAuthorizationReply) async -> Void
   ) async throws(SignInError) -> AuthenticationResult {
@@ -54,7 +52,7 @@ package struct DeviceCodeSignIn: Sendable {
   ) async throws(SignInError) -> TokenReply {
     var polling = DevicePolling(codes, now: exchange.now())
     var action = polling.begin(at: exchange.now())
-    // Named again only where the code is for several APIs: the token is for the first.
+    // Named again only if the code is for several APIs: the token is for the first.
     let scopes = request.extraScopes.isEmpty ? ScopeSet.none : request.scopes
     while true {
       switch action {

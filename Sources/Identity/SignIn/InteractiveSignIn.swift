@@ -1,5 +1,5 @@
-// The sign-in through a browser on this machine: authorization code with PKCE, its answer caught on loopback (RFC
-// 8252). Opening the browser is the caller's.
+// The sign-in through a browser on this machine: authorization code with PKCE, its answer received on loopback (RFC
+// 8252). The caller opens the browser.
 
 package import Bytes
 internal import HTTP
@@ -15,11 +15,11 @@ package struct InteractiveSignIn: Sendable {
   private let timeout: TimeSpan
   private let users: Set<UInt32>?
 
-  /// A sign-in whose answer is waited for on `loop`.
+  /// A sign-in whose answer is awaited on `loop`.
   /// - Parameters:
-  ///   - store: where the tokens are filed.
-  ///   - redirect: where the browser brings the answer; the application's usual place unless told.
-  ///   - timeout: how long the person may take; five minutes unless told.
+  ///   - store: receives the tokens.
+  ///   - redirect: the address of the answer; the application's usual one by default.
+  ///   - timeout: time that the person may take; five minutes by default.
   ///   - users: the users of this machine whose browsers may open the address and bring the answer; nil is every user.
   ///   - now: the wall clock.
   package init(
@@ -42,7 +42,7 @@ package struct InteractiveSignIn: Sendable {
     present: @escaping @Sendable (String) async -> Void
   ) async throws(SignInError) -> AuthenticationResult {
     let metadata = try await exchange.metadata()
-    // Before anything is listened on.
+    // Before listening.
     guard metadata.authorizationEndpoint != nil else { throw .unsupported(.browser) }
     let receiving = Locked(Interest())
     let loop = loop
@@ -74,15 +74,15 @@ package struct InteractiveSignIn: Sendable {
 
   private typealias Outcome = Result<Stage, SignInError>
 
-  /// Whether the caller still wants the sign-in, and what waits for it.
+  /// True if the caller still wants the sign-in, and the waiter of it.
   private struct Interest {
     var hasEnded = false
     var server: SmallServer<LoopbackHandler>?
   }
 
-  /// How far the browser brought it.
+  /// The progress of the browser.
   private enum Stage: Sendable {
-    /// The program is asked before it is filed.
+    /// The program is asked before it is stored.
     case proven(ProvenSignIn)
     case filed(AuthenticationResult)
   }
@@ -113,7 +113,7 @@ package struct InteractiveSignIn: Sendable {
       return interest.hasEnded
     }
     if hasEnded { server.stop() }
-    // By its address: of the name's two addresses, another user of this machine may listen at the one that is not ours.
+    // By its address: of the name's two addresses, another user of this machine may listen at the other one.
     let address = "http://127.0.0.1:\(port)\(requests.start)"
     let showing = Task { await present(address) }
     let ending = await server.serve(loopback.listener, until: .now + timeout, survivesExhaustion: false)
@@ -134,7 +134,7 @@ package struct InteractiveSignIn: Sendable {
     }
   }
 
-  /// What the listener's requests come to.
+  /// Carries out the listener's requests.
   private final class Requests: Sendable {
     private struct State {
       var rule: LoopbackRule
@@ -170,7 +170,7 @@ package struct InteractiveSignIn: Sendable {
       }
     }
 
-    /// What is no answer to this sign-in changes nothing: any program can send it.
+    /// Anything but an answer to this sign-in changes nothing: any program can send it.
     private func answer(_ form: [UInt8]) async -> LoopbackHandler.Verdict {
       let reply: AuthorizationReply
       do throws(AuthorizationReplyError) {

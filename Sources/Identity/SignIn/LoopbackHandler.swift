@@ -3,7 +3,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Platform
 
-/// The listener on 127.0.0.1 that a browser brings a sign-in's answer to.
+/// The listener on 127.0.0.1 to which a browser brings a sign-in's answer.
 struct LoopbackListener {
   let listener: Listener
   let address: SocketAddress
@@ -21,19 +21,19 @@ struct LoopbackListener {
   }
 }
 
-/// Reads a browser's requests on loopback: one on each connection. What is no request to this listener is refused here;
-/// what the others mean is judged elsewhere.
+/// Reads a browser's requests on loopback: one on each connection. Requests to another host or path are refused here;
+/// `LoopbackRule` judges the others.
 struct LoopbackHandler: RequestHandler {
-  /// What becomes of a request.
+  /// The reaction to a request.
   enum Verdict: Sendable {
-    /// The page, and the wait goes on.
+    /// The page; the wait continues.
     case show(LoopbackPage)
-    /// The page, and the wait is over.
+    /// The page; the wait is over.
     case end(LoopbackPage)
   }
 
   let address: SocketAddress
-  /// The users whose connections count; nil is every user.
+  /// The users whose connections are accepted; nil is every user.
   let users: Set<UInt32>?
   let judge: @Sendable (LoopbackRequest) async -> Verdict
 
@@ -46,7 +46,7 @@ struct LoopbackHandler: RequestHandler {
     return limits
   }
 
-  /// Bytes of a posted answer at most.
+  /// Maximum bytes of a posted answer.
   private static let formLimit = 64 * 1024
 
   func read(
@@ -57,7 +57,8 @@ struct LoopbackHandler: RequestHandler {
     return reading
   }
 
-  /// Pages of other sites reach this listener too; those that had their own name resolve to loopback show it in `Host`.
+  /// Pages of other sites reach this listener too; those that made their own name resolve to loopback show it in
+  /// `Host`.
   private func read(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> RequestReading<LoopbackRequest> {
     let authority = bytes.extracting(head.authority)
     guard let host = HostName(authority), host.port == address.port,
@@ -114,7 +115,7 @@ struct LoopbackHandler: RequestHandler {
 
   func refusal(_ status: Int) -> ServerResponse? { LoopbackPage.nothingHere.response }
 
-  /// Whether a connection was made by a user whose connections count. Where the kernel does not tell, all count.
+  /// True if an accepted user made a connection. If the kernel does not tell, all are accepted.
   private func isAllowed(_ peer: SocketAddress) -> Bool {
     guard let users else { return true }
     switch LoopbackPeer(of: peer, to: address) {

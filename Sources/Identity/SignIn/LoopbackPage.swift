@@ -10,11 +10,11 @@ enum LoopbackPage: Sendable, Hashable {
   case asked(name: String, application: String, decision: String)
   /// The person does not want it kept.
   case dropped
-  /// Something came that ends the sign-in, and is no code.
+  /// The answer ends the sign-in without a code.
   case failed
-  /// Something came that is no answer to this sign-in, which goes on.
+  /// The request is no answer to this sign-in, which continues.
   case wrongAnswer
-  /// To the identity provider.
+  /// Leads to the identity provider.
   case begin(address: String)
   /// The address that begins the sign-in was opened before.
   case begunBefore
@@ -24,7 +24,7 @@ enum LoopbackPage: Sendable, Hashable {
   case otherUser
   /// The request is for another host.
   case foreign
-  /// Nothing stands at this address.
+  /// There is nothing at this address.
   case nothingHere
   /// Neither GET nor POST.
   case method
@@ -107,12 +107,11 @@ enum LoopbackPage: Sendable, Hashable {
     purpose.map { ", and <b>\($0)</b> can be used" } ?? ""
   }
 
-  /// The page as an answer.
   var response: ServerResponse {
     let (title, text) = content
     var page = Page(title: title, content: "<h1>\(title)</h1>\n\(text)")
     if case .asked = self { page.formAction = "'self'" }
-    // What the provider sends the browser to has the code in it.
+    // The address from which the provider sends the browser on has the code in it.
     switch self {
     case .kept, .askedElsewhere, .asked, .failed, .wrongAnswer, .answeredBefore: page.hidesQuery = true
     default: break

@@ -1,20 +1,18 @@
-// The redirect URIs that a sign-in can be brought back to on this machine (RFC 8252 §7.3).
-
 internal import Bytes
 internal import HTTP
 package import Tokens
 
-/// A redirect URI of loopback, perhaps without a port.
+/// A redirect URI of loopback (RFC 8252 §7.3), perhaps without a port.
 package struct LoopbackRedirect: Sendable, Hashable {
   /// `localhost` or `127.0.0.1`.
   let host: String
   /// The port to listen at; nil lets the kernel choose one.
   let port: UInt16?
-  /// As it stands in the URI; may be empty.
+  /// As written in the URI; may be empty.
   let path: String
 
-  /// The usual one of an application. `localhost`, because Entra overlooks the port of that name alone (RFC 8252 §7.3
-  /// would have it do so for the address).
+  /// The usual one of an application. `localhost`, because Entra ignores the port of that name alone (RFC 8252 §7.3
+  /// requires it for the address).
   package init(_ callback: CallbackPath, port: UInt16? = nil) {
     host = "localhost"
     self.port = port
@@ -24,8 +22,7 @@ package struct LoopbackRedirect: Sendable, Hashable {
     }
   }
 
-  /// One that is written out: `http://localhost` or `http://127.0.0.1`, with or without a port and a path; nil is
-  /// another address.
+  /// A given one: `http://localhost` or `http://127.0.0.1`, with or without a port and a path; nil is another address.
   package init?(_ text: String) {
     let scheme = "http://"
     guard text.hasPrefix(scheme) else { return nil }
@@ -40,7 +37,7 @@ package struct LoopbackRedirect: Sendable, Hashable {
     } else {
       port = nil
     }
-    // As it is compared with what the browser asks for: no query, no fragment, in its normal form.
+    // In the form of the browser's request, with which it is compared: no query, no fragment, normal.
     var normal = ByteBuffer(capacity: 64)
     let isPlain = path.utf8.allSatisfy {
       (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
@@ -52,13 +49,13 @@ package struct LoopbackRedirect: Sendable, Hashable {
     self.path = String(path)
   }
 
-  /// The URI with the port that is listened at.
+  /// The URI with the listener's port.
   package func uri(port: UInt16) -> String { "http://\(host):\(port)\(path)" }
 
   var requestPath: String { path.isEmpty ? "/" : path }
 }
 
 extension LoopbackRedirect: CustomStringConvertible {
-  /// As it is registered with a provider.
+  /// In the form for registration with a provider.
   package var description: String { "http://\(host)\(port.map { ":\($0)" } ?? "")\(path)" }
 }

@@ -1,9 +1,8 @@
-// What the loopback listener does with each request of a sign-in: which leads to the provider, which may be its answer,
-// which is the person's decision.
+// The reaction of the loopback listener to each request of a sign-in: the redirect to the provider, the possible
+// answer, the person's decision.
 
 internal import HTTP
 
-/// A request to the loopback listener, small and whole.
 struct LoopbackRequest: Sendable, Hashable {
   enum Method: Sendable { case get, post }
 
@@ -11,31 +10,31 @@ struct LoopbackRequest: Sendable, Hashable {
   var path: String
   /// The query of a GET, or the posted form.
   var form: [UInt8]
-  /// Whether a browser asks before the person does: such a request would use up what is good once.
+  /// True if a browser asks before the person does: such a request would use up an address that works once.
   var isAhead = false
-  /// Whether a page of another origin causes the request.
+  /// True if a page of another origin causes the request.
   var isFromOtherPage = false
 }
 
 /// The requests of one sign-in, in their order.
 struct LoopbackRule: Sendable {
-  /// What is done with a request.
+  /// The reaction to a request.
   enum Action: Sendable, Hashable {
     case show(LoopbackPage)
     /// The browser goes to the provider.
     case begin
-    /// It may be the provider's answer: its state tells.
+    /// It may be the provider's answer: its state decides.
     case answer([UInt8])
-    /// Whether the person keeps the sign-in.
+    /// True if the person keeps the sign-in.
     case decision(Bool)
   }
 
-  /// The path that leads to the provider, once. It is all that stands in a browser's arguments, where every user of the
-  /// machine can read it; the sign-in's state is told to the browser alone.
+  /// The path that leads to the provider, once. Nothing else is in a browser's arguments, where every user of the
+  /// machine can read it; only the browser gets the sign-in's state.
   let start: String
   /// The redirect URI's path.
   let callback: String
-  /// Where the page's question is answered.
+  /// The path of the page's form.
   let decision: String
   private var hasBegun = false
   private var hasAnswer = false
@@ -47,7 +46,6 @@ struct LoopbackRule: Sendable {
     self.decision = decision
   }
 
-  /// Judges a request.
   mutating func action(for request: LoopbackRequest) -> Action {
     switch (request.method, request.path) {
     case (.get, start):
@@ -64,13 +62,13 @@ struct LoopbackRule: Sendable {
     }
   }
 
-  /// Takes an answer with the right state: the first alone counts.
+  /// True for the first answer with the right state.
   mutating func takesAnswer() -> Bool {
     if hasAnswer { return false }
     hasAnswer = true
     return true
   }
 
-  /// The page asks the person from now on.
+  /// Makes the page ask the person from now on.
   mutating func ask() { asks = true }
 }

@@ -1,7 +1,7 @@
 public import Platform
 public import Tokens
 
-/// Why a sign-in did not succeed.
+/// A failed sign-in.
 public enum SignInError: Error, Sendable, Hashable {
   /// A way to sign in that a provider may lack.
   public enum Way: Sendable, Hashable {
@@ -12,9 +12,9 @@ public enum SignInError: Error, Sendable, Hashable {
     case domainHint
   }
 
-  /// Why an ID token is not believed.
+  /// The fault of an ID token.
   public enum IDTokenProblem: Error, Sendable, Hashable {
-    /// It is absent, so it is not known who signed in.
+    /// It is absent, so the person is not known.
     case absent
     /// Not a JWT.
     case format(JWTFormatError)
@@ -26,12 +26,12 @@ public enum SignInError: Error, Sendable, Hashable {
   case provider(AcquisitionError)
   /// The provider does not offer this way.
   case unsupported(Way)
-  /// The provider gave an error instead of a code: more is needed of a person or an administrator, or the code
-  /// that was brought is used up.
+  /// The provider gave an error instead of a code: more is required of a person or an administrator, or the code is
+  /// used up.
   case refused(TokenErrorReply)
-  /// The person, or a rule of the provider in their stead, said no.
+  /// The person, or a rule of the provider, declined.
   case declined(TokenErrorReply)
-  /// What the browser brought is no answer to this sign-in.
+  /// The browser's request is no answer to this sign-in.
   case answer(AuthorizationReplyError)
   /// No answer came back from the browser in time.
   case timedOut(seconds: Int64)
@@ -41,13 +41,13 @@ public enum SignInError: Error, Sendable, Hashable {
   case cancelled
   /// The ID token is not believed.
   case idToken(IDTokenProblem)
-  /// The provider does not say who signed in, so the tokens belong to no account.
+  /// The provider does not identify the person, so the tokens belong to no account.
   case withoutAccount
   /// Another person signed in than was expected; their tokens are not kept.
   case otherAccount(String)
-  /// The person who signed in was not the one who was meant: they were asked, and said no. Nothing is kept.
+  /// The person who signed in was asked, and is not the intended one. Nothing is kept.
   case notConfirmed(String)
-  /// Loopback cannot be listened on; at this port, where one was chosen.
+  /// Listening on loopback failed; at this port, if one was chosen.
   case listener(SystemError, port: UInt16?)
   /// No random bytes, or no digest.
   case crypto(CryptoError)
@@ -56,8 +56,8 @@ public enum SignInError: Error, Sendable, Hashable {
 }
 
 extension SignInError {
-  /// Whether a person can do something about it by signing in again, differently or more fully. The rest is trouble of
-  /// machines, settings or time.
+  /// True if a person can help by signing in again, differently or more fully. Otherwise a machine, a setting or time
+  /// is at fault.
   public var isInteractionRequired: Bool {
     switch self {
     case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
@@ -68,7 +68,7 @@ extension SignInError {
     }
   }
 
-  /// A sentence without a full stop. `cachePath` names the cache's file where there is one.
+  /// A sentence without a full stop. `cachePath` names the cache's file if there is one.
   package func message(cachePath: String? = nil) -> String {
     switch self {
     case .provider(let error): "\(error.reason): \(error.detail)"

@@ -1,5 +1,5 @@
-// What both ways to sign in have in common: metadata first; at the end, tokens for what the person brought, an ID token
-// that is believed, and everything filed in the cache.
+// The common part of both ways to sign in: metadata first; at the end, tokens for the person's code, a verified ID
+// token, and everything stored in the cache.
 
 internal import Bytes
 internal import Tokens
@@ -34,7 +34,7 @@ struct SignInExchange {
     }
   }
 
-  /// Asks for tokens, once: a request whose answer is lost may have used the grant up.
+  /// Requests tokens, once: a request whose answer is lost may have used the grant up.
   func redeem(
     _ grant: TokenGrant, scopes: ScopeSet, about account: RoutingHint? = nil, _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> TokenReply {
@@ -51,7 +51,7 @@ struct SignInExchange {
       surroundings: directory.surroundings(now: now, sleep: TokenBroker.sleep))
   }
 
-  /// Believes the ID token. Nothing is kept yet, and nothing ever of a person who is not expected.
+  /// Verifies the ID token. Nothing is kept yet, and never anything of an unexpected person.
   func prove(
     _ reply: TokenReply, _ grant: TokenGrant, nonce: String?, _ metadata: ProviderMetadata
   ) async throws(SignInError) -> ProvenSignIn {
@@ -68,7 +68,7 @@ struct SignInExchange {
     return ProvenSignIn(account: account, claims: claims, filing: filing, metadata: metadata)
   }
 
-  /// Files a sign-in.
+  /// Stores a sign-in.
   func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
     let (filing, expected) = (proven.filing, request.expectedAccount)
     let filed: CachedAccount?
@@ -82,7 +82,7 @@ struct SignInExchange {
     } catch {
       throw .store(error)
     }
-    // A later process has to find the tokens while the provider is down, too.
+    // A later process must find the tokens while the provider is down, too.
     await store.tenants.remember(proven.metadata, of: application.authority)
     guard let account = filed else { throw .withoutAccount }
     if let expected, !account.isCalled(expected) { throw .otherAccount(account.name) }
@@ -93,7 +93,7 @@ struct SignInExchange {
       tenantID: proven.claims.tenant, account: account, tokenSource: .identityProvider, idTokenClaims: proven.claims)
   }
 
-  /// Believes the ID token, asks where the program is to be asked, and files everything.
+  /// Verifies the ID token, asks the program if it wants to be asked, and stores everything.
   func finish(
     _ reply: TokenReply, _ grant: TokenGrant, nonce: String?, _ metadata: ProviderMetadata
   ) async throws(SignInError) -> AuthenticationResult {
@@ -131,7 +131,7 @@ struct SignInExchange {
     }
   }
 
-  /// What a failed request means to the person who waits for it.
+  /// The meaning of a failed request for the person who waits for it.
   func failure(_ failure: AcquisitionFailure) -> SignInError {
     if case .token(let answer) = failure, case .refused(let reply) = answer.cause {
       switch answer.errorClass {
@@ -145,16 +145,16 @@ struct SignInExchange {
   }
 }
 
-/// Who signed in, and what is to be filed.
+/// The person who signed in, and the tokens to store.
 struct ProvenSignIn: Sendable {
   let account: CachedAccount
   let claims: JWTClaims
   let filing: SignInFiling
-  /// Where it was.
+  /// The provider.
   let metadata: ProviderMetadata
 }
 
-/// What a sign-in leaves in the cache.
+/// The entries of a sign-in in the cache.
 struct SignInFiling: Sendable {
   let reply: TokenReply
   /// The account's id.
@@ -163,14 +163,14 @@ struct SignInFiling: Sendable {
   let realm: String
   let grantType: String
   let requested: ScopeSet
-  /// What the person agreed to, where the provider takes scopes strictly.
+  /// The scopes that the person agreed to, if the provider takes scopes strictly.
   let authorized: ScopeSet?
-  /// Whether the access token is one for everybody who asks for its scopes.
+  /// True if the access token serves every request for its scopes.
   let isPlain: Bool
-  /// When the reply came.
+  /// The time of the reply.
   let arrival: UnixTime
 
-  /// Adds it to a document; whose it is, or nil where nothing can be filed.
+  /// Adds it to a document; returns the account, or nil if nothing can be stored.
   func add(to document: inout CacheDocument) -> CachedAccount? {
     let authority = application.authority
     var issued = IssuedTokens(

@@ -2,17 +2,17 @@ package import Bytes
 internal import Platform
 package import Tokens
 
-/// What each route requirements a sign-in to bring, from the refusal to the sign-in that meets it. It holds no token.
-/// Any thread may tell it; telling waits for nothing.
+/// The requirements for a sign-in of each route, from the refusal to the sign-in that meets them. It holds no token.
+/// Any thread may use it; recording waits for nothing.
 package final class SignInRequirements: Sendable {
   private struct State {
     var requirements: [String: SignInRequirement] = [:]
-    /// Routes whose requirement is not in the place yet.
+    /// Routes whose requirement is not written to the place yet.
     var unwritten: Set<String> = []
     var isWriting = false
-    /// What stands for each route in the place.
+    /// The subject of each route in the place.
     var subjects: [String: String] = [:]
-    /// What each route wants.
+    /// The key of each route.
     var keys: [String: AcquisitionKey] = [:]
   }
 
@@ -20,17 +20,17 @@ package final class SignInRequirements: Sendable {
   private let now: @Sendable () -> UnixTime
   private let place: SharedRequirements?
 
-  /// How long nothing is written after something was: what upstreams say must keep neither disk nor server busy.
+  /// Pause between writings: repeated refusals must keep neither disk nor server busy.
   private static let pause = Duration.seconds(1)
 
-  /// A memory with one entry for each route at most.
+  /// A memory with at most one entry for each route.
   package init(now: @escaping @Sendable () -> UnixTime) {
     self.now = now
     place = nil
   }
 
   /// A memory that is shared with every process that shares the cache.
-  /// - Parameter subscriptions: what the routes want, by route.
+  /// - Parameter subscriptions: the subscriptions by route.
   package convenience init(
     beside store: CacheStore, subscriptions: [String: TokenSubscription], now: @escaping @Sendable () -> UnixTime
   ) {
@@ -45,8 +45,8 @@ package final class SignInRequirements: Sendable {
     follow(subscriptions)
   }
 
-  /// Goes over to another configuration: a route that is gone, or that wants another person's token, requirements
-  /// nothing for now.
+  /// Changes to another configuration: a route that is gone, or that has another person's token, requires nothing for
+  /// now.
   package func follow(_ subscriptions: [String: TokenSubscription]) {
     let subjects = Dictionary(
       uniqueKeysWithValues: subscriptions.map { route, subscription in
@@ -64,13 +64,13 @@ package final class SignInRequirements: Sendable {
     }
   }
 
-  /// Remembers a requirement beside what the route needed before.
+  /// Adds a requirement to those of the route.
   package func remember(_ requirement: SignInRequirement, route: String) {
     let mustWrite = state.withLock { state in
       if let known = state.requirements[route], !known.isOver(at: requirement.since) {
         let merged = known.merged(with: requirement)
         state.requirements[route] = merged
-        // The same again is no news, but for one that would be forgotten soon.
+        // A repetition is no news, unless the known one would be forgotten soon.
         if merged.asksTheSame(as: known), requirement.since - known.since < SignInRequirement.lifetime / 24 {
           state.requirements[route] = known
           state.requirements[route]?.refused = merged.refused
@@ -87,14 +87,12 @@ package final class SignInRequirements: Sendable {
     if mustWrite { Task { await self.write() } }
   }
 
-  /// What a sign-in for a route has to bring; nil where nothing special. Where the memory is shared, the place is
-  /// looked at.
+  /// The requirement for a sign-in of a route; nil if there is none. If the memory is shared, the place is read.
   package func requirement(of route: String) async -> SignInRequirement? {
     await all()[route]
   }
 
-  /// What every route requirements that requirements something, by name. Where the memory is shared, the place is
-  /// looked at.
+  /// The requirements of all routes that have one, by name. If the memory is shared, the place is read.
   package func all() async -> [String: SignInRequirement] {
     if let place, let known = await place.read() {
       state.withLock { state in
@@ -118,8 +116,8 @@ package final class SignInRequirements: Sendable {
     await forget(met)
   }
 
-  /// Forgets the requirements that a token meets: one that a sign-in by another program left in the cache, or that says
-  /// it itself.
+  /// Forgets the requirements that a token meets: a sign-in by another program left it in the cache, or its claims show
+  /// it.
   package func take(_ value: BearerValue, for key: AcquisitionKey) {
     let requirements = state.withLock { state in state.requirements.filter { state.keys[$0.key] == key } }
     guard !requirements.isEmpty else { return }
@@ -134,7 +132,7 @@ package final class SignInRequirements: Sendable {
 
   private func forget(_ met: [String: SignInRequirement]) async {
     let gone = state.withLock { state in
-      // More may have been asked for meanwhile.
+      // More may have been required meanwhile.
       let still = met.filter { state.requirements[$0.key] == nil || state.requirements[$0.key] == $0.value }.keys
       for route in still {
         state.requirements[route] = nil
@@ -148,7 +146,8 @@ package final class SignInRequirements: Sendable {
     }
   }
 
-  /// Writes what is not in the place, until nothing is left. What cannot be written stays in this process.
+  /// Writes everything that is not in the place, until nothing is left. If writing fails, the rest stays in this
+  /// process.
   private func write() async {
     guard let place else { return }
     while true {
@@ -162,13 +161,13 @@ package final class SignInRequirements: Sendable {
       }
       if isWritten {
         state.withLock { state in
-          // What has grown meanwhile is written again.
+          // An entry that has grown meanwhile is written again.
           for (route, new) in news where state.requirements[route] == new { state.unwritten.remove(route) }
         }
         do { try await Task.sleep(for: Self.pause) } catch {}
       }
       let isDone = state.withLock { state in
-        // What could not be written is tried again with the next requirement.
+        // After a failure, writing is tried again with the next requirement.
         state.isWriting = isWritten && state.requirements.keys.contains { state.unwritten.contains($0) }
         return !state.isWriting
       }
@@ -177,17 +176,16 @@ package final class SignInRequirements: Sendable {
   }
 }
 
-/// Where processes tell one another what sign-ins have to bring, by subject. Losing it loses a convenience.
+/// The place where processes share requirements, by subject. Losing it loses a convenience.
 struct SharedRequirements: Sendable {
   let text: any SharedText
 
-  /// What stands there now; nil where it cannot be read, or not soon.
+  /// The present requirements; nil if they cannot be read, or not soon.
   func read() async -> [String: SignInRequirement]? {
     await text.read().map(RequirementsText.requirements)
   }
 
-  /// Changes it; whether that worked. `change` may be applied more than once. A text that is something else is
-  /// replaced.
+  /// Changes them; returns true if that succeeded. `change` may be applied more than once. Another text is replaced.
   func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInRequirement]) -> Void) async -> Bool {
     await text.change { old in
       let known = RequirementsText.requirements(old).filter { !$0.value.isOver(at: now) }
@@ -203,17 +201,17 @@ struct SharedRequirements: Sendable {
 enum RequirementsText {
   /// Entries kept, the newest first.
   static let entryLimit = 256
-  /// Bytes of the longest text that is read, and written.
+  /// Maximum bytes of a text that is read or written.
   static let sizeLimit = 8 << 20
 
-  /// What a text says; nothing where it is something else.
+  /// The requirements in a text; none if it is something else.
   static func requirements(_ text: [UInt8]) -> [String: SignInRequirement] {
     guard text.count <= sizeLimit else { return [:] }
     let entries = JSONValue(json: text)?.members?["needs"]?.members ?? [:]
     return entries.compactMapValues { SignInRequirement($0) }
   }
 
-  /// As much as would be read again, the newest first: what many hostile upstreams ask for must not push out
+  /// As much as would be read again, the newest first: the requests of many hostile upstreams must not push out
   /// everything.
   static func bytes(_ requirements: [String: SignInRequirement]) -> [UInt8] {
     var members: [String: JSONValue] = [:]

@@ -1,5 +1,3 @@
-// Who is signed in to an application, and signing them out, in MSAL's words.
-
 package import Bytes
 internal import Platform
 package import Tokens
@@ -15,13 +13,13 @@ package struct SignedInAccounts: Sendable {
     self.store = store
   }
 
-  /// The accounts that are signed in, and how their tokens stand (MSAL's `get_accounts`, and more).
+  /// The accounts that are signed in, and the state of their tokens (MSAL's `get_accounts`, and more).
   package func accounts() async -> [SignedInAccount] {
     await store.snapshot().signedInAccounts(at: application.authority, clientID: application.clientID)
   }
 
-  /// Has the provider end what this application holds for a person (RFC 7009): the refresh tokens, and with them what
-  /// came of them; or the access tokens, where there are no others.
+  /// Revokes this application's tokens for a person at the provider (RFC 7009): the refresh tokens, and with them their
+  /// access tokens; or the access tokens, if there are no others.
   package func revoke(
     account: CachedAccount, now: @escaping @Sendable () -> UnixTime
   ) async throws(AcquisitionError) {
@@ -41,9 +39,8 @@ package struct SignedInAccounts: Sendable {
     }
   }
 
-  /// Signs a person out (MSAL's `remove_account`): their account, ID tokens and access tokens go, whichever application
-  /// they are filed for, and the refresh tokens of this application and its family. Where issuers share a host, the
-  /// others' stay.
+  /// Signs a person out (MSAL's `remove_account`): their account, ID tokens and access tokens go, for every
+  /// application, and the refresh tokens of this application and its family. If issuers share a host, the others' stay.
   package func remove(account: CachedAccount) async throws(CacheStoreError) {
     let (home, authority, clientID) = (account.homeAccountID, application.authority, application.clientID)
     try await store.modify { $0.removeAccount(home: home, at: authority, clientID: clientID) }

@@ -1,14 +1,14 @@
-// What the end of the process would lose, and the last attempts to write it.
+// The unwritten changes at the end of the process, and the last attempts to write them.
 
 internal import Bytes
 package import Platform
 
 extension CacheStore {
-  /// What the end of the process would lose.
+  /// The changes that the end of the process would lose.
   package struct Loss: Sendable, Hashable {
     /// Changes that the place lacks.
     package var changes: Int
-    /// Why they could not be written.
+    /// The reason why they could not be written.
     package var reason: CacheStoreError
   }
 
@@ -20,7 +20,7 @@ extension CacheStore {
     }
   }
 
-  /// Tries to write what the place lacks until it has everything, or the time is over, or the task is cancelled.
+  /// Tries to write the missing changes until all are written, or the time is over, or the task is cancelled.
   package func writeEverything(until deadline: MonotonicTime) async {
     guard let backend else { return }
     while state.withLock({ $0.isWriting || !$0.waiting.isEmpty || !$0.unwritten.isEmpty }), .now < deadline {
@@ -29,6 +29,5 @@ extension CacheStore {
     }
   }
 
-  /// The pause between two attempts.
   private static let endPause = Duration.milliseconds(200)
 }

@@ -20,13 +20,13 @@ public final class CacheStore: Sendable {
   }
 
   struct State {
-    /// What is served: the place's document, with the changes that are not written yet.
+    /// The served document: the place's, with the changes that are not written yet.
     var document: CacheDocument
     var unwritten: [Change] = []
     var waiting: [Job] = []
     var isWriting = false
     var isRetryScheduled = false
-    /// The reading that everyone shares who asks before it has begun.
+    /// The reading that all requests share that come before it has begun.
     var look: Task<Void, Never>?
     var readTrouble: CacheStoreError?
     var writeTrouble: CacheStoreError?
@@ -35,7 +35,7 @@ public final class CacheStore: Sendable {
 
   /// Changes kept for a place that cannot be written. The oldest go first: their tokens have been renewed since.
   private static let unwrittenLimit = 10_000
-  /// How often other writers may be faster.
+  /// Attempts when other writers are faster.
   private static let attempts = 30
 
   let state: Locked<State>
@@ -43,7 +43,7 @@ public final class CacheStore: Sendable {
   private let observe: @Sendable (CacheStoreEvent) -> Void
   /// Readings and writings, one after another.
   private let turns = TaskQueue()
-  /// What is remembered of providers beside the document.
+  /// The providers' tenants, stored beside the document.
   package let tenants: KnownTenants
 
   private init(
@@ -55,13 +55,13 @@ public final class CacheStore: Sendable {
     tenants = KnownTenants(text: backend?.text(.providers))
   }
 
-  /// A cache that ends with the process and is seen by no other.
+  /// A cache that ends with the process and that no other process sees.
   public static func memory() -> CacheStore { memory(CacheDocument()) }
 
   /// A cache in memory that holds `document` at first.
   package static func memory(_ document: CacheDocument) -> CacheStore { CacheStore(document, nil) { _ in } }
 
-  /// A cache in a place that others use too; it has been read, and its changes are followed.
+  /// A cache in a shared place; it has been read, and its changes are followed.
   static func open(
     _ backend: any CacheBackend, observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
@@ -80,12 +80,12 @@ public final class CacheStore: Sendable {
     state.withLock { $0.document }
   }
 
-  /// What keeps the store from its place; nil where nothing does.
+  /// The failure that keeps the store from its place; nil if there is none.
   package var trouble: CacheStoreError? {
     state.withLock { $0.readTrouble ?? $0.writeTrouble }
   }
 
-  /// Why the last look failed; nil where it did not. Then the document may not be what others have written.
+  /// The reason why the last reading failed; nil if it did not. Then the document may not have the changes of others.
   package var blindness: CacheStoreError? {
     state.withLock { $0.readTrouble }
   }
@@ -97,18 +97,18 @@ public final class CacheStore: Sendable {
     return stream
   }
 
-  /// A text beside the document that the same processes share; nil where the cache is this process's alone.
+  /// A text beside the document that the same processes share; nil if the cache is this process's alone.
   func text(_ name: SharedTextName) -> (any SharedText)? { backend?.text(name) }
 
-  /// Takes the lock that writers take and gives it back, to see whether that can be done. Nothing is written.
+  /// Takes the writers' lock and releases it, as a test. Nothing is written.
   package func tryLock() async throws(CacheStoreError) {
     try await backend?.tryLock()
   }
 
-  /// Runs `body` while no other process that shares the cache runs one for `key`, and after a look at what they left:
-  /// `body` asks `snapshot()` first whether its work is still to be done.
+  /// Runs `body` while no other process that shares the cache runs one for `key`, and after reading their changes:
+  /// `body` asks `snapshot()` first whether its work is still needed.
   ///
-  /// After `limit`, and where there is no such lock, `body` runs without one: two token requests are better than none.
+  /// After `limit`, and if there is no such lock, `body` runs without one: two token requests are better than none.
   package func withRefreshLock<Result: Sendable>(
     _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
   ) async -> Result {
@@ -126,15 +126,15 @@ public final class CacheStore: Sendable {
 // MARK: Reading
 
 extension CacheStore {
-  /// Looks now whether others have changed the document, instead of waiting to hear of it. For callers that would
-  /// otherwise refuse a person who has just signed in.
+  /// Reads the changes of others now, instead of waiting for a notification. For callers that would otherwise refuse a
+  /// person who has just signed in.
   package func look() async {
     guard let backend, !backend.isPaused else { return }
     let look = state.withLock { state in
       if let look = state.look { return look }
       let look = Task { [self] in
         await turns.run { [self] in
-          // What is asked for from now on may be newer than what this reading finds.
+          // A request from now on may be newer than the result of this reading.
           self.state.withLock { $0.look = nil }
           await self.lookNow(backend)
         }
@@ -155,12 +155,12 @@ extension CacheStore {
       return
     }
     if before.reading == nil { return }
-    // What could not be written while the place could not be read, can be now.
+    // Changes that could not be written while the place could not be read, can be now.
     let isAllWritten = state.withLock { $0.unwritten.isEmpty && $0.writeTrouble == nil }
     if isAllWritten { observe(.recovered) } else { startWriting() }
   }
 
-  /// In turn: serves what the place holds now.
+  /// In turn: serves the place's present document.
   private func pull(_ backend: any CacheBackend) async throws(CacheStoreError) {
     let began = MonotonicTime.now
     let document: CacheDocument?
@@ -203,7 +203,7 @@ extension CacheStore.State {
     tellListeners()
   }
 
-  /// Tells the listeners of a change, and forgets those whose streams are gone.
+  /// Notifies the listeners of a change, and forgets those whose streams are gone.
   fileprivate mutating func tellListeners() {
     listeners.removeAll { listener in
       if case .terminated = listener.yield() { true } else { false }
@@ -214,12 +214,12 @@ extension CacheStore.State {
 // MARK: Writing
 
 extension CacheStore {
-  /// Applies `change` to what the place holds now and writes the result; changes that come together are written
-  /// together. Returns what `change` returned.
+  /// Applies `change` to the place's document and writes the result; simultaneous changes are written together. Returns
+  /// the result of `change`.
   ///
-  /// `change` must be a function of the document alone: it may be applied more than once. Where the place cannot be
-  /// written, it is applied in memory, applied again to what is there at the next chance, and the reason is thrown:
-  /// nothing is lost then as long as the process lives.
+  /// `change` must be a function of the document alone: it may be applied more than once. If the place cannot be
+  /// written, it is applied in memory and again to the place's document at the next chance, and the reason is thrown:
+  /// nothing is lost as long as the process lives.
   package func modify<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) -> Result
   ) async throws(CacheStoreError) -> Result {
@@ -244,7 +244,7 @@ extension CacheStore {
     return value
   }
 
-  /// Writes what is held over what a program left that ended while it wrote.
+  /// Writes the document over a half-written one of a program that has ended.
   private func writeAgain() {
     state.withLock { state in
       if state.waiting.isEmpty, state.unwritten.isEmpty { state.unwritten.append { _ in } }
@@ -252,7 +252,7 @@ extension CacheStore {
     startWriting()
   }
 
-  /// Writes the changes that wait, unless that is being done.
+  /// Writes the waiting changes, unless that is in progress.
   func startWriting() {
     guard let backend else { return }
     let mustStart = state.withLock { state in
@@ -265,7 +265,7 @@ extension CacheStore {
 
   private func writeAll(_ backend: any CacheBackend) async {
     repeat {
-      // What is logged is about the request that waits for the first of the changes, if one does.
+      // The log records are about the request that waits for the first of the changes, if one does.
       await RequestScope.around(state.withLock { $0.waiting.first?.scope }) { await writeBatch(backend) }
     } while state.withLock { state in
       state.isWriting = !state.waiting.isEmpty
@@ -314,7 +314,7 @@ extension CacheStore {
     }
   }
 
-  /// In turn: applies everything to what the place holds now. Where others wrote meanwhile, again, to what they left.
+  /// In turn: applies everything to the place's document. If others wrote meanwhile, again to theirs.
   private func write(_ batch: [Job], _ backend: any CacheBackend) async throws(CacheStoreError) {
     let began = MonotonicTime.now
     for attempt in 0..<Self.attempts {
@@ -325,7 +325,7 @@ extension CacheStore {
         for job in batch { job.change(&document) }
       }
       guard let replacement else {
-        // Lets the others come to an end, too.
+        // Lets the others finish, too.
         let pause = Double.random(in: 0...1) * Double(min(attempt, 8)) * 5
         do { try await Task.sleep(for: .milliseconds(pause)) } catch {}
         continue
@@ -351,7 +351,7 @@ extension CacheStore {
     for job in batch { job.done.resume(returning: nil) }
   }
 
-  /// Applies changes in memory, where they stay until they are written.
+  /// Applies changes in memory, if they stay until they are written.
   private func keep(
     _ batch: [Job], because error: CacheStoreError,
     after before: Troubles

@@ -1,11 +1,9 @@
-// Why a cache's file or server could not be read or written, in words an operator can act on.
-
 import Bytes
 public import HTTPClient
 public import Platform
 public import Tokens
 
-/// Why a process cannot use the place of its cache. The document in memory is not affected.
+/// A reason why a process cannot use the place of its cache. The document in memory is not affected.
 public enum CacheStoreError: Error, Sendable, Hashable {
   /// The file is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
   case damaged(CacheDocumentError)
@@ -15,7 +13,7 @@ public enum CacheStoreError: Error, Sendable, Hashable {
   case file(SharedFileError)
   /// Another writer did not release the lock in time.
   case locked(LockHolder?)
-  /// The lock cannot be taken at all: a read-only file system, say.
+  /// The lock cannot be taken at all: a read-only file system, for example.
   case lock(SystemError)
   /// The Redis server cannot be used.
   case server(RedisFailure)
@@ -39,13 +37,13 @@ extension CacheStoreError {
     }
   }
 
-  /// Whether an operator who was told of one need not be told of the other. A server that goes away fails in many ways.
+  /// True if an operator who knows of one need not be told of the other. A server that goes away fails in many ways.
   func isSimilar(to other: CacheStoreError) -> Bool {
     if case .server = self, case .server = other { return reason == other.reason }
     return self == other
   }
 
-  /// A sentence about the file or server at `path`, with the line and column where there is one.
+  /// A sentence about the file or server at `path`, with the line and column if there is one.
   package func description(path: String) -> String {
     switch self {
     case .damaged(.text(let error)): "\(path):\(error.line):\(error.column): \(error.problem.words)"
@@ -61,8 +59,8 @@ extension CacheStoreError {
   }
 }
 
-/// Why a Redis server cannot be used. Of what the server said only the first word is kept: Redis quotes what it was
-/// sent.
+/// A reason why a Redis server cannot be used. Of the server's answer only the first word is kept: Redis quotes
+/// commands.
 public enum RedisFailure: Error, Sendable, Hashable {
   /// No connection.
   case unreachable(UpstreamError)
@@ -74,7 +72,7 @@ public enum RedisFailure: Error, Sendable, Hashable {
   case malformed
   /// User or password are wrong, or missing.
   case credentials(code: String)
-  /// The server refuses a command: the word it gives for why (`NOPERM`, `READONLY`, `LOADING`, `OOM`, …).
+  /// The server refuses a command, with this word (`NOPERM`, `READONLY`, `LOADING`, `OOM`, …).
   case refused(command: String, code: String)
   /// A shard is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
   case damaged(shard: String, CacheDocumentError)

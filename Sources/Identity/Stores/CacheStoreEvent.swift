@@ -1,18 +1,17 @@
-// What a store tells of the place that holds the cache: facts, never its content; and what log and metrics say of them.
+// Events between a store and its place, without content, and their log records and metrics.
 
 package import Bytes
 internal import Platform
 package import Telemetry
 internal import Tokens
 
-/// Something that happened between a store and its place.
 package enum CacheStoreEvent: Sendable {
   /// Others had changed the cache, and it was read; `isEmptied` if nothing of it is left.
   case read(duration: Duration, isEmptied: Bool)
-  /// Changes were written, several together where they came together.
+  /// Changes were written, several together if they came together.
   case written(changes: Int, bytes: Int, duration: Duration)
-  /// The place could not be read or written; `kept` changes wait in memory. Reported for each attempt; `isNews` where
-  /// the reason is not that of the attempt before.
+  /// The place could not be read or written; `kept` changes wait in memory. Reported for each attempt; `isNews` if the
+  /// reason is another one than before.
   case failed(CacheStoreError, kept: Int, isNews: Bool)
   /// The place can be used again, and holds everything.
   case recovered
@@ -20,7 +19,7 @@ package enum CacheStoreEvent: Sendable {
   case waited(CacheLock, Duration)
 }
 
-/// What processes that share a cache take turns at.
+/// A lock of processes that share a cache.
 package enum CacheLock: String, Sendable, Hashable, CaseIterable {
   /// Writing the file.
   case file
@@ -79,13 +78,13 @@ package struct CacheMetrics: Sendable {
 }
 
 extension CacheStoreEvent {
-  /// How long another program may write before that is worth a warning.
+  /// Duration of another program's writing that is worth a warning.
   private static let longWait = Duration.milliseconds(1500)
 
   /// Writes a record. A failure is logged once, however often it repeats, and its end once.
   /// - Parameters:
   ///   - path: the cache's file or server.
-  ///   - next: what to do about a failure.
+  ///   - next: the operator's next step.
   package func write(to log: Log, path: String, next: (CacheStoreError) -> String? = { _ in nil }) {
     switch self {
     case .read(_, isEmptied: true):
@@ -120,9 +119,9 @@ extension CacheStoreEvent {
   }
 }
 
-/// The state of the cache's file or server, for `/status`: what the store's events say. Any thread may ask.
+/// The state of the cache's file or server, for `/status`, from the store's events. Any thread may use it.
 package final class CacheCondition: Sendable {
-  /// What kind of place it is.
+  /// The kind of place.
   package enum Kind: String, Sendable, Hashable {
     /// This process.
     case memory
@@ -131,20 +130,19 @@ package final class CacheCondition: Sendable {
     case redis
   }
 
-  /// What `/status` says of it.
+  /// The report in `/status`.
   package struct Report: Sendable, Hashable {
-    /// What kind of place it is.
     package var kind: Kind
-    /// The file or server; nil where tokens are kept in memory.
+    /// The file or server; nil if tokens are kept in memory.
     package var path: String?
-    /// What keeps the store from its place, in a sentence with the place; nil where nothing does.
+    /// The failure, in a sentence with the place; nil if there is none.
     package var trouble: String?
-    /// Since when.
+    /// Its beginning.
     package var troubleSince: UnixTime?
     /// Changes that only this process knows.
     package var unwrittenChanges = 0
 
-    /// A cache in order.
+    /// A cache without a failure.
     package init(path: String?, kind: Kind? = nil) {
       self.path = path
       self.kind = kind ?? (path == nil ? .memory : .file)
@@ -160,7 +158,6 @@ package final class CacheCondition: Sendable {
     self.now = now
   }
 
-  /// The state now.
   package var report: Report { state.withLock { $0 } }
 
   package func take(_ event: CacheStoreEvent) {

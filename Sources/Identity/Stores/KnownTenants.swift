@@ -2,9 +2,8 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The tenants of authorities, as their metadata said, remembered from one start to the next: a domain name does not
-/// tell under which tenant the cache holds an authority's tokens, and they are to be found also while the provider is
-/// down.
+/// The tenants of authorities by their metadata, remembered from one start to the next: a domain name does not tell
+/// under which tenant the cache holds an authority's tokens, which must be found also while the provider is down.
 package final class KnownTenants: Sendable {
   private struct State {
     var tenants: [String: String] = [:]
@@ -14,12 +13,12 @@ package final class KnownTenants: Sendable {
   private let state = Locked(State())
   private let text: (any SharedText)?
 
-  /// What is known is kept in a text; without one it ends with the process.
+  /// Keeps the tenants in a text; without one they end with the process.
   init(text: (any SharedText)? = nil) {
     self.text = text
   }
 
-  /// The tenant under which the tokens of an authority are filed; nil where its metadata was never read.
+  /// The tenant under which the tokens of an authority are stored; nil if its metadata was never read.
   func tenant(of authority: Authority) async -> String? {
     let name = authority.description
     let (known, isRead) = state.withLock { ($0.tenants[name], $0.isRead) }
@@ -37,8 +36,8 @@ package final class KnownTenants: Sendable {
     await text?.read().flatMap { Self.tenants($0)[authority.description] }
   }
 
-  /// Takes in what an authority's metadata says, for the next start too. Only what the authority does not tell itself
-  /// is kept.
+  /// Records an authority's metadata, for the next start too. Only a tenant that the authority does not name itself is
+  /// kept.
   func remember(_ metadata: ProviderMetadata, of authority: Authority) async {
     guard authority.isolation == nil, authority.knownRealm == nil, !metadata.realm.isEmpty else { return }
     let (name, realm) = (authority.description, metadata.realm)

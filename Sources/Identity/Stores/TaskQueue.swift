@@ -1,10 +1,10 @@
 internal import Platform
 
-/// Runs asynchronous work one after another, in the order in which it was asked for. Cancelling a caller ends no work.
+/// Runs asynchronous work one after another, in the order of the calls. Cancelling a caller ends no work.
 final class TaskQueue: Sendable {
   private let last = Locked<Task<Void, Never>?>(nil)
 
-  /// Runs `work` after everything that was asked for before.
+  /// Runs `work` after all earlier work.
   func run<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer) async -> Answer {
     let task = last.withLock { last in
       let previous = last

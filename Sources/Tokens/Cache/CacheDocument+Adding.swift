@@ -158,9 +158,9 @@ extension CacheDocument {
   /// An entry that now has another token was rotated by another process. It stays as it is unless its date is before
   /// this token's arrival. An entry that is gone was signed out, and stays gone.
   /// - Parameters:
-  /// - obtainedAt: the arrival of the reply, which may be long before it is stored.
-  /// - issuer: its issuer, if several may share a host. An entry that names no issuer, or another one, may be from a
-  ///   sign-in elsewhere.
+  ///   - obtainedAt: the arrival of the reply, which may be long before it is stored.
+  ///   - issuer: its issuer, if several may share a host. An entry that names no issuer, or another one, may be from a
+  ///     sign-in elsewhere.
   package mutating func rotate(
     _ redeemed: HeldRefreshToken, to token: Secret, obtainedAt: UnixTime, of issuer: String? = nil
   ) {

@@ -34,9 +34,9 @@ package struct TokenReply: Sendable {
   /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
   /// `expires_on` does.
   /// - Parameters:
-  /// - retryAfter: the answer's `Retry-After` field.
-  /// - sent: the secrets of the request. Members that repeat one count as absent.
-  /// - expected: the kind that was requested.
+  ///   - retryAfter: the answer's `Retry-After` field.
+  ///   - sent: the secrets of the request. Members that repeat one count as absent.
+  ///   - expected: the kind that was requested.
   package init(
     status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets,
     expected: IssuedTokenKind = .bearer, now: UnixTime

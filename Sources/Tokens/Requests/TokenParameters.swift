@@ -21,8 +21,8 @@ package struct TokenParameters: Sendable, Hashable {
 
   /// The parameters of these names.
   /// - Parameters:
-  /// - audiences: audiences by the provider's own names (RFC 8693 §2.1).
-  /// - resources: audiences as absolute URIs (RFC 8707 §2).
+  ///   - audiences: audiences by the provider's own names (RFC 8693 §2.1).
+  ///   - resources: audiences as absolute URIs (RFC 8707 §2).
   package init(
     audiences: [String] = [], resources: [String] = [], additional: [String: String] = [:]
   ) throws(TokenParameterError) {

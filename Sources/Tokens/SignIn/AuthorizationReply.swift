@@ -28,8 +28,8 @@ package struct AuthorizationReply: Sendable {
 
   /// Reads a redirect's query or a posted form.
   /// - Parameters:
-  /// - state: the one that was sent.
-  /// - issuer: the rule for the answer's issuer.
+  ///   - state: the one that was sent.
+  ///   - issuer: the rule for the answer's issuer.
   package init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
     let form: ReplyForm
     do throws(ReplyForm.Problem) {

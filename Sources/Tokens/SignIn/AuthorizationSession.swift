@@ -13,8 +13,8 @@ package struct AuthorizationSession: Sendable {
 
   /// A session of random bytes.
   /// - Parameters:
-  /// - random: returns that many unpredictable bytes.
-  /// - digest: SHA-256.
+  ///   - random: returns that many unpredictable bytes.
+  ///   - digest: SHA-256.
   package init<Failure: Error>(
     random: (Int) throws(Failure) -> [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {

@@ -25,8 +25,8 @@ public struct DeviceAuthorizationReply: Sendable {
 
   /// Reads an answer. Numbers may be strings; an `error` member makes it an error whatever the status.
   /// - Parameters:
-  /// - retryAfter: the answer's `Retry-After` field.
-  /// - sent: the secrets of the request. Members that repeat one count as absent.
+  ///   - retryAfter: the answer's `Retry-After` field.
+  ///   - sent: the secrets of the request. Members that repeat one count as absent.
   package init(
     status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets, now: UnixTime
   ) throws(TokenFailure) {
@@ -79,8 +79,8 @@ package struct DeviceAuthorizationRequest: Sendable {
 
   /// A request of these parts; nil if the provider has no device codes.
   /// - Parameters:
-  /// - placement: the place of the secret; nil is the provider's first.
-  /// - showsCertificate: the application proves itself in the TLS handshake.
+  ///   - placement: the place of the secret; nil is the provider's first.
+  ///   - showsCertificate: the application proves itself in the TLS handshake.
   package init?(
     metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
     credential: ClientCredential?, showsCertificate: Bool = false, scopes: ScopeSet, claims: Claims?,

@@ -1,37 +1,37 @@
-// The cache as it stands in its file: read only when it changed, written over what stands there now. Every call waits
-// for the disk; `FileBackend` makes them, one at a time, on a queue of its own.
+// The cache in its file: read only when it changed, written over the present contents. Every call waits for the disk;
+// `FileBackend` calls it, one at a time, on a queue of its own.
 
 internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// What a look at the file showed.
+/// The result of a look at the file.
 enum CacheFileLook: Sendable, Hashable {
-  /// The state that is known.
+  /// The known state.
   case same
   /// Another one, which is known now.
   case different
-  /// What may be half of a write, and the lock of its writer: a moment later it may be whole.
+  /// Perhaps half of a write, and the lock of its writer: a moment later it may be whole.
   case unfinished(LockSight)
   /// Half of a write whose writer has ended. The known state is the last whole one.
   case abandoned
 }
 
-/// The file, as far as it is known.
+/// The known state of the file.
 struct CacheFile: Sendable {
   private struct Seen {
     var identity: FileIdentity
     var digest: ContentDigest
-    /// Whether any further write must show in the identity.
+    /// True if any further write must show in the identity.
     var isSettled: Bool
   }
 
   private let file: SharedFile
-  /// What the file held when it was last read or written.
+  /// The contents of the last reading or writing.
   private(set) var document = CacheDocument()
   private var seen: Seen?
   private var damage: (digest: ContentDigest, error: CacheDocumentError)?
-  /// What may be half of a write, and since when it is seen.
+  /// A possible half of a write, and the time of its first sight.
   private var unfinished: (identity: FileIdentity, since: MonotonicTime)?
   /// Half of a write whose writer has ended.
   private var abandoned: Seen?
@@ -41,7 +41,6 @@ struct CacheFile: Sendable {
   }
 
   /// Reads the file, unless it is the one that is known.
-  ///
   /// - Parameters:
   ///   - time: the present.
   ///   - lock: looks at the lock of other writers.
@@ -124,24 +123,23 @@ struct CacheFile: Sendable {
     return .different
   }
 
-  /// Has the next write replace what a writer left that has ended. Call with the lock held, after a look that showed
-  /// it.
+  /// Makes the next write replace a half-written file whose writer has ended. Call with the lock held, after a look
+  /// that showed it.
   mutating func takeOverAbandoned() {
     guard let abandoned else { return }
     (seen, self.abandoned) = (abandoned, nil)
   }
 
-  /// Puts `document` into the file, in the place of what `look` showed last. Call with the lock held, right after a
-  /// look.
+  /// Replaces the file that `look` showed last by `document`. Call with the lock held, right after a look.
   ///
-  /// - Returns: bytes written; 0 where the file holds this text already.
+  /// - Returns: bytes written; 0 if the file holds this text already.
   mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {
     let text = document.text()
     let digest = ContentDigest(of: text)
     guard digest != seen?.digest else { return 0 }
     do throws(SharedFileError) {
       let identity = try file.replace(with: text, old: seen?.identity)
-      // The time of the new file is one that no clock shows for any other: the identity is enough to know it by.
+      // No clock shows the new file's time for any other: the identity is enough to recognise it.
       seen = Seen(identity: identity, digest: digest, isSettled: true)
     } catch {
       throw .file(error)
@@ -151,8 +149,8 @@ struct CacheFile: Sendable {
   }
 }
 
-/// 64 bits of a text: a wide multiplication for every 16 bytes, as wyhash does it. It tells one state of the file from
-/// another at the speed of memory; who can write the cache needs no collision to write what they like.
+/// 64 bits of a text: a wide multiplication for every 16 bytes, as wyhash does it. It distinguishes states of the file
+/// at the speed of memory; a program that can write the cache needs no collision to write anything.
 struct ContentDigest: Hashable, Sendable {
   private let value: UInt64
 

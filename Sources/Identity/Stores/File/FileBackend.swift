@@ -5,16 +5,16 @@ internal import Tokens
 extension CacheStore {
   /// The ends of the names of files that are made beside the cache's.
   package static let fileNeighbours = [".lockfile", ".refreshlock", ".challenges", ".challenges.lockfile"]
-  /// How long a writer waits for the others, as msal-extensions does.
+  /// Time that a writer waits for the others, as in msal-extensions.
   package static let fileLockWait = TimeSpan.seconds(5)
 
   /// The cache in the file at `path`, which every MSAL may write at the same time (msal-extensions' protocol). The file
-  /// and its locks are made when something is first written; its changes are followed as long as the store lives.
+  /// and its locks are made at the first write; its changes are followed as long as the store lives.
   ///
   /// A file that cannot be read, or that must not be used, is an empty cache until it can.
   public static func file(path: String) async -> CacheStore { await file(path: path) { _ in } }
 
-  /// The same, with how long its lock is waited for and an observer of its troubles.
+  /// The same, with the wait for its lock and an observer of its events.
   package static func file(
     path: String, lockWait: TimeSpan = fileLockWait, observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
@@ -39,9 +39,9 @@ final class FileBackend: CacheBackend {
 
   /// The pause between two looks at a text that may be half a write.
   private static let pause = Duration.milliseconds(100)
-  /// How often the file is looked at where changes cannot be heard of: what others do is seen within a second.
+  /// Interval of looks at the file if changes are not notified: changes of others are seen within a second.
   private static let pollPause = Duration.milliseconds(700)
-  /// How long changes gather before the file is read: MSAL for Python writes up to five times for one sign-in.
+  /// Time in which changes gather before the file is read: MSAL for Python writes up to five times for one sign-in.
   private static let gatherPause = Duration.milliseconds(20)
 
   let retryPause = Duration.seconds(10)
@@ -54,7 +54,7 @@ final class FileBackend: CacheBackend {
     file = Locked(CacheFile(path: path))
     hints = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     writeLock = LockFile(path: path + ".lockfile", name: "bearer-proxy", queue: queue)
-    // Another file than the lock above: that one stops every writer, and must not be held while a provider is asked.
+    // Another file than the lock above, which stops every writer and must not be held during a request to a provider.
     refreshLocks = RegionLock(path: path + ".refreshlock", queue: queue)
   }
 
@@ -109,7 +109,7 @@ final class FileBackend: CacheBackend {
     }
   }
 
-  /// Looks at an unfinished file again when nothing is heard of it: its writer may have ended.
+  /// Looks at an unfinished file again without a notification: its writer may have ended.
   private func lookAgainLater() {
     guard progress.mayScheduleLook() else { return }
     Task { [weak self] in
@@ -125,7 +125,7 @@ final class FileBackend: CacheBackend {
     let result = await queue.run { [file] () -> Result<CacheReplacement?, CacheStoreError> in
       var known = file.withLock { $0 }
       do throws(CacheStoreError) {
-        // Who does not know of the lock may have written since it was taken.
+        // A program that does not know the lock may have written since it was taken.
         guard try known.look(lock: { .free }) == .same else { return .success(nil) }
         var document = known.document
         change(&document)
@@ -141,7 +141,7 @@ final class FileBackend: CacheBackend {
 
   // MARK: Locks
 
-  /// Whether this process keeps other writers out.
+  /// True if this process keeps other writers out.
   private var holdsLock: Bool { heldLocks.withLock { $0 > 0 } }
 
   func lock() async throws(CacheStoreError) -> CacheLease? {
@@ -171,7 +171,7 @@ final class FileBackend: CacheBackend {
       guard let held = try await refreshLocks.take(LeaseDigest(key).value, within: limit) else { return nil }
       return CacheLease { withExtendedLifetime(held) {} }
     } catch {
-      // A read-only file system, say. The processes do not know of one another's results there anyway.
+      // A read-only file system, for example. The processes do not know of one another's results there anyway.
       return nil
     }
   }
@@ -188,7 +188,7 @@ final class FileBackend: CacheBackend {
     }
   }
 
-  /// Hears of changes from the system, or where it does not tell, by looking.
+  /// Follows changes by notifications of the system, or if it gives none, by looking.
   private func startWatching() {
     if !startWatch() { Task { [weak self] in await Self.poll { self } } }
   }
@@ -204,12 +204,12 @@ final class FileBackend: CacheBackend {
       self.watch.withLock { $0 = watch }
       return true
     } catch {
-      // No directory yet, a file system on another machine, or too many watches: looking works always.
+      // No directory yet, a file system on another machine, or too many watches: looking always works.
       return false
     }
   }
 
-  /// The directory is gone. Another may come.
+  /// Records that the directory is gone. Another may come.
   private func lose() {
     watch.withLock { $0 = nil }
     hints.continuation.yield()
@@ -227,17 +227,17 @@ final class FileBackend: CacheBackend {
   }
 }
 
-/// How far the waiting for another program's write has come.
+/// The progress of waiting for another program's write.
 private final class WriteProgress: Sendable {
   private struct State {
-    /// Whether one reading has waited as long as readings may.
+    /// True if one reading has waited as long as readings may.
     var isStalled = false
     var isLookScheduled = false
   }
 
   private let state = Locked(State())
 
-  /// Whether a reading that found the file unfinished waits. After one has waited in vain, the next ones do not.
+  /// True if a reading that found the file unfinished waits. After one has waited in vain, the next ones do not.
   func mustWait(until deadline: MonotonicTime) -> Bool {
     state.withLock { state in
       if deadline <= .now { state.isStalled = true }
@@ -245,7 +245,7 @@ private final class WriteProgress: Sendable {
     }
   }
 
-  /// The file is not unfinished any more.
+  /// Records that the file is no longer unfinished.
   func end() { state.withLock { $0.isStalled = false } }
 
   func mayScheduleLook() -> Bool {
@@ -258,7 +258,7 @@ private final class WriteProgress: Sendable {
   func lookIsDue() { state.withLock { $0.isLookScheduled = false } }
 }
 
-/// A text in a file of its own. It is written as the cache is: under a lock, replaced whole, readable for its owner
+/// A text in a file of its own. It is written like the cache: under a lock, replaced whole, readable for its owner
 /// only.
 struct FileText: SharedText {
   private let file: SharedFile

@@ -1,29 +1,29 @@
 internal import Bytes
 internal import Platform
 
-/// Whether a cache's text that is empty or cut off is half of a write. msal-extensions empties the file under its lock
-/// before it writes it; other programs do the same without a lock.
+/// Decides if a cache's text that is empty or cut off is half of a write. msal-extensions empties the file under its
+/// lock before it writes it; other programs do the same without a lock.
 struct UnfinishedWrite: Sendable, Hashable {
-  /// What to believe.
+  /// The decision.
   enum Verdict: Sendable, Hashable {
     /// A moment later it may be whole.
     case unfinished
-    /// It is what was meant to be there.
+    /// It is complete.
     case final
-    /// It is what a process left that ended before it had written the rest.
+    /// A process left it that ended before it had written the rest.
     case abandoned
   }
 
-  /// The writers' lock, looked at before the file was read: a writer that takes it after that dates the file anew.
+  /// The writers' lock, examined before the file was read: a writer that takes it after that dates the file anew.
   var lock: LockSight
-  /// Time from the file's date to that look; none for a date in the future.
+  /// Time from the file's date to that look; zero for a date in the future.
   var age: TimeSpan
   /// Time since this process first saw the file in this state.
   var seenFor: TimeSpan
 
-  /// How long a file without a lock must not have changed.
+  /// Time for which a file without a lock must not have changed.
   static let rest = TimeSpan.seconds(1)
-  /// How long it is looked at in any case: another machine's clock may date it.
+  /// Least time of looking at it: another machine's clock may date it.
   private static let leastSight = TimeSpan.milliseconds(200)
 
   var verdict: Verdict {

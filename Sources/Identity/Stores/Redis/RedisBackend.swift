@@ -10,10 +10,9 @@ extension CacheStore {
   /// The pause of a real store.
   package static let sleep: Pause = { pause in do { try await Task.sleep(for: pause) } catch {} }
 
-  /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. Where the
+  /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the
   /// server cannot be used, the cache is empty until it can.
-  /// - Parameters:
-  ///   - tls: trust, and our certificate where the server asks for one; nil is plain TCP.
+  /// - Parameter tls: trust, and our certificate if the server asks for one; nil is plain TCP.
   package static func redis(
     _ server: RedisServer, tls: TLSContext? = nil, loop: EventLoop, resolver: Resolver,
     timing: RedisTiming = RedisTiming(),
@@ -23,13 +22,13 @@ extension CacheStore {
   }
 }
 
-/// How long a Redis server has for what it is asked, and how long leases last.
+/// Time limits of a Redis server's answers, and the life of leases.
 package struct RedisTiming: Sendable {
-  /// To connect and enter.
+  /// To connect and authenticate.
   package var connect = TimeSpan.seconds(2)
-  /// For commands that were sent together to be answered.
+  /// For the answers to commands that were sent together.
   package var command = TimeSpan.seconds(5)
-  /// How long a lease lasts without renewal, and so how long a replica that died keeps the others waiting, at most.
+  /// Life of a lease without renewal: after a replica died, the longest wait of the others.
   package var lease = TimeSpan.seconds(6)
   /// Waits between two renewals of a lease.
   package var leasePause: CacheStore.Pause = CacheStore.sleep
@@ -39,18 +38,18 @@ package struct RedisTiming: Sendable {
 
 /// A cache on a Redis server, divided into shards that have versions.
 ///
-/// The server is asked for changes, the counter often, a shard when it changed, all names after a new connection. It
-/// does not push them: a user of an ACL has no channels unless an operator thinks of them, a half-open connection shows
-/// at the next question, and no change can be missed.
+/// Changes are polled: the counter often, a shard when it changed, all names after a new connection. The server does
+/// not push them: an ACL user has no channels unless an operator adds them, a half-open connection shows at the next
+/// poll, and no change can be missed.
 final class RedisBackend: CacheBackend {
   private struct State {
-    /// What the server holds, as last seen.
+    /// The server's contents, as last seen.
     var cache = ShardedCache()
-    /// What the server counted when all of it was last seen.
+    /// The server's counter at the last complete reading.
     var counter: Int64 = 0
     /// The highest version ever seen here.
     var highest: Int64 = 0
-    /// On which connection that was; 0 on none.
+    /// The connection of that reading; 0: none.
     var connection: UInt64 = 0
   }
 
@@ -58,11 +57,11 @@ final class RedisBackend: CacheBackend {
   private struct Keys {
     let prefix: String
 
-    /// How many writes there have been.
+    /// The number of writes so far.
     var counter: String { prefix + "version" }
     /// That number at the last write that removed a shard.
     var removal: String { prefix + "removed" }
-    /// The names of the shards, sorted by the write that made them what they are.
+    /// The names of the shards, sorted by the write that made them.
     var index: String { prefix + "index" }
     /// A shard: its version and its entries.
     func shard(_ name: String) -> String { prefix + name }
@@ -72,11 +71,11 @@ final class RedisBackend: CacheBackend {
 
   /// Shards read in one go.
   private static let readBatch = 100
-  /// Versions left out when a server is counted up again: those that other replicas may have seen and this one not.
+  /// Versions left out when a server's counter is restored: those that other replicas may have seen and this one not.
   private static let restoreGap: Int64 = 1000
-  /// How often the server is asked whether others changed something: what they do is seen within a second.
+  /// Interval of polls for changes: those of others are seen within a second.
   private static let lookPause = Duration.milliseconds(500)
-  /// How often a lease is renewed: an exchange with a provider may last longer than a lease.
+  /// Interval of a lease's renewals: an exchange with a provider may last longer than a lease.
   private static let renewPause = Duration.seconds(2)
 
   let retryPause = lookPause
@@ -118,7 +117,7 @@ final class RedisBackend: CacheBackend {
     }
   }
 
-  /// Brings what is known up to what the server holds; nil where that makes no difference.
+  /// Updates the known shards from the server; nil if nothing changed.
   private func pull() async throws(RedisFailure) -> CacheDocument? {
     let answer = try await client.perform([RedisCommand("MGET", keys.counter, keys.removal)])
     let counts = answer.replies[0].elements?.map { $0.number ?? 0 } ?? []
@@ -159,7 +158,7 @@ final class RedisBackend: CacheBackend {
     return listing
   }
 
-  /// Reads shards; whether there were any.
+  /// Reads shards; returns whether there were any.
   private func read(_ names: [String], into cache: inout ShardedCache) async throws(RedisFailure) -> Bool {
     for start in stride(from: 0, to: names.count, by: Self.readBatch) {
       let batch = names[start..<min(start + Self.readBatch, names.count)]
@@ -183,15 +182,15 @@ final class RedisBackend: CacheBackend {
     return !names.isEmpty
   }
 
-  /// A server that has not counted as far as was seen here has lost something: it was restarted without its data, or a
-  /// replica that was behind took over. What it lost is put back, unless another process was faster.
+  /// Restores data that a server has lost, as its counter shows: it was restarted without its data, or a replica that
+  /// was behind took over. Other processes may be faster.
   private func restore(
     _ cache: inout ShardedCache, after version: Int64, held: [String: Int64]
   ) async throws(RedisFailure) {
     let floor = state.withLock { $0.highest } + Self.restoreGap
     for write in cache.restoring(after: version, held: held) {
-      // One at a time: who was faster with one shard need not have been with the next. That one is read with the next
-      // look.
+      // One at a time: a process that was faster with one shard need not have been with the next. That one is read with
+      // the next look.
       let version = try await send([write], floor: floor)
       cache.settle([write], version: version)
     }
@@ -218,7 +217,7 @@ final class RedisBackend: CacheBackend {
     return CacheReplacement(document: document, bytes: writes.reduce(0) { $0 + $1.text.count })
   }
 
-  /// Has the server write; the new version, or 0 where another process was faster.
+  /// Sends writes; returns the new version, or 0 if another process was faster.
   private func send(_ writes: [ShardWrite], floor: Int64) async throws(RedisFailure) -> Int64 {
     let arguments =
       [Array("\(floor)".utf8)]
@@ -237,7 +236,7 @@ final class RedisBackend: CacheBackend {
   /// Shards have versions, which the server compares.
   func lock() async throws(CacheStoreError) -> CacheLease? { nil }
 
-  /// Takes a lease that no other process waits for and gives it back.
+  /// Takes a lease that no other process waits for and releases it.
   func tryLock() async throws(CacheStoreError) {
     let holder = String(UInt64.random(in: 0 ... .max), radix: 16)
     let name = keys.lease("trial \(holder)")
@@ -261,7 +260,7 @@ final class RedisBackend: CacheBackend {
     }
   }
 
-  /// Whether the lease was taken. False also where the server is away.
+  /// True if the lease was taken. False also if the server is away.
   private func take(_ name: String, _ holder: String, within limit: TimeSpan) async -> Bool {
     let end = MonotonicTime.now + limit
     var pause = 20.0

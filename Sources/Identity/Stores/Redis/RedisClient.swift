@@ -3,14 +3,14 @@ internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// Performs commands on one Redis server, over one connection that one piece of work uses at a time. It connects where
-/// there is no connection, after a failure not at once.
+/// Performs commands on one Redis server, over one connection that one task uses at a time. It connects if there is no
+/// connection, after a failure not at once.
 final class RedisClient: Sendable {
-  /// What commands brought.
+  /// The replies to commands.
   struct Answer: Sendable {
     /// One for each command; none of them a refusal.
     var replies: [RedisReply]
-    /// Which connection that was: another number, another connection, and what happened between the two is unknown.
+    /// The connection's number: after a change of it, the events in between are unknown.
     var connection: UInt64
   }
 
@@ -42,13 +42,12 @@ final class RedisClient: Sendable {
     Task(executorPreference: loop) { connection.value.close() }
   }
 
-  /// Why nothing is sent at present; nil where it would be.
+  /// The reason why nothing is sent at present; nil if it would be.
   var pausing: RedisFailure? {
     state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil }
   }
 
-  /// Performs commands in one go, and throws where one of them is refused. While the server is left alone, that is at
-  /// once.
+  /// Performs commands together, and throws if one of them is refused, at once during a pause.
   func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> Answer {
     let result = await queue.run { [self] in
       await Task(executorPreference: loop) { await self.attempt(commands) }.value
@@ -90,7 +89,7 @@ final class RedisClient: Sendable {
     return connection
   }
 
-  /// Whatever went wrong, the next attempt begins with a new connection: a refusal may be a replica's that a name no
+  /// After any failure the next attempt begins with a new connection: a refusal may be from a replica that a name no
   /// longer leads to.
   private func fail(_ failure: RedisFailure) {
     let connection = state.withLock { state in
@@ -103,8 +102,8 @@ final class RedisClient: Sendable {
   }
 }
 
-/// How long a server that cannot be used is left alone: 100 ms, doubled after each failure up to 2 s, and up to a
-/// quarter less so that replicas do not come back in step.
+/// The pause of a server that cannot be used: 100 ms, doubled after each failure up to 2 s, and up to a quarter less so
+/// that replicas do not return in step.
 struct RedisPause: Sendable {
   private var failures = 0
   private var end = MonotonicTime(nanoseconds: 0)

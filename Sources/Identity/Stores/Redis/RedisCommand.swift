@@ -1,11 +1,10 @@
-// The commands that a cache sends, and the scripts that run inside the server where several steps must be one.
+// The commands of a cache, and the scripts that run inside the server if several steps must be one.
 
 internal import Bytes
 internal import Tokens
 
-/// One command.
 struct RedisCommand: Sendable {
-  /// What it is called, for people.
+  /// Its name for people.
   let name: String
   /// The bytes to send.
   let bytes: [UInt8]
@@ -31,7 +30,6 @@ struct RedisCommand: Sendable {
     return RedisCommand("EVAL", words.map { Array($0.utf8) } + arguments)
   }
 
-  /// Proves who we are.
   static func authenticate(user: String?, password: Secret) -> RedisCommand {
     let password = password.bytes.withUnsafeBufferPointer { Array($0) }
     return RedisCommand("AUTH", (user.map { [Array($0.utf8)] } ?? []) + [password])
@@ -39,12 +37,12 @@ struct RedisCommand: Sendable {
 }
 
 extension RedisCommand {
-  /// Writes shards, all or none: none where one of them is not at the version it was read at. Returns the new version,
-  /// or 0.
+  /// Writes shards, all or none: none if one of them is not at the version of its reading. Returns the new version, or
+  /// 0.
   ///
   /// Keys: the counter, the counter's value at the last removal, the index, and the shards. Arguments: the highest
   /// version this process has seen (a server that lost its data must not count twice), and for each shard its name, the
-  /// version expected, and its text, where an empty one removes it.
+  /// version expected, and its text; an empty one removes it.
   static let write = """
     for i = 4, #KEYS do
       local at = 2 + (i - 4) * 3
@@ -66,8 +64,8 @@ extension RedisCommand {
     return version
     """
 
-  /// Puts a text with an end in milliseconds in the place of the one that was read, or takes it away where it is empty;
-  /// 0 where another stands there by now.
+  /// Replaces the text that was read by one with an end in milliseconds, or removes it if the new one is empty; 0 if
+  /// another text is there by now.
   static let replace = """
     if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
     if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end

@@ -1,5 +1,5 @@
-// One connection to a Redis server: entering, sending commands together, reading their replies. Which commands, and
-// when to connect again, is the RedisClient's.
+// One connection to a Redis server: authenticating, sending commands together, reading their replies. RedisClient
+// chooses the commands and connects.
 
 internal import Bytes
 internal import HTTP
@@ -7,7 +7,7 @@ internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// A connection that has entered the server. Confined to its loop; one task at a time uses it.
+/// An authenticated connection. Confined to its loop; one task at a time uses it.
 final class RedisConnection {
   private let connection: ByteStream
   private let waiter: Waiter
@@ -37,7 +37,7 @@ final class RedisConnection {
   private func enter(_ server: RedisServer, until deadline: MonotonicTime) async throws(RedisFailure) {
     var commands: [RedisCommand] = []
     if let password = server.password { commands.append(.authenticate(user: server.user, password: password)) }
-    // Also where it is the first database: a server that wants a password says so now, and not in the middle.
+    // Also for the first database: a server that wants a password says so now, and not later.
     commands.append(RedisCommand("SELECT", "\(server.database)"))
     for (command, reply) in zip(commands, try await perform(commands, until: deadline)) {
       guard case .refusal(let code) = reply else { continue }
@@ -52,7 +52,7 @@ final class RedisConnection {
     for command in commands { output.append(command.bytes) }
     var replies: [RedisReply] = []
     while replies.count < commands.count {
-      // Both directions in turn: a server that is not read stops reading.
+      // Both directions in turn: a server whose replies are not read stops reading.
       let isSent = try send(&output)
       while let reply = try next() { replies.append(reply) }
       if replies.count >= commands.count { break }
@@ -76,7 +76,7 @@ final class RedisConnection {
     return true
   }
 
-  /// Whether something arrived.
+  /// True if bytes arrived.
   private func receive() throws(RedisFailure) -> Bool {
     input.reserve(64 * 1024)
     switch input.receive(from: connection) {
@@ -97,7 +97,6 @@ final class RedisConnection {
     }
   }
 
-  /// Closes it.
   func close() {
     connection.close()
     waiter.close()

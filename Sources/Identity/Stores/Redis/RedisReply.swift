@@ -1,7 +1,7 @@
-// The bytes of the Redis protocol: commands as they are sent, replies as they are read (RESP2, and the types that RESP3
-// adds). It knows neither sockets nor what a command means.
+// The Redis protocol: commands and replies (RESP2, and the types that RESP3 adds). It knows neither sockets nor the
+// meaning of a command.
 
-/// What a server answers to one command.
+/// A server's reply to one command.
 enum RedisReply: Sendable, Hashable {
   /// A string of any kind.
   case text([UInt8])
@@ -11,7 +11,7 @@ enum RedisReply: Sendable, Hashable {
   case null
   /// A list; of a map, names and values in turn.
   case list([RedisReply])
-  /// A refusal: the word it begins with. The rest may repeat what was sent, secrets included, and is never kept.
+  /// A refusal: its first word. The rest may repeat the command, secrets included, and is never kept.
   case refusal(String)
 }
 
@@ -21,7 +21,7 @@ extension RedisReply {
     if case .text(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
   }
 
-  /// A whole number, which scripts and keys may also give as text.
+  /// A whole number, which scripts and keys may also return as text.
   var number: Int64? {
     if case .integer(let number) = self { number } else { string.flatMap { Int64($0) } }
   }
@@ -34,23 +34,23 @@ extension RedisReply {
 
 /// Reads replies out of a buffer that grows.
 struct RedisReplyReader {
-  /// What stands at the front of a buffer.
+  /// The beginning of a buffer.
   enum Outcome: Hashable {
-    /// A reply, and how many bytes it takes.
+    /// A reply, and its length in bytes.
     case reply(RedisReply, count: Int)
     /// The beginning of one.
     case needsMore
-    /// Nothing that a Redis server sends.
+    /// No reply of a Redis server.
     case invalid
   }
 
-  /// Bytes of a string at most.
+  /// Maximum bytes of a string.
   static let textLimit = 64 << 20
-  /// Elements of a list at most.
+  /// Maximum elements of a list.
   static let countLimit = 4 << 20
-  /// Lists within lists at most.
+  /// Maximum depth of lists.
   static let depthLimit = 8
-  /// Bytes of a line at most: refusals may be long.
+  /// Maximum bytes of a line: refusals may be long.
   static let lineLimit = 64 << 10
 
   private static let kinds = Array("+-:$*_,(#!=%~>".utf8)
@@ -75,7 +75,7 @@ struct RedisReplyReader {
     guard depth <= depthLimit else { throw .invalid }
     guard index < bytes.count else { throw .needsMore }
     let kind = bytes[index]
-    // Before the end of the line: what is no reply at all, such as an HTTP server's, may never have one.
+    // Before the end of the line: another protocol's answer, such as an HTTP server's, may never have one.
     guard kinds.contains(kind) else { throw .invalid }
     index += 1
     let line = try line(bytes, &index)
@@ -144,7 +144,7 @@ struct RedisReplyReader {
     return number
   }
 
-  /// The first word of a refusal, where it looks like one of Redis's.
+  /// The first word of a refusal, if it looks like one of Redis's.
   private static func code(_ line: [UInt8]) -> String {
     let word = line.prefix { $0 != 0x20 }
     let isCode = (1...24).contains(word.count) && word.allSatisfy { (0x41...0x5A).contains($0) || $0 == 0x5F }

@@ -9,9 +9,9 @@ struct RedisText: SharedText {
   /// Seconds.
   let lifetime: Int64
 
-  /// How long a reader waits: probes are among them, and a server that hangs must not fail them.
+  /// Wait of a reader: probes are among them, and a server that hangs must not fail them.
   private static let patience = Duration.milliseconds(500)
-  /// How often others may be faster.
+  /// Attempts when others are faster.
   private static let attempts = 10
 
   func read() async -> [UInt8]? {
@@ -49,8 +49,8 @@ struct RedisText: SharedText {
     return false
   }
 
-  /// What the key holds, empty where it is not there; nil where that cannot be told. What keeps the server from
-  /// answering is the cache's to report.
+  /// The contents of the key, empty if there is none; nil if they cannot be read. The cache reports the server's
+  /// failure.
   private func text() async -> [UInt8]? {
     do throws(RedisFailure) {
       if case .text(let text) = try await client.perform(RedisCommand("GET", key)) { return text }

@@ -1,17 +1,16 @@
-// A cache as it is divided among a server's keys: which shard stands at which version, and what a change means for
-// which of them. Nothing here is sent or waited for.
+// A cache divided among a server's keys: the versions of shards, and the shards that a change affects. Nothing here is
+// sent or waited for.
 
 internal import Tokens
 
 /// A change of one shard.
 struct ShardWrite: Sendable {
-  /// The shard.
   var name: String
-  /// The version that it must still be at; 0 is not there.
+  /// The version that it must still have; 0: it does not exist.
   var expected: Int64
-  /// What to put there; empty removes it.
+  /// The new text; an empty one removes it.
   var text: [UInt8]
-  /// The entries of it that are left.
+  /// The entries that remain in it.
   var places: Set<CachePlace>
 }
 
@@ -28,10 +27,10 @@ struct ShardedCache: Sendable {
 
   var names: [String] { Array(shards.keys) }
 
-  /// The version of a shard; 0 where there is none.
+  /// The version of a shard; 0 if there is none.
   func version(of name: String) -> Int64 { shards[name]?.version ?? 0 }
 
-  /// Takes in what stands in a shard now.
+  /// Records a shard's present contents.
   mutating func take(_ name: String, version: Int64, text: [UInt8]) throws(CacheDocumentError) {
     let new = try CacheDocument(text: text)
     let places = Set(new.places)
@@ -40,13 +39,13 @@ struct ShardedCache: Sendable {
     shards[name] = Shard(version: version, places: places)
   }
 
-  /// Takes in that a shard is gone.
+  /// Records that a shard is gone.
   mutating func remove(_ name: String) {
     for place in shards.removeValue(forKey: name)?.places ?? [] { document.replace(place, with: nil) }
   }
 
-  /// What has to be written for the document to become what `change` makes of it, and that document. Shards in which
-  /// nothing is different are not written.
+  /// The writes that make the document the result of `change`, and that document. Shards without a difference are not
+  /// written.
   func writes(for change: (inout CacheDocument) -> Void) -> (writes: [ShardWrite], document: CacheDocument) {
     var next = document
     next.noteChanges()
@@ -72,14 +71,14 @@ struct ShardedCache: Sendable {
     return (writes, next)
   }
 
-  /// Takes in that writes were made.
+  /// Records that writes were made.
   mutating func commit(_ writes: [ShardWrite], _ document: CacheDocument, version: Int64) {
     self.document = document
     settle(writes, version: version)
   }
 
-  /// Writes that put shards back as they are here, where the server has lost them: it stands at `version`, and what it
-  /// holds of them, if anything, at those of `held`.
+  /// Writes that restore shards that the server has lost: it is at `version`, and its remaining shards are at those of
+  /// `held`.
   func restoring(after version: Int64, held: [String: Int64]) -> [ShardWrite] {
     shards.filter { $0.value.version > version }.sorted { $0.key < $1.key }.map { name, shard in
       ShardWrite(
@@ -87,7 +86,7 @@ struct ShardedCache: Sendable {
     }
   }
 
-  /// Takes in that shards stand there as they are here, at a version; 0 has them read again.
+  /// Records that shards are there as they are here, at a version; 0 has them read again.
   mutating func settle(_ writes: [ShardWrite], version: Int64) {
     for write in writes {
       shards[write.name] = write.text.isEmpty ? nil : Shard(version: version, places: write.places)
