@@ -1,9 +1,11 @@
 // Advice that can be followed: what it names is there, and the command does not refuse.
 
 import Configuration
+import Glibc
 import HTTPClient
 import Identity
-import Platform
+@testable import Platform
+import Proxy
 import Testing
 import Tokens
 
@@ -23,33 +25,86 @@ import Tokens
         """.utf8), file: "p.yaml", environment: [:], readFile: { _, _ throws(UnreadableFile) in [] })
   }
 
-  static let persons: [(cache: String, listener: String, advice: String)] = [
-    ("file: c.json", "", "Sign in with: bearer-proxy login -c p.yaml --route me"),
-    ("file: c.json", ", sign_in: true", "Sign in with: bearer-proxy login -c p.yaml --route me"),
-    ("redis: \"redis://127.0.0.1\"", "", "Sign in with: bearer-proxy login -c p.yaml --route me"),
-    (
-      "memory: true", "",
-      "Set 'cache: {file: PATH}' in p.yaml: tokens in memory end with each command. Then sign in with: bearer-proxy "
-        + "login -c p.yaml --route me"
-    ),
-    (
-      "memory: true", ", sign_in: true",
-      "Tokens are kept in the memory of the running proxy: sign in there, in a browser that calls route me, or set "
-        + "'cache: {file: PATH}' for 'bearer-proxy login'."
-    ),
-  ]
+  /// A route that needs a person, by reason and place of the tokens, and what is advised.
+  static let persons: [(InteractionReason, cache: String, listener: String, advice: String)] = {
+    let login = "bearer-proxy login -c p.yaml --route me"
+    let file = "file: c.json"
+    let pages = ", sign_in: true"
+    return [
+      (.noAccount, file, "", "Sign in with: \(login)"), (.noAccount, file, pages, "Sign in with: \(login)"),
+      (.noAccount, "redis: \"redis://127.0.0.1\"", "", "Sign in with: \(login)"),
+      (.consentRequired, file, "", "Sign in with: \(login)"),
+      (
+        .noAccount, "memory: true", "",
+        "Set 'cache: {file: PATH}' in p.yaml and restart the proxy: tokens in memory end with each process. Then sign "
+          + "in with: \(login)"
+      ),
+      (
+        .noAccount, "memory: true", pages,
+        "Tokens are kept in the memory of the running proxy: sign in there, in a browser that calls route me. For "
+          + "'bearer-proxy login', set 'cache: {file: PATH}' and restart the proxy first."
+      ),
+      (
+        .accountAmbiguous, file, "",
+        "Name one of those that 'bearer-proxy accounts -c p.yaml' lists under the route's token, as 'account'."
+      ),
+      // `accounts` would list no one.
+      (
+        .accountAmbiguous, "memory: true", pages,
+        "Write the user name of one of them under the route's token, as 'account'."
+      ),
+      // A sign-in would end with the same refusal.
+      (
+        .protectionPolicyRequired, file, "",
+        "Use an account or a device that satisfies the policy: 'account' of the route's token names the account."
+      ),
+      (
+        .additionalAction, file, "",
+        "Have the person do first what the provider asks for in the detail. Then: Sign in with: \(login)"
+      ),
+    ]
+  }()
 
   @Test(arguments: persons)
-  func `a person is sent to login only if login can keep what it brings`(
-    cache: String, listener: String, advice: String
+  func `a person is sent only where a sign-in is possible, and helps`(
+    reason: InteractionReason, cache: String, listener: String, advice: String
   ) throws {
     let settings = try Self.settings(cache, listener)
     let advisor = CheckAdvice(
-      configuration: "p.yaml", route: settings.routes[0], application: settings.applications[0],
-      signIns: SignInWay(settings))
+      OperatorCommands(settings, cache: settings.cache, configuration: "p.yaml"), route: settings.routes[0],
+      application: settings.applications[0])
     let required = InteractionRequired(
-      reason: .noAccount, scopes: try ScopeSet(["a.b"]), authority: settings.applications[0].authority.value)
+      reason: reason, scopes: try ScopeSet(["a.b"]), authority: settings.applications[0].authority.value)
     #expect(advisor.advice(.interactionRequired(required)) == advice)
+  }
+
+  static let files: [(file: String, word: String)] = [
+    ("p.yaml", "p.yaml"), ("/etc/bearer-proxy/p.yaml", "/etc/bearer-proxy/p.yaml"),
+    ("my proxy.yaml", "'my proxy.yaml'"),
+    ("$HOME/p.yaml", "'$HOME/p.yaml'"), ("it's.yaml", #"'it'\''s.yaml'"#), ("p;rm.yaml", "'p;rm.yaml'"),
+  ]
+
+  @Test(arguments: files) func `a command can be typed as it is printed`(file: String, word: String) {
+    let commands = OperatorCommands(configuration: file)
+    #expect(commands.login(route: "me") == "bearer-proxy login -c \(word) --route me")
+    #expect(commands.liveCheck() == "bearer-proxy check --live -c \(word)" && commands.check.hasSuffix(" -c \(word)"))
+    #expect(commands.advice(.accountAmbiguous, route: "me").contains("'bearer-proxy accounts -c \(word)'"))
+  }
+
+  @Test func `a process names its file by the whole path`() {
+    let options = RunOptions(configuration: "p.yaml")
+    #expect(options.configurationPath.hasPrefix("/") && options.configurationPath.hasSuffix("/p.yaml"))
+  }
+
+  static let cacheErrors: [(CacheStoreError, words: String)] = [
+    (.file(.system(SystemError("open", EROFS))), "read-only for this process"),
+    (.lock(SystemError("open", EROFS)), "ReadWritePaths="), (.lock(SystemError("open", ENOSPC)), "Free space"),
+    (.file(.system(SystemError("open", EACCES))), "has to be able to read and write"),
+  ]
+
+  @Test(arguments: cacheErrors) func `a cache that cannot be written is told why`(error: CacheStoreError, words: String)
+  {
+    #expect(CheckAdvice.cacheAdvice(error).contains(words))
   }
 
   @Test func `authorities that lack the right one are named with their file, instead of asking for a file`() throws {
@@ -57,7 +112,7 @@ import Tokens
     func advices(_ trust: String) throws -> [String] {
       let settings = try Self.settings("file: c.json", "", trust)
       let advisor = CheckAdvice(
-        configuration: "p.yaml", route: settings.routes[0], application: settings.applications[0])
+        OperatorCommands(configuration: "p.yaml"), route: settings.routes[0], application: settings.applications[0])
       return [
         advisor.advice(.providerUnavailable(.unreached(unknown), retryAfter: 1)), advisor.advice(probe: unknown),
       ]

@@ -5,6 +5,7 @@ import HTTP
 import HTTPClient
 import Identity
 @testable import Platform
+import Proxy
 import Testing
 import Tokens
 
@@ -71,7 +72,8 @@ import Tokens
              token: {as: application, scopes: [a.b]}}
         """.utf8), file: "p.yaml", environment: [:])
     return CheckAdvice(
-      configuration: "p.yaml", route: settings.routes[0], application: hasToken ? settings.applications[0] : nil)
+      OperatorCommands(configuration: "p.yaml"), route: settings.routes[0],
+      application: hasToken ? settings.applications[0] : nil)
   }
 
   @Test func `each thing that is wrong has its advice`() throws {

@@ -134,7 +134,8 @@ import Tokens
     let thumbprint = try #require(loaded.certificates.thumbprint(of: "app"))
     #expect(thumbprint == "59F5BA386D5382F92796853D40D7F4A18D443DF9")
     let advice = CheckAdvice(
-      configuration: "p.yaml", route: loaded.settings.routes[0], application: loaded.settings.applications[0],
+      OperatorCommands(configuration: "p.yaml"), route: loaded.settings.routes[0],
+      application: loaded.settings.applications[0],
       thumbprint: thumbprint)
     var reply = TokenErrorReply(error: "invalid_client")
     #expect(
@@ -156,7 +157,7 @@ import Tokens
       """, to: "p.yaml")
     let settings = try CommandContext(environment: ["MSI_ENDPOINT": "http://127.0.0.1:1/"]).settings(file)
     let advice = CheckAdvice(
-      configuration: "p.yaml", route: settings.routes[0], application: settings.applications[0])
+      OperatorCommands(configuration: "p.yaml"), route: settings.routes[0], application: settings.applications[0])
     let unreached = AcquisitionError.providerUnavailable(.unreached(.timedOut(host: "h")), retryAfter: 1)
     #expect(advice.advice(unreached).contains("or were MSI_ENDPOINT left over from elsewhere?"))
     #expect(

@@ -74,7 +74,7 @@ import Tokens
     #expect(revealed == "{\"access_token\":\"AT-1\"," + expected.dropFirst())
   }
 
-  @Test func `a refusal says the provider's code and fails`() async throws {
+  @Test func `a refusal says the provider's code and the cure, and fails`() async throws {
     let refusal = Self.json(
       401, #"{"error": "invalid_client", "error_description": "AADSTS7000215: Wrong s3cret", "error_codes": [7000215]}"#
     )
@@ -82,7 +82,8 @@ import Tokens
     let detail = "invalid_client; AADSTS7000215; the provider's words repeat a secret of the request, and are not shown"
     let text = "no token for route 'orders': token-request-rejected: \(detail)"
     let said = try await answer(reply: refusal)
-    #expect(said == CommandAnswer(text: "bearer-proxy: error: \(text)\n", status: .failed))
+    #expect(said.status == .failed && said.text.hasPrefix("bearer-proxy: error: \(text)\n"))
+    #expect(said.text.dropFirst("bearer-proxy: error: \(text)\n".count).hasPrefix("Check 'client_id'"))
     let expected = """
       {"application":"contoso","authority":"https://login.microsoftonline.com/contoso.example",\
       "detail":"\(detail)","error":"token-request-rejected","retry_after":60,"route":"orders"}

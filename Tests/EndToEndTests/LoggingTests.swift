@@ -34,6 +34,33 @@ struct LoggingTests {
     #expect(record["cache"] == .text(scene.directory.file("cache.json")))
   }
 
+  @Test func `what check warns of is logged in its words, at the start and at a reload`() async throws {
+    let scene = try await ScriptedScene(
+      top: """
+        applications:
+          app: {authority: "https://id.example/realm", client_id: 00000000-0000-0000-0000-000000000000}
+        """)
+    func warnings() async throws -> [String] {
+      let checked = try await run([binary(), "check", "-c", scene.proxy.configuration])
+      return checked.output.split(separator: "\n").map(String.init).filter { $0.contains(": warning: ") }
+    }
+    func logged() -> [String] {
+      records(scene.proxy.process.errors, "a setting is allowed, and probably a mistake").compactMap { record in
+        if case .text(let reason)? = record["reason"] { reason } else { nil }
+      }
+    }
+    let first = try await warnings()
+    #expect(first.count == 1 && first[0].contains("client_id is a placeholder"), "\(first)")
+    #expect(try await eventually { logged() == first })
+    try scene.proxy.reconfigure {
+      $0.replacing("https://id.example/realm", with: "https://id.example/YOUR-REALM").replacing(
+        "00000000-", with: "1a-")
+    }
+    let second = try await warnings()
+    #expect(second.count == 1 && second[0].contains("contains a placeholder"), "\(second)")
+    #expect(try await eventually { logged() == first + second })
+  }
+
   @Test func `what a provider says is cut behind a whole word, and followed by the next step`() async throws {
     let words = "AADSTS7000215: Invalid client secret provided. " + String(repeating: "word ", count: 49)
     // Its last part would be cut after 300 characters, in the middle of the code.

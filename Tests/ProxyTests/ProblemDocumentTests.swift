@@ -174,6 +174,38 @@ import Tokens
     #expect(missing.isEmpty)
   }
 
+  private static func json(
+    _ problem: ProblemDocument, route: String = "", requestID: String = "", signIn: String? = nil,
+    reachesCache: Bool = true
+  ) -> [UInt8] {
+    problem.json(
+      route: route, requestID: requestID, signIn: signIn,
+      commands: OperatorCommands(configuration: "p.yaml", reachesCache: reachesCache))
+  }
+
+  static let cures: [(InteractionReason, link: String?, reachesCache: Bool, cure: String)] = [
+    (.noAccount, nil, true, "The operator signs in with 'bearer-proxy login --route mail'; no restart is needed."),
+    (
+      .noAccount, nil, false,
+      "The operator has to set 'cache: {file: PATH}' and restart, then sign in with 'bearer-proxy login'."
+    ),
+    (.noAccount, "/x", false, "Sign in, and come back here."),
+    (.signInRequired, "/x", true, "Sign in, and come back here."),
+    (.accountAmbiguous, "/x", true, "Name one under the route's 'token'."),
+    (.protectionPolicyRequired, "/x", true, "Use an account or a device that satisfies the policy."),
+    (.protectionPolicyRequired, nil, false, "Use an account or a device that satisfies the policy."),
+  ]
+
+  @Test(arguments: cures) func `no caller is told to do what would be refused`(
+    reason: InteractionReason, link: String?, reachesCache: Bool, cure: String
+  ) throws {
+    let required = InteractionRequired(
+      reason: reason, scopes: .none, authority: try Authority("https://id.example/realm"))
+    let json = Self.json(
+      ProblemDocument(.token(.interactionRequired(required))), route: "mail", signIn: link, reachesCache: reachesCache)
+    #expect(try JSONDecoder().decode(Document.self, from: Data(json)).detail.hasSuffix(". " + cure))
+  }
+
   private struct Document: Decodable {
     var type: String
     var title: String
@@ -192,7 +224,7 @@ import Tokens
     let problem = ProblemDocument(row.failure)
     #expect(problem.status == row.status)
     #expect(problem.retryAfter == row.retryAfter)
-    let json = problem.json(route: "orders", requestID: "abc")
+    let json = Self.json(problem, route: "orders", requestID: "abc")
     let document = try JSONDecoder().decode(Document.self, from: Data(json))
     #expect(document.type == "urn:bearer-proxy:problem:\(row.kind)")
     #expect(document.status == row.status)
@@ -224,7 +256,7 @@ import Tokens
     for (refusal, challenge, member) in rows {
       let refused = try Self.refused(refusal)
       #expect(refused.challenge == challenge)
-      let json = ProblemDocument(.token(.assertionRefused(refused))).json(route: "", requestID: "")
+      let json = Self.json(ProblemDocument(.token(.assertionRefused(refused))))
       #expect(String(decoding: json, as: UTF8.self).contains(member))
     }
   }
@@ -243,7 +275,7 @@ import Tokens
 
   @Test func `texts from configuration and callers cannot break out of the JSON`() throws {
     let hostile = "a\"b\\c\u{0}\n\u{1F}\u{2028}é"
-    let json = ProblemDocument(.noRoute).json(route: hostile, requestID: hostile)
+    let json = Self.json(ProblemDocument(.noRoute), route: hostile, requestID: hostile)
     let document = try JSONDecoder().decode(Document.self, from: Data(json))
     #expect(document.route == hostile)
     #expect(document.requestID == hostile)
@@ -252,7 +284,7 @@ import Tokens
   }
 
   @Test func `what is not known is left out`() throws {
-    let json = ProblemDocument(.headStalled).json(route: "", requestID: "")
+    let json = Self.json(ProblemDocument(.headStalled))
     let document = try JSONDecoder().decode(Document.self, from: Data(json))
     #expect(document.route == nil)
     #expect(document.requestID == nil)

@@ -54,7 +54,10 @@ struct ErrorResponse {
   var fields: [(name: StaticString, value: String)] = []
 
   /// The form for a reader. `signIn` is where a person signs in, where there is such a place.
-  init(_ problem: ProblemDocument, route: Route?, requestID: String, signIn: String?, audience: ResponseAudience) {
+  init(
+    _ problem: ProblemDocument, route: Route?, requestID: String, signIn: String?, commands: OperatorCommands,
+    audience: ResponseAudience
+  ) {
     status = problem.status
     if let interaction = problem.interaction, audience != .program {
       contentType = "text/html; charset=utf-8"
@@ -66,7 +69,7 @@ struct ErrorResponse {
       }
       let page = InteractionPage(
         title: problem.title, interaction: interaction, route: route?.name ?? "", displayName: route?.displayName,
-        signIn: signIn, requestID: requestID
+        signIn: signIn, requestID: requestID, commands: commands
       ).page
       body = page.html
       fields = page.fields
@@ -79,6 +82,6 @@ struct ErrorResponse {
       return
     }
     contentType = "application/problem+json"
-    body = problem.json(route: route?.name ?? "", requestID: requestID, signIn: signIn)
+    body = problem.json(route: route?.name ?? "", requestID: requestID, signIn: signIn, commands: commands)
   }
 }

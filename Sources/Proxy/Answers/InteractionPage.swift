@@ -13,6 +13,7 @@ struct InteractionPage {
   /// Where to sign in; nil where there is no such page.
   var signIn: String?
   var requestID: String
+  var commands: OperatorCommands
 
   var page: Page {
     let scopes: [Markup] = interaction.scopes.words.map { "<li><code>\($0)</code></li>\n" }
@@ -24,7 +25,7 @@ struct InteractionPage {
       title: title,
       content: """
         <h1>\(title)</h1>
-        <p>\(unusable)\(interaction.words(route: route, canSignInHere: signIn != nil))</p>
+        <p>\(unusable)\(interaction.words(route: route, link: signIn, commands))</p>
         \(button)\(Page.details(facts, list))
         """)
   }

@@ -1,6 +1,5 @@
-// How a need for a person is put to callers: the challenge that a program reads, and the sentence that a person does.
-// They name neither the account nor what the provider wrote: a caller of the proxy need not know whose account it
-// uses.
+// The challenges for callers' programs. They name neither the account nor what the provider wrote: a caller of the
+// proxy need not know whose account it uses.
 
 internal import Bytes
 internal import Identity
@@ -20,34 +19,6 @@ extension InteractionRequired {
     if !scopes.isEmpty { parameters.append(("scope", scopes.description)) }
     if let claims { parameters.append(("claims", Base64.encode(Array(claims.text.utf8)))) }
     return "Bearer " + parameters.map { "\($0)=\"\($1)\"" }.joined(separator: ", ")
-  }
-
-  /// What is missing and who can bring it; `route` is the one that needs it, empty where that is not known.
-  func words(route: String, canSignInHere: Bool) -> String {
-    let missing =
-      switch reason {
-      case .noAccount: "The account of this route is not signed in."
-      case .accountAmbiguous: "Several accounts are signed in, and this route names none."
-      case .noTokens: "The account of this route has nothing left to get a token with."
-      case .userMismatch: "The identity provider answered for somebody else than the account of this route."
-      case .consentRequired: "The account of this route has not consented to what the route needs."
-      case .passwordExpired: "The password of this route's account has to be changed."
-      case .basicAction: "The identity provider wants the account of this route to prove more, such as a second factor."
-      case .additionalAction:
-        "The identity provider wants something done outside the sign-in first, such as enrolling a device."
-      case .messageOnly: "The identity provider has a message for the account of this route."
-      case .protectionPolicyRequired:
-        "A device policy keeps the account of this route out; signing in alone does not change that."
-      case .signInRequired: "The account of this route has to sign in again."
-      }
-    let remedy =
-      reason == .accountAmbiguous
-      ? "Name one under the route's 'token'."
-      : canSignInHere
-        ? "Sign in, and come back here."
-        : "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is "
-          + "needed."
-    return "\(missing) \(remedy)"
   }
 }
 

@@ -114,7 +114,8 @@ struct ProblemDocument {
         "The field by which this route lets callers pick a token stands there twice, or has a value that the route "
           + "does not list.")
     case .noRoute:
-      self.init(404, .noRoute, "No route", "No route has this host and path. 'bearer-proxy status' lists the routes.")
+      self.init(
+        404, .noRoute, "No route", "No route has this host and path. The proxy's configuration lists the routes.")
     case .methodNotAllowed:
       self.init(
         405, .methodNotAllowed, "Method not allowed",
@@ -216,17 +217,17 @@ struct ProblemDocument {
   }
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {
-    let words = required.words(route: "", canSignInHere: false)
-    var document = ProblemDocument(401, .interactionRequired, "Sign-in needed", words)
+    // The sentence depends on the route and on the ways to sign in: `json` and `InteractionPage` write it.
+    var document = ProblemDocument(401, .interactionRequired, "Sign-in needed", "")
     document.interaction = required
     return document
   }
 
   /// The document as JSON. `route` and `requestID` are left out where empty, `sign_in` where there is no place to sign
   /// in.
-  func json(route: String, requestID: String, signIn: String? = nil) -> [UInt8] {
+  func json(route: String, requestID: String, signIn: String?, commands: OperatorCommands) -> [UInt8] {
     var text = #"{"type":"urn:bearer-proxy:problem:\#(type.word)","title":\#(Self.quoted(title)),"status":\#(status)"#
-    let detail = interaction?.words(route: route, canSignInHere: signIn != nil) ?? detail
+    let detail = interaction?.words(route: route, link: signIn, commands) ?? detail
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }
     if let interaction { text += Self.members(interaction) }

@@ -82,7 +82,8 @@ extension Exchange {
   private func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool) {
     let problem = ProblemDocument(failure)
     var response = ErrorResponse(
-      problem, route: request.route, requestID: requestID, signIn: signInLink(problem), audience: audience)
+      problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
+      commands: state.service.description.commands, audience: audience)
     if let page {
       response.body = page.body
       // Those two are written below.

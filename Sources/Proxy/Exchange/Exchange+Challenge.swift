@@ -147,7 +147,7 @@ extension Exchange {
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
         "reason": .string(required?.reason.rawValue ?? "not asked again"),
         "next": .string(
-          state.service.description.loginCommand(route: route.name) ?? ServiceDescription.cacheForPeople),
+          state.service.description.commands.login(route: route.name) ?? OperatorCommands.cacheForPeople),
       ], of: request.logRequest)
   }
 

@@ -212,8 +212,7 @@ extension Exchange {
         "upstream unreachable",
         [
           "route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason),
-          "next": .string(
-            "bearer-proxy check --live -c \(state.service.description.configurationFile) --route \(route.name)"),
+          "next": .string(state.service.description.commands.liveCheck(route: route.name)),
         ],
         of: request.logRequest)
       note(error.reason, route)

@@ -9,8 +9,8 @@ package struct ServiceDescription: Sendable {
   package var version: String
   /// The commit it was built from; nil where that is not known.
   package var commit: String?
-  /// The configuration's file, for the commands that an operator is told to type.
-  package var configurationFile: String
+  /// The commands that an operator is told to type.
+  package var commands: OperatorCommands
   /// How the cache stands.
   package var cache: @Sendable () -> CacheCondition.Report
   /// The certificates of the configuration, each name once.
@@ -20,29 +20,18 @@ package struct ServiceDescription: Sendable {
 
   /// A description.
   package init(
-    version: String, commit: String? = nil, configurationFile: String = "FILE",
+    version: String, commit: String? = nil, commands: OperatorCommands = OperatorCommands(configuration: "FILE"),
     cache: @escaping @Sendable () -> CacheCondition.Report = { CacheCondition.Report(path: nil) },
     certificates: [WatchedCertificate] = [],
     configuration: @escaping @Sendable (_ form: AdminForm) -> String = { _ in "" }
   ) {
     self.version = version
     self.commit = commit
-    self.configurationFile = configurationFile
+    self.commands = commands
     self.cache = cache
     self.certificates = certificates
     self.configuration = configuration
   }
-}
-
-extension ServiceDescription {
-  /// The command that signs a route's person in; nil if the cache does not outlive it.
-  func loginCommand(route: String) -> String? {
-    if configurationFile != "FILE", cache().kind == .memory { return nil }
-    return "bearer-proxy login -c \(configurationFile) --route \(route)"
-  }
-
-  /// What an operator does first if people are to sign in with `login`.
-  static let cacheForPeople = "set 'cache: {file: PATH}' and restart, then sign in with 'bearer-proxy login'"
 }
 
 /// A certificate of the configuration whose end is watched.

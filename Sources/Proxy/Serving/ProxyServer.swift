@@ -141,7 +141,7 @@ package final class ProxyServer: Sendable {
           "cannot serve a connection",
           [
             "caller": .string(peer.host), "reason": .string("\(error)"),
-            "next": .string("compare the open files with their limit: bearer-proxy status"),
+            "next": .string("compare process_open_fds with process_max_fds among the metrics, and raise LimitNOFILE"),
           ])
       }
     }
@@ -166,12 +166,12 @@ package final class ProxyServer: Sendable {
     if state.service.limits.isShortOfDescriptors {
       notePause(
         "as many connections as there are file descriptors for, and all are busy",
-        next: "raise the limit of open files (LimitNOFILE, ulimit -n), or find who keeps connections busy: "
-          + "bearer-proxy status", state)
+        next: "raise the limit of open files (LimitNOFILE, ulimit -n), or find in the access log who keeps "
+          + "connections busy", state)
     } else {
       notePause(
         "as many connections as limits.connections, and all are busy",
-        next: "raise limits.connections, or find who keeps connections busy: bearer-proxy status", state)
+        next: "raise limits.connections, or find in the access log who keeps connections busy", state)
     }
   }
 

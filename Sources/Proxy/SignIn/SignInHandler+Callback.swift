@@ -63,7 +63,8 @@ extension SignInHandler {
     } catch {
       // Whatever else fails now is no matter of who is signed in, and the route itself will say it.
       if case .interactionRequired(let required) = error {
-        return pages.failure(.stillRequired(required.words(route: route.name, canSignInHere: true)), retry: link(form))
+        return pages.failure(
+          .stillRequired(required.words(route: route.name, link: link(form), commands)), retry: link(form))
       }
     }
     if let path = form.returnTo {

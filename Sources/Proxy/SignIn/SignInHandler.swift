@@ -57,8 +57,8 @@ package final class SignInHandler: Sendable {
   let callbackPages: SignInPages
   let seal: SignInSeal
   let requirements: SignInRequirements
-  /// As the operator named it, for the commands in records.
-  private let configurationFile: String
+  /// For records.
+  let commands: OperatorCommands
   let pending: Locked<PendingSignIns>
 
   /// The most bytes of a form.
@@ -75,7 +75,7 @@ package final class SignInHandler: Sendable {
     self.hasLogout = hasLogout
     self.surroundings = surroundings
     requirements = service.signInRequirements
-    configurationFile = service.description.configurationFile
+    commands = service.description.commands
     pages = SignInPages()
     callbackPages = SignInPages(hidesQuery: true)
     let lifetime = surroundings.lifetime
@@ -309,20 +309,20 @@ package final class SignInHandler: Sendable {
       [
         "route": .string(route.name), "reason": .string(error.message()),
         "next": .string(
-          error.nextStep(configurationFile, route.name, link: origin.text + link(SignInForm(route: route.name)))),
+          error.nextStep(commands, route.name, link: origin.text + link(SignInForm(route: route.name)))),
       ])
   }
 }
 
 extension SignInError {
   /// What comes next: the person's way to begin again, or the operator's command that finds the cause.
-  func nextStep(_ configurationFile: String, _ route: String, link: String) -> String {
+  func nextStep(_ commands: OperatorCommands, _ route: String, link: String) -> String {
     switch self {
     case .declined, .answer, .codeExpired, .cancelled, .timedOut: "begin again: \(link)"
     case .otherAccount, .notConfirmed: "sign in with the route's account: \(link)"
-    case .store: "bearer-proxy check --live -c \(configurationFile)"
+    case .store: commands.liveCheck()
     case .provider, .refused, .unsupported, .idToken, .withoutAccount, .listener, .crypto:
-      "bearer-proxy check --live -c \(configurationFile) --route \(route)"
+      commands.liveCheck(route: route)
     }
   }
 }

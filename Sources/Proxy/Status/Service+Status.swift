@@ -17,7 +17,7 @@ extension Service {
         RouteStatus(
           route: route, now: now, token: token, need: need, upstream: upstreams.failure(of: route.index),
           link: link(route, token, need),
-          command: description.loginCommand(route: route.name)))
+          command: description.commands.login(route: route.name)))
     }
     return statuses
   }

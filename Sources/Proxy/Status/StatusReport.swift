@@ -32,7 +32,7 @@ struct StatusReport {
     var members: [String: JSONValue] = [
       "version": .string(description.version), "ready": .bool(isReady), "draining": .bool(isDraining),
       "line": .string(line), "started_on": .integer(startedAt.seconds), "uptime": .integer(max(now - startedAt, 0)),
-      "configuration": .string(description.configurationFile), "cache": .object(kept),
+      "configuration": .string(description.commands.configuration), "cache": .object(kept),
       "routes": .array(routes.map(\.json)),
     ]
     if !description.certificates.isEmpty {

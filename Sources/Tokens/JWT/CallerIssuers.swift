@@ -3,10 +3,10 @@
 
 extension EntraCloud {
   /// The host in the issuer of version 1.0 tokens, which Entra issues for an API unless its registration has
-  /// `requestedAccessTokenVersion: 2`; nil for clouds that have none, or whose host is not documented.
+  /// `requestedAccessTokenVersion: 2`; nil for clouds that have none, or whose host is not documented. The table is
+  /// Microsoft's: learn.microsoft.com/answers/questions/1190472; the US government's tenants have the global name.
   var firstVersionIssuer: String? {
     switch self {
-    // The US government's tenants have the global name.
     case .global, .usGovernment, .usLegacy: "sts.windows.net"
     case .china: "sts.chinacloudapi.cn"
     case .preproduction: "sts.windows-ppe.net"

@@ -11,24 +11,20 @@ import Tokens
 
 /// What an operator can do.
 struct CheckAdvice {
-  let configuration: String
+  let commands: OperatorCommands
   let route: RouteSettings
   /// The route's application, where it has one.
   let application: ApplicationSettings?
   /// The thumbprint of the certificate that the application proves itself with, where it has one.
   let thumbprint: String?
 
-  private let signIns: SignInWay
-
   /// The agent identity that it is about.
   private var agent: String?
 
   init(
-    configuration: String, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil,
-    signIns: SignInWay = .login
+    _ commands: OperatorCommands, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil
   ) {
-    self.signIns = signIns
-    self.configuration = configuration
+    self.commands = commands
     self.route = route
     self.application = application
     self.thumbprint = thumbprint
@@ -65,9 +61,7 @@ struct CheckAdvice {
       "Check 'authority' of \(section): it is the issuer, below which /.well-known/openid-configuration stands."
     case .cacheUnavailable:
       "See what is said about the cache above: no account can be found in it until it is repaired."
-    case .interactionRequired(let required) where required.reason == .accountAmbiguous:
-      "Name one of those that 'bearer-proxy accounts -c \(configuration)' lists under the route's token, as 'account'."
-    case .interactionRequired: Self.signInAdvice(configuration: configuration, route: route.name, signIns)
+    case .interactionRequired(let required): commands.advice(required.reason, route: route.name)
     case .providerUnavailable(.actor(.expired(let origin, _)), _): advice(expired: origin)
     case .providerUnavailable(.actor, _):
       "Look at the file that 'actor' of the route names: it has to hold a JWT that this user may read."
@@ -190,8 +184,8 @@ struct CheckAdvice {
 
   /// About a clock that is wrong.
   static let clockAdvice =
-    "Set this machine's clock and keep it right (timedatectl set-ntp true, or chrony): else tokens are used after "
-    + "their end, or not at all."
+    "Set this machine's clock (a container has its host's) and keep it right (timedatectl set-ntp true, or "
+    + "chrony): else tokens are used after their end, or not at all."
 
   private static let proxyAdvice =
     "It is the proxy of HTTPS_PROXY or of the configuration. 'proxy: none' avoids it, and NO_PROXY lists hosts that "
@@ -285,21 +279,14 @@ struct CheckAdvice {
   }
 }
 
-/// How a person can sign in, as the configuration has it.
-enum SignInWay: Sendable {
-  /// With `login`: the cache outlives it.
-  case login
-  /// On the pages of a listener alone.
-  case pages
-  /// Not at all.
-  case none
-
-  init(_ settings: Settings) {
-    if case .memory = settings.cache {
-      self = settings.listeners.contains { $0.signIn != nil } ? .pages : .none
-    } else {
-      self = .login
-    }
+extension OperatorCommands {
+  /// The commands for these settings. `cache` is the one in use, which a reload does not change.
+  init(_ settings: Settings, cache: CacheSettings, configuration: String) {
+    var reachesCache = true
+    if case .memory = cache { reachesCache = false }
+    self.init(
+      configuration: configuration, reachesCache: reachesCache,
+      hasPages: settings.listeners.contains { $0.signIn != nil })
   }
 }
 
@@ -311,19 +298,6 @@ extension CheckAdvice {
 
     init(_ key: String, _ file: Located<String>?) {
       (self.key, self.file) = (key, file?.value)
-    }
-  }
-
-  /// About a person who has to sign in.
-  static func signInAdvice(configuration: String, route: String, _ way: SignInWay) -> String {
-    switch way {
-    case .login: "Sign in with: bearer-proxy login -c \(configuration) --route \(route)"
-    case .pages:
-      "Tokens are kept in the memory of the running proxy: sign in there, in a browser that calls route \(route), or "
-        + "set 'cache: {file: PATH}' for 'bearer-proxy login'."
-    case .none:
-      "Set 'cache: {file: PATH}' in \(configuration): tokens in memory end with each command. Then sign in with: "
-        + "bearer-proxy login -c \(configuration) --route \(route)"
     }
   }
 
@@ -349,11 +323,15 @@ extension CheckAdvice {
       "Nothing overwrites the file. Repair it, or move it away: the cache is then empty, and every person signs in "
         + "again."
     case .abandoned: "Nothing: the file is written again."
+    case .file(.system(let error)) where error.isOutOfSpace, .lock(let error) where error.isOutOfSpace:
+      "Free space on the file system of the cache file, or raise the quota of its owner."
+    case .file(.system(let error)) where error.number == EROFS, .lock(let error) where error.number == EROFS:
+      "The file system of the cache file is read-only for this process. Name a file in a directory that it may write: "
+        + "below StateDirectory= or ReadWritePaths= of a unit, or in a volume of a container."
     case .file(.system(let error)), .lock(let error):
-      error.isOutOfSpace
-        ? "Free space on the file system of the cache file, or raise the quota of its owner."
-        : "The proxy's user has to be able to read and write the cache file and its directory: \(error.reason)."
-    case .file(.changedWhileRead): "Another program writes the file all the time. Find it: fuser FILE."
+      "The proxy's user has to be able to read and write the cache file and its directory: \(error.reason)."
+    case .file(.changedWhileRead):
+      "Another program writes the file all the time. Find it, such as with fuser or lsof, and stop it."
     case .file(.tooLarge): "No cache has so many bytes: look at what is in the file, and move it away."
     case .file(.noDirectory): "Create the directory of the cache file, for the proxy's user alone, or mount it."
     case .file(.untrusted), .file(.obstructed):

@@ -223,7 +223,8 @@ struct Composition {
         "reason": .string(loss.reason.reason), "detail": .string(loss.reason.description(path: cachePlace)),
         "changes": .integer(loss.changes),
         "next": .string(
-          "\(CheckAdvice.cacheAdvice(loss.reason)) Then start the proxy: bearer-proxy status says who has to sign in"),
+          "\(CheckAdvice.cacheAdvice(loss.reason)) Then "
+            + "\(machinery.options.commands.liveCheck()) names the routes that need a sign-in"),
       ], when: .always)
   }
 
@@ -255,13 +256,16 @@ struct Composition {
     let settings = configuration.settings
     let log = settings.overridden(by: machinery.options).log
     self.log.change(level: log.level, format: log.format)
+    self.log.write(settings.warnings)
     watch(held.accessLog)
+    let first = former?.first ?? settings
+    let commands = OperatorCommands(settings, cache: first.cache, configuration: machinery.options.configurationPath)
     var credentials = former?.credentials ?? CredentialVersions()
     credentials.follow(settings.applications, configuration.certificates)
     let plan = routePlan(configuration, credentials)
     let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
     let advisors = zip(plan.routes, settings.routes).compactMap { route, settings in
-      route.bearerSlot.map { (plan.subscriptions[$0].key, advisor(settings, configuration)) }
+      route.bearerSlot.map { (plan.subscriptions[$0].key, advisor(settings, configuration, commands)) }
     }
     self.advisors.withLock { $0 = Dictionary(grouping: advisors, by: \.0).mapValues { $0.map(\.1) } }
     process.signInRequirements.follow(Dictionary(uniqueKeysWithValues: requested))
@@ -274,7 +278,6 @@ struct Composition {
     }
     // Where a person is sent who asked at a listener without pages, or at none.
     let pages = zip(settings.listeners, held.listeners.traffic).compactMap { SignInOrigin($0, $1) }.first
-    let first = former?.first ?? settings
     let descriptors = former?.descriptors ?? machinery.descriptors(beside: held.listeners)
     self.log.warn(of: descriptors, for: settings.limits.connections)
     let service = Service(
@@ -283,7 +286,7 @@ struct Composition {
       records: ServiceRecords(
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
         accessFormat: log.format, identities: log.identities),
-      description: ServiceDescription(configuration, since: first, machinery, cache: cacheCondition),
+      description: ServiceDescription(configuration, since: first, machinery, commands, cache: cacheCondition),
       readiness: settings.readyWhen,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
     let signInHandlers = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
@@ -294,12 +297,13 @@ struct Composition {
       service: service, signInHandlers: signInHandlers)
   }
 
-  private func advisor(_ route: RouteSettings, _ configuration: LoadedConfiguration) -> CheckAdvice {
+  private func advisor(
+    _ route: RouteSettings, _ configuration: LoadedConfiguration, _ commands: OperatorCommands
+  ) -> CheckAdvice {
     CheckAdvice(
-      configuration: machinery.options.configuration, route: route,
+      commands, route: route,
       application: route.application.flatMap { configuration.settings.application(named: $0) },
-      thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) },
-      signIns: SignInWay(configuration.settings))
+      thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) })
   }
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {

@@ -3,6 +3,7 @@
 import Bytes
 import Configuration
 import Identity
+import Platform
 import Proxy
 import Telemetry
 import Tokens
@@ -11,7 +12,8 @@ extension ServiceDescription {
   /// What there is to say of a process with these settings, that the command line and the environment changed. What a
   /// reload does not bring into force is as it was at the start.
   init(
-    _ loaded: LoadedConfiguration, since first: Settings, _ machinery: Machinery, cache: CacheCondition
+    _ loaded: LoadedConfiguration, since first: Settings, _ machinery: Machinery, _ commands: OperatorCommands,
+    cache: CacheCondition
   ) {
     let (settings, options) = (loaded.settings, machinery.options)
     let above = options.configuredValues()
@@ -22,8 +24,8 @@ extension ServiceDescription {
       + first.effectiveValues(above: above).filter(isKept)
       + machinery.tracing.values
     self.init(
-      version: programVersion, commit: programCommit, configurationFile: options.configuration,
-      cache: { cache.report }, certificates: loaded.watched.report,
+      version: programVersion, commit: programCommit,
+      commands: commands, cache: { cache.report }, certificates: loaded.watched.report,
       configuration: { form in
         switch form {
         case .text: configurationText(values)
@@ -33,7 +35,22 @@ extension ServiceDescription {
   }
 }
 
+extension Log {
+  /// Writes a record for each thing that is allowed and hardly ever meant, in the words of `check`.
+  func write(_ warnings: [ConfigurationIssue]) {
+    for issue in warnings {
+      warning("a setting is allowed, and probably a mistake", ["reason": .string(issue.warning)])
+    }
+  }
+}
+
 extension RunOptions {
+  /// The configuration's file, for people who are in other directories than the process.
+  var configurationPath: String { RuntimeDirectory.absolutePath(of: configuration) ?? configuration }
+
+  /// The commands for whichever settings the file has.
+  var commands: OperatorCommands { OperatorCommands(configuration: configurationPath) }
+
   /// What the command line, or a variable, says instead of the file.
   func configuredValues() -> [ConfiguredValue] {
     var values: [ConfiguredValue] = []

@@ -79,8 +79,10 @@ struct CommandContext: Sendable {
     _ cache: CacheLocation, _ network: CommandNetwork
   ) async throws(CommandError) -> CacheStore {
     let store = await open(cache, network)
-    if store.blindness == nil { return store }
-    throw .failed("the token cache cannot be read, so who is signed in is not known")
+    guard let reason = store.blindness else { return store }
+    throw .failed(
+      "the token cache cannot be read, so who is signed in is not known", advice: CheckAdvice.cacheAdvice(reason) + "\n"
+    )
   }
 }
 

@@ -4,6 +4,7 @@
 import Bytes
 import Configuration
 import Glibc
+import Proxy
 import Tokens
 
 /// Asks for a first configuration and writes it.
@@ -39,10 +40,11 @@ struct InitCommand {
       let checked = try CheckCommand(configuration: configuration).answer(in: context).text
       let next =
         first.hasSecret
-        ? "bearer-proxy token -c \(configuration) --route \(first.routeName)     # asks the provider"
-        : "bearer-proxy login -c \(configuration) --route \(first.routeName)     # opens a browser"
+        ? "bearer-proxy token -c \(configuration.shellWord) --route \(first.routeName)     # asks the provider"
+        : "bearer-proxy login -c \(configuration.shellWord) --route \(first.routeName)     # opens a browser"
       return CommandAnswer(
-        text: "wrote \(written)\n\(checked)\nNext:\n  \(next)\n  bearer-proxy run -c \(configuration)\n", status: .done)
+        text: "wrote \(written)\n\(checked)\nNext:\n  \(next)\n  bearer-proxy run -c \(configuration.shellWord)\n",
+        status: .done)
     } catch {
       return CommandAnswer(
         text: "wrote \(written), which cannot be used as it is:\n\(error.answer.text)", status: .usage)

@@ -59,7 +59,9 @@ struct LoginCommand {
     request.purpose = plan.routes.isEmpty ? nil : plan.routes.map(\.shown).joined(separator: ", ")
     let store = await context.open(configuration.cache, network)
     if let reason = await unwritable(store) {
-      throw .failed("the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))")
+      throw .failed(
+        "the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))",
+        advice: CheckAdvice.cacheAdvice(reason) + "\n")
     }
     let people = await SignedInAccounts(request.application, store: store).accounts().map(\.account)
     let expectation = LoginExpectation(

@@ -2,6 +2,7 @@
 
 import Configuration
 import Identity
+import Proxy
 import Tokens
 
 /// Signs a person out.
@@ -40,7 +41,14 @@ struct LogoutCommand {
       }
     }
     switch matches.count {
-    case 0: throw .failed("nobody called '\(options.account)' is signed in; 'bearer-proxy accounts' lists who is")
+    case 0 where cache.place == nil:
+      throw .usage(
+        "\(options.configuration) keeps tokens in the memory of the running proxy, where no command can sign a person "
+          + "out; its sign-in pages can, or a restart")
+    case 0:
+      throw .failed(
+        "nobody called '\(options.account)' is signed in; 'bearer-proxy accounts -c "
+          + "\(options.configuration.shellWord)' lists who is")
     case 1: return try await remove(matches[0], applications, store, path: cache.place, context)
     default:
       guard let match = choice(among: matches, at: context.terminal) else {

@@ -5,6 +5,7 @@ import Configuration
 import HTTP
 import HTTPClient
 import Identity
+import Proxy
 import Tokens
 
 /// Obtains a route's token as the proxy would and says what came of it.
@@ -40,17 +41,12 @@ struct TokenCommand {
       }
       throw .failed(
         "no token for route '\(options.route)': \(error.reason): \(error.detail)", status: error.exitStatus,
-        advice: advice(about: error, SignInWay(settings)))
+        advice: CheckAdvice(
+          OperatorCommands(settings, cache: settings.cache, configuration: options.configuration), route: route,
+          application: route.application.flatMap { settings.application(named: $0) },
+          thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) }
+        ).advice(error) + "\n")
     }
-  }
-
-  /// What to do, where a person can.
-  private func advice(about error: AcquisitionError, _ way: SignInWay) -> String {
-    guard case .interactionRequired(let required) = error else { return "" }
-    if required.reason == .accountAmbiguous {
-      return "Name one of those that 'bearer-proxy accounts' lists under the route's token, as 'account'.\n"
-    }
-    return CheckAdvice.signInAdvice(configuration: options.configuration, route: options.route, way) + "\n"
   }
 
   private func members(_ error: AcquisitionError, _ subscription: TokenSubscription) -> [String: JSONValue] {

@@ -53,12 +53,12 @@ struct LiveCheck {
           subscription: configuration.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
           thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) },
           probe: options.probe ?? route.probe,
-          tls: configuration.contexts.routes[index], configuration: options.configuration, broker: broker,
+          tls: configuration.contexts.routes[index], broker: broker,
           fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),
           providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),
           pageRedirectURIs: { settings.pageRedirectURIs($0) },
-          connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver), signIns: SignInWay(settings)
-        )
+          connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver),
+          commands: OperatorCommands(settings, cache: settings.cache, configuration: options.configuration))
         group.addTask { (index, await chain.check()) }
       }
       var checked: [(Int, CheckedRoute)] = []

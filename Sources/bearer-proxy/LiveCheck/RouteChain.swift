@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Identity
 import Platform
+import Proxy
 import Routing
 import Tokens
 
@@ -18,7 +19,6 @@ struct RouteChain: Sendable {
   let thumbprint: String?
   let probe: String?
   let tls: TLSContext?
-  let configuration: String
   let broker: TokenBroker
   let fetcher: Fetcher
   /// The way to the application's provider.
@@ -27,12 +27,10 @@ struct RouteChain: Sendable {
   /// Where a listener's sign-in pages have browsers brought back to.
   let pageRedirectURIs: @Sendable (CallbackPath) -> [String]
   let connectionProbe: ConnectionProbe
-  let signIns: SignInWay
+  let commands: OperatorCommands
 
   private var advisor: CheckAdvice {
-    CheckAdvice(
-      configuration: configuration, route: route, application: application, thumbprint: thumbprint,
-      signIns: signIns)
+    CheckAdvice(commands, route: route, application: application, thumbprint: thumbprint)
   }
 
   /// Tries every link.

@@ -110,7 +110,7 @@ extension RunningProxy {
         "configuration not reloaded, the one before stays in force",
         [
           "detail": .string(issue),
-          "next": .string("bearer-proxy check -c \(composition.machinery.options.configuration)"),
+          "next": .string(composition.machinery.options.commands.check),
         ], when: .always)
     }
     notifier?.ready("serving an older configuration: the file has mistakes")

@@ -210,7 +210,7 @@ extension TokenBroker {
       if MonotonicTime.now >= deadline {
         log.warning(
           "ended before a token request was answered: a refresh token that it brings is lost",
-          ["next": .string("after the next start: bearer-proxy status says who has to sign in again")])
+          ["next": .string("bearer-proxy check --live names the routes that need a sign-in")])
         return
       }
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }

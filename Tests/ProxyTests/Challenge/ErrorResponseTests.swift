@@ -73,7 +73,8 @@ struct ErrorResponseTests {
     let required = InteractionRequired(
       reason: .basicAction, scopes: try ScopeSet(["<b>", "a'&b"]), authority: try Authority("https://id.example/a"))
     let page = InteractionPage(
-      title: "T<", interaction: required, route: "r", signIn: "/x?a=\"b\"", requestID: "<i>")
+      title: "T<", interaction: required, route: "r", signIn: "/x?a=\"b\"", requestID: "<i>",
+      commands: OperatorCommands(configuration: "p.yaml"))
     let text = String(decoding: page.page.html, as: UTF8.self)
     for wrong in ["<b>", "'&b", "T<<", "\"b\"", "<i>"] { #expect(!text.contains(wrong), "\(wrong)") }
     #expect(text.contains("href=\"/x?a=&quot;b&quot;\""))

@@ -1,0 +1,76 @@
+// The commands that operators are told to type, and the advice about a missing sign-in: one rule for answers, log
+// records, `/status` and the commands, so that no advice names a command that would refuse.
+
+package import Tokens
+
+/// The commands that go with a configuration.
+package struct OperatorCommands: Sendable, Hashable {
+  /// The configuration's file.
+  package var configuration: String
+  /// Whether tokens are kept where `login` and `accounts`, which are processes of their own, can reach them.
+  package var reachesCache: Bool
+  /// Whether a listener has sign-in pages.
+  package var hasPages: Bool
+
+  /// The commands for a configuration; without more, for one with a cache that outlives a process.
+  package init(configuration: String, reachesCache: Bool = true, hasPages: Bool = false) {
+    (self.configuration, self.reachesCache, self.hasPages) = (configuration, reachesCache, hasPages)
+  }
+
+  /// Validates the configuration.
+  package var check: String { "bearer-proxy check -c \(configuration.shellWord)" }
+
+  /// Tries every route, or one. It needs no running proxy, hence no admin listener.
+  package func liveCheck(route: String? = nil) -> String {
+    "bearer-proxy check --live -c \(configuration.shellWord)" + (route.map { " --route \($0)" } ?? "")
+  }
+
+  /// Signs a route's person in; nil if the cache ends with the command.
+  package func login(route: String) -> String? {
+    reachesCache ? "bearer-proxy login -c \(configuration.shellWord) --route \(route)" : nil
+  }
+
+  /// What comes before `login` if tokens are kept in memory.
+  static let cacheForPeople = "set 'cache: {file: PATH}' and restart, then sign in with 'bearer-proxy login'"
+
+  /// The cure for a route that needs a person.
+  package func advice(_ reason: InteractionReason, route: String) -> String {
+    switch reason {
+    case .accountAmbiguous:
+      reachesCache
+        ? "Name one of those that 'bearer-proxy accounts -c \(configuration.shellWord)' lists under the route's token, "
+          + "as 'account'."
+        : "Write the user name of one of them under the route's token, as 'account'."
+    case .protectionPolicyRequired:
+      "Use an account or a device that satisfies the policy: 'account' of the route's token names the account."
+    case .additionalAction: "Have the person do first what the provider asks for in the detail. Then: \(signIn(route))"
+    case .noAccount, .noTokens, .userMismatch, .basicAction, .messageOnly, .consentRequired, .passwordExpired,
+      .signInRequired:
+      signIn(route)
+    }
+  }
+
+  private func signIn(_ route: String) -> String {
+    if let command = login(route: route) { return "Sign in with: \(command)" }
+    if hasPages {
+      return "Tokens are kept in the memory of the running proxy: sign in there, in a browser that calls route "
+        + "\(route). For 'bearer-proxy login', set 'cache: {file: PATH}' and restart the proxy first."
+    }
+    let command = OperatorCommands(configuration: configuration).login(route: route) ?? ""
+    return "Set 'cache: {file: PATH}' in \(configuration) and restart the proxy: tokens in memory end with each "
+      + "process. Then sign in with: \(command)"
+  }
+}
+
+extension String {
+  /// The text as one word of a shell's line.
+  package var shellWord: String {
+    let isPlain = utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
+      default: "-._/:@=,+%".utf8.contains(byte)
+      }
+    }
+    return isPlain && !isEmpty ? self : "'\(replacing("'", with: "'\\''"))'"
+  }
+}
