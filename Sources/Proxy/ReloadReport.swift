@@ -89,7 +89,7 @@ package struct ReloadMetrics: Sendable {
     self.attempts = attempts
     lastSuccess = catalog.gauge(
       "bearer_proxy_config_last_reload_success_timestamp_seconds",
-      help: "When the configuration in force was loaded, at the start or by a reload.")
+      help: "Time at which the configuration in force was loaded, since 1970, in seconds.")
     isCurrent = catalog.gauge(
       "bearer_proxy_config_last_reload_successful", help: "0 while the file has mistakes and an older one is in force.")
   }

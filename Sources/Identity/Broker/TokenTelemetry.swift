@@ -30,7 +30,7 @@ package struct TokenMetrics: Sendable {
     self.requests = requests
     durations = catalog.durations(
       "bearer_proxy_token_request_duration_seconds",
-      help: "How long acquisitions took, discovery and repetition included.")
+      help: "Duration of acquisitions, discovery and repetition included.")
   }
 
   /// Counts an acquisition.

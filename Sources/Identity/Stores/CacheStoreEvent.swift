@@ -55,7 +55,7 @@ package struct CacheMetrics: Sendable {
       help: "Changes that only this process knows, until the cache can be written.")
     waits = catalog.durations(
       "bearer_proxy_cache_lock_wait_seconds",
-      help: "Waiting for other processes that share the cache: to write it, to refresh a token, to read it.",
+      help: "Waits for other processes that share the cache: to write it, to refresh a token, to read it.",
       by: MetricLabel("lock", CacheLock.allCases.map(\.rawValue)))
   }
 

@@ -3,26 +3,24 @@ internal import HTTPServer
 internal import Platform
 internal import Routing
 
-/// What an admin request asks.
+/// A request to the admin listener.
 struct AdminRequest: Sendable {
   /// The path, without its query.
   var path: String
-  /// How the answer is to look.
+  /// The form of the answer.
   var form: AdminForm
-  /// Whether every reason is wanted.
+  /// True if every reason is requested.
   var isVerbose: Bool
-  /// What `level` says in the query, if anything.
+  /// The value of `level` in the query, if there is one.
   var level: String?
   /// GET or HEAD.
   var isRead: Bool
   var isPost: Bool
-  /// What the caller has shown; a refusal where `Host` does not name the listener, or another site is behind the
-  /// request.
+  /// The caller's proofs; a refusal if `Host` does not name the listener, or another site is behind the request.
   var caller: Result<AdminCaller, CallerRefusal>
   /// The caller's own bearer token.
   var token: String?
 
-  /// Reads a head.
   init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ peer: AdminPeer, _ callers: AdminCallers) {
     let parameters = bytes.extracting(head.target.query).text.split(separator: "&")
     path = bytes.extracting(head.target.path).text

@@ -1,5 +1,5 @@
-// What a caller of the admin listener may do: probes are for every caller that the listener is open to, control is for
-// callers that prove a right to it. How a caller proves that is CallerRules'; what each path answers is AdminServer's.
+// The rights of callers of the admin listener: probes are for every caller that the listener is open to, control is for
+// callers that prove a right to it. CallerRules judges the proof, AdminServer answers.
 
 internal import Bytes
 internal import HTTP
@@ -7,7 +7,7 @@ package import Identity
 internal import Platform
 package import Routing
 
-/// What a request to the admin listener may do. Each right includes those before it.
+/// A right of a request to the admin listener. Each right includes those before it.
 enum AdminRight: Int, Comparable, CaseIterable {
   /// Nothing.
   case none
@@ -20,7 +20,8 @@ enum AdminRight: Int, Comparable, CaseIterable {
 
   static func < (one: AdminRight, other: AdminRight) -> Bool { one.rawValue < other.rawValue }
 
-  /// What a path takes. A caller without control learns only that a path is not for it, not whether it exists.
+  /// The right that a path needs. A caller without control learns only that a path is not for it, not whether it
+  /// exists.
   init(toReach path: String) {
     self =
       switch path {
@@ -31,17 +32,17 @@ enum AdminRight: Int, Comparable, CaseIterable {
   }
 }
 
-/// What a caller of the admin listener has shown.
+/// The proofs of a caller of the admin listener.
 struct AdminCaller: Hashable {
-  /// Whether it is the other end of a unix socket and runs as the proxy's own user or as root.
+  /// True if it is the other end of a unix socket and runs as the proxy's own user or as root.
   var isOwner = false
-  /// Whether there are rules under `callers`, and it keeps all of them.
+  /// True if there are rules under `callers`, and it satisfies all of them.
   var keepsRules = false
-  /// Whether it is a process of this machine that named the listener by an address of this machine. The name matters
-  /// because a page can have its own name lead here (DNS rebinding).
+  /// True if it is a process of this machine that named the listener by an address of this machine. The name matters
+  /// because a page can make its own name lead here (DNS rebinding).
   var isLocal = false
 
-  /// What it may do; `isOpen`: the configuration lets anyone call.
+  /// Its right; `isOpen`: the configuration lets anyone call.
   func right(isOpen: Bool) -> AdminRight {
     if isOwner || keepsRules { return .control }
     if isLocal { return .status }
@@ -49,7 +50,7 @@ struct AdminCaller: Hashable {
   }
 }
 
-/// Who may call the admin listener.
+/// The rules for callers of the admin listener.
 package struct AdminCallers: Sendable {
   private let hosts: CallerCheck
   private let localHosts: CallerCheck
@@ -57,7 +58,7 @@ package struct AdminCallers: Sendable {
   private let tokenCheck: CallerTokenCheck?
 
   /// `hosts`: names accepted in `Host`; nil: any. `localHosts`: those by which a process of this machine calls the
-  /// listener. Of open `rules`, every caller may have the probes; a caller that keeps all of them may control.
+  /// listener. If `rules` are open, every caller may have the probes; a caller that satisfies all of them may control.
   /// `tokenCheck` judges the token that they demand.
   package init(hosts: [String]?, localHosts: [String], rules: CallerRules, tokenCheck: CallerTokenCheck?) {
     self.hosts = CallerCheck(names: hosts)
@@ -66,8 +67,7 @@ package struct AdminCallers: Sendable {
     self.tokenCheck = tokenCheck
   }
 
-  /// Judges what a request and its connection show. A token of the caller's own is judged afterwards
-  /// (`right(_:token:)`).
+  /// Judges a request and its connection. A token of the caller's own is judged afterwards (`right(_:token:)`).
   func judge(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: AdminPeer
   ) -> Result<AdminCaller, CallerRefusal> {
@@ -81,7 +81,7 @@ package struct AdminCallers: Sendable {
     return .success(caller)
   }
 
-  /// What a caller may do that brought this token, or none.
+  /// The right of a caller that brought this token, or none.
   func right(_ caller: AdminCaller, token: String?) async -> AdminRight {
     var caller = caller
     if caller.keepsRules, !caller.isOwner, rules.bearer != nil {
@@ -104,11 +104,11 @@ package struct AdminCallers: Sendable {
 /// The other end of a connection to the admin listener.
 struct AdminPeer {
   let address: SocketAddress
-  /// Of a unix socket's peer.
+  /// A unix socket's peer.
   let credentials: PeerCredentials?
   let isOwner: Bool
 
-  /// `user`: whom the proxy runs as.
+  /// `user`: the proxy's own.
   init(address: SocketAddress, credentials: PeerCredentials?, user: UInt32) {
     self.address = address
     self.credentials = credentials

@@ -20,7 +20,7 @@ package final class AdminServer: Sendable {
   private let startedAt = UnixTime(WallClock.now.seconds)
   private let hasBeenReady = Atomic(false)
 
-  /// An admin server on `loop`. `quit` is called where a caller who may control asks for the process's end.
+  /// An admin server on `loop`. `quit` is called if a caller with control asks for the process's end.
   package init(
     of proxy: ProxyServer, loop: EventLoop, callers: AdminCallers, reloads: ReloadHistory,
     quit: @escaping @Sendable () -> Void = {}
@@ -37,8 +37,7 @@ package final class AdminServer: Sendable {
   private static var limits: ServerLimits {
     var limits = ServerLimits()
     limits.head = HeadLimits(headBytes: 8192, fieldCount: 64, targetBytes: 1024)
-    // A further one takes the place of the one that has been silent longest, so that probes and scrapes keep getting
-    // theirs.
+    // A further one replaces the one that has been silent longest, so that probes and scrapes keep getting theirs.
     limits.connections = 64
     return limits
   }
@@ -60,7 +59,7 @@ package final class AdminServer: Sendable {
     }
   }
 
-  /// Notes whether the proxy is ready now: a reload may bring routes that have had no token yet.
+  /// Records whether the proxy is ready now: a reload may bring routes that have had no token yet.
   package func noteReadiness() async {
     _ = await readinessReport(UnixTime(WallClock.now.seconds))
   }
@@ -70,12 +69,12 @@ package final class AdminServer: Sendable {
     callers.withLock { $0 = rules }
   }
 
-  /// From now on `/readyz` says that the process is ending.
+  /// From now on `/readyz` reports that the process is ending.
   package func drain() {
     isDraining.store(true, ordering: .relaxed)
   }
 
-  /// What the small server's requests mean.
+  /// Carries out the small server's requests.
   private struct AdminHandler: RequestHandler {
     let server: AdminServer
 
@@ -139,15 +138,15 @@ package final class AdminServer: Sendable {
       + "root have control, or a rule under admin.callers, and keep that rule\n"
   }
 
-  /// Changes from which level on records are written, until the configuration is read again.
+  /// Changes the lowest level that is written, until the configuration is read again.
   private func changeLevel(_ word: String?) -> ServerResponse {
     let log = service.log
     guard let level = word.flatMap(LogLevel.init(rawValue:)) else {
       return .text(400, "say ?level= with \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))\n")
     }
     let former = log.level
-    // A reader of the log has to see why it says more or less from here on: the record has the more verbose of the two
-    // levels.
+    // A reader of the log must see why it has more or fewer records from here on: the record has the more verbose of
+    // the two levels.
     log.change(level: min(former, level))
     log.info("log level changed", ["from": .string(former.rawValue), "to": .string(level.rawValue)])
     log.change(level: level)
@@ -168,7 +167,7 @@ package final class AdminServer: Sendable {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
     let now = UnixTime(WallClock.now.seconds)
     let report = await readinessReport(now)
-    // The first line alone, where the others are not for this caller: they name accounts.
+    // The first line alone, if the others are not for this caller: they name accounts.
     if right < .status { return .text(report.isReady ? 200 : 503, report.text.prefix { $0 != "\n" } + "\n") }
     var text = report.text
     if isVerbose {

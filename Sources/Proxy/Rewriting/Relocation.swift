@@ -1,15 +1,15 @@
-// How a reference into the upstream's own space (`Location`, `Content-Location`) is spelt as one into the route's. A
-// caller who followed an upstream's own address would go past the proxy, and come without a token.
+// Rewrites a reference into the upstream's own space (`Location`, `Content-Location`) as one into the route's. A caller
+// who followed an upstream's own address would bypass the proxy, and come without a token.
 
 internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// What an upstream that is sent the caller's `Host` takes for its own.
+/// The caller's address, which an upstream that gets the caller's `Host` takes for its own.
 struct CallerAddress: ~Escapable {
-  /// Empty where the upstream is not sent it.
+  /// Empty if the upstream does not get it.
   let host: Span<UInt8>
-  /// The scheme that the caller used, as `X-Forwarded-Proto` says it.
+  /// The scheme that the caller used, as in `X-Forwarded-Proto`.
   let scheme: HTTPScheme
 
   @_lifetime(copy host)
@@ -19,18 +19,18 @@ struct CallerAddress: ~Escapable {
   }
 }
 
-/// A reference to the upstream, as callers get it: the route's path, then what stands behind the upstream's path.
+/// A reference to the upstream for callers: the route's path, then the part behind the upstream's path.
 struct Relocation: Sendable, Equatable {
-  /// How many bytes of the route's path are written: all, or all but the last slash.
+  /// Bytes of the route's path that are written: all, or all but the last slash.
   var prefix: Int
-  /// Where in the reference the part begins that is kept.
+  /// The place in the reference from which it is kept.
   var suffix: Int
-  /// Whether the result would begin with two slashes, and so with an authority of the upstream's choice (RFC 3986
+  /// True if the result would begin with two slashes, and so with an authority of the upstream's choice (RFC 3986
   /// §4.2). `/.` is written in front, which every reader removes after it has seen that there is no authority (RFC 3986
   /// §5.2.4).
   var isGuarded: Bool
 
-  /// Finds where a reference leads; nil where that is not the upstream's space, or where a reader could be led out of
+  /// Reads the target of a reference; nil if it is outside the upstream's space, or if a reader could be led out of
   /// that space.
   init?(of reference: Span<UInt8>, route: Route, caller: CallerAddress) {
     guard let path = Self.pathStart(reference, route, caller) else { return nil }
@@ -44,7 +44,7 @@ struct Relocation: Sendable, Equatable {
     } else if written.count >= base.count, equal(written.extracting(first: base.count), base.span) {
       suffix = path + base.count
     } else if base.count > 1, equal(written, base.span.extracting(droppingLast: 1)) {
-      // The route takes its path without the last slash too, for the upstream's without it.
+      // The route accepts its path without the last slash too, for the upstream's without it.
       prefix = max(route.path.count - 1, 1)
       suffix = end
     } else {
@@ -57,7 +57,7 @@ struct Relocation: Sendable, Equatable {
     guard suffix == end || NormalPath.staysBelow(reference.extracting(suffix..<end)) else { return nil }
   }
 
-  /// Appends the reference as callers get it.
+  /// Appends the reference for callers.
   func write(_ reference: Span<UInt8>, route: Route, into output: inout ByteBuffer) {
     if isGuarded { output.append("/.") }
     let path = route.path
@@ -65,7 +65,7 @@ struct Relocation: Sendable, Equatable {
     output.append(reference.extracting(droppingFirst: suffix))
   }
 
-  // Where the path of a reference begins that has the upstream's authority or none; nil for every other one.
+  // The beginning of a reference's path if it has the upstream's authority or none; nil for every other one.
   private static func pathStart(_ reference: Span<UInt8>, _ route: Route, _ caller: CallerAddress) -> Int? {
     let scheme: HTTPScheme
     let start: Int
@@ -88,7 +88,7 @@ struct Relocation: Sendable, Equatable {
       return end
     }
     // A scheme that neither hop used is one that the upstream wants callers to change to: led back to their own, they
-    // would ask for ever.
+    // would repeat for ever.
     guard scheme == caller.scheme || scheme == route.upstreamScheme else { return nil }
     return HostName.areEquivalent(authority, caller.host, scheme: scheme) ? end : nil
   }

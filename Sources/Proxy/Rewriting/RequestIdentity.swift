@@ -1,5 +1,5 @@
-// What a request is called across systems: its `traceparent` and its `X-Request-ID`, taken over from the caller where
-// they are well-formed, made otherwise.
+// The ids of a request across systems: its `traceparent` and its `X-Request-ID`, the caller's if they are well-formed,
+// otherwise new ones.
 
 internal import Bytes
 internal import HTTP
@@ -7,7 +7,7 @@ internal import Telemetry
 
 /// The ids of one request, as one run of bytes: `traceparent`, then the request id.
 enum RequestIdentity {
-  /// Appends both to an empty buffer. Where requests are traced, by these rules.
+  /// Appends both to an empty buffer; traced requests follow these rules.
   @discardableResult
   static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, tracing rules: TracingRules? = nil,
@@ -25,7 +25,7 @@ enum RequestIdentity {
     return trace
   }
 
-  /// Has the upstream told that another span is its request's parent.
+  /// Replaces the span that the upstream gets as its request's parent.
   static func replace(parent: UInt64, of trace: TraceContext, in buffer: inout ByteBuffer) {
     let id = buffer.withBytes { bytes in requestID(bytes).indices.map { requestID(bytes)[$0] } }
     buffer.removeAll()
@@ -33,13 +33,13 @@ enum RequestIdentity {
     buffer.append(id)
   }
 
-  /// Whether the request goes on in the caller's trace.
+  /// True if the request continues the caller's trace.
   static func takesTraceOver(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     sentTrace(head, bytes) != nil
   }
 
   private static func sentTrace(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> TraceContext? {
-    // Of two, none can be told to be the one meant.
+    // Of two, it is not known which one is meant.
     guard let line = head.fields.first(.traceparent), head.fields.count(of: .traceparent) == 1 else { return nil }
     return TraceContext(bytes.extracting(line.value))
   }
@@ -87,7 +87,7 @@ extension Span where Element == UInt8 {
 }
 
 extension RequestContext {
-  /// The scope of work that others do for the request while it waits.
+  /// The scope of other tasks' work while the request waits for it.
   func scope(spans: SpanScope? = nil) -> RequestScope { RequestScope(logRequest, spans: spans) }
 
   /// The ids of the request, for a log record about it.

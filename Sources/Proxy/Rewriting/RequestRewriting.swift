@@ -1,14 +1,12 @@
-// The head that goes upstream: which of the caller's fields are passed on, and what this hop says in its own name.
-
 internal import Bytes
 internal import HTTP
 internal import Identity
 internal import Routing
 
-/// Renders request heads for upstreams.
+/// Renders request heads for upstreams: the caller's fields that are passed on, and this hop's own.
 enum RequestRewriting {
-  /// Appends the upstream's request head to `output`. The fields `X-Forwarded-Host` and `X-Forwarded-Proto` say what
-  /// this hop saw, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
+  /// Appends the upstream's request head to `output`. `X-Forwarded-Host` and `X-Forwarded-Proto` have this hop's
+  /// values, whatever the caller sent; `X-Forwarded-For`, `Forwarded` and `Via` grow by one element.
   static func write(
     _ request: RequestContext, to route: Route, from ingress: Ingress, as hop: HopIdentity,
     into output: inout ByteBuffer
@@ -20,7 +18,7 @@ enum RequestRewriting {
     HeadWriter.end(into: &output)
   }
 
-  /// All but the credential and the end.
+  /// Writes everything but the credential and the end.
   private static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer,
     identity: borrowing ByteBuffer, _ admitted: AdmittedRequest, _ route: Route, _ ingress: Ingress,
@@ -51,7 +49,7 @@ enum RequestRewriting {
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      // What vendors said of a trace means nothing in another one (W3C Trace Context §3.3.1).
+      // The vendors' state of a trace has no meaning in another one (W3C Trace Context §3.3.1).
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
       if let choice, choice.consumes(line, bytes) { continue }
@@ -88,7 +86,7 @@ enum RequestRewriting {
     }
   }
 
-  /// Writes the cookie fields that have one of the sign-in pages' in them, without it.
+  /// Writes the cookie fields that have a cookie of the sign-in pages, without it.
   @inline(never)
   private static func writeOtherCookies(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
@@ -99,7 +97,7 @@ enum RequestRewriting {
     }
   }
 
-  /// Whether the caller's line is passed on as it is; what is not is written anew or not at all.
+  /// True if the caller's line is passed on unchanged; others are written anew or dropped.
   private static func passes(
     _ line: FieldLine, _ head: borrowing RequestHead, replacesAuthorization: Bool
   ) -> Bool {
@@ -129,7 +127,7 @@ enum RequestRewriting {
     output.append("\r\n")
   }
 
-  // A hop may take Via away, and must leave CDN-Loop as it is (RFC 8586 §2).
+  // A hop may remove Via, but must leave CDN-Loop as it is (RFC 8586 §2).
   private static func writeCDNLoop(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {

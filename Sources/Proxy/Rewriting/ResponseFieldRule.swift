@@ -1,11 +1,11 @@
-// Which of an upstream's response fields callers do not get as they are: places in the upstream's own space become
-// places of the proxy, and a field that repeats the token is left out.
+// The upstream's response fields that callers do not get unchanged: references into the upstream's own space become the
+// proxy's, and a field that repeats the token is left out.
 
 internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// What happens to one field line of a response, as far as the route decides it.
+/// The treatment of one field line of a response, as far as the route decides it.
 enum ResponseFieldRule: Sendable, Equatable {
   /// It passes.
   case pass
@@ -36,13 +36,12 @@ enum ResponseFieldRule: Sendable, Equatable {
   }
 }
 
-/// Fields by which a server disposes of its origin.
+/// Fields by which a server controls its origin.
 enum OriginClaim {
-  /// What becomes of these is decided here: cookies are confined to their route, the others are left out. Caches and
-  /// cookies that are cleared, TLS that is demanded, other places and reports for the origin, a worker's reach, hints
-  /// that every request brings, who is signed in, sessions bound to a device, a dictionary for later answers, the
-  /// agents that documents share, cookies in pages of other sites: an upstream says all of this of its own origin,
-  /// which browsers never see.
+  /// Cookies are confined to their route, the others are left out: clearing caches and cookies, requiring TLS, other
+  /// places and reports for the origin, a worker's scope, hints with every request, sign-in state, sessions bound to a
+  /// device, a dictionary for later answers, the agents that documents share, cookies in pages of other sites. An
+  /// upstream means its own origin, which browsers never see.
   static var names: FieldNameSet {
     FieldNameSet(.setCookie).with(.serviceWorkerAllowed).with(.clearSiteData).with(.strictTransportSecurity)
       .with(.altSvc).with(.nel).with(.reportTo).with(.reportingEndpoints).with(.acceptCH).with(.setLogin)
@@ -51,7 +50,7 @@ enum OriginClaim {
       .with(.activateStorageAccess)
   }
 
-  /// Writes what callers get of such a line, if anything.
+  /// Writes such a line for callers, if anything.
   @inline(never)
   static func write(
     _ line: FieldLine, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,

@@ -1,19 +1,16 @@
-// The head that goes back to the caller.
-
 internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// How a response is framed for the caller, and whether the caller's connection outlives it.
+/// The framing of a response for the caller, and the end of the caller's connection.
 struct ResponsePlan: Equatable {
-  /// How the content ends on the upstream's side.
+  /// The end of the content on the upstream's side.
   var framing: BodyFraming
-  /// Whether the caller gets the chunked coding.
+  /// True if the caller gets the chunked coding.
   var writesChunks: Bool
-  /// Whether the caller's connection is closed behind the response.
   var closes: Bool
 
-  /// Plans the way back. Content that ends with the upstream's connection is chunked for HTTP/1.1, so that a caller can
+  /// Plans the response. Content that ends with the upstream's connection is chunked for HTTP/1.1, so that a caller can
   /// tell its end from a broken connection; an HTTP/1.0 caller gets the end of the connection instead.
   init(framing: BodyFraming, version: HTTPVersion, closes: Bool) {
     self.framing = framing
@@ -30,7 +27,7 @@ struct ResponsePlan: Equatable {
 
 /// Renders response heads for callers.
 enum ResponseRewriting {
-  /// Appends the caller's response head to `output`; `date` is used where the upstream sent none (RFC 9110 §6.6.1).
+  /// Appends the caller's response head to `output`; `date` is used if the upstream sent none (RFC 9110 §6.6.1).
   static func write(
     _ attempt: UpstreamAttempt, _ plan: ResponsePlan, to request: RequestContext, of route: Route,
     callers: CallerCheck, isTLS: Bool, date: borrowing ByteBuffer, pseudonym: Pseudonym,
@@ -113,7 +110,7 @@ enum ResponseRewriting {
     HeadWriter.end(into: &output)
   }
 
-  /// Appends an interim response (RFC 9110 §15.2), without what belongs to the other connection.
+  /// Appends an interim response (RFC 9110 §15.2), without the fields of the other connection.
   static func writeInterim(
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
     into output: inout ByteBuffer
@@ -122,7 +119,7 @@ enum ResponseRewriting {
     HeadWriter.end(into: &output)
   }
 
-  /// What is about the content of an answer, or about how a browser treats it.
+  /// Fields about the content of an answer, or about its treatment by a browser.
   private static let contentFields: [StaticString] = [
     "content-type", "content-encoding", "content-language", "content-range", "content-location", "content-disposition",
     "etag", "last-modified", "accept-ranges", "cache-control", "expires", "age", "content-security-policy",
@@ -130,7 +127,7 @@ enum ResponseRewriting {
     "cross-origin-opener-policy", "cross-origin-resource-policy", "trailer",
   ]
 
-  /// Appends the status line and the fields of an answer in the place of whose content a page of ours stands.
+  /// Appends the status line and the fields of an answer whose content a page of ours replaces.
   static func writeWithoutContent(
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
     into output: inout ByteBuffer
@@ -174,7 +171,7 @@ enum ResponseRewriting {
     }
   }
 
-  // Without the upstream's words where these repeat the token.
+  // Without the upstream's words if these repeat the token.
   private static func writeStatusLine(
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ credential: borrowing RequestCredential,
     into output: inout ByteBuffer
@@ -186,7 +183,7 @@ enum ResponseRewriting {
 
   private static func passes(_ line: FieldLine, _ status: Int, _ plan: ResponsePlan) -> Bool {
     switch line.known {
-    // 204 has no length (RFC 9110 §8.6); announced trailers can only be sent where there are chunks.
+    // 204 has no length (RFC 9110 §8.6); announced trailers can only be sent if there are chunks.
     case .contentLength: status != 204
     case .trailer: plan.writesChunks
     default: true

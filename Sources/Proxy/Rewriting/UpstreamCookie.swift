@@ -1,5 +1,5 @@
-// What a cookie of an upstream becomes: one of its route's paths, of the listener's host alone, never one of the
-// sign-in pages.
+// Rewrites a cookie of an upstream: for its route's paths, of the listener's host alone, never one of the sign-in
+// pages.
 
 internal import Bytes
 internal import HTTP
@@ -8,7 +8,7 @@ internal import Routing
 /// The rewriting of `Set-Cookie` (RFC 6265 §5.2), read as browsers read it: attributes end at a semicolon, the last one
 /// counts.
 enum UpstreamCookie {
-  /// Appends the field for callers; nothing where the cookie would be one of the sign-in pages.
+  /// Appends the field for callers; nothing if the cookie would be one of the sign-in pages.
   static func write(_ value: Span<UInt8>, route: Route, into output: inout ByteBuffer) {
     var end = self.end(of: value, from: 0)
     if isOwn(value.extracting(first: end)) { return }
@@ -26,12 +26,12 @@ enum UpstreamCookie {
         let bounds = trimmed(attribute, min(equals + 1, attribute.count)..<attribute.count)
         path = bounds.lowerBound + start..<bounds.upperBound + start
       } else if !name.equalsIgnoringCase("domain") {
-        // Without a domain a cookie is its host's alone.
+        // A cookie without a domain is for its host alone.
         output.append(";")
         output.append(attribute)
       }
     }
-    // On a route of all paths what browsers take for a missing one is narrower.
+    // On a route of all paths the browsers' default path is narrower.
     if path != nil || route.path.count > 1 {
       output.append("; Path=")
       writePath(value.extracting(path ?? 0..<0), route: route, into: &output)
@@ -53,7 +53,7 @@ enum UpstreamCookie {
     }
   }
 
-  /// Whether what stands before the attributes names a cookie of the sign-in pages. Without a name, browsers send the
+  /// True if the pair before the attributes names a cookie of the sign-in pages. Without a name, browsers send the
   /// value alone, which then looks like one.
   private static func isOwn(_ pair: Span<UInt8>) -> Bool {
     var start = 0

@@ -1,10 +1,8 @@
-// The limits that requests can meet, by the names under which they are counted: those of the configuration.
-
 internal import HTTP
 internal import HTTPClient
 internal import Platform
 
-/// A limit of the configuration, or one that is fixed.
+/// A limit that requests can meet, by the name under which it is counted: the configuration's.
 enum Limit: String, CaseIterable {
   case headBytes = "head_bytes"
   /// Bytes of a request target.
@@ -35,7 +33,7 @@ enum Limit: String, CaseIterable {
 }
 
 extension ExchangeFailure {
-  /// The limit that was met, where it was one.
+  /// The limit that was met, if it was one.
   var limit: Limit? {
     switch self {
     case .head(.headTooLarge): .headBytes

@@ -1,15 +1,13 @@
-// The name by which this process calls itself in `Via`, and the question whether a request has passed it before.
-
 internal import HTTP
 
-/// The process's own pseudonym (RFC 9110 §7.6.3): another one in every process, so that a request which names it has
-/// been here, and not only at a proxy of the same kind. A class, so that a request takes one reference to it instead of
-/// one to each of its parts.
+/// The process's own pseudonym in `Via` (RFC 9110 §7.6.3): another one in every process, so that a request which names
+/// it has been here, and not only at a proxy of the same kind. A class, so that a request takes one reference to it
+/// instead of one to each of its parts.
 package final class Pseudonym: Sendable {
   let bytes: [UInt8]
   /// The field line of a message of HTTP/1.1 that has passed this hop alone.
   let via: [UInt8]
-  /// The line by which a request names this hop where `Via` is taken away (RFC 8586), for one that names no other.
+  /// The line that names this hop if `Via` is removed (RFC 8586), for a request that names no other.
   let cdnLoop: [UInt8]
 
   /// A pseudonym with 64 random bits at its end.
@@ -24,7 +22,7 @@ package final class Pseudonym: Sendable {
     cdnLoop = Array("CDN-Loop: \(name)\r\n".utf8)
   }
 
-  /// Whether a request has passed this process: one of its `Via` or `CDN-Loop` names it.
+  /// True if a request has passed this process: one of its `Via` or `CDN-Loop` names it.
   func isNamed(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     head.fields.contains(.via) && isNamed(.via, in: head, bytes)
       || head.fields.contains(.cdnLoop) && isNamed(.cdnLoop, in: head, bytes)
@@ -40,7 +38,7 @@ package final class Pseudonym: Sendable {
     return false
   }
 
-  // Whether it stands in a value, and is no part of a longer name there.
+  // True if it is in a value, and no part of a longer name there.
   private func isWord(of value: Span<UInt8>) -> Bool {
     let own = bytes
     guard value.count >= own.count else { return false }
@@ -64,10 +62,10 @@ package final class Pseudonym: Sendable {
   }
 }
 
-/// Loops through a hop that takes every field away, the marks of this one included. Nothing tells such a request from a
-/// new one, so that only a number can end the loop.
+/// Loops through a hop that removes every field, the marks of this one included. Nothing separates such a request from
+/// a new one, so only a number can end the loop.
 enum UnmarkedRequests {
-  /// Whether a request has nothing that another hop could have left in it.
+  /// True if a request has no field that another hop could have left in it.
   @inline(__always)
   static func isOne(_ head: borrowing RequestHead) -> Bool {
     head.fields.containsOnly(
@@ -75,9 +73,8 @@ enum UnmarkedRequests {
   }
 }
 
-/// What this hop says of itself in requests.
+/// The hop's own fields in requests.
 struct HopIdentity: Sendable {
   var pseudonym: Pseudonym
-  /// Whether requests carry a `traceparent`.
   var propagatesTrace = true
 }

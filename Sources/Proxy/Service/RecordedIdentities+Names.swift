@@ -3,7 +3,7 @@ internal import Platform
 internal import Telemetry
 
 extension RecordedIdentities {
-  /// A name as access records have it; empty if they do not.
+  /// A name in the form of access records; empty if they have none.
   func recorded(_ name: String?) -> [UInt8] {
     guard let name, self != .none else { return [] }
     if self == .plain { return Array(name.utf8) }
@@ -12,7 +12,7 @@ extension RecordedIdentities {
         [ASCII.hexadecimalDigit(byte >> 4), ASCII.hexadecimalDigit(byte & 0xF)]
       }
     } catch {
-      // Rather without a name than with one that was to be hidden.
+      // No name is better than one that was to be hidden.
       return []
     }
   }

@@ -1,11 +1,9 @@
-// What a process says of itself as every Prometheus client library does: memory, descriptors, processor time, start.
-
 internal import Bytes
 internal import Platform
 internal import Telemetry
 internal import Tokens
 
-/// The metrics that dashboards for any program know.
+/// The metrics of a process in every Prometheus client library: memory, descriptors, processor time, start.
 struct ResourceMetrics: Sendable {
   private let resident: Gauge
   private let descriptors: Gauge
@@ -14,15 +12,15 @@ struct ResourceMetrics: Sendable {
   private let processorTime: Counter
 
   init(_ catalog: inout MetricsCatalog) {
-    resident = catalog.gauge("process_resident_memory_bytes", help: "Memory in RAM.")
+    resident = catalog.gauge("process_resident_memory_bytes", help: "Resident memory in bytes.")
     descriptors = catalog.gauge("process_open_fds", help: "Open descriptors.")
-    descriptorLimit = catalog.gauge("process_max_fds", help: "Descriptors that may be open.")
-    start = catalog.gauge("process_start_time_seconds", help: "When the process began to serve, since 1970.")
+    descriptorLimit = catalog.gauge("process_max_fds", help: "Maximum number of open descriptors.")
+    start = catalog.gauge("process_start_time_seconds", help: "Start time of the process since 1970, in seconds.")
     processorTime = catalog.secondsCounter(
       "process_cpu_seconds_total", help: "Processor time, of the process and of the kernel for it.")
   }
 
-  /// Looks and tells.
+  /// Sets them to the present values.
   func set(in writer: SharedMetricsWriter, startedAt: UnixTime) {
     let resources = Machine.resources
     writer.set(resident, resources.residentBytes)

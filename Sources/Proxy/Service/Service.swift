@@ -1,5 +1,5 @@
-// What all loops of a running proxy share: routes, limits, where tokens and log lines go. Immutable: one generation of
-// the configuration, replaced as a whole. What changes while requests run is the LoopState's, one per loop.
+// Everything that the loops of a running proxy share: routes, limits, destinations of tokens and log lines. Immutable:
+// one generation of the configuration, replaced as a whole. The LoopState, one per loop, has the mutable state.
 
 package import HTTP
 package import HTTPClient
@@ -10,11 +10,10 @@ internal import Synchronization
 package import Telemetry
 internal import Tokens
 
-/// An upstream server and how its connections are kept.
+/// An upstream server and the rules for its connections.
 package struct ServiceOrigin: Sendable {
-  /// Where it is and how it is trusted.
+  /// Its address and trust.
   package var origin: Origin
-  /// The bounds of its pool on each loop.
   package var limits: PoolLimits
 
   package init(_ origin: Origin, limits: PoolLimits) {
@@ -24,28 +23,27 @@ package struct ServiceOrigin: Sendable {
 }
 
 extension ServiceOrigin: Hashable {
-  /// Whether connections may be shared: the place, the trust and the bounds are the same.
+  /// True if connections may be shared: address, trust and bounds are the same.
   package static func == (left: ServiceOrigin, right: ServiceOrigin) -> Bool {
     left.origin.scheme == right.origin.scheme && left.origin.host == right.origin.host
       && left.origin.port == right.origin.port && left.origin.serverName == right.origin.serverName
       && left.origin.tls === right.origin.tls && left.origin.proxy == right.origin.proxy && left.limits == right.limits
   }
 
-  /// Hashes the place.
+  /// Hashes the address.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(origin.host)
     hasher.combine(origin.port)
   }
 }
 
-/// What the routes of a configuration lead to, numbered together: a route names its origin and its bearer slot by
+/// The routes of a configuration with their targets, numbered together: a route names its origin and its bearer slot by
 /// index.
 package struct ServiceRoutes: Sendable {
-  /// Every route, by index.
   package var routes: [Route]
   /// The upstream servers, by `Route.originIndex`.
   package var origins: [ServiceOrigin]
-  /// What each bearer slot holds tokens for, by `Route.bearerSlot`.
+  /// The subscription of each bearer slot, by `Route.bearerSlot`.
   package var subscriptions: [TokenSubscription]
 
   package init(routes: [Route] = [], origins: [ServiceOrigin] = [], subscriptions: [TokenSubscription] = []) {
@@ -55,18 +53,17 @@ package struct ServiceRoutes: Sendable {
   }
 }
 
-/// What outlives a configuration: every generation of a process has the same.
+/// The parts that outlive a configuration: every generation of a process has the same.
 package struct ServiceProcess: Sendable {
   package var broker: TokenBroker
   package var resolver: Resolver
   package var log: Log
-  /// What routes need a person for.
+  /// The requirements of routes for a person.
   package var signInRequirements: SignInRequirements
-  /// What traces requests; nil where none are.
+  /// The tracer; nil if requests are not traced.
   package var tracer: Tracer?
-  /// The downstream connections of the process.
   package var connections: ConnectionCount
-  /// What the process calls itself in `Via`. A request that left under one configuration may come back under another.
+  /// The process's name in `Via`. A request that left under one configuration may come back under another.
   package var pseudonym: Pseudonym
 
   package init(
@@ -83,14 +80,14 @@ package struct ServiceProcess: Sendable {
   }
 }
 
-/// Where a configuration's requests are counted and recorded.
+/// The destinations of a configuration's counts and records.
 package struct ServiceRecords: Sendable {
   package var metrics: ServiceMetrics
   package var registry: MetricsRegistry
-  /// Where each request leaves a record; nil: nowhere.
+  /// The file of access records; nil: none.
   package var accessLog: OutputFile?
   package var accessFormat: LogFormat
-  /// How records name people.
+  /// The form of people's names in records.
   package var identities: RecordedIdentities
 
   package init(
@@ -105,17 +102,15 @@ package struct ServiceRecords: Sendable {
   }
 }
 
-/// Where a person signs in for a route, and gets what is required: a path of the listener that was called, or a URL. It
-/// stands in problem documents, pages and redirects; nil where there are no pages.
+/// The address at which a person signs in for a route: a path of the listener that was called, or a URL. It is in
+/// problem documents, pages and redirects; nil if there are no pages.
 package typealias SignInLink = @Sendable (Route, InteractionRequired) -> String?
 
-/// A proxy, assembled.
 package final class Service: Sendable {
-  /// Every route, by index.
   package let routes: [Route]
   let table: RouteTable
   let origins: [ServiceOrigin]
-  /// What each bearer slot holds tokens for.
+  /// The subscription of each bearer slot.
   package let subscriptions: [TokenSubscription]
   let limits: ServiceLimits
   let broker: TokenBroker
@@ -126,28 +121,26 @@ package final class Service: Sendable {
   let accessLog: OutputFile?
   let accessFormat: LogFormat
   let identities: RecordedIdentities
-  /// What routes need a person for.
+  /// The requirements of routes for a person.
   package let signInRequirements: SignInRequirements
-  /// Where a person signs in for a route: a path of the listener, or a URL; nil where there are no pages.
+  /// The address at which a person signs in for a route: a path of the listener, or a URL; nil if there are no pages.
   let signInLink: SignInLink
-  /// What is told of the process.
+  /// The description of the process.
   let description: ServiceDescription
-  /// Which upstreams fail.
+  /// The failures of upstreams.
   let upstreams: UpstreamCondition
-  /// What `/readyz` waits for.
+  /// The condition of `/readyz`.
   let readiness: ReadinessRule
-  /// Whose tokens each slot holds.
+  /// The owner of each slot's tokens.
   let sentCredentials: [SentCredential]
-  /// Which slot holds the tokens of a right.
+  /// The slot of each key.
   let slots: [AcquisitionKey: Int]
-  /// The downstream connections of the process.
   package let connections: ConnectionCount
-  /// What traces requests; nil where none are.
+  /// The tracer; nil if requests are not traced.
   let tracer: Tracer?
-  /// What requests say of this process.
+  /// The hop's own fields in requests.
   let hop: HopIdentity
 
-  /// Puts one generation together.
   package init(
     _ process: ServiceProcess, _ routed: ServiceRoutes, limits: ServiceLimits, records: ServiceRecords,
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
@@ -185,16 +178,15 @@ package final class Service: Sendable {
   /// The size of buffers for content, with the connections that there are now.
   var bufferSize: Int { BodyPump.bufferSize(connections: connections.value) }
 
-  /// Whether another connection may be accepted.
+  /// True if another connection may be accepted.
   var hasRoomForConnections: Bool { connections.value < limits.connections }
 }
 
-/// How many downstream connections the process has: one number for all generations.
+/// The number of downstream connections of the process: one for all generations.
 package final class ConnectionCount: Sendable {
   private let open = Atomic(0)
   private let peak = Atomic(0)
 
-  /// None yet.
   package init() {}
 
   /// Connections open now.
@@ -205,14 +197,14 @@ package final class ConnectionCount: Sendable {
     if count > peak.load(ordering: .relaxed) { peak.store(count, ordering: .relaxed) }
   }
 
-  /// The most connections at once since the last call, nearly.
+  /// The most connections at once since the last call, approximately.
   func takePeak() -> Int { peak.exchange(0, ordering: .relaxed) }
 
   func closed() { open.subtract(1, ordering: .relaxed) }
 }
 
 extension SentCredential {
-  /// Of tokens of a right.
+  /// The owner of a key's tokens.
   fileprivate init(_ key: AcquisitionKey) {
     switch key.subject {
     case .application: self = key.agent == nil ? .application : .agent

@@ -1,17 +1,15 @@
-// What the executable tells a service about the process, for `/status` and `/config`.
-
 package import Identity
 package import Tokens
 
-/// What the assembly knows of the process that serves.
+/// The assembly's facts about the process, for `/status` and `/config`.
 package struct ServiceDescription: Sendable {
-  /// The version, and the commit where the build has one.
+  /// The version, and the commit if the build has one.
   package var version: String
-  /// The commit it was built from; nil where that is not known.
+  /// The commit it was built from; nil if that is not known.
   package var commit: String?
-  /// The commands that an operator is told to type.
+  /// The commands in records and reports.
   package var commands: OperatorCommands
-  /// How the cache stands.
+  /// The state of the cache.
   package var cache: @Sendable () -> CacheCondition.Report
   /// The certificates of the configuration, each name once.
   package var certificates: [WatchedCertificate]
@@ -70,10 +68,10 @@ package struct WatchedCertificate: Sendable, Hashable {
   }
 }
 
-/// How the admin listener answers.
+/// The form of the admin listener's answers.
 package enum AdminForm: Sendable, Hashable {
   /// Lines for people.
   case text
-  /// JSON, where the query says `format=json`.
+  /// JSON, if the query has `format=json`.
   case json
 }

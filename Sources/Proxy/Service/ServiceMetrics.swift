@@ -1,5 +1,4 @@
-// The list of the proxy's metrics. Labels are routes, applications and small closed sets, never anything a caller
-// sends.
+// The proxy's metrics. Labels are routes, applications and small closed sets, never a value that a caller sends.
 
 internal import Bytes
 internal import Routing
@@ -41,7 +40,7 @@ package struct ServiceMetrics: Sendable {
   let loopDelays: DurationHistogram
   let droppedLines: CounterTable
   let process: ResourceMetrics
-  /// 1; the label says which version.
+  /// 1, with the version as its label.
   package let buildInfo: Gauge
 
   /// Adds the proxy's metrics to a catalogue.
@@ -66,30 +65,30 @@ package struct ServiceMetrics: Sendable {
       help: "From the first byte of a request to the last of its response, by route and class of the status sent.",
       by: route, and: MetricLabel("status_class", Self.statusClasses))
     tokenSources = catalog.counters(
-      "bearer_proxy_request_tokens_total", help: "Requests, by route and where their token came from.", by: route,
+      "bearer_proxy_request_tokens_total", help: "Requests, by route and source of their token.", by: route,
       and: MetricLabel("source", ["none", "cache", "shared_cache", "identity_provider"]))
     connectionsAccepted = catalog.counter(
       "bearer_proxy_connections_accepted_total", help: "Downstream connections accepted.")
     connectionsOpen = catalog.gauge("bearer_proxy_connections_open", help: "Downstream connections open now.")
     acceptPauses = catalog.counter(
       "bearer_proxy_accept_pauses_total",
-      help: "Times that accepting rested because connections, descriptors or memory had run out.")
+      help: "Times that accepting was paused because connections, descriptors or memory had run out.")
     upstreamConnections = catalog.counters(
       "bearer_proxy_upstream_connections_total", help: "Upstream connections taken for requests, by route and kind.",
       by: route, and: MetricLabel("kind", ["reused", "new", "failed"]))
     upstreamFailures = catalog.counters(
       "bearer_proxy_upstream_failures_total",
-      help: "Requests without a whole answer of their upstream, by route and what was wrong with it.", by: route,
+      help: "Requests without a whole answer of their upstream, by route and reason.", by: route,
       and: MetricLabel("reason", UpstreamFault.allCases.map { "\($0.word)" }), isSparse: true)
     retries = catalog.counter(
       "bearer_proxy_upstream_retries_total", help: "Requests repeated because a pooled connection had been closed.")
     challenges = catalog.counters(
       "bearer_proxy_challenges_total",
-      help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and what became of them.",
+      help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and outcome.",
       by: MetricLabel("kind", RecordedChallenge.allCases.map { "\($0.word)" }),
       and: MetricLabel("outcome", ChallengeOutcome.allCases.map { "\($0.word)" }))
     signInNeeds = catalog.gauge(
-      "bearer_proxy_sign_in_needs", help: "Routes for which something is remembered that a sign-in has to bring.")
+      "bearer_proxy_sign_in_needs", help: "Routes with a remembered requirement for a sign-in.")
     limits = catalog.counters(
       "bearer_proxy_limits_hit_total",
       help: "Requests that met a limit or a time limit, and connections that had to wait.",
@@ -99,14 +98,14 @@ package struct ServiceMetrics: Sendable {
       help: "Callers whose exchanged tokens, or failures to get one, are kept; one for each of its routes.")
     callerTokenHits = catalog.counter(
       "bearer_proxy_caller_token_hits_total",
-      help: "Requests served with their event loop's copy of their caller's token, without asking what others hold.")
+      help: "Requests served with their event loop's copy of their caller's token.")
     callerTokenEvictions = catalog.counter(
       "bearer_proxy_caller_token_evictions_total",
-      help: "Callers' tokens, or failures to get one, that had to go for others.")
+      help: "Callers' tokens, or failures to get one, that were evicted for others.")
     let named = MetricLabel("route", routes)
     expiry = catalog.gauges(
       "bearer_proxy_token_expiry_seconds",
-      help: "Seconds until the held token of a route ends; none where none is held.",
+      help: "Seconds until the held token of a route ends; absent if none is held.",
       by: named)
     formerCredentials = catalog.gauges(
       "bearer_proxy_token_former_credential",
@@ -117,11 +116,11 @@ package struct ServiceMetrics: Sendable {
       help: "Seconds until a certificate of the configuration ends, negative afterwards.",
       by: MetricLabel("certificate", certificateNames))
     states = catalog.gauges(
-      "bearer_proxy_route_state", help: "1 for the state that a route is in, as /status says it, 0 for the others.",
+      "bearer_proxy_route_state", help: "1 for the state of a route, as in /status, 0 for the others.",
       by: named, and: MetricLabel("state", RouteState.allCases.map(\.rawValue)))
     loopDelays = catalog.durations(
       "bearer_proxy_loop_delay_seconds",
-      help: "How long event loops were busy with a batch of events: so long the next ones waited.",
+      help: "Duration of a batch of events on an event loop: the delay of the next ones.",
       bounds: Self.delayBounds)
     droppedLines = catalog.counters(
       "bearer_proxy_log_lines_dropped_total", help: "Log lines lost: they were not read, or could not be written.",
@@ -132,7 +131,7 @@ package struct ServiceMetrics: Sendable {
       labels: ["version": version, "commit": commit ?? ""])
   }
 
-  /// From what is usual to what callers notice.
+  /// From usual delays to those that callers notice.
   private static let delayBounds: [Duration] = [
     .microseconds(50), .microseconds(100), .microseconds(250), .microseconds(500), .milliseconds(1),
     .microseconds(2500), .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50),
@@ -169,7 +168,7 @@ package struct ServiceMetrics: Sendable {
   }
 }
 
-/// How a route stands, in the words of metrics and `/status`.
+/// The state of a route, in the words of metrics and `/status`.
 enum RouteState: String, CaseIterable {
   case ready
   case refreshing

@@ -1,22 +1,22 @@
-// What is known of the way to each route's upstream: since when it fails, and how. One for all loops. An answer costs a
-// request the load of a byte that is not written while all is well.
+// The failures of each route's upstream, one memory for all loops. While all is well, an answer costs a request the
+// load of a byte that is not written.
 
 internal import Platform
 internal import Synchronization
 
-/// Whether the upstreams of a service's routes answer. Any loop may tell it.
+/// The failures of the upstreams of a service's routes. Any loop may record them.
 final class UpstreamCondition: Sendable {
-  /// A row of failures that no answer has ended.
+  /// Failures in a row that no answer has ended.
   struct Failure: Hashable {
     /// Seconds since 1970 when the first one happened.
     var since: Int64
-    /// What the last one was.
+    /// The reason of the last one.
     var reason: String
-    /// How many there were.
+    /// Their number.
     var count: Int
   }
 
-  // Allocated here, freed in deinit; what it points to are atomics.
+  // Allocated here, freed in deinit; it points to atomics.
   private nonisolated(unsafe) let areFailing: UnsafeMutablePointer<Atomic<Bool>>
   private let routeCount: Int
   private let failures: Locked<[Int: Failure]>
@@ -33,10 +33,10 @@ final class UpstreamCondition: Sendable {
     areFailing.deallocate()
   }
 
-  /// What is wrong now; nil where the last that was heard of it was an answer, or nothing was.
+  /// The present failure; nil if the upstream is healthy or unused.
   func failure(of route: Int) -> Failure? { failures.withLock { $0[route] } }
 
-  /// The upstream could not be reached, or broke off. What a caller or the provider did does not count.
+  /// Records that the upstream could not be reached, or broke off. Faults of a caller or the provider do not count.
   func failed(_ route: Int, _ reason: String, now: Int64) {
     failures.withLock { failures in
       failures[route] = Failure(
@@ -45,7 +45,7 @@ final class UpstreamCondition: Sendable {
     }
   }
 
-  /// The upstream answered, whatever it said. Not inlined: its caller would count a reference to keep the bytes alive.
+  /// Records an answer, whatever it was. Not inlined: its caller would count a reference to keep the bytes alive.
   @inline(never)
   func answered(_ route: Int) {
     if areFailing[route].load(ordering: .relaxed) { recovered(route) }

@@ -2,8 +2,8 @@ internal import Bytes
 internal import Identity
 internal import Tokens
 
-/// The sign-ins that are under way in browsers, by their state: in memory, bounded, each good for one answer. If there
-/// is no room for another one, a caller who has begun many loses one, and not another person.
+/// The sign-ins under way in browsers, by their state: in memory, bounded, each valid for one answer. If there is no
+/// room for another one, a caller who has begun many loses one, and not another person.
 struct PendingSignIns {
   /// One of them.
   struct Entry: Sendable {
@@ -13,12 +13,12 @@ struct PendingSignIns {
     var caller: SignInCaller
     var form: SignInForm
     var requirement: RouteSignInRequirement
-    /// What the route wanted then.
+    /// The route's key at that time.
     var wanted: AcquisitionKey
     var begunAt: UnixTime
   }
 
-  /// What an answer is to.
+  /// The sign-in of an answer.
   enum Match {
     /// A sign-in of this browser, which is now used up.
     case found(Entry)
@@ -42,21 +42,20 @@ struct PendingSignIns {
     var state: String
     var browser: Secret
     var caller: SignInCaller
-    /// Whether it has had its answer, and is kept to explain a second one.
+    /// True if it has had its answer, and is kept to explain a second one.
     var isOver = false
     var since: UnixTime
   }
 
-  /// How many are kept. One more is one more person in the middle of signing in.
+  /// Maximum number of sign-ins.
   static let limit = 1024
-  /// How many one browser has under way: a few pages at once.
+  /// Maximum number of one browser: a few pages at once.
   static let browserLimit = 16
-  /// Seconds for which one that is over can still be explained.
+  /// Seconds for which a finished one can still be explained.
   private static let memory: Int64 = 3600
 
   private var states: [String: State] = [:]
 
-  /// Remembers one that begins.
   mutating func begin(_ entry: Entry) {
     let now = entry.begunAt
     var places = states.map { Self.place($0.key, $0.value) }
@@ -66,10 +65,10 @@ struct PendingSignIns {
     states[entry.signIn.state] = .waiting(entry)
   }
 
-  /// The state that makes room for one more of a browser; nil if there is room.
+  /// The state to remove for one more of a browser; nil if there is room.
   ///
-  /// It is the oldest of the browser's if that has enough; otherwise one of the caller who has most, first of all one
-  /// that is over, then the oldest.
+  /// It is the oldest of the browser's if that has enough; otherwise one of the caller with the most, first of all a
+  /// finished one, then the oldest.
   static func leaving(_ places: [Place], for browser: Secret) -> String? {
     let own = places.filter { !$0.isOver && $0.browser == browser }
     if own.count >= browserLimit { return own.min { $0.since < $1.since }?.state }
@@ -80,8 +79,8 @@ struct PendingSignIns {
       .min { $0.isOver == $1.isOver ? $0.since < $1.since : $0.isOver }?.state
   }
 
-  /// The one that an answer with `state` is to, from a browser with one of these cookies, at most `lifetime` seconds
-  /// after it began. It is over then, whatever comes of the answer.
+  /// The sign-in of an answer with `state`, from a browser with one of these cookies, at most `lifetime` seconds after
+  /// it began. It is finished then, whatever the answer is.
   mutating func take(state: String, browsers: [String], now: UnixTime, lifetime: Int64) -> Match {
     guard let found = states[state] else { return .unknown }
     switch found {

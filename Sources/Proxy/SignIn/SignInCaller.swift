@@ -1,12 +1,12 @@
 internal import Bytes
 
-/// Who begins sign-ins, as far as a connection shows it: those of one caller make room for one another.
+/// The beginner of sign-ins, by the connection: those of one caller make room for one another.
 struct SignInCaller: Sendable, Hashable {
   private let text: String
 
   /// - Parameters:
   ///   - peer: the address of the connection's other end; empty for a unix socket.
-  ///   - user: whose process it is, if that is on this machine and known.
+  ///   - user: the user of its process, if that is on this machine and known.
   init(peer: String, user: UInt32?) {
     let address = IPAddress(peer.prefix { $0 != "%" })?.unmapped
     let place =

@@ -1,16 +1,16 @@
-// The cookie that ties a sign-in to one browser: its name, its field, how it is found among others, and how it is kept
-// from upstreams.
+// The cookie that ties a sign-in to one browser: its name, its field, its recognition among others, and its removal
+// from requests to upstreams.
 
 internal import Bytes
 internal import HTTP
 
 /// The cookie of one listener's sign-in pages.
 struct SignInCookie: Sendable, Hashable {
-  /// Cookies know no ports: the name does, so that listeners of one host do not take one another's.
+  /// Cookies have no ports: the name has the port, so that listeners of one host do not take one another's.
   let name: String
   private let isSecure: Bool
 
-  /// What every name begins with, behind the prefix of those that travel over TLS alone.
+  /// The beginning of every name, behind the prefix of cookies for TLS.
   private static let stem: StaticString = "bearer-sign-in-"
   /// A cookie of this prefix was set by the host itself over TLS, for all its paths (RFC 6265bis §4.1.3.2).
   private static let hostPrefix: StaticString = "__Host-"
@@ -28,9 +28,8 @@ struct SignInCookie: Sendable, Hashable {
       + "\(isSecure ? "; Secure" : ""); HttpOnly; SameSite=Lax"
   }
 
-  /// The browser's names in a `Cookie` field, each 43 characters as we make them. Without TLS every service of the host
-  /// can set a cookie of this name, for other paths too: which of several is ours shows when one fits what it was made
-  /// for.
+  /// The browser's names in a `Cookie` field, each 43 characters. Without TLS every service of the host can set a
+  /// cookie of this name, for other paths too: of several, the one that fits its form or sign-in is ours.
   func browsers(in field: String) -> [String] {
     var found: [String] = []
     for pair in field.split(separator: ";") {
@@ -46,9 +45,9 @@ struct SignInCookie: Sendable, Hashable {
     value.utf8.count == 43 && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
   }
 
-  // MARK: On the way upstream
+  // MARK: Requests to upstreams
 
-  /// Whether a `Cookie` field has a cookie of sign-in pages in it, of whichever listener.
+  /// True if a `Cookie` field has a cookie of any listener's sign-in pages.
   static func occurs(in value: Span<UInt8>) -> Bool {
     var start = 0
     while start < value.count {
@@ -60,7 +59,7 @@ struct SignInCookie: Sendable, Hashable {
     return false
   }
 
-  /// Writes a `Cookie` field without the cookies of sign-in pages; nothing where no other is left.
+  /// Writes a `Cookie` field without the cookies of sign-in pages; nothing if no other is left.
   @inline(never)
   static func writeOthers(of value: Span<UInt8>, into output: inout ByteBuffer) {
     var isFirst = true

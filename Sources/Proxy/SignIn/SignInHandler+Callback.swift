@@ -1,4 +1,4 @@
-// Back from the identity provider: which sign-in the answer is for, and where the browser goes then.
+// The provider's answer: its sign-in, and the way back for the browser.
 
 internal import HTTP
 internal import Identity
@@ -7,7 +7,7 @@ internal import Telemetry
 internal import Tokens
 
 extension SignInHandler {
-  /// Ends the sign-in that the provider's answer names.
+  /// Ends the sign-in of the provider's answer.
   func callback(_ request: SignInPageRequest) async -> SignInAnswer {
     let pages = callbackPages
     let state: String?
@@ -37,7 +37,7 @@ extension SignInHandler {
         ])
       return pages.failure(.otherApplication, retry: link(entry.form))
     }
-    // A reload may have given the name to something else.
+    // A reload may have given the name to another route.
     guard let route = routes[entry.form.route], Self.areServedByOneSignIn(route.subscription.key, entry.wanted) else {
       return pages.failure(.unknownRoute)
     }
@@ -53,7 +53,7 @@ extension SignInHandler {
     }
   }
 
-  /// Back to where the browser was, if the route can be used now.
+  /// Returns the browser to its page, if the route can be used now.
   private func end(
     _ form: SignInForm, _ route: SignInRoute, _ account: CachedAccount?, _ source: SignInPageRequest.Source
   ) async -> SignInAnswer {
@@ -61,7 +61,7 @@ extension SignInHandler {
     do throws(AcquisitionError) {
       _ = try await surroundings.broker.currentBearer(for: route.subscription)
     } catch {
-      // Whatever else fails now is no matter of who is signed in, and the route itself will say it.
+      // Other failures do not concern the person, and the route itself reports them.
       if case .interactionRequired(let required) = error {
         return pages.failure(
           .stillRequired(required.words(route: route.name, link: link(form), commands)), retry: link(form))
@@ -69,7 +69,7 @@ extension SignInHandler {
     }
     if let path = form.returnTo {
       if form.asksBeforeReturn { return pages.done(account?.name, route: route.displayName, returnTo: path) }
-      // A redirect would go on with the provider's: the browser would call the next request another site's, and be
+      // A redirect would continue the provider's: the browser would mark the next request as another site's, which is
       // refused.
       return source == .otherPage || source == .noPage ? pages.goingBack(to: path) : .seeOther(origin.text + path.text)
     }

@@ -1,5 +1,5 @@
 // Signing out at the pages: the account leaves the cache, and the browser is sent to the provider's own end of the
-// session (OpenID Connect RP-Initiated Logout 1.0), where there is one. A form counts as the one of a sign-in does.
+// session (OpenID Connect RP-Initiated Logout 1.0), if there is one. Forms are sealed like those of a sign-in.
 
 internal import Bytes
 internal import HTTP
@@ -9,7 +9,7 @@ internal import Telemetry
 internal import Tokens
 
 extension SignInHandler {
-  /// The page that asks who signs out.
+  /// The page that asks which account to sign out.
   func logoutForm(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
     var form: SignInForm, route: SignInRoute
     switch read(request.query) {
@@ -54,7 +54,7 @@ extension SignInHandler {
     return .seeOther(address)
   }
 
-  /// Out of every application of the provider, as `logout` does.
+  /// Signs out of every application of the provider, as `logout` does.
   private func remove(_ account: CachedAccount, of application: Application) async throws(CacheStoreError) {
     let server = application.authority.authorizationServer
     var done: Set<String> = []
@@ -65,8 +65,8 @@ extension SignInHandler {
     await surroundings.store.look()
   }
 
-  /// Where the provider ends the session of its own; nil where it does not. No ID token is sent along: it tells who the
-  /// person is, and the browser may be another's.
+  /// The address at which the provider ends its own session; nil if there is none. No ID token is sent along: it
+  /// identifies the person, and the browser may be another's.
   private func sessionEnd(of route: SignInRoute) async -> String? {
     let metadata: ProviderMetadata
     do throws(AcquisitionError) {

@@ -5,22 +5,21 @@ package import Platform
 package import Telemetry
 internal import Tokens
 
-/// Answers requests to a listener's sign-in pages, and holds the sign-ins that are under way between two of them.
+/// Answers requests to a listener's sign-in pages, and holds the sign-ins under way.
 package final class SignInHandler: Sendable {
-  /// What the handler needs from outside.
+  /// The handler's dependencies.
   package struct Surroundings: Sendable {
-    /// Where tokens are filed.
+    /// The store of tokens.
     package var store: CacheStore
-    /// Whose next token tells whether a route can be used.
+    /// The broker whose next token shows if a route can be used.
     package var broker: TokenBroker
     /// The wall clock.
     package var now: @Sendable () -> UnixTime
-    /// Where sign-ins and their failures are recorded.
+    /// The log of sign-ins and their failures.
     package var log: Log
-    /// Seconds in which a form must be sent, and then its sign-in come back.
+    /// Seconds in which a form must be sent, and then its sign-in answered.
     package var lifetime: Int64
 
-    /// Surroundings of these parts.
     package init(
       store: CacheStore, broker: TokenBroker, now: @escaping @Sendable () -> UnixTime,
       log: Log, lifetime: Int64
@@ -36,23 +35,22 @@ package final class SignInHandler: Sendable {
   /// A route that a person can sign in for.
   struct SignInRoute {
     var name: String
-    /// What people read.
+    /// The name for people.
     var displayName: String
     var applicationName: String
     var subscription: TokenSubscription
-    /// The account that the configuration names.
+    /// The account in the configuration.
     var account: String?
   }
 
-  /// How browsers know the listener.
+  /// The listener's origin in browsers.
   package let origin: SignInOrigin
-  /// Whether requests by another name of the listener are sent to this one first; not where a proxy in front may have
-  /// changed it.
+  /// True if requests by another name of the listener are sent to this one first; false if a proxy in front may have
+  /// changed the name.
   private let hasOneName: Bool
   let routes: [String: SignInRoute]
   let surroundings: Surroundings
   let pages: SignInPages
-  /// Whether people may sign out here.
   private let hasLogout: Bool
   let callbackPages: SignInPages
   let seal: SignInSeal
@@ -61,10 +59,9 @@ package final class SignInHandler: Sendable {
   let commands: OperatorCommands
   let pending: Locked<PendingSignIns>
 
-  /// The most bytes of a form.
   static let formLimit = 16 * 1024
 
-  /// A handler for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are good here
+  /// A handler for the routes of `service` that carry a person's token. Forms and sign-ins of `former` are valid here
   /// too.
   package init(
     _ origin: SignInOrigin, hasOneName: Bool, hasLogout: Bool = false, service: Service, _ surroundings: Surroundings,
@@ -98,7 +95,7 @@ package final class SignInHandler: Sendable {
     self.routes = routes
   }
 
-  /// Where identity providers send browsers back to, each once: to be registered there.
+  /// The redirect URIs to register at identity providers, each once.
   package var redirectURIs: [String] {
     Set(routes.values.map { origin.redirectURI($0.subscription.application.callback) }).sorted()
   }
@@ -135,7 +132,7 @@ package final class SignInHandler: Sendable {
     }
   }
 
-  /// What the connection answers where a form is too long.
+  /// The connection's answer if a form is too long.
   func tooLarge() -> SignInAnswer { pages.failure(.tooLarge) }
 
   // MARK: The page with the button
@@ -198,7 +195,7 @@ package final class SignInHandler: Sendable {
     return .success((form, route, fields))
   }
 
-  /// Who is signed in to the route's application, and may be meant by the route.
+  /// The people who are signed in to the route's application, and whom the route may mean.
   func people(for route: SignInRoute) async -> [CachedAccount] {
     // A person may have signed in elsewhere a moment ago.
     await surroundings.store.look()
@@ -212,9 +209,9 @@ package final class SignInHandler: Sendable {
     )
   }
 
-  /// The page with the button in the place of an answer to a browser that navigates to `target` and lacks a sign-in for
-  /// `route`: its content, and its fields. nil where the browser called the listener by another name than the pages
-  /// have, or no one signs in for the route.
+  /// The page with the button, in place of an answer to a browser that navigates to `target` and lacks a sign-in for
+  /// `route`: its content and fields. nil if the browser called the listener by another name than the pages have, or no
+  /// one signs in for the route.
   func page(
     insteadOf target: String, route: String, cookies: String, authority: String,
     details: [(name: String, text: String)]
@@ -271,7 +268,7 @@ package final class SignInHandler: Sendable {
     let meant =
       route.account != nil || people.count == 1 ? people.first : people.first { $0.homeAccountID == fields["account"] }
     wanted.expectedAccount = route.account ?? meant?.homeAccountID
-    // An id says nothing to a provider's page.
+    // A provider's page does not know ids.
     wanted.loginHint = meant?.username ?? route.account.flatMap { $0.contains("@") ? $0 : nil }
     if wanted.loginHint == nil, !people.isEmpty { wanted.prompt = .selectAccount }
     do throws(SignInError) {
@@ -294,7 +291,7 @@ package final class SignInHandler: Sendable {
     }
   }
 
-  /// The cookie outlives what it binds by ten minutes, in which a page can say that it was too late.
+  /// The cookie outlives its sign-in by ten minutes, in which a page can explain that it was too late.
   func setCookie(_ browser: String) -> String {
     origin.cookie.field(browser, lifetime: surroundings.lifetime + 600)
   }
@@ -315,7 +312,7 @@ package final class SignInHandler: Sendable {
 }
 
 extension SignInError {
-  /// What comes next: the person's way to begin again, or the operator's command that finds the cause.
+  /// The next step: the person's link to begin again, or the operator's command that finds the cause.
   func nextStep(_ commands: OperatorCommands, _ route: String, link: String) -> String {
     switch self {
     case .declined, .answer, .codeExpired, .cancelled, .timedOut: "begin again: \(link)"

@@ -1,4 +1,4 @@
-// How the sign-in pages say that something did not work: what happened, what the provider said, what to do next.
+// Failures on the sign-in pages: the event, the provider's words, the next step.
 
 internal import Identity
 internal import Tokens
@@ -8,10 +8,10 @@ struct SignInPageFailure {
   var status: Int
   var heading: String
   var text: String
-  /// What the provider or the log says about it.
+  /// The provider's or the log's words about it.
   var detail: String?
   var next: String
-  /// What technicians look up, behind "Details".
+  /// Facts for technicians, behind "Details".
   var facts: [(name: String, text: String)] = []
 
   private init(_ status: Int, _ heading: String, _ text: String, detail: String? = nil, next: String) {
@@ -82,7 +82,7 @@ struct SignInPageFailure {
       next: "Begin again if you chose another account than meant; otherwise tell the operator of this proxy.")
   }
 
-  /// How a sign-in ended.
+  /// The failure of a sign-in.
   init(_ error: SignInError) {
     let again = "Begin again if that was not what you wanted."
     let operatorNext = "Tell the operator of this proxy; its log says more."
@@ -121,7 +121,7 @@ struct SignInPageFailure {
     }
   }
 
-  /// What the provider said to people, its codes only where it said nothing else. Entra's traces are for "Details".
+  /// The provider's words for people, its codes only if there are no others. Entra's traces are for "Details".
   private static func words(_ reply: TokenErrorReply) -> String {
     guard let description = reply.description else { return reply.detail }
     return String(description[..<(description.firstRange(of: " Trace ID:")?.lowerBound ?? description.endIndex)])

@@ -1,20 +1,19 @@
-// A request to the sign-in pages as their rules see it, and what tells that it comes from one of the pages themselves.
+// A request to the sign-in pages, with the proof that it comes from one of the pages.
 
 internal import Bytes
 internal import HTTP
 internal import Tokens
 
-/// A request, small and whole.
 struct SignInPageRequest: Sendable {
-  /// Where a browser says that a request comes from (Fetch Metadata §2.3).
+  /// The origin of a request in the browser's words (Fetch Metadata §2.3).
   enum Source: Sendable, Hashable {
     /// A page of this origin.
     case ownPage
     /// A page of another.
     case otherPage
-    /// No page: an address that was typed, or kept.
+    /// No page: a typed address, or a bookmark.
     case noPage
-    /// It says nothing, or is no browser.
+    /// Not given, or by no browser.
     case unsaid
   }
 
@@ -38,7 +37,6 @@ struct SignInPageRequest: Sendable {
     self.source = source
   }
 
-  /// Reads a head. `origin`: the pages' own.
   init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, origin: SignInOrigin) {
     method = bytes.extracting(head.methodName).text
     path = bytes.extracting(head.target.path).text
@@ -53,7 +51,7 @@ struct SignInPageRequest: Sendable {
     source = Self.source(site: site, from: from, own: origin.text)
   }
 
-  /// `null` is what browsers send for our own forms, whose pages keep their address to themselves (`no-referrer`); the
+  /// `null` is the browsers' value for our own forms, whose pages keep their address to themselves (`no-referrer`); the
   /// form's seal decides then.
   static func source(site: String?, from: String?, own: String) -> Source {
     switch site {
@@ -70,7 +68,7 @@ struct SignInPageRequest: Sendable {
 /// An answer of the sign-in pages.
 struct SignInAnswer: Sendable {
   var status: Int
-  /// Names as they are sent; framing fields are the connection's.
+  /// Names as they are sent; the connection adds framing fields.
   var fields: [(name: StaticString, value: String)] = []
   var body: [UInt8] = []
 
@@ -82,22 +80,22 @@ struct SignInAnswer: Sendable {
   }
 }
 
-/// What a sign-in has to bring for a route.
+/// The requirement for a sign-in of a route.
 struct RouteSignInRequirement: Sendable, Hashable {
-  /// What the token is for: the route's scopes, and those that were asked for since.
+  /// The scopes of the token: the route's, and those that were required since.
   var scopes: ScopeSet
-  /// What else, as it was asked for.
+  /// The other requirements.
   var need: SignInRequirement
 
-  /// A route's scopes, and what is remembered of it; nil: nothing.
+  /// A route's scopes, and its remembered requirement; nil: none.
   init(_ need: SignInRequirement?, configured: ScopeSet, now: UnixTime) {
     self.need = need ?? SignInRequirement(since: now)
-    // `.default` takes no company, and brings all there is.
+    // `.default` cannot be combined with other scopes, and brings all there are.
     let takesCompany = !configured.words.contains { $0.hasSuffix("/.default") }
     scopes = takesCompany ? configured.union(self.need.scopes) : configured
   }
 
-  /// The need that this sign-in meets.
+  /// The requirement that this sign-in meets.
   var met: SignInRequirement {
     var met = need
     met.scopes = scopes.union(need.scopes)

@@ -1,4 +1,4 @@
-// The pages that a person sees: what is asked for, and how it ended. What is shown when is the handler's.
+// The pages for a person: the question, and the result. The handler decides which one is shown.
 
 internal import HTTP
 internal import HTTPServer
@@ -6,25 +6,24 @@ internal import Identity
 internal import Telemetry
 internal import Tokens
 
-/// Makes pages.
 struct SignInPages: Sendable {
-  /// Whether the pages answer an address with a code in it.
+  /// True if the pages answer an address with a code in it.
   var hidesQuery = false
 
-  /// What the page with the button knows.
+  /// The contents of the page with the button.
   struct Question {
     var words: SignInText
     var application: String
     var route: String
-    /// Whose account it has to be, where that is settled.
+    /// The account, if it is given.
     var account: String?
-    /// Who may be chosen among, and who is; none where it is settled.
+    /// The accounts to choose from; none if it is given.
     var choice: [CachedAccount] = []
-    /// Where the person is sent.
+    /// The provider.
     var authority: HTTPURL?
     var form: SignInForm
     var seal: String
-    /// What technicians look up, behind "Details".
+    /// Facts for technicians, behind "Details".
     var details: [(name: String, text: String)] = []
   }
 
@@ -84,7 +83,7 @@ struct SignInPages: Sendable {
     }
   }
 
-  /// The page that asks who signs out.
+  /// The page that asks which account to sign out.
   func logout(
     _ people: [CachedAccount], application: String, authority: HTTPURL, form: SignInForm, seal: String
   ) -> SignInAnswer {
@@ -114,8 +113,8 @@ struct SignInPages: Sendable {
     return page(200, "Sign out", content, formAction: Self.formAction(authority))
   }
 
-  /// How signing out ended. `account`: who was signed out here just now. `isAtProvider`: whether the provider has been
-  /// told.
+  /// The result of signing out. `account`: the one that was signed out here just now. `isAtProvider`: the provider has
+  /// been told.
   func signedOut(_ account: String?, isAtProvider: Bool) -> SignInAnswer {
     let who: Markup =
       account.map { "<b>\($0)</b> is signed out here" }
@@ -134,7 +133,7 @@ struct SignInPages: Sendable {
     return "'self' https: \(authority.origin)"
   }
 
-  /// How a sign-in ended well, where nothing goes on by itself. `returnTo`: where another site's link would lead.
+  /// The success of a sign-in whose browser does not continue by itself. `returnTo`: the target of another site's link.
   func done(_ account: String?, route: String, returnTo: ReturnPath? = nil) -> SignInAnswer {
     let who: Markup = account.map { "<b>\($0)</b> is signed in" } ?? "You are signed in"
     let next: Markup =
@@ -149,7 +148,7 @@ struct SignInPages: Sendable {
       200, "You are signed in", "<p role=\"status\">\(who), and <b>\(route)</b> can be used.</p>\n\(next)")
   }
 
-  /// How it ended well for a browser that goes on by itself: with a request that is this page's.
+  /// The success for a browser that continues by itself, with a request from this page.
   func goingBack(to path: ReturnPath) -> SignInAnswer {
     page(
       200, "You are signed in",
@@ -159,7 +158,7 @@ struct SignInPages: Sendable {
       """, refresh: path)
   }
 
-  /// How it ended otherwise. `retry`: the link to begin again.
+  /// The failure of a sign-in. `retry`: the link to begin again.
   func failure(_ failure: SignInPageFailure, retry: String? = nil) -> SignInAnswer {
     let detail: Markup = failure.detail.map { "<p class=\"problem\">\($0)</p>\n" } ?? ""
     let again: Markup =
@@ -172,8 +171,8 @@ struct SignInPages: Sendable {
     return page(failure.status, failure.heading, content)
   }
 
-  /// What the operator finds the request in the log by. Empty where no request of this page is known, as the page that
-  /// stands in for another answer brings its own.
+  /// The id by which the operator finds the request in the log. Empty if no request of this page is known; a page in
+  /// place of another answer brings its own.
   private static var request: [(name: String, text: String)] {
     [("Request", RequestScope.current?.request.requestID ?? "")]
   }

@@ -1,10 +1,10 @@
-// Whether a path leads to the sign-in pages or to a route. Decided on the path's normal form, as routes are chosen.
+// Decides if a path leads to the sign-in pages or to a route, by the path's normal form, as for routes.
 
 internal import Bytes
 package import HTTP
 package import Tokens
 
-/// Where a path of a listener with sign-in pages leads.
+/// The target of a path of a listener with sign-in pages.
 enum SignInPath: Sendable, Hashable {
   /// To a route.
   case routes
@@ -14,7 +14,7 @@ enum SignInPath: Sendable, Hashable {
   /// The path has no normal form.
   case refused
 
-  /// Judges a path without its query. `normal` is empty, and receives the normal form where that differs.
+  /// Judges a path without its query. `normal` is empty, and receives the normal form if that differs.
   init(_ path: Span<UInt8>, normal: inout ByteBuffer) {
     guard Self.needsJudging(path) else {
       self = .routes
@@ -46,7 +46,7 @@ enum SignInPath: Sendable, Hashable {
     return first.span.equalsIgnoringCase(".bearer")
   }
 
-  /// Whether any reader could see a segment that begins with a dot. Most paths have none.
+  /// True if any reader could see a segment that begins with a dot. Most paths have none.
   private static func needsJudging(_ path: Span<UInt8>) -> Bool {
     var previous: UInt8 = 0
     for index in path.indices {
@@ -61,31 +61,31 @@ enum SignInPath: Sendable, Hashable {
 
 /// A part of the sign-in pages.
 enum SignInEndpoint: Sendable, Hashable {
-  /// The page that says what is asked for.
+  /// The page with the question.
   case form
   /// The button of that page.
   case begin
-  /// Where the identity provider sends the browser back to.
+  /// The address to which the identity provider sends the browser back.
   case callback
-  /// The page that asks who signs out.
+  /// The page that asks which account to sign out.
   case logoutForm
   /// The button of that page.
   case logout
-  /// Where the identity provider sends the browser back to after that.
+  /// The address to which the identity provider sends the browser back after that.
   case signedOut
-  /// Another method than the place takes.
+  /// The method is not allowed there.
   case otherMethod(allow: String)
-  /// There is nothing of that name.
+  /// There is no page of that name.
   case nothing
 
-  /// What every path of these pages begins with.
+  /// The beginning of every path of these pages.
   static let root = "/.bearer/"
   static let signInPath = "/.bearer/sign-in"
   static let logoutPath = "/.bearer/logout"
   static let signedOutPath = "/.bearer/signed-out"
 
   init(method: String, path: String) {
-    // Of an application, or of all: the sign-in that is answered knows which.
+    // Of one application, or of all: the answered sign-in decides.
     let isCallback = path == CallbackPath.root || path.hasPrefix(CallbackPath.root + "/")
     switch (method, path) {
     case ("GET", Self.signInPath), ("HEAD", Self.signInPath): self = .form
@@ -96,7 +96,7 @@ enum SignInEndpoint: Sendable, Hashable {
     case ("GET", Self.signedOutPath), ("HEAD", Self.signedOutPath): self = .signedOut
     case (_, Self.signInPath), (_, Self.logoutPath): self = .otherMethod(allow: "GET, HEAD, POST")
     case (_, Self.signedOutPath): self = .otherMethod(allow: "GET, HEAD")
-    // No POST: the cookie that an answer is bound to does not come along with another site's form.
+    // No POST: the cookie of a sign-in does not come along with another site's form.
     case _ where isCallback: self = .otherMethod(allow: "GET")
     default: self = .nothing
     }
@@ -116,19 +116,19 @@ enum SignInEndpoint: Sendable, Hashable {
 
 /// A path, perhaps with a query, of the listener's own.
 struct ReturnPath: Sendable, Hashable {
-  /// As it stands behind the listener's origin.
+  /// As it follows the listener's origin.
   let text: String
 
-  /// Reads an address to return to; nil where it could lead elsewhere. It has to begin with one slash: two, or one and
-  /// a backslash, begin another host in browsers, which also drop tabs and line ends first (WHATWG URL §4.4).
+  /// Reads an address to return to; nil if it could lead elsewhere. It has to begin with one slash: two, or one and a
+  /// backslash, begin another host in browsers, which also drop tabs and line ends first (WHATWG URL §4.4).
   init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count <= 2048,
       bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") })
     else { return nil }
     if bytes.count > 1, bytes[1] == UInt8(ascii: "/") { return nil }
-    // Back to these pages would go round in circles. Browsers resolve dot segments, encoded ones too, before they send
-    // a path.
+    // Returning to these pages would be a circle. Browsers resolve dot segments, encoded ones too, before they send a
+    // path.
     var normal = ByteBuffer(capacity: 64)
     let path = Array(text.prefix { $0 != "?" }.utf8)
     guard SignInPath(path.span, normal: &normal) == .routes else { return nil }
@@ -140,7 +140,7 @@ struct ReturnPath: Sendable, Hashable {
 package struct SignInOrigin: Sendable, Hashable {
   /// Scheme, host and port, as browsers write them.
   package let text: String
-  /// What `Host` says in requests to it.
+  /// The value of `Host` in requests to it.
   package let authority: String
   let cookie: SignInCookie
 
@@ -151,11 +151,11 @@ package struct SignInOrigin: Sendable, Hashable {
     cookie = SignInCookie(port: url.port, isSecure: url.scheme == .https)
   }
 
-  /// Where the identity provider sends browsers back to after a sign-in to an application: to be registered there.
+  /// The redirect URI of a sign-in to an application, to be registered at the identity provider.
   package func redirectURI(_ callback: CallbackPath) -> String { text + callback.path }
 
-  /// The link that a person follows to sign in for a route, and to come back from to `returnTo`, a path of this
-  /// listener; where it is none that may be returned to, the pages end with themselves.
+  /// The link to sign in for a route and return to `returnTo`, a path of this listener; if it is none that may be
+  /// returned to, the pages lead nowhere.
   package func link(route: String, returnTo: String?) -> String {
     text + SignInEndpoint.link(SignInForm(route: route, returnTo: returnTo.flatMap(ReturnPath.init)))
   }

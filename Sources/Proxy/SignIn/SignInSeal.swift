@@ -2,10 +2,10 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The proof that a posted form is one of ours, sent by the browser that was shown it, about what it was shown, not
-/// long ago: an HMAC whose key lives as long as the process.
+/// The proof that a posted form is ours, unchanged, recent, and sent by the browser that was shown it: an HMAC whose
+/// key lives as long as the process.
 struct SignInSeal: Sendable {
-  /// What became of a form.
+  /// The verdict on a form.
   enum Verdict: Hashable {
     /// Ours, and this browser's.
     case good(browser: String)
@@ -47,7 +47,7 @@ struct SignInSeal: Sendable {
   }
 
   private func code(_ browser: String, _ form: SignInForm, _ time: UnixTime) throws(CryptoError) -> String {
-    // Lengths in front, so that no two forms have one text.
+    // With lengths, so that no two forms have one text.
     let parts = [
       browser, form.route, form.returnTo?.text ?? "", form.asksBeforeReturn ? "asks" : "", form.signsOut ? "out" : "",
     ]
@@ -57,15 +57,15 @@ struct SignInSeal: Sendable {
   }
 }
 
-/// What a form is about.
+/// The contents of a form.
 struct SignInForm: Sendable, Hashable {
   /// The route's name.
   var route: String
-  /// Where the browser goes afterwards; nil: it stays.
+  /// The browser's next address; nil: it stays.
   var returnTo: ReturnPath?
-  /// Whether the person is shown that place first, and goes there themselves: the link stood on another site's page,
+  /// True if the person is shown that address first, and goes there themselves: the link was on another site's page,
   /// and a request that such a page chose must not become one of ours.
   var asksBeforeReturn = false
-  /// Whether it is about signing out: a seal for the one is none for the other.
+  /// True if it is about signing out: its seal is not valid for signing in.
   var signsOut = false
 }

@@ -1,18 +1,16 @@
-// How a need is said to the person who can satisfy it.
-
 internal import Bytes
 internal import Tokens
 
-/// A need in words.
+/// A requirement in words for the person who can meet it.
 struct SignInText {
   /// The page's heading.
   var heading: String
-  /// What is asked for: a permission, and whose, where that is said.
+  /// The required scopes: a permission, and its resource, if that is named.
   var scopes: [(permission: String, resource: String?)]
-  /// What the sign-in has to be, beyond an ordinary one.
+  /// The conditions of the sign-in, beyond an ordinary one.
   var conditions: [String]
 
-  /// The words for a requirement. `configured`: what the route asks for anyway; `isSignedIn`: whether its account is.
+  /// The words for a requirement. `configured`: the route's scopes; `isSignedIn`: its account is signed in.
   init(_ requirement: RouteSignInRequirement, configured: ScopeSet, isSignedIn: Bool) {
     scopes = requirement.scopes.words.map(Self.scope)
     let need = requirement.need

@@ -1,4 +1,4 @@
-// What `/status` says of the configuration in force and of the last attempt to replace it.
+// The part of `/status` about the configuration in force and the last attempt to replace it.
 
 internal import Bytes
 internal import Tokens

@@ -1,32 +1,30 @@
-// The rule how a route stands: which of the things that can be wrong with it is told first.
-
 internal import Bytes
 internal import Identity
 internal import Tokens
 
-/// What can be said of a route, the most important first.
+/// The condition of a route: of its faults, the most important one. The cases are in that order.
 enum RouteCondition: Hashable {
   /// A person has to sign in. Held tokens may still serve.
   case signInNeeded(InteractionReason)
-  /// An account is signed in, but an API or the provider has asked for more than that sign-in proved.
+  /// An account is signed in, but an API or the provider requires more than that sign-in proved.
   case moreProofNeeded(SignInRequirement)
-  /// The cache cannot be read, so who is signed in is not known.
+  /// The cache cannot be read, so it is not known who is signed in.
   case cacheUnavailable(since: UnixTime)
   /// The provider does not answer, or with a server error.
   case providerDown(since: UnixTime)
-  /// The provider refuses the application, or what stands at its address is no provider.
+  /// The provider refuses the application, or the server at its address is no provider.
   case providerRefuses(since: UnixTime)
   /// The upstream cannot be reached, or breaks off.
   case upstreamFailing(since: UnixTime)
-  /// A token is being obtained; whether the one before still serves is in the status.
+  /// A token is being obtained; the status shows if the one before still serves.
   case refreshing
   /// Requests go through.
   case ready
 
   /// - Parameters:
-  ///   - token: how the route's token stands; nil for a route without one.
-  ///   - need: what is remembered that a sign-in has to bring.
-  ///   - upstream: what is wrong with the upstream.
+  ///   - token: the status of the route's token; nil for a route without one.
+  ///   - need: the remembered requirement for a sign-in.
+  ///   - upstream: the upstream's failure.
   init(token: TokenStatus?, need: SignInRequirement?, upstream: UpstreamCondition.Failure?, now: UnixTime) {
     if case .interactionRequired(let required)? = token?.failure?.error {
       self = .signInNeeded(required.reason)

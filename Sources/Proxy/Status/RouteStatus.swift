@@ -1,10 +1,8 @@
-// What `/status` says of one route: a line for people, and the members of a JSON object. Never a token.
-
 internal import Bytes
 internal import Identity
 internal import Tokens
 
-/// One route, as it stands at an instant.
+/// One route in `/status`: a line for people, and the members of a JSON object. Never a token.
 struct RouteStatus {
   let route: Route
   let now: UnixTime
@@ -12,14 +10,14 @@ struct RouteStatus {
   let token: TokenStatus?
   let need: SignInRequirement?
   let upstream: UpstreamCondition.Failure?
-  /// Where a person signs in for it; nil where there are no pages.
+  /// The address for a person to sign in; nil if there are no pages.
   let link: String?
-  /// What an operator types instead; nil if no command can help.
+  /// The operator's command; nil if none can help.
   let command: String?
 
   var condition: RouteCondition { RouteCondition(token: token, need: need, upstream: upstream, now: now) }
 
-  /// One line that a person understands.
+  /// One line for people.
   var line: String {
     switch condition {
     case .ready: "ready, \(ready)"
@@ -56,10 +54,10 @@ struct RouteStatus {
     return "; the held token\(former) serves for \(words(seconds: end - now))"
   }
 
-  /// Whether the held token serves in the place of one that a changed credential has not obtained yet.
+  /// True if the held token serves until a changed credential has obtained one.
   var isOfFormerCredential: Bool { isServing && token?.isOfFormerCredential == true }
 
-  /// Said of a held token while a changed credential has obtained none.
+  /// The remark on a held token while a changed credential has obtained none.
   private var former: String { isOfFormerCredential ? ", obtained with the former credential," : "" }
 
   private var person: String { accountName.map { " of \($0)" } ?? "" }
@@ -129,7 +127,7 @@ struct RouteStatus {
     return .object(members)
   }
 
-  /// What a sign-in is needed for, and where.
+  /// The reason and address of a required sign-in.
   private var signIn: JSONValue? {
     var members: [String: JSONValue] = [:]
     members["command"] = command.map(JSONValue.string)

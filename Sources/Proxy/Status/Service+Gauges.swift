@@ -1,4 +1,4 @@
-// The metrics that are looked up at the scrape instead of counted while requests run.
+// The metrics that are computed at the scrape instead of counted while requests run.
 
 internal import Bytes
 internal import Identity
@@ -7,7 +7,7 @@ internal import Telemetry
 internal import Tokens
 
 extension Service {
-  /// Brings them up to an instant.
+  /// Updates them for an instant.
   func setGauges(at now: UnixTime, startedAt: UnixTime) async {
     let writer = registry.shared
     for status in await routeStatuses(at: now) {

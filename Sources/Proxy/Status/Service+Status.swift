@@ -1,11 +1,9 @@
-// The gathering of what is known of every route, for one report.
-
 internal import Bytes
 internal import Identity
 internal import Tokens
 
 extension Service {
-  /// How every route stands. No provider is asked; the cache and the file of needs are looked at.
+  /// The status of every route. No provider is asked; the cache and the file of requirements are read.
   func routeStatuses(at now: UnixTime) async -> [RouteStatus] {
     let needs = await signInRequirements.all()
     var statuses: [RouteStatus] = []

@@ -1,11 +1,9 @@
-// What `/status` says of a process: which build, since when, whether it is ready, its cache, its routes.
-
 package import Bytes
 internal import Identity
 internal import Platform
 internal import Tokens
 
-/// A process at an instant.
+/// A process in `/status`: its build, start, readiness, cache and routes.
 struct StatusReport {
   let description: ServiceDescription
   let startedAt: UnixTime
@@ -83,7 +81,7 @@ struct StatusReport {
   }
 }
 
-/// What people read of a report: its lines.
+/// The lines of a report for people.
 package func statusText(_ report: JSONValue) -> String {
   func line(_ value: JSONValue?) -> String { value?.members?["line"]?.text ?? "" }
   var rows: [(name: String, line: String)] = []

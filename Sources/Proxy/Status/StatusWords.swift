@@ -1,15 +1,15 @@
-// The words of `/status` for people: instants, why a person is needed.
+// The words of `/status` for people: instants, and reasons for a sign-in.
 
 internal import Bytes
 internal import Telemetry
 internal import Tokens
 
-/// An instant, as RFC 3339 has it.
+/// An instant in RFC 3339's form.
 func words(_ instant: UnixTime) -> String {
   LogInstant(seconds: instant.seconds, nanoseconds: 0).description
 }
 
-/// An instant in the past and how long ago that is.
+/// An instant in the past, with the time since.
 func words(since instant: UnixTime, now: UnixTime) -> String {
   "since \(words(instant)) (\(words(seconds: now - instant)))"
 }

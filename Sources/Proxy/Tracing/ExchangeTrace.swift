@@ -1,5 +1,5 @@
 // The spans of one traced request: the exchange itself, each attempt at its upstream, each token it waits for. Requests
-// that are not traced have none of these, and do none of this.
+// that are not traced have none of this.
 
 internal import Bytes
 internal import HTTP
@@ -8,13 +8,13 @@ internal import Identity
 internal import Platform
 internal import Telemetry
 
-/// The spans of a request under way. Confined to its loop. Nothing of it is inlined: what it needs has no place in the
-/// frames of requests that are not traced.
+/// The spans of a request under way. Confined to its loop. Nothing of it is inlined, to keep the frames of untraced
+/// requests small.
 final class ExchangeTrace {
   private let trace: RequestTrace
   private let tracer: Tracer
   private let random: () -> UInt64
-  /// What is added to a loop's instant to make it nanoseconds since 1970.
+  /// The difference from a loop's instant to nanoseconds since 1970.
   private let epoch: UInt64
   private let start: MonotonicTime
   private let method: String
@@ -23,7 +23,7 @@ final class ExchangeTrace {
   private var spans: [SpanRecord] = []
   private var attempt: Attempt?
   private var attempts = 0
-  /// The kind of the problem that the proxy answered in its own name.
+  /// The type of the proxy's own problem answer.
   var problem: String?
 
   private struct Attempt {
@@ -59,17 +59,17 @@ final class ExchangeTrace {
 
   private var context: TraceContext { trace.own }
 
-  /// The place for what is done for the request as a whole.
+  /// The parent for work on the request as a whole.
   var whole: SpanScope { SpanScope(context) }
 
   private func unix(_ time: MonotonicTime) -> UInt64 { time.nanoseconds &+ epoch }
 
   // MARK: Tokens
 
-  /// The place for what is done while a token is waited for.
+  /// The parent for work while a token is awaited.
   func beginToken() -> SpanScope { SpanScope(context.sibling(random())) }
 
-  /// Ends the wait for a token. What came out of the cache at once is not worth a span.
+  /// Ends the wait for a token. A token that came from the cache at once has no span.
   @inline(never)
   func endToken(
     _ scope: SpanScope?, of subscription: TokenSubscription, since began: MonotonicTime, now: MonotonicTime,
@@ -92,7 +92,7 @@ final class ExchangeTrace {
 
   // MARK: Attempts
 
-  /// Begins an attempt at the upstream. The result is the span that its request names as its parent.
+  /// Begins an attempt at the upstream. Returns the span that its request names as its parent.
   @inline(never)
   func beginAttempt(now: MonotonicTime) -> (trace: TraceContext, span: UInt64) {
     let attempt = Attempt(context: context.sibling(random()), start: now)
@@ -100,13 +100,13 @@ final class ExchangeTrace {
     return (trace.own, attempt.context.span)
   }
 
-  /// Reads from the head that is about to be sent where it goes.
+  /// Reads the target from the head that is about to be sent.
   @inline(never)
   func sends(_ head: Span<UInt8>) {
     attempt?.path = Self.path(ofRequest: head)
   }
 
-  /// Ends the attempt. `status`: of the answer; 0 where there is none.
+  /// Ends the attempt. `status`: of the answer; 0 if there is none.
   @inline(never)
   func endAttempt(_ route: Route, _ origin: Origin, status: Int, error: String?, now: MonotonicTime) {
     guard let attempt else { return }
@@ -148,7 +148,7 @@ final class ExchangeTrace {
 
   // MARK: The end
 
-  /// Hands all spans over: the request has its answer.
+  /// Passes on all spans at the end of the request.
   @inline(never)
   func end(_ record: AccessRecord, route: Route?, now: MonotonicTime) {
     let name = method == "_OTHER" ? "HTTP" : method
@@ -165,7 +165,7 @@ final class ExchangeTrace {
     if record.status > 0 { span.attributes.append(("http.response.status_code", .integer(Int64(record.status)))) }
     if let type = errorType(record) {
       span.attributes.append(("error.type", .string(type)))
-      // What a caller did wrong is no error of the server's.
+      // A caller's fault is no error of the server.
       span.isError = record.status >= 500 || record.outcome != .answeredByProxy
     }
     spans.append(span)
@@ -178,7 +178,7 @@ final class ExchangeTrace {
   }
 }
 
-/// What is told of a request whose spans are recorded.
+/// The facts about a request with recorded spans.
 struct TracedRequest {
   var method: RequestMethod
   var path: String
@@ -188,12 +188,12 @@ struct TracedRequest {
   var isHTTP10: Bool
   var isTLS: Bool
   var requestID: String
-  /// The caller's address; empty where it has none.
+  /// The caller's address; empty if it has none.
   var peer: String
 }
 
 extension RequestOutcome {
-  /// What was wrong with an exchange that was not answered by the proxy itself; nil where its status tells.
+  /// The error of an exchange that the proxy did not answer itself; nil if its status is enough.
   var errorType: String? {
     switch self {
     case .completed, .answeredByProxy: nil
@@ -205,7 +205,7 @@ extension RequestOutcome {
 }
 
 extension RequestMethod {
-  /// The method's name; `_OTHER` for one that is not among the well-known, of which a caller could make any number.
+  /// The method's name; `_OTHER` for unknown methods, of which a caller could make any number.
   fileprivate var name: String {
     switch self {
     case .get: "GET"
@@ -237,12 +237,11 @@ extension TokenSource {
 struct RequestTrace: Hashable {
   /// The trace, with this proxy's span in it.
   var own: TraceContext
-  /// The caller's span; nil where the trace begins here.
+  /// The caller's span; nil if the trace begins here.
   var caller: UInt64?
-  /// Whether spans are recorded.
   var isRecorded = false
 
-  /// Goes on in the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is
+  /// Continues the caller's trace, or begins one. Without rules nothing is recorded, and the caller's decision is
   /// passed on.
   init(sent: TraceContext?, _ rules: TracingRules?, using random: inout some RandomNumberGenerator) {
     let continued = rules?.propagates == false ? nil : sent

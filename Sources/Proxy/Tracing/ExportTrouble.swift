@@ -1,10 +1,10 @@
-// What is said of a collector that does not take spans: once when it begins, once when it is over.
+// Reports a collector that does not accept spans: once when it begins, once when it is over.
 
 internal import HTTPClient
 internal import Identity
 internal import Telemetry
 
-/// Why spans could not be exported.
+/// The reason why spans could not be exported.
 enum ExportTrouble: Error, Hashable, CustomStringConvertible {
   /// An answer of another status than 200.
   case answered(Int)
@@ -23,24 +23,24 @@ enum ExportTrouble: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// The time from the first batch that was lost to the next that was not.
+/// The time from the first lost batch to the next exported one.
 struct ExportSpell {
   private var lost: Int?
   private var hasToldOfRejections = false
 
-  /// A batch is lost; whether that begins a spell.
+  /// Counts a lost batch; returns true if that begins a spell.
   mutating func loses(_ count: Int) -> Bool {
     defer { lost = (lost ?? 0) + count }
     return lost == nil
   }
 
-  /// A batch is not; how many were before it, where that ends a spell.
+  /// Records an exported batch; returns the number lost before it, if that ends a spell.
   mutating func ends() -> Int? {
     defer { lost = nil }
     return lost
   }
 
-  /// Whether a rejection is the first: what follows is the same, and counted.
+  /// True if a rejection is the first: the following ones are counted.
   mutating func isFirstRejection() -> Bool {
     defer { hasToldOfRejections = true }
     return !hasToldOfRejections

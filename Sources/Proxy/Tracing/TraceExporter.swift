@@ -1,5 +1,5 @@
-// The way of spans to the collector: a batch after the other, each until it is there or not worth more time. No request
-// waits for it: what cannot be sent in time is dropped and counted.
+// Exports spans to the collector: one batch after the other, each until it is accepted or given up. No request waits
+// for it: batches that cannot be sent in time are dropped and counted.
 
 package import Bytes
 package import HTTP
@@ -8,27 +8,25 @@ package import Platform
 package import Telemetry
 internal import Tokens
 
-/// Sends a tracer's spans.
 package final class TraceExporter: Sendable {
-  /// What the exporter needs from outside; tests bring their own.
+  /// The exporter's dependencies; tests bring their own.
   package struct Surroundings: Sendable {
     /// Sends one request, within the time.
     package var send: @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
-    /// Waits, or less where the task is cancelled.
+    /// Waits; shorter if the task is cancelled.
     package var sleep: @Sendable (Duration) async -> Void
     /// Draws 0 up to 1.
     package var jitter: @Sendable () -> Double
-    /// Hears what became of spans.
+    /// Receives the outcome of spans.
     package var observe: @Sendable (TraceEvent) -> Void
-    /// Where trouble is told.
+    /// The log of failures.
     package var log: Log
 
-    /// Surroundings with real waiting and the system's randomness.
     package init(
       log: Log, observe: @escaping @Sendable (TraceEvent) -> Void,
       jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
       sleep: @escaping @Sendable (Duration) async -> Void = { duration in
-        // Cancelled: the waiting task looks at itself next.
+        // Cancelled: the waiting task checks itself next.
         do { try await Task.sleep(for: duration) } catch {}
       },
       send: @escaping @Sendable (FetchRequest, TimeSpan) async -> Result<FetchResponse, FetchError>
@@ -49,9 +47,9 @@ package final class TraceExporter: Sendable {
 
   private struct State {
     var spell = ExportSpell()
-    /// When everything has to be over.
+    /// The deadline of the exporter's end.
     var end = MonotonicTime.distantFuture
-    /// Until when the collector wants to be left alone.
+    /// The end of the pause that the collector asked for.
     var rest = MonotonicTime(nanoseconds: 0)
     var work: Task<Void, Never>?
     var clock: Task<Void, Never>?
@@ -65,7 +63,6 @@ package final class TraceExporter: Sendable {
     self.surroundings = surroundings
   }
 
-  /// Begins to send.
   package func start() {
     let clock = Task { [self] in
       while !Task.isCancelled {
@@ -81,7 +78,7 @@ package final class TraceExporter: Sendable {
     state.withLock { ($0.clock, $0.work) = (clock, work) }
   }
 
-  /// Sends what there is, once and no longer than until `deadline`, and ends.
+  /// Sends the remaining spans once, until `deadline` at most, and ends.
   package func end(by deadline: MonotonicTime) async {
     let (clock, work) = state.withLock { state in
       state.end = deadline
@@ -90,7 +87,7 @@ package final class TraceExporter: Sendable {
     }
     clock?.cancel()
     tracer.finish()
-    // Ends the pauses. A request goes on, but it is not waited for beyond that.
+    // Ends the pauses. A request continues, but it is not awaited beyond that.
     work?.cancel()
     let (ends, tell) = AsyncStream<Void>.makeStream()
     Task {
@@ -116,7 +113,7 @@ package final class TraceExporter: Sendable {
     }
   }
 
-  /// Sends a batch, as often as it takes. Whether the collector answered as one.
+  /// Sends a batch, with repetitions. Returns true if the collector answered like one.
   private func export(_ spans: [SpanRecord]) async -> Bool {
     if spans.isEmpty { return true }
     let request = FetchRequest(
@@ -154,7 +151,7 @@ package final class TraceExporter: Sendable {
     }
   }
 
-  // MARK: What is told
+  // MARK: Records
 
   private func tellOfDropped() {
     let count = tracer.takeDropped()
@@ -181,13 +178,13 @@ package final class TraceExporter: Sendable {
   }
 }
 
-/// What came of one request to the collector.
+/// The result of one request to the collector.
 enum ExportVerdict: Hashable {
-  /// It has the spans, but for those that it `rejected`; `message` says why, or warns.
+  /// It has accepted the spans, except those `rejected`; `message` is its reason, or a warning.
   case accepted(rejected: Int, message: String?)
-  /// It may have them later; `after` so many seconds where it says so.
+  /// It may accept them later; `after` so many seconds if it names them.
   case tryAgain(after: Int64?, ExportTrouble)
-  /// It will not have them.
+  /// It will not accept them.
   case refused(ExportTrouble)
 
   /// Reads an answer.
@@ -213,9 +210,9 @@ enum ExportVerdict: Hashable {
 
 /// The pauses between the attempts for one batch.
 enum ExportPause {
-  /// Before attempt `number` (1 is the first repetition): what the collector asks for, else 1, 2, 4 … 16 seconds less
-  /// up to a half.
-  /// - Parameter jitter: 0 up to 1, so that proxies that lost their collector together do not come back together.
+  /// The pause before attempt `number` (1 is the first repetition): the one that the collector asks for, else 1, 2, 4 …
+  /// 16 seconds less up to a half.
+  /// - Parameter jitter: 0 up to 1, so that proxies that lost their collector together do not return together.
   static func before(_ number: Int, asked: Int64?, jitter: Double) -> Duration {
     if let asked { return .seconds(asked) }
     return .seconds(Double(1 << min(max(number - 1, 0), 4)) * (1 - jitter / 2))

@@ -1,16 +1,14 @@
-// What is counted about spans on their way out.
-
 package import Telemetry
 
-/// What became of spans.
+/// The outcome of spans.
 package enum TraceEvent: Sendable, Hashable {
-  /// So many the collector has.
+  /// The collector has accepted so many.
   case exported(Int)
-  /// So many found no room in the queue.
+  /// The queue had no room for so many.
   case dropped(Int)
   /// So many were given up, because the collector was away for too long or refused them all.
   case lost(Int)
-  /// So many the collector did not want, of a batch that it took.
+  /// The collector rejected so many of an accepted batch.
   case rejected(Int)
   /// A batch was sent once more.
   case repeated
@@ -29,7 +27,7 @@ package struct TraceMetrics: Sendable {
   package init(_ catalog: inout MetricsCatalog) {
     func spans(_ catalog: inout MetricsCatalog, _ result: String) -> Counter {
       catalog.counter(
-        "bearer_proxy_trace_spans_total", help: "Spans of traced requests, by what became of them.",
+        "bearer_proxy_trace_spans_total", help: "Spans of traced requests, by outcome.",
         labels: ["result": result])
     }
     exported = spans(&catalog, "exported")

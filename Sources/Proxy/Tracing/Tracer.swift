@@ -1,28 +1,26 @@
-// The way of spans from where they end to the exporter. A request's spans come together, when it is over: that is one
-// lock for a traced request, and none for any other.
+// Takes spans from the requests to the exporter. A request's spans come together at its end: one lock for a traced
+// request, and none for any other.
 
 internal import HTTP
 package import HTTPClient
 internal import Platform
 package import Telemetry
 
-/// What traces requests. There is one in a process that has been told where to send traces, whatever its configuration.
+/// Traces requests. There is one in a process with an address for traces, whatever its configuration.
 package final class Tracer: Sendable {
-  /// How traces begin and go on.
   let rules: TracingRules
   private let queue: Locked<SpanQueue>
   private let wake: AsyncStream<Void>.Continuation
-  /// Tells when a whole batch waits.
+  /// Yields when a whole batch waits.
   let batches: AsyncStream<Void>
 
-  /// A tracer whose spans wait in `queue`.
   package init(_ rules: TracingRules, queue: SpanQueue) {
     self.rules = rules
     self.queue = Locked(queue)
     (batches, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Takes over spans that have ended.
+  /// Adds spans that have ended.
   func add(_ spans: [SpanRecord]) {
     if queue.withLock({ $0.add(spans) }) { wake.yield() }
   }
@@ -33,17 +31,17 @@ package final class Tracer: Sendable {
   /// No batch follows.
   func finish() { wake.finish() }
 
-  /// Takes the oldest spans, at most a batch.
+  /// Removes the oldest spans, at most a batch.
   func take() -> [SpanRecord] { queue.withLock { $0.take() } }
 
-  /// How many spans found no room since this was asked.
+  /// The number of spans dropped since the last call.
   func takeDropped() -> Int { queue.withLock { $0.takeDropped() } }
 
   /// Spans that wait.
   var count: Int { queue.withLock { $0.count } }
 
-  /// A fetch whose requests are spans of the request that waits for them, if that is traced. The provider hears nothing
-  /// of the trace.
+  /// A fetch whose requests are spans of the request that waits for them, if that is traced. The provider does not
+  /// learn of the trace.
   package func tracing(_ fetch: @escaping Fetch) -> Fetch {
     { [self] (request) async throws(FetchError) in
       guard let scope = RequestScope.current?.spans else { return try await fetch(request) }
