@@ -38,19 +38,20 @@ enum HeadOutcome: Equatable {
   case complete(byteCount: Int, parts: [ByteRange], framing: BodyFraming?, written: [UInt8]?)
 
   init(_ bytes: [UInt8], pieces: [Int], _ limits: HeadLimits) {
-    var parser = RequestHeadParser(fieldCapacity: 4)
+    var parser = RequestHeadParser()
+    var head = RequestHead(fieldCapacity: 4)
     self = .needsMore
     for length in pieces {
       let arrived = bytes.span.extracting(0..<length)
-      switch parser.parse(arrived, limits: limits) {
+      switch parser.parse(arrived, into: &head, limits: limits) {
       case .needsMore: continue
       case .invalid(let error):
         self = .invalid(error)
         return
       case .complete(let byteCount):
         self = .complete(
-          byteCount: byteCount, parts: Self.parts(parser.head), framing: try? BodyFraming.request(parser.head, arrived),
-          written: Self.written(parser.head, arrived))
+          byteCount: byteCount, parts: Self.parts(head), framing: try? BodyFraming.request(head, arrived),
+          written: Self.written(head, arrived))
         return
       }
     }

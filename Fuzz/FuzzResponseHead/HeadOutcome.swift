@@ -11,25 +11,26 @@ enum HeadOutcome: Equatable {
   case complete(byteCount: Int, parts: [ByteRange], framing: [BodyFraming?], written: [UInt8])
 
   init(_ bytes: [UInt8], pieces: [Int], _ limits: HeadLimits) {
-    var parser = ResponseHeadParser(fieldCapacity: 4)
+    var parser = ResponseHeadParser()
+    var head = ResponseHead(fieldCapacity: 4)
     self = .needsMore
     for length in pieces {
       let arrived = bytes.span.extracting(0..<length)
-      switch parser.parse(arrived, limits: limits) {
+      switch parser.parse(arrived, into: &head, limits: limits) {
       case .needsMore: continue
       case .invalid(let error):
         self = .invalid(error)
         return
       case .complete(let byteCount):
-        var parts = [parser.head.reason]
-        for index in 0..<parser.head.fields.count {
-          parts += [parser.head.fields[index].name, parser.head.fields[index].value]
+        var parts = [head.reason]
+        for index in 0..<head.fields.count {
+          parts += [head.fields[index].name, head.fields[index].value]
         }
         let framing = [RequestMethod.get, .head].map {
-          try? BodyFraming.response(parser.head, arrived, requestMethod: $0)
+          try? BodyFraming.response(head, arrived, requestMethod: $0)
         }
         self = .complete(
-          byteCount: byteCount, parts: parts, framing: framing, written: Self.written(parser.head, arrived))
+          byteCount: byteCount, parts: parts, framing: framing, written: Self.written(head, arrived))
         return
       }
     }

@@ -29,21 +29,22 @@ enum ConnectTunnel {
     }
     var input = ByteBuffer(capacity: 4096)
     var parser = ResponseHeadParser()
+    var head = ResponseHead()
     while true {
-      switch input.withBytes({ parser.parse($0, limits: limits) }) {
+      switch input.withBytes({ parser.parse($0, into: &head, limits: limits) }) {
       case .invalid: throw .malformed
       case .complete(let count):
-        if parser.head.isInterim {
+        if head.isInterim {
           input.consume(count)
           continue
         }
-        switch parser.head.status {
+        switch head.status {
         case 200...299:
           // The origin does not send before we do: bytes that follow are the outbound proxy's.
           guard input.count == count else { throw .malformed }
           return true
         case 407: throw .credentials
-        default: throw .status(parser.head.status)
+        default: throw .status(head.status)
         }
       case .needsMore: break
       }

@@ -12,6 +12,7 @@ final class FetchExchange {
   private var deadline: MonotonicTime
   private var input = ByteBuffer(capacity: 16 * 1024)
   private var parser = ResponseHeadParser()
+  private var head = ResponseHead()
 
   private static let limits = HeadLimits(headBytes: 64 * 1024)
 
@@ -103,20 +104,20 @@ final class FetchExchange {
 
   private func receiveHead(from stream: ByteStream) async throws(FetchError) -> BodyFraming {
     while true {
-      switch input.withBytes({ parser.parse($0, limits: Self.limits) }) {
+      switch input.withBytes({ parser.parse($0, into: &head, limits: Self.limits) }) {
       case .invalid:
         // The type of a TLS alert (RFC 8446 §5.1), with which a TLS server answers what is none.
         throw input.withBytes { $0[0] } == 0x15 ? .answeredWithTLS(host: host) : .malformed(host: host)
       case .needsMore: try await receiveMore(from: stream)
       case .complete(let byteCount):
-        if parser.head.isInterim {
+        if head.isInterim {
           input.consume(byteCount)
           continue
         }
         let method: RequestMethod = if case .get = request.method { .get } else { .post }
         do throws(FramingError) {
           let framing = try input.withBytes { bytes throws(FramingError) in
-            try BodyFraming.response(parser.head, bytes, requestMethod: method)
+            try BodyFraming.response(head, bytes, requestMethod: method)
           }
           headBytes = byteCount
           return framing
@@ -132,13 +133,13 @@ final class FetchExchange {
   /// The head as text, before its bytes go.
   private func snapshot() -> (status: Int, fields: [(name: String, value: String)]) {
     let fields = input.withBytes { bytes in
-      (0..<parser.head.fields.count).map { index in
-        let line = parser.head.fields[index]
+      (0..<head.fields.count).map { index in
+        let line = head.fields[index]
         return (name: text(bytes.extracting(line.name)).lowercased(), value: text(bytes.extracting(line.value)))
       }
     }
     input.consume(headBytes)
-    return (parser.head.status, fields)
+    return (head.status, fields)
   }
 
   private func text(_ bytes: Span<UInt8>) -> String {

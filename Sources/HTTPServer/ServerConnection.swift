@@ -30,7 +30,8 @@ final class ServerConnection {
   private let clock: (@Sendable () -> Int64)?
   private var input = ByteBuffer(capacity: 4096)
   private var output = ByteBuffer(capacity: 4096)
-  private var parser = RequestHeadParser(fieldCapacity: 32)
+  private var parser = RequestHeadParser()
+  private var head = RequestHead(fieldCapacity: 32)
 
   init(
     _ channel: Channel, _ address: SocketAddress, tls: TLSContext?, _ limits: ServerLimits,
@@ -74,7 +75,7 @@ final class ServerConnection {
   private func exchange<Handler: RequestHandler>(
     _ handler: Handler, heard: () -> Void
   ) async throws(End) -> (ServerResponse, Persistence) {
-    parser.reset()
+    parser = RequestHeadParser()
     let deadline = waiter.loop.now + limits.patience
     let arrival = try await receiveHead(handler, until: deadline)
     heard()
@@ -103,7 +104,7 @@ final class ServerConnection {
     _ handler: Handler, until deadline: MonotonicTime
   ) async throws(End) -> Arrival<Handler.Request> {
     while true {
-      switch parser.parse(input.bytes, limits: limits.head) {
+      switch parser.parse(input.bytes, into: &head, limits: limits.head) {
       case .needsMore: try await receive(until: deadline)
       case .invalid(let error): throw .refused(status: error.status)
       case .complete(let byteCount):
@@ -116,19 +117,19 @@ final class ServerConnection {
   private func arrival<Handler: RequestHandler>(
     _ bytes: Span<UInt8>, _ handler: Handler
   ) throws(End) -> Arrival<Handler.Request> {
-    let reading = handler.read(parser.head, bytes, from: peer)
+    let reading = handler.read(head, bytes, from: peer)
     let framing: BodyFraming
     do throws(FramingError) {
-      framing = try BodyFraming.request(parser.head, bytes)
+      framing = try BodyFraming.request(head, bytes)
     } catch {
       // Where no content is read, what its length would be does not matter: the connection ends with the answer.
       guard case .accepted(_, .unread) = reading else { throw .refused(status: error.status) }
       framing = .untilClose
     }
-    let expectation = parser.head.fields.first(named: Array("expect".utf8), in: bytes)
+    let expectation = head.fields.first(named: Array("expect".utf8), in: bytes)
     return Arrival(
-      reading: reading, framing: framing, persistence: .after(request: parser.head), version: parser.head.version,
-      isHead: parser.head.method == .head,
+      reading: reading, framing: framing, persistence: .after(request: head), version: head.version,
+      isHead: head.method == .head,
       expectsContinue: expectation.map { bytes.extracting($0.value).equalsIgnoringCase("100-continue") } ?? false)
   }
 
@@ -140,7 +141,7 @@ final class ServerConnection {
   ) async throws(End) -> ReceivedContent {
     guard rule != .unread else { return .whole([]) }
     let sink = try sink(rule)
-    if expectsContinue, version == .http11, framing != .none {
+    if expectsContinue, version.hasInterimResponses, framing != .none {
       output.append("HTTP/1.1 100 Continue\r\n\r\n")
       try await flush()
     }

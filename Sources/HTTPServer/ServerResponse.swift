@@ -40,7 +40,7 @@ enum ResponseFraming {
     self =
       switch content {
       case .whole(let bytes): .length(bytes.count)
-      case .paced: version == .http11 ? .chunked : .untilClose
+      case .paced: version.hasChunks ? .chunked : .untilClose
       }
   }
 }

@@ -108,12 +108,13 @@ import Testing
   }
 
   @Test func `a head's other fields are not read`() {
-    let head = Array(
+    let bytes = Array(
       ("HTTP/1.1 401 \r\nWWW-Authenticate: Bearer error=a\r\nProxy-Authenticate: Basic "
         + "realm=x\r\nwww-authenticate:\tNTLM\r\n\r\n").utf8)
     var parser = ResponseHeadParser()
-    #expect(parser.parse(head.span, limits: HeadLimits()) == .complete(byteCount: head.count))
-    let list = AuthenticationChallengeList(parser.head.fields, in: head.span)
+    var head = ResponseHead()
+    #expect(parser.parse(bytes.span, into: &head, limits: HeadLimits()) == .complete(byteCount: bytes.count))
+    let list = AuthenticationChallengeList(head.fields, in: bytes.span)
     #expect(Self.summary(list) == "bearer{error=a} ntlm{}")
   }
 }

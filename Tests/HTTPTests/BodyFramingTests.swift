@@ -3,11 +3,12 @@ import Testing
 
 private func requestFraming(_ fields: String, version: String = "1.1") -> Result<BodyFraming, FramingError> {
   var parser = RequestHeadParser()
+  var head = RequestHead()
   let bytes = Array("POST / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n".utf8)
-  let progress = parser.parse(bytes.span, limits: HeadLimits())
+  let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
   precondition(progress == .complete(byteCount: bytes.count), "the table's heads are well-formed")
   do {
-    return .success(try BodyFraming.request(parser.head, bytes.span))
+    return .success(try BodyFraming.request(head, bytes.span))
   } catch {
     return .failure(error)
   }
@@ -17,11 +18,12 @@ private func responseFraming(
   _ status: Int, _ fields: String, to method: RequestMethod, version: String = "1.1"
 ) -> Result<BodyFraming, FramingError> {
   var parser = ResponseHeadParser()
+  var head = ResponseHead()
   let bytes = Array("HTTP/\(version) \(status) x\r\n\(fields)\r\n".utf8)
-  let progress = parser.parse(bytes.span, limits: HeadLimits())
+  let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
   precondition(progress == .complete(byteCount: bytes.count), "the table's heads are well-formed")
   do {
-    return .success(try BodyFraming.response(parser.head, bytes.span, requestMethod: method))
+    return .success(try BodyFraming.response(head, bytes.span, requestMethod: method))
   } catch {
     return .failure(error)
   }

@@ -21,14 +21,15 @@ enum Feeding: Equatable, Sendable {
   /// The outcome of parsing a request head that arrives in this way.
   static func request(_ bytes: [UInt8], _ feeding: Feeding, limits: HeadLimits = HeadLimits()) -> HeadReading {
     var parser = RequestHeadParser()
+    var head = RequestHead()
     for length in feeding.lengths(bytes.count) {
       let arrived = bytes.span.extracting(0..<length)
-      switch parser.parse(arrived, limits: limits) {
+      switch parser.parse(arrived, into: &head, limits: limits) {
       case .needsMore: continue
       case .invalid(let error): return .invalid("\(error)")
       case .complete(let byteCount):
-        let head = RequestHeadText(parser.head, arrived)
-        return .complete(byteCount, "\(head)")
+        let text = RequestHeadText(head, arrived)
+        return .complete(byteCount, "\(text)")
       }
     }
     return .needsMore
@@ -37,14 +38,15 @@ enum Feeding: Equatable, Sendable {
   /// The outcome of parsing a response head that arrives in this way.
   static func response(_ bytes: [UInt8], _ feeding: Feeding, limits: HeadLimits = HeadLimits()) -> HeadReading {
     var parser = ResponseHeadParser()
+    var head = ResponseHead()
     for length in feeding.lengths(bytes.count) {
       let arrived = bytes.span.extracting(0..<length)
-      switch parser.parse(arrived, limits: limits) {
+      switch parser.parse(arrived, into: &head, limits: limits) {
       case .needsMore: continue
       case .invalid(let error): return .invalid("\(error)")
       case .complete(let byteCount):
-        let head = ResponseHeadText(parser.head, arrived)
-        return .complete(byteCount, "\(head)")
+        let text = ResponseHeadText(head, arrived)
+        return .complete(byteCount, "\(text)")
       }
     }
     return .needsMore

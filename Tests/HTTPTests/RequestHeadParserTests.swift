@@ -150,11 +150,12 @@ private func summary(_ reading: HeadReading) -> String {
     }
   }
 
-  private static func read(_ head: String) -> RequestHeadText? {
+  private static func read(_ text: String) -> RequestHeadText? {
     var parser = RequestHeadParser()
-    let bytes = Array(head.utf8)
-    guard case .complete = parser.parse(bytes.span, limits: HeadLimits()) else { return nil }
-    return RequestHeadText(parser.head, bytes.span)
+    var head = RequestHead()
+    let bytes = Array(text.utf8)
+    guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else { return nil }
+    return RequestHeadText(head, bytes.span)
   }
 
   @Test func `the parts of a head are where they stand`() throws {
@@ -190,9 +191,10 @@ private func summary(_ reading: HeadReading) -> String {
     ])
   func `methods are told apart by their exact spelling`(name: String, method: RequestMethod) {
     var parser = RequestHeadParser()
+    var head = RequestHead()
     let bytes = Array("\(name) / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
-    _ = parser.parse(bytes.span, limits: HeadLimits())
-    #expect(parser.head.method == method)
+    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
+    #expect(head.method == method)
   }
 
   static let limitedHead = Array("GET /0123456789 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n".utf8)
@@ -231,21 +233,30 @@ private func summary(_ reading: HeadReading) -> String {
   }
 
   @Test func `one parser reads one head after the other and forgets the last`() {
-    var parser = RequestHeadParser(fieldCapacity: 1)
+    var parser = RequestHeadParser()
+    var head = RequestHead(fieldCapacity: 1)
     let first = Array("GET http://h/a?b HTTP/1.0\r\nHost: h\r\nConnection: close, x\r\nA: b\r\nC: d\r\n\r\n".utf8)
     let second = Array("PUT /z HTTP/1.0\r\n\r\n".utf8)
-    guard case .complete = parser.parse(first.span, limits: HeadLimits()) else {
+    guard case .complete = parser.parse(first.span, into: &head, limits: HeadLimits()) else {
       Issue.record("the first was not read")
       return
     }
-    #expect(parser.head.fields.count == 4 && parser.head.connection.close)
-    guard case .complete = parser.parse(second.span, limits: HeadLimits()) else {
+    #expect(head.fields.count == 4 && head.connection.close)
+    guard case .complete = parser.parse(second.span, into: &head, limits: HeadLimits()) else {
       Issue.record("the second was not read")
       return
     }
-    #expect(parser.head.fields.count == 0 && !parser.head.fields.contains(.host) && !parser.head.connection.close)
-    #expect(parser.head.host.isEmpty)
-    #expect(parser.head.authority.isEmpty && parser.head.target.authority.isEmpty && !parser.head.target.hasQuery)
+    #expect(head.fields.count == 0 && !head.fields.contains(.host) && !head.connection.close)
+    #expect(head.host.isEmpty)
+    #expect(head.authority.isEmpty && head.target.authority.isEmpty && !head.target.hasQuery)
+    // Another parser forgets what the head had before, too.
+    var other = RequestHeadParser()
+    _ = parser.parse(first.span, into: &head, limits: HeadLimits())
+    guard case .complete = other.parse(second.span, into: &head, limits: HeadLimits()) else {
+      Issue.record("the second was not read")
+      return
+    }
+    #expect(head.fields.count == 0 && head.host.isEmpty && !head.connection.close)
   }
 
   @Test func `each fault has the status that its sender can act on`() {
@@ -269,9 +280,10 @@ private func summary(_ reading: HeadReading) -> String {
   ) throws {
     let bytes = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
     var parser = RequestHeadParser()
-    let progress = parser.parse(bytes.span, limits: HeadLimits())
+    var head = RequestHead()
+    let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
     #expect(progress == .complete(byteCount: bytes.count))
-    let (first, last) = (parser.head.authority.indices, parser.head.host.indices)
+    let (first, last) = (head.authority.indices, head.host.indices)
     #expect(String(decoding: bytes[first], as: UTF8.self) == authority)
     let name = authority.hasPrefix("[") ? "::1" : String(authority.prefix { $0 != ":" })
     #expect(String(decoding: bytes[last], as: UTF8.self) == name)

@@ -28,12 +28,13 @@ struct StreamReading: Equatable {
 
   init(requests stream: [UInt8], limits: HeadLimits = HeadLimits()) {
     var parser = RequestHeadParser()
+    var head = RequestHead()
     var trailers = TrailerParser()
     var rest = stream[...]
     while !rest.isEmpty {
       let bytes = Array(rest)
       let headCount: Int
-      switch parser.parse(bytes.span, limits: limits) {
+      switch parser.parse(bytes.span, into: &head, limits: limits) {
       case .needsMore:
         // Empty lines behind the last message belong to nobody.
         end = bytes.allSatisfy { $0 == 0x0D || $0 == 0x0A } && !methods.isEmpty ? .clean : .inside
@@ -46,15 +47,15 @@ struct StreamReading: Equatable {
       rest = rest.dropFirst(headCount)
       let framing: BodyFraming
       do {
-        framing = try BodyFraming.request(parser.head, bytes.span)
+        framing = try BodyFraming.request(head, bytes.span)
       } catch {
         end = .refused("\(error)")
         return
       }
       guard let body = Self.content(framing, &rest, &trailers, limits, &end) else { return }
-      methods.append(String(decoding: bytes[parser.head.methodName.indices], as: UTF8.self))
+      methods.append(String(decoding: bytes[head.methodName.indices], as: UTF8.self))
       bodies.append(body)
-      if Persistence.after(request: parser.head) == .close { return }
+      if Persistence.after(request: head) == .close { return }
     }
   }
 

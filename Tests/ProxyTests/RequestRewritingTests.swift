@@ -181,7 +181,7 @@ import Tokens
       scopes: .none)
     let text = row.request.split(separator: "\n").joined(separator: "\r\n") + "\r\n\r\n"
     let request = try RequestContext(text)
-    let framing = try request.headBytes.withBytes { try BodyFraming.request(request.parser.head, $0) }
+    let framing = try request.headBytes.withBytes { try BodyFraming.request(request.head, $0) }
     let written = rewritten(
       request, AdmittedRequest(framing: framing), to: route,
       from: Ingress(peer: Array(row.peer.utf8), isTLS: row.isTLS), row.hasBearer ? .bearer(bearer) : .callers)

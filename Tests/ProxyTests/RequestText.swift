@@ -20,10 +20,11 @@ func withRequest<Result, Failure: Error>(
   var buffer = ByteBuffer(capacity: 4096)
   buffer.append(Array(text.utf8))
   var parser = RequestHeadParser()
-  guard case .complete = buffer.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+  var head = RequestHead()
+  guard case .complete = buffer.withBytes({ parser.parse($0, into: &head, limits: HeadLimits()) }) else {
     throw UnacceptableText(text: text)
   }
-  return try body(parser.head, buffer)
+  return try body(head, buffer)
 }
 
 /// Parses `text`, a response head, and lends it to `body`.
@@ -33,10 +34,11 @@ func withResponse<Result>(
   var buffer = ByteBuffer(capacity: 4096)
   buffer.append(Array(text.utf8))
   var parser = ResponseHeadParser()
-  guard case .complete = buffer.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+  var head = ResponseHead()
+  guard case .complete = buffer.withBytes({ parser.parse($0, into: &head, limits: HeadLimits()) }) else {
     throw UnacceptableText(text: text)
   }
-  return try body(parser.head, buffer)
+  return try body(head, buffer)
 }
 
 extension RequestContext {
@@ -45,12 +47,13 @@ extension RequestContext {
     self.init(HeadLimits())
     var input = ByteBuffer(capacity: 4096)
     input.append(Array(text.utf8))
-    guard case .complete(let byteCount) = input.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+    guard case .complete(let byteCount) = input.withBytes({ parser.parse($0, into: &head, limits: HeadLimits()) })
+    else {
       throw UnacceptableText(text: text)
     }
     takeHead(byteCount, from: &input)
     var ones = Ones()
-    RequestIdentity.write(parser.head, headBytes, using: &ones, into: &identity)
+    RequestIdentity.write(head, headBytes, using: &ones, into: &identity)
   }
 }
 
@@ -59,7 +62,8 @@ extension UpstreamAttempt {
   convenience init(_ text: String) throws {
     self.init(HeadLimits())
     input.append(Array(text.utf8))
-    guard case .complete(let byteCount) = input.withBytes({ parser.parse($0, limits: HeadLimits()) }) else {
+    guard case .complete(let byteCount) = input.withBytes({ parser.parse($0, into: &head, limits: HeadLimits()) })
+    else {
       throw UnacceptableText(text: text)
     }
     headBytes = byteCount

@@ -132,10 +132,10 @@ import Tokens
     let origin = row.reader.isEmpty ? "" : "Origin: \(row.reader)\r\n"
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(origin)\r\n")
     request.admitted = AdmittedRequest(method: row.method, version: row.version)
-    request.corsOrigin = request.parser.head.fields.first(.origin)?.value ?? ByteRange()
+    request.corsOrigin = request.head.fields.first(.origin)?.value ?? ByteRange()
     let attempt = try UpstreamAttempt(text)
     let framing = try attempt.input.withBytes {
-      try BodyFraming.response(attempt.parser.head, $0, requestMethod: row.method)
+      try BodyFraming.response(attempt.head, $0, requestMethod: row.method)
     }
     var date = ByteBuffer(capacity: 16)
     date.append("now")

@@ -11,10 +11,11 @@ func withRequest(
   var buffer = ByteBuffer(capacity: 4096)
   buffer.append(Array(text.utf8))
   var parser = RequestHeadParser()
-  let progress = buffer.withBytes { parser.parse($0, limits: HeadLimits()) }
+  var head = RequestHead()
+  let progress = buffer.withBytes { parser.parse($0, into: &head, limits: HeadLimits()) }
   guard case .complete = progress else {
     Issue.record("no request: \(text)")
     return
   }
-  try body(parser.head, buffer)
+  try body(head, buffer)
 }

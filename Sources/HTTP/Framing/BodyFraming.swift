@@ -63,7 +63,7 @@ public enum BodyFraming: Sendable, Hashable {
     }
     // Item 3.
     if fields.contains(.contentLength) { throw .bothLengths }
-    if version == .http10 { throw .transferEncodingInHTTP10 }
+    if !version.hasChunks { throw .transferEncodingInHTTP10 }
     if fields.index(of: .transferEncoding, from: codingLine + 1) != nil { throw .transferEncodingInvalid }
     // Item 4.
     let coding = bytes.extracting(fields[codingLine].value)

@@ -21,7 +21,7 @@ public enum Persistence: UInt8, Sendable, Hashable {
 
   private static func decide(_ version: HTTPVersion, _ options: ConnectionOptions) -> Persistence {
     if options.close { return .close }
-    return version == .http11 || options.keepAlive ? .keepAlive : .close
+    return version.keepsConnections || options.keepAlive ? .keepAlive : .close
   }
 }
 
@@ -36,7 +36,7 @@ public enum ExpectContinue: UInt8, Sendable, Hashable {
 
   /// The expectation of a request.
   public static func of(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ExpectContinue {
-    if !head.fields.contains(.expect) || head.version == .http10 { return .none }
+    if !head.fields.contains(.expect) || !head.version.hasInterimResponses { return .none }
     var expectation = ExpectContinue.none
     var next = head.fields.index(of: .expect)
     while let line = next {

@@ -5,13 +5,13 @@
 public enum WebSocketUpgrade {
   /// Whether a request asks for it, for nothing else, and is one that may: a GET of HTTP/1.1 without content.
   public static func isAsked(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, framing: BodyFraming) -> Bool {
-    head.method == .get && head.version == .http11 && (framing == .none || framing == .fixed(0))
+    head.method == .get && head.version.hasUpgrades && (framing == .none || framing == .fixed(0))
       && isNamed(head.fields, head.connection, bytes)
   }
 
   /// Whether an answer switches to it, and to nothing else.
   public static func isAgreed(_ head: borrowing ResponseHead, _ bytes: Span<UInt8>) -> Bool {
-    head.status == 101 && head.version == .http11 && isNamed(head.fields, head.connection, bytes)
+    head.status == 101 && head.version.hasUpgrades && isNamed(head.fields, head.connection, bytes)
   }
 
   /// Whether `Upgrade` is one line that names the one protocol, and speaks about this connection.

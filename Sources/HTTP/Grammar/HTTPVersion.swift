@@ -48,3 +48,54 @@ public enum HTTPVersion: UInt8, Sendable, Hashable {
   /// HTTP/1.1.
   case http11
 }
+
+/// What a version has. Each is asked by name, so that another version has to answer each.
+extension HTTPVersion {
+  /// Whether a connection carries another message unless one says otherwise (RFC 9112 §9.3).
+  @inlinable package var keepsConnections: Bool {
+    switch self {
+    case .http10: false
+    case .http11: true
+    }
+  }
+
+  /// Whether content of unknown length is sent in chunks (RFC 9112 §7.1).
+  @inlinable package var hasChunks: Bool {
+    switch self {
+    case .http10: false
+    case .http11: true
+    }
+  }
+
+  /// Whether there are interim responses, and expectations of one (RFC 9110 §15.2, §10.1.1).
+  @inlinable package var hasInterimResponses: Bool {
+    switch self {
+    case .http10: false
+    case .http11: true
+    }
+  }
+
+  /// Whether a connection can be upgraded to another protocol (RFC 9110 §7.8).
+  @inlinable package var hasUpgrades: Bool {
+    switch self {
+    case .http10: false
+    case .http11: true
+    }
+  }
+
+  /// Whether a request has to have a `Host` field (RFC 9112 §3.2).
+  @inlinable package var demandsHost: Bool {
+    switch self {
+    case .http10: false
+    case .http11: true
+    }
+  }
+
+  /// As `Via` spells it (RFC 9110 §7.6.3).
+  package var number: StaticString {
+    switch self {
+    case .http10: "1.0"
+    case .http11: "1.1"
+    }
+  }
+}

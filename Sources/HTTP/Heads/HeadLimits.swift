@@ -22,9 +22,9 @@ public struct HeadLimits: Sendable, Hashable {
 /// How far a head that arrives in pieces has been read: the same for requests and responses.
 struct HeadScan {
   /// The part of the head that comes next.
-  enum Phase { case startLine, fields, finished }
+  enum Phase { case beginning, startLine, fields, finished }
 
-  var phase = Phase.startLine
+  var phase = Phase.beginning
   /// Where the first line begins that is not complete.
   var lineStart = 0
   /// How much of that line is known to hold no line end.

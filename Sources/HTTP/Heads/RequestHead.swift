@@ -1,6 +1,7 @@
 // What a request head says, as places in the bytes it was read from. `RequestHeadParser` fills it in.
 
-/// The head of a request. Every range counts from the first byte that the parser was given.
+/// The head of a request. Every range counts from the first byte that the parser was given. It is meaningful once a
+/// parser has said that it is complete.
 public struct RequestHead: ~Copyable {
   /// The method.
   public internal(set) var method = RequestMethod.get
@@ -20,8 +21,17 @@ public struct RequestHead: ~Copyable {
   /// The field lines.
   public internal(set) var fields: FieldTable
 
-  init(fieldCapacity: Int) {
+  /// A head to be filled in, with room for so many lines.
+  package init(fieldCapacity: Int = 100) {
     fields = FieldTable(capacity: fieldCapacity)
+  }
+
+  /// Forgets what was read. Keeps the storage.
+  package mutating func reset() {
+    fields.removeAll()
+    authority = ByteRange()
+    host = ByteRange()
+    connection.removeAll()
   }
 }
 

@@ -1,5 +1,5 @@
 // The reading of a request head from the bytes received so far, as strict as RFC 9112 allows. It decides nothing
-// about bodies (`BodyFraming`), paths (`NormalPath`) or what is forwarded (`HopByHop`).
+// about hosts (`RequestHead.settle`), bodies (`BodyFraming`), paths (`NormalPath`) or what is forwarded (`HopByHop`).
 //
 //     HTTP-message = start-line CRLF *( field-line CRLF ) CRLF [ message-body ]           (RFC 9112 §2.1)
 //     request-line = method SP request-target SP HTTP-version                             (RFC 9112 §3)
@@ -16,38 +16,29 @@ public enum RequestHeadProgress: Sendable, Hashable {
   case invalid(RequestHeadError)
 }
 
-/// A parser for one request head after the other. Allocates when it is made, not when it reads.
-public struct RequestHeadParser: ~Copyable {
-  /// The head that was read. Meaningful after `complete`, up to the next `parse` or `reset`.
-  public internal(set) var head: RequestHead
-
+/// Reads one request head after the other. A value of a few words: the head that it fills in has the storage.
+public struct RequestHeadParser: Sendable {
   private var scan = HeadScan()
   private var emptyLines = 0
   private static let maximumEmptyLines = 4
 
-  /// A parser whose table has room for `fieldCapacity` lines; more are read where the limits allow it, at the cost of
-  /// an allocation.
-  public init(fieldCapacity: Int = 100) {
-    head = RequestHead(fieldCapacity: fieldCapacity)
-  }
-
-  /// Forgets what was read. Keeps the storage.
-  public mutating func reset() {
-    scan = HeadScan()
-    emptyLines = 0
-    head.fields.removeAll()
-    head.authority = ByteRange()
-    head.host = ByteRange()
-    head.connection.removeAll()
-  }
+  /// A parser at the first byte of a head.
+  public init() {}
 
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
-  /// begins a new head. Takes time linear in the head's length however the bytes arrive.
-  public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) -> RequestHeadProgress {
-    if scan.phase == .finished { reset() }
+  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has room for are
+  /// read if the limits allow it, at the cost of an allocation.
+  public mutating func parse(
+    _ bytes: Span<UInt8>, into head: inout RequestHead, limits: HeadLimits
+  ) -> RequestHeadProgress {
+    if scan.phase == .finished { self = Self() }
+    if scan.phase == .beginning {
+      head.reset()
+      scan.phase = .startLine
+    }
     let end = min(bytes.count, limits.headBytes)
     if scan.isMidLine(bytes, end: end, limit: limits.headBytes) { return .needsMore }
-    let progress = advance(bytes, end: end, limits: limits)
+    let progress = advance(bytes, &head, end: end, limits: limits)
     if case .needsMore = progress {
       if bytes.count >= limits.headBytes {
         let isTarget = scan.phase == .startLine && isBehindMethod(bytes, end: end)
@@ -61,9 +52,11 @@ public struct RequestHeadParser: ~Copyable {
     return progress
   }
 
-  private mutating func advance(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> RequestHeadProgress {
+  private mutating func advance(
+    _ bytes: Span<UInt8>, _ head: inout RequestHead, end: Int, limits: HeadLimits
+  ) -> RequestHeadProgress {
     if scan.phase == .startLine {
-      switch readRequestLine(bytes, end: end, limits: limits) {
+      switch readRequestLine(bytes, &head, end: end, limits: limits) {
       case .needsMore: return .needsMore
       case .invalid(let error): return .invalid(error)
       case .line(let next):
@@ -77,7 +70,7 @@ public struct RequestHeadParser: ~Copyable {
     case .needsMore: return .needsMore
     case .invalid(let error): return .invalid(.field(error))
     case .complete(let byteCount):
-      if let error = finish(bytes) { return .invalid(error) }
+      if let error = head.settle(bytes) { return .invalid(error) }
       return .complete(byteCount: byteCount)
     }
   }
@@ -95,7 +88,9 @@ public struct RequestHeadParser: ~Copyable {
     case invalid(RequestHeadError)
   }
 
-  private mutating func readRequestLine(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> LineProgress {
+  private mutating func readRequestLine(
+    _ bytes: Span<UInt8>, _ head: inout RequestHead, end: Int, limits: HeadLimits
+  ) -> LineProgress {
     // A server should ignore at least one empty line before the request line (RFC 9112 §2.2).
     while scan.lineStart < end, bytes[scan.lineStart] == ASCII.carriageReturn {
       if scan.lineStart + 1 == end { return .needsMore }
@@ -134,20 +129,18 @@ public struct RequestHeadParser: ~Copyable {
     case .unsupported: return .invalid(.versionUnsupported)
     case .malformed: return .invalid(.version)
     case .version(let version, let next):
-      return endOfLine(bytes, at: next, end: end, version: version)
+      head.version = version
+      return Self.endOfLine(bytes, at: next, end: end)
     }
   }
 
-  private mutating func endOfLine(
-    _ bytes: Span<UInt8>, at index: Int, end: Int, version: HTTPVersion
-  ) -> LineProgress {
+  private static func endOfLine(_ bytes: Span<UInt8>, at index: Int, end: Int) -> LineProgress {
     if index == end { return .needsMore }
     if bytes[index] != ASCII.carriageReturn {
-      return .invalid(Self.misplaced(bytes[index], isLineEndDue: true, otherwise: .version))
+      return .invalid(misplaced(bytes[index], isLineEndDue: true, otherwise: .version))
     }
     if index + 1 == end { return .needsMore }
     if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
-    head.version = version
     return .line(next: index + 2)
   }
 
@@ -160,43 +153,5 @@ public struct RequestHeadParser: ~Copyable {
     case ASCII.space, ASCII.tab, ASCII.carriageReturn: .requestLine
     default: otherwise
     }
-  }
-
-  // The rules that need the whole head.
-  private mutating func finish(_ bytes: Span<UInt8>) -> RequestHeadError? {
-    if head.fields.contains(.connection), !head.connection.read(head.fields, bytes) { return .connectionOptions }
-    // RFC 9112 §3.2: a 1.1 request without Host, any request with two or with an invalid one gets a 400.
-    guard let hostLine = head.fields.index(of: .host) else {
-      if head.version == .http11 { return .hostMissing }
-      head.authority = head.target.authority
-      if !head.authority.isEmpty, let name = HostName(bytes.extracting(head.authority)) {
-        head.host = name.host.within(head.authority)
-      }
-      return nil
-    }
-    if head.fields.index(of: .host, from: hostLine + 1) != nil { return .hostRepeated }
-    let host = head.fields[hostLine].value
-    guard let name = HostName(bytes.extracting(host)) else { return .hostInvalid }
-    head.authority = host
-    head.host = name.host.within(host)
-    if head.target.authority.isEmpty { return nil }
-    return takeTargetsAuthority(bytes, host: bytes.extracting(host))
-  }
-
-  // The target counts, not `Host` (RFC 9112 §3.2.2). A client that means two hosts at once is up to something.
-  @inline(never)
-  private mutating func takeTargetsAuthority(_ bytes: Span<UInt8>, host: Span<UInt8>) -> RequestHeadError? {
-    let named = bytes.extracting(head.target.authority)
-    guard let name = HostName(named) else { return .target }
-    let isSame =
-      if let scheme = head.target.scheme {
-        HostName.areEquivalent(named, host, scheme: scheme)
-      } else {
-        named.equalsIgnoringCase(host)
-      }
-    if !isSame { return .hostDisagrees }
-    head.authority = head.target.authority
-    head.host = name.host.within(head.target.authority)
-    return nil
   }
 }

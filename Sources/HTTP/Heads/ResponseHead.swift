@@ -1,6 +1,7 @@
 // What a response head says, as places in the bytes it was read from. `ResponseHeadParser` fills it in.
 
-/// The head of a response. Every range counts from the first byte that the parser was given.
+/// The head of a response. Every range counts from the first byte that the parser was given. It is meaningful once a
+/// parser has said that it is complete.
 public struct ResponseHead: ~Copyable {
   /// The version.
   public internal(set) var version = HTTPVersion.http11
@@ -13,8 +14,15 @@ public struct ResponseHead: ~Copyable {
   /// The field lines.
   public internal(set) var fields: FieldTable
 
-  init(fieldCapacity: Int) {
+  /// A head to be filled in, with room for so many lines.
+  package init(fieldCapacity: Int = 100) {
     fields = FieldTable(capacity: fieldCapacity)
+  }
+
+  /// Forgets what was read. Keeps the storage.
+  package mutating func reset() {
+    fields.removeAll()
+    connection.removeAll()
   }
 
   /// Whether another response to the same request follows (RFC 9110 §15.2). 101 is not one of these: what follows it is

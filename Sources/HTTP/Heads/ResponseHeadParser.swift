@@ -14,34 +14,27 @@ public enum ResponseHeadProgress: Sendable, Hashable {
   case invalid(ResponseHeadError)
 }
 
-/// A parser for one response head after the other. Allocates when it is made, not when it reads.
-public struct ResponseHeadParser: ~Copyable {
-  /// The head that was read. Meaningful after `complete`, up to the next `parse` or `reset`.
-  public internal(set) var head: ResponseHead
-
+/// Reads one response head after the other. A value of a few words: the head that it fills in has the storage.
+public struct ResponseHeadParser: Sendable {
   private var scan = HeadScan()
 
-  /// A parser whose table has room for `fieldCapacity` lines; more are read where the limits allow it, at the cost of
-  /// an allocation.
-  public init(fieldCapacity: Int = 100) {
-    head = ResponseHead(fieldCapacity: fieldCapacity)
-  }
-
-  /// Forgets what was read. Keeps the storage.
-  public mutating func reset() {
-    scan = HeadScan()
-    head.fields.removeAll()
-    head.connection.removeAll()
-  }
+  /// A parser at the first byte of a head.
+  public init() {}
 
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
-  /// begins a new head. Takes time linear in the head's length however the bytes arrive. `targetBytes` of the limits
-  /// means nothing here.
-  public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) -> ResponseHeadProgress {
-    if scan.phase == .finished { reset() }
+  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head`
+  /// has room for are read if the limits allow it, at the cost of an allocation; their `targetBytes` means nothing here.
+  public mutating func parse(
+    _ bytes: Span<UInt8>, into head: inout ResponseHead, limits: HeadLimits
+  ) -> ResponseHeadProgress {
+    if scan.phase == .finished { self = Self() }
+    if scan.phase == .beginning {
+      head.reset()
+      scan.phase = .startLine
+    }
     let end = min(bytes.count, limits.headBytes)
     if scan.isMidLine(bytes, end: end, limit: limits.headBytes) { return .needsMore }
-    let progress = advance(bytes, end: end, limits: limits)
+    let progress = advance(bytes, &head, end: end, limits: limits)
     if case .needsMore = progress {
       if bytes.count >= limits.headBytes {
         scan.phase = .finished
@@ -54,9 +47,11 @@ public struct ResponseHeadParser: ~Copyable {
     return progress
   }
 
-  private mutating func advance(_ bytes: Span<UInt8>, end: Int, limits: HeadLimits) -> ResponseHeadProgress {
+  private mutating func advance(
+    _ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int, limits: HeadLimits
+  ) -> ResponseHeadProgress {
     if scan.phase == .startLine {
-      switch readStatusLine(bytes, end: end) {
+      switch Self.readStatusLine(bytes, &head, end: end) {
       case .needsMore: return .needsMore
       case .invalid(let error): return .invalid(error)
       case .line(let next):
@@ -70,9 +65,7 @@ public struct ResponseHeadParser: ~Copyable {
     case .needsMore: return .needsMore
     case .invalid(let error): return .invalid(.field(error))
     case .complete(let byteCount):
-      if head.fields.contains(.connection), !head.connection.read(head.fields, bytes) {
-        return .invalid(.connectionOptions)
-      }
+      if !head.connection.read(head.fields, bytes) { return .invalid(.connectionOptions) }
       return .complete(byteCount: byteCount)
     }
   }
@@ -83,15 +76,17 @@ public struct ResponseHeadParser: ~Copyable {
     case invalid(ResponseHeadError)
   }
 
-  private mutating func readStatusLine(_ bytes: Span<UInt8>, end: Int) -> LineProgress {
+  private static func readStatusLine(
+    _ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int
+  ) -> LineProgress {
     switch VersionReading(bytes, at: 0, end: end) {
     case .needsMore: return .needsMore
     case .unsupported: return .invalid(.versionUnsupported)
     case .malformed: return .invalid(.statusLine)
     case .version(let version, _): head.version = version
     }
-    if end < 13 { return Self.isStatus(bytes, end: end) ? .needsMore : .invalid(.statusLine) }
-    guard Self.isStatus(bytes, end: 12) else { return .invalid(.statusLine) }
+    if end < 13 { return isStatus(bytes, end: end) ? .needsMore : .invalid(.statusLine) }
+    guard isStatus(bytes, end: 12) else { return .invalid(.statusLine) }
     let digits = bytes.extracting(9..<12)
     head.status =
       Int(digits[0] - ASCII.zero) * 100 + Int(digits[1] - ASCII.zero) * 10 + Int(digits[2] - ASCII.zero)

@@ -32,7 +32,7 @@ extension Exchange {
     writeDate()
     request.headBytes.withBytes {
       CORSPolicy.writePreflightGrant(
-        request.parser.head, $0, origin: $0.extracting(request.corsOrigin), into: &caller.output)
+        request.head, $0, origin: $0.extracting(request.corsOrigin), into: &caller.output)
     }
     return await endAnswer(keepsConnection: keepsConnection)
   }
@@ -54,7 +54,7 @@ extension Exchange {
 
   /// Who reads an answer of the proxy's own.
   var audience: ResponseAudience {
-    request.hasHead ? request.headBytes.withBytes { ResponseAudience(request.parser.head, $0) } : .program
+    request.hasHead ? request.headBytes.withBytes { ResponseAudience(request.head, $0) } : .program
   }
 
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
@@ -71,7 +71,7 @@ extension Exchange {
     guard let handler = connection.context.signIn, let route = request.route,
       let returnTo = request.returnTo
     else { return nil }
-    let visit = request.headBytes.withBytes { SignInPageRequest(request.parser.head, $0, origin: handler.origin) }
+    let visit = request.headBytes.withBytes { SignInPageRequest(request.head, $0, origin: handler.origin) }
     return await handler.page(
       insteadOf: returnTo, route: route.name, cookies: visit.cookies, authority: visit.authority,
       details: [("Reason", reason), ("Request", requestID)])
@@ -114,7 +114,7 @@ extension Exchange {
       HeadWriter.field("Allow", allow.span, into: &caller.output)
     }
     writeEnd(keepsConnection: keepsConnection)
-    if !request.hasHead || request.parser.head.method != .head { caller.output.append(response.body) }
+    if !request.hasHead || request.head.method != .head { caller.output.append(response.body) }
     request.record.bytesOut = UInt64(response.body.count)
     request.record.outcome = failure.outcome
     request.record.fault = failure.upstreamFault
@@ -149,7 +149,7 @@ extension Exchange {
   func writeEnd(keepsConnection: Bool) {
     if !keepsConnection {
       HeadWriter.field("Connection", "close", into: &caller.output)
-    } else if request.parser.head.version == .http10 {
+    } else if !request.head.version.keepsConnections {
       HeadWriter.field("Connection", "keep-alive", into: &caller.output)
     }
     HeadWriter.end(into: &caller.output)

@@ -87,7 +87,7 @@ extension Exchange {
     _ refusal: Refusal, _ subscription: TokenSubscription, _ now: UnixTime, _ attempt: UpstreamAttempt
   ) -> RefusedRequest {
     let challenge = attempt.input.withBytes {
-      BearerChallengeReading(AuthenticationChallengeList(attempt.parser.head.fields, in: $0))
+      BearerChallengeReading(AuthenticationChallengeList(attempt.head.fields, in: $0))
     }
     return RefusedRequest(
       status: refusal.status, challenge: challenge, granted: refusal.token.scopes.union(subscription.key.scopes),
@@ -99,7 +99,7 @@ extension Exchange {
   func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
     if audience == .person {
-      request.returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
+      request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     }
     note(.interactionRequired, .answered)
     guard let claims = required.claims else { return }

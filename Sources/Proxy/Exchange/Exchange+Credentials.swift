@@ -23,7 +23,7 @@ extension Exchange {
   }
 
   private func nameOfCallerToken(_ check: CallerTokenCheck) throws(ExchangeFailure) -> CallerTokens.Name {
-    guard let range = request.headBytes.withBytes({ CallerRules.tokenRange(in: request.parser.head, $0) }) else {
+    guard let range = request.headBytes.withBytes({ CallerRules.tokenRange(in: request.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
     guard let digest = request.headBytes.withBytes({ state.callerTokens.digest(of: $0.extracting(range)) }) else {
@@ -37,7 +37,7 @@ extension Exchange {
   func judgeCallerToken() async throws(ExchangeFailure) {
     guard let check = connection.context.tokenCheck else { return }
     let name = try nameOfCallerToken(check)
-    guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.parser.head, $0) }) else {
+    guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
     do throws(CallerTokenRefusal) {
@@ -66,7 +66,7 @@ extension Exchange {
 
   /// What the answer to an untrusted caller demands; without an error where there is no token (RFC 6750 §3.1).
   var callerChallenge: String {
-    let brought = request.headBytes.withBytes { CallerRules.tokenRange(in: request.parser.head, $0) != nil }
+    let brought = request.headBytes.withBytes { CallerRules.tokenRange(in: request.head, $0) != nil }
     return #"Bearer realm="bearer-proxy""# + (brought ? #", error="invalid_token""# : "")
   }
 
@@ -99,7 +99,7 @@ extension Exchange {
   /// The slot of the route's token, or of the one that the request picks.
   private func chosenSlot(_ route: Route) throws(ExchangeFailure) -> Int? {
     guard let choice = route.choice else { return route.bearerSlot }
-    switch request.headBytes.withBytes({ choice.verdict(request.parser.head, $0) }) {
+    switch request.headBytes.withBytes({ choice.verdict(request.head, $0) }) {
     case .usual: return route.bearerSlot
     case .slot(let slot): return slot
     case .refused: throw .choiceRefused
@@ -120,7 +120,7 @@ extension Exchange {
     let subscription = state.service.subscriptions[slot]
     guard subscription.key.subject.isCaller, let callerToken = request.callerToken else { return subscription }
     let token = request.headBytes.withBytes { bytes -> Secret? in
-      CallerRules.tokenRange(in: request.parser.head, bytes).map { Secret(copying: bytes.extracting($0)) }
+      CallerRules.tokenRange(in: request.head, bytes).map { Secret(copying: bytes.extracting($0)) }
     }
     guard let token else { return subscription }
     return subscription.onBehalf(
@@ -140,7 +140,7 @@ extension Exchange {
 
   /// Whether there is an `Authorization` that is not meant for the proxy itself.
   func callerSentAuthorization() -> Bool {
-    guard let line = request.parser.head.fields.first(.authorization) else { return false }
+    guard let line = request.head.fields.first(.authorization) else { return false }
     return request.headBytes.withBytes { !connection.ingress.rules.consumes(line, $0) }
   }
 

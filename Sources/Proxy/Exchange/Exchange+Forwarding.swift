@@ -119,7 +119,7 @@ extension Exchange {
     let admitted = request.admitted
     var trailers = ForwardedTrailers()
     if admitted.framing == .chunked {
-      trailers.nominations = request.headBytes.withBytes { request.parser.head.connection.nominations(in: $0) }
+      trailers.nominations = request.headBytes.withBytes { request.head.connection.nominations(in: $0) }
       trailers.callers = connection.context.callers
       trailers.route = route
     }
@@ -151,7 +151,7 @@ extension Exchange {
     guard audience == .person,
       await state.service.signInRequirements.requirement(of: route.name) != nil
     else { return nil }
-    request.returnTo = request.headBytes.withBytes { Self.target(request.parser.head, $0) }
+    request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     return await signInPage(reason: "upstream_challenge")
   }
 
@@ -163,13 +163,13 @@ extension Exchange {
     let (output, credential) = (caller, request.credential)
     attempt.input.withBytes {
       ResponseRewriting.writeWithoutContent(
-        attempt.parser.head, $0, route: route, credential: credential, into: &output.output)
+        attempt.head, $0, route: route, credential: credential, into: &output.output)
     }
     for (name, value) in page.fields { HeadWriter.field(name, Array(value.utf8).span, into: &caller.output) }
     HeadWriter.field("Content-Length", decimal: UInt64(page.body.count), into: &caller.output)
-    if !attempt.parser.head.fields.contains(.date) { writeDate() }
+    if !attempt.head.fields.contains(.date) { writeDate() }
     writeEnd(keepsConnection: keepsConnection)
-    let isHead = request.parser.head.method == .head
+    let isHead = request.head.method == .head
     if !isHead { caller.output.append(page.body) }
     request.record.status = UInt16(attempt.status)
     request.record.bytesOut = isHead ? 0 : UInt64(page.body.count)

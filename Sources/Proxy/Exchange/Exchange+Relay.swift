@@ -97,7 +97,7 @@ extension Exchange {
   ) -> ExchangeState.Action {
     while life.awaitsHead {
       if !attempt.input.isEmpty {
-        switch attempt.input.withBytes({ attempt.parser.parse($0, limits: headLimits) }) {
+        switch attempt.input.withBytes({ attempt.parser.parse($0, into: &attempt.head, limits: headLimits) }) {
         case .complete(let byteCount):
           switch takeHead(byteCount, &life, attempt, upstream) {
           case .move: continue
@@ -141,28 +141,28 @@ extension Exchange {
   private func takeHead(
     _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream
   ) -> ExchangeState.Action {
-    if attempt.parser.head.isInterim { return takeInterim(byteCount, &life, attempt) }
+    if attempt.head.isInterim { return takeInterim(byteCount, &life, attempt) }
     let framing: BodyFraming
     do throws(FramingError) {
       framing = try self.framing(of: attempt)
     } catch {
       return life.answerRefused(UpstreamFault(error))
     }
-    if attempt.parser.head.status == 101 { return takeSwitch(byteCount, &life, attempt) }
+    if attempt.head.status == 101 { return takeSwitch(byteCount, &life, attempt) }
     attempt.headBytes = byteCount
-    attempt.status = attempt.parser.head.status
+    attempt.status = attempt.head.status
     attempt.answeredAt = state.loop.now
     attempt.binding.note(attempt)
     let head = ExchangeState.AnswerHead(
       status: attempt.status, framing: framing,
-      persistence: Persistence.after(response: attempt.parser.head, framing: framing),
-      hasChallenge: attempt.parser.head.fields.contains(.wwwAuthenticate))
+      persistence: Persistence.after(response: attempt.head, framing: framing),
+      hasChallenge: attempt.head.fields.contains(.wwwAuthenticate))
     return carryOut(life.headArrived(head, callerMustEnd: connection.isEnding), attempt, upstream)
   }
 
   private func framing(of attempt: UpstreamAttempt) throws(FramingError) -> BodyFraming {
     try attempt.input.withBytes { bytes throws(FramingError) in
-      try BodyFraming.response(attempt.parser.head, bytes, requestMethod: request.admitted.method)
+      try BodyFraming.response(attempt.head, bytes, requestMethod: request.admitted.method)
     }
   }
 
@@ -170,12 +170,12 @@ extension Exchange {
   private func takeInterim(
     _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
   ) -> ExchangeState.Action {
-    let action = life.interimArrived(status: attempt.parser.head.status)
+    let action = life.interimArrived(status: attempt.head.status)
     switch action {
     case .forwardInterim:
       attempt.input.withBytes {
         ResponseRewriting.writeInterim(
-          attempt.parser.head, $0, route: route, credential: request.credential, into: &caller.output)
+          attempt.head, $0, route: route, credential: request.credential, into: &caller.output)
       }
     case .dropInterim: break
     default: return action
@@ -188,14 +188,14 @@ extension Exchange {
   private func takeSwitch(
     _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
   ) -> ExchangeState.Action {
-    let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.parser.head, $0) }
+    let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.head, $0) }
     let action = life.switchArrived(isAgreed: isAgreed)
     guard case .switchProtocols = action else { return action }
     attempt.status = 101
     attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
       ResponseRewriting.writeSwitch(
-        attempt.parser.head, $0, route: route, credential: request.credential, into: &caller.output)
+        attempt.head, $0, route: route, credential: request.credential, into: &caller.output)
     }
     attempt.input.consume(byteCount)
     let bufferSize = state.service.bufferSize
@@ -237,7 +237,7 @@ extension Exchange {
     var trailers = ForwardedTrailers()
     // Only what is sent in chunks has trailers.
     if plan.writesChunks {
-      trailers.nominations = attempt.input.withBytes { attempt.parser.head.connection.nominations(in: $0) }
+      trailers.nominations = attempt.input.withBytes { attempt.head.connection.nominations(in: $0) }
       trailers.credential = request.credential
     }
     attempt.input.consume(attempt.headBytes)
@@ -255,7 +255,7 @@ extension Exchange {
     guard !attempt.binding.isBound else { return false }
     do throws(FramingError) {
       let framing = try self.framing(of: attempt)
-      guard Persistence.after(response: attempt.parser.head, framing: framing) == .keepAlive else { return false }
+      guard Persistence.after(response: attempt.head, framing: framing) == .keepAlive else { return false }
       attempt.input.consume(attempt.headBytes)
       var content = ContentReader(framing, .removed)
       return content.drop(&attempt.input, from: upstream, &attempt.trailers, headLimits) && attempt.input.isEmpty

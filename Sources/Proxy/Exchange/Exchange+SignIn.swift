@@ -20,7 +20,7 @@ extension Exchange {
   func signInPath() -> SignInPath {
     request.path.removeAll()
     return request.headBytes.withBytes { bytes in
-      SignInPath(bytes.extracting(request.parser.head.target.path), normal: &request.path)
+      SignInPath(bytes.extracting(request.head.target.path), normal: &request.path)
     }
   }
 
@@ -32,7 +32,7 @@ extension Exchange {
     do throws(ExchangeFailure) {
       if let refusal = connection.refusal { throw .caller(refusal) }
       (visit, count) = try Self.visit(
-        request.parser.head, request.headBytes, callers: connection.context.callers, origin: handler.origin)
+        request.head, request.headBytes, callers: connection.context.callers, origin: handler.origin)
       if try !believesCallerToken() { try await judgeCallerToken() }
       guard count <= UInt64(SignInHandler.formLimit) else {
         return await answer(handler.tooLarge(), keepsConnection: false)
@@ -43,7 +43,7 @@ extension Exchange {
       // Only forms begin sign-ins.
       if count > 0 { whole.caller = await signInCaller() }
       let keepsConnection =
-        count == 0 && Persistence.after(request: request.parser.head) == .keepAlive
+        count == 0 && Persistence.after(request: request.head) == .keepAlive
         && !connection.isEnding
       let answer = await RequestScope.around(request.scope(spans: request.trace?.whole)) { [whole] in
         await handler.answer(whole)
@@ -105,7 +105,7 @@ extension Exchange {
   }
 
   private func answer(_ answer: SignInAnswer, keepsConnection: Bool) async -> Bool {
-    let isHead = request.parser.head.method == .head
+    let isHead = request.head.method == .head
     beginAnswer(answer.status)
     for (name, value) in answer.fields {
       HeadWriter.field(name, Array(value.utf8).span, into: &caller.output)

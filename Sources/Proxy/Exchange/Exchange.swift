@@ -62,9 +62,9 @@ struct Exchange {
 
   /// Whether nothing of the request is left to read behind its head, and neither side wants to end.
   var mayGoOn: Bool {
-    Persistence.after(request: request.parser.head) == .keepAlive
-      && !request.parser.head.fields.contains(.contentLength)
-      && !request.parser.head.fields.contains(.transferEncoding) && !connection.isEnding
+    Persistence.after(request: request.head) == .keepAlive
+      && !request.head.fields.contains(.contentLength)
+      && !request.head.fields.contains(.transferEncoding) && !connection.isEnding
   }
 
   // MARK: Before the upstream
@@ -75,14 +75,14 @@ struct Exchange {
     request.path.removeAll()
     if let refusal = connection.refusal { return .refused(.caller(refusal)) }
     let admission = Admission(
-      request.parser.head, request.headBytes, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
+      request.head, request.headBytes, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
       pseudonym: state.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
       normalPath: &request.path)
     request.record.route = admission.route?.index
     request.corsOrigin = admission.corsOrigin
     let verdict = isAmbiguous && admission.reachesRoute ? .refused(.path(.otherRoute)) : admission.verdict
     request.route = admission.takeRoute()
-    if case .forward = verdict, UnmarkedRequests.isOne(request.parser.head) {
+    if case .forward = verdict, UnmarkedRequests.isOne(request.head) {
       if state.unmarkedRequests >= service.limits.unmarked { return .refused(.suspectedLoop) }
       state.unmarkedRequests += 1
       request.isUnmarked = true
@@ -94,7 +94,7 @@ struct Exchange {
   private func identify() {
     let tracer = state.service.tracer
     let trace = RequestIdentity.write(
-      request.parser.head, request.headBytes, tracing: tracer?.rules, using: &state.clock.random,
+      request.head, request.headBytes, tracing: tracer?.rules, using: &state.clock.random,
       into: &request.identity)
     if trace.isRecorded, let tracer {
       request.trace = ExchangeTrace(trace, tracer, connection, request)
@@ -124,7 +124,7 @@ struct Exchange {
     request.trace?.end(record, route: request.route, now: now)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.
-    let head = request.hasHead ? RecordedHead(request.parser.head) : RecordedHead()
+    let head = request.hasHead ? RecordedHead(request.head) : RecordedHead()
     var account: [UInt8] = []
     if let slot = request.slot, let bearer = request.credential.bearer {
       account = state.recordedAccount(of: bearer, slot: slot)

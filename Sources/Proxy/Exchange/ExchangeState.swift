@@ -203,7 +203,7 @@ struct ExchangeState {
     if count > Self.interimLimit { return finish(.failed(.upstreamMalformed(.interimAnswers))) }
     if status == 100, case .withheld = sending { sending = .content }
     phase = .awaitingAnswer(sending, .some(interimAnswers: count))
-    return terms.version == .http11 ? .forwardInterim : .dropInterim
+    return terms.version.hasInterimResponses ? .forwardInterim : .dropInterim
   }
 
   /// The upstream answers with 101. `isAgreed`: to the switch that was asked for.

@@ -38,7 +38,7 @@ extension TracedRequest {
     let peer = String(decoding: connection.ingress.peer, as: UTF8.self)
     let isTLS = connection.ingress.isTLS
     self = request.headBytes.withBytes { bytes in
-      TracedRequest(request.parser.head, bytes, isTLS: isTLS, requestID: requestID, peer: peer)
+      TracedRequest(request.head, bytes, isTLS: isTLS, requestID: requestID, peer: peer)
     }
   }
 
@@ -57,6 +57,6 @@ extension TracedRequest {
     }
     self.init(
       method: head.method, path: bytes.extracting(head.target.path).text, host: host, port: port,
-      traceStates: traceStates, isHTTP10: head.version == .http10, isTLS: isTLS, requestID: requestID, peer: peer)
+      traceStates: traceStates, version: head.version, isTLS: isTLS, requestID: requestID, peer: peer)
   }
 }

@@ -33,8 +33,9 @@ final class CallerBuffers: Reusable {
 
 /// One request, from its first byte to its record.
 final class RequestContext: Reusable {
-  @exclusivity(unchecked) var parser: RequestHeadParser
-  /// The head as it was received: the parser's ranges count from its first byte.
+  @exclusivity(unchecked) var parser = RequestHeadParser()
+  @exclusivity(unchecked) var head: RequestHead
+  /// The head as it was received: its ranges count from the first byte.
   @exclusivity(unchecked) private(set) var headBytes = ByteBuffer(capacity: 2 * 1024)
   /// The normal form of the path where it differs from the one sent.
   @exclusivity(unchecked) var path = ByteBuffer(capacity: 256)
@@ -73,13 +74,14 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var trace: ExchangeTrace?
 
   init(_ limits: HeadLimits) {
-    parser = RequestHeadParser(fieldCapacity: limits.fieldCount)
+    head = RequestHead(fieldCapacity: limits.fieldCount)
   }
 
   var capacity: Int { headBytes.capacity + path.capacity + identity.capacity + replay.capacity }
 
   func clear() {
-    parser.reset()
+    parser = RequestHeadParser()
+    head.reset()
     headBytes.removeAll()
     path.removeAll()
     identity.removeAll()
@@ -116,7 +118,8 @@ final class UpstreamAttempt: Reusable {
   @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
   /// What the upstream sent and nothing has taken yet.
   @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
-  @exclusivity(unchecked) var parser: ResponseHeadParser
+  @exclusivity(unchecked) var parser = ResponseHeadParser()
+  @exclusivity(unchecked) var head: ResponseHead
   @exclusivity(unchecked) var trailers = TrailerParser()
   /// Bytes in front of the final head that were to be sent to the caller: the rest of an interim answer.
   @exclusivity(unchecked) var outputBefore = 0
@@ -132,7 +135,7 @@ final class UpstreamAttempt: Reusable {
   @exclusivity(unchecked) var binding = UpstreamBinding()
 
   init(_ limits: HeadLimits) {
-    parser = ResponseHeadParser(fieldCapacity: limits.fieldCount)
+    head = ResponseHead(fieldCapacity: limits.fieldCount)
   }
 
   var capacity: Int { output.capacity + input.capacity }
@@ -140,7 +143,8 @@ final class UpstreamAttempt: Reusable {
   func clear() {
     output.removeAll()
     input.removeAll()
-    parser.reset()
+    parser = ResponseHeadParser()
+    head.reset()
     answer = .empty
     outputBefore = 0
     headBytes = 0

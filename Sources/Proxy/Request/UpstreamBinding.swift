@@ -17,23 +17,23 @@ struct UpstreamBinding {
 
   /// What the request says.
   init(_ request: borrowing RequestContext) {
-    sendsCallersCredential = !request.credential.replacesCallers && request.parser.head.fields.contains(.authorization)
+    sendsCallersCredential = !request.credential.replacesCallers && request.head.fields.contains(.authorization)
     isBound =
       sendsCallersCredential
-      && request.headBytes.withBytes { ConnectionAuthentication.isUsed(by: request.parser.head.fields, in: $0) }
+      && request.headBytes.withBytes { ConnectionAuthentication.isUsed(by: request.head.fields, in: $0) }
   }
 
   /// Notes what the response says. Nearly all say nothing.
   @inline(__always)
   mutating func note(_ attempt: UpstreamAttempt) {
-    if sendsCallersCredential || attempt.parser.head.fields.contains(.wwwAuthenticate) { noteAnswer(attempt) }
+    if sendsCallersCredential || attempt.head.fields.contains(.wwwAuthenticate) { noteAnswer(attempt) }
   }
 
   @inline(never)
   private mutating func noteAnswer(_ attempt: UpstreamAttempt) {
     if isBound { return }
     isBound = attempt.input.withBytes {
-      ConnectionAuthentication.isAnswered(by: attempt.parser.head.fields, in: $0)
+      ConnectionAuthentication.isAnswered(by: attempt.head.fields, in: $0)
     }
   }
 }

@@ -12,7 +12,7 @@ enum RequestRewriting {
     into output: inout ByteBuffer
   ) {
     write(
-      request.parser.head, request.headBytes, path: request.path, identity: request.identity, request.admitted,
+      request.head, request.headBytes, path: request.path, identity: request.identity, request.admitted,
       route, ingress, hop, replacesAuthorization: request.credential.replacesCallers, &output)
     if let bearer = request.credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
     HeadWriter.end(into: &output)
@@ -105,7 +105,7 @@ enum RequestRewriting {
     case .host, .via, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xRequestID, .traceparent: false
     case .authorization: !replacesAuthorization
     // An HTTP/1.0 caller knows no 100, and its expectation is to be ignored (RFC 9110 §10.1.1).
-    case .expect: head.version == .http11
+    case .expect: head.version.hasInterimResponses
     // Counted down for OPTIONS (RFC 9110 §7.6.2).
     case .maxForwards: head.method != .options
     case .cdnLoop: false

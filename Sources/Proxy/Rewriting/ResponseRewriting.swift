@@ -19,8 +19,8 @@ struct ResponsePlan: Equatable {
       writesChunks = false
       self.closes = closes
     case .chunked, .untilClose:
-      writesChunks = version == .http11
-      self.closes = closes || version == .http10
+      writesChunks = version.hasChunks
+      self.closes = closes || !version.hasChunks
     }
   }
 }
@@ -34,7 +34,7 @@ enum ResponseRewriting {
     into output: inout ByteBuffer
   ) {
     write(
-      attempt.parser.head, attempt.input, plan, request.parser.head, request.headBytes, request.admitted.version, route,
+      attempt.head, attempt.input, plan, request.head, request.headBytes, request.admitted.version, route,
       callers, isTLS: isTLS, corsOrigin: request.corsOrigin, request.credential, date, pseudonym,
       keepsConnectionAuthentication: attempt.binding.isBound && request.credential.bearer == nil, &output)
   }
@@ -94,7 +94,7 @@ enum ResponseRewriting {
     }
     if plan.closes {
       output.append("Connection: close\r\n")
-    } else if version == .http10 {
+    } else if !version.keepsConnections {
       output.append("Connection: keep-alive\r\n")
     }
     HeadWriter.end(into: &output)

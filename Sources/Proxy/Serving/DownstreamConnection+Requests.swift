@@ -53,7 +53,7 @@ extension DownstreamConnection {
     let deadline = request.start + limits.requestHead
     while true {
       if !buffers.input.isEmpty {
-        switch buffers.input.withBytes({ request.parser.parse($0, limits: limits.head) }) {
+        switch buffers.input.withBytes({ request.parser.parse($0, into: &request.head, limits: limits.head) }) {
         case .complete(let byteCount):
           request.takeHead(byteCount, from: &buffers.input)
           let exchange = Exchange(connection: self, state: state, caller: buffers, request: request)

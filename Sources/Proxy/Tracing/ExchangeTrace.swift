@@ -48,7 +48,7 @@ final class ExchangeTrace {
     var attributes: [(StaticString, SpanValue)] = [
       ("http.request.method", .string(method)), ("url.path", .string(request.path)),
       ("url.scheme", .string(request.isTLS ? "https" : "http")),
-      ("network.protocol.version", .string(request.isHTTP10 ? "1.0" : "1.1")),
+      ("network.protocol.version", .string("\(request.version.number)")),
       ("bearer_proxy.request_id", .string(request.requestID)),
     ]
     if !request.host.isEmpty { attributes.append(("server.address", .string(request.host))) }
@@ -185,7 +185,7 @@ struct TracedRequest {
   var host: String
   var port: Int?
   var traceStates: [String] = []
-  var isHTTP10: Bool
+  var version: HTTPVersion
   var isTLS: Bool
   var requestID: String
   /// The caller's address; empty if it has none.
