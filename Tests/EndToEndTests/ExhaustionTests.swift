@@ -295,8 +295,8 @@ struct ExhaustionTests {
     let flood = try await Flood.run("idle", count: 100, port: proxy.port, hold: 6)
     #expect(flood.ended >= 60 && flood.answers.keys.allSatisfy { $0 == "none" }, "\(flood)")
     #expect(flood.probes > 0 && flood.failed == 0, "\(flood)")
-    // While all who wait have begun a moment ago, accepting may pause; that is reported once.
-    #expect(proxy.process.errors.split(separator: "\n").count { $0.contains("accept paused") } <= 1)
+    // None of them is busy: each makes room as soon as it has had the time to send a request.
+    #expect(!proxy.process.errors.contains("accept paused"))
   }
 
   @Test func `probes of the admin listener are answered beside many who only connect to it`() async throws {

@@ -41,7 +41,7 @@ struct ProxyFixture {
     sendBuffer: Int32? = nil,
     timeouts: ExchangeTimeouts = ExchangeTimeouts(
       connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil),
-    resolver: Resolver = Resolver(), tokens: TokenPart? = nil
+    resolver: Resolver = Resolver(), tokens: TokenPart? = nil, log: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) throws {
     let url = try HTTPURL("http://\(host):\(upstream)/")
     let route = Route(
@@ -56,7 +56,7 @@ struct ProxyFixture {
       write = tokens.log
       signInLink = tokens.signInLink
     } else {
-      write = { _ in }
+      write = log
       signInLink = { _, _ in nil }
     }
     let said = Locked(LogDeduplicator())
@@ -91,6 +91,20 @@ struct ProxyFixture {
       listeners: [ProxyListener(sockets, names: nil, tls: tls)])
     tokens?.attach(server)
     server.start()
+  }
+
+  /// Does something that no loop hears of before it is done.
+  func whileLoopsAreBusy<Result>(_ body: () throws -> Result) throws -> Result {
+    let gates = loops.map { _ in (began: Gate(), ends: Gate()) }
+    defer { for gate in gates { gate.ends.open() } }
+    for (loop, gate) in zip(loops, gates) {
+      Task(executorPreference: loop) {
+        gate.began.open()
+        gate.ends.wait()
+      }
+    }
+    for gate in gates { gate.began.wait() }
+    return try body()
   }
 
   /// Lets each loop look at its sockets so many times: whatever had arrived before has been acted on.

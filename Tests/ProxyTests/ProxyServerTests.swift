@@ -101,11 +101,16 @@ struct ProxyServerTests {
 
   @Test func `a burst of connections does not get past the limit, and those who wait get their turn`() async throws {
     let upstream = try LoopServer(Self.answering)
-    let proxy = try ProxyFixture(upstream: upstream.port, connections: 5)
-    var connections = try (0..<30).map { _ in try RawConnection(port: proxy.port) }
+    let log = Locked("")
+    let proxy = try ProxyFixture(
+      upstream: upstream.port, connections: 5,
+      log: { line in log.withLock { $0 += String(decoding: line, as: UTF8.self) } })
+    // All of them are in the queue before the first is accepted, so that the limit is met before one of them is served.
+    var connections = try proxy.whileLoopsAreBusy { try (0..<30).map { _ in try RawConnection(port: proxy.port) } }
     await proxy.takeTurns { proxy.service.connectionCount >= 5 }
     await proxy.takeTurns(20)
     #expect(proxy.service.connectionCount == 5)
+    #expect(log.withLock { $0 } == "")
     let last = try #require(connections.last)
     connections.removeAll()
     try await last.send(Self.request)

@@ -20,6 +20,8 @@ final class ProxyLoop {
   @exclusivity(unchecked) private var requests = FreeList<RequestContext>()
   @exclusivity(unchecked) private var attempts = FreeList<UpstreamAttempt>()
   private(set) var connections: [ObjectIdentifier: DownstreamConnection] = [:]
+  /// Connections that were accepted and whose tasks have not begun: they are not among `connections` yet.
+  @exclusivity(unchecked) var arriving = 0
   /// Whose connections are ended first where room is needed.
   var longestWaiting = LongestWaiting()
   /// Connections in a handshake or with a part of a head, and which of them end first where there are too many.
@@ -175,7 +177,7 @@ extension ProxyLoop {
   /// Ends the connection of a caller that has waited longest for a request, to make room for one that may have one.
   func endLongestWaiting() -> Room {
     guard let connection = longestWaiting.next(of: connections.values, at: loop.now) else {
-      return longestWaiting.areNew ? .soon : .none
+      return longestWaiting.areNew || arriving > 0 ? .soon : .none
     }
     connection.makeRoom()
     return .made

@@ -96,8 +96,11 @@ package final class ProxyServer: Sendable {
       let accepted = await listener.nextConnection(waiter) { error in
         // Those who were let in a moment ago have not begun to wait yet.
         defer { unheard = 0 }
-        if case .made = home.value.giveUpDescriptor() { return .tryAgain }
-        if unheard > 0 { return .tryAgain }
+        switch home.value.giveUpDescriptor() {
+        case .made: return .tryAgain
+        case .soon: return unheard > 0 ? .tryAgain : .rest
+        case .none: break
+        }
         state.metrics.add(state.service.metrics.acceptPauses)
         notePause(
           error.description,
@@ -131,8 +134,10 @@ package final class ProxyServer: Sendable {
     let service = home.value.current.service
     // Counted before its task runs: a burst is accepted in one go and would get past the limit.
     service.connections.opened()
+    home.value.arriving += 1
     Task(executorPreference: home.loop) {
       defer { service.connections.closed() }
+      home.value.arriving -= 1
       do throws(StreamError) {
         let connection = try DownstreamConnection(channel, peer: peer, place: place, home: home.value)
         await connection?.serve()
