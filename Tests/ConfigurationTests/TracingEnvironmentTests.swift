@@ -101,7 +101,7 @@ import Tokens
     ])
     let settings = try #require(read.settings)
     #expect(settings.target.fields.map(\.name) == ["b"] && settings.target.timeout == .milliseconds(1500))
-    #expect(settings.caFile == "/b")
+    #expect(settings.caFile?.value == "/b")
     #expect(read.issues == [])
     #expect(
       read.values.contains(ConfiguredValue("traces.timeout", "1500ms", .variable("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"))))

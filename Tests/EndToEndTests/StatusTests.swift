@@ -234,6 +234,44 @@ struct StatusTests {
     try await proxy.stop()
   }
 
+  @Test func `the certificates for the collector of traces are watched, too`() async throws {
+    let directory = try TemporaryDirectory()
+    let certificates = testsDirectory + "/Fixtures/certificates"
+    let ended = certificates + "/expired.pem"
+    let environment = [
+      "OTEL_EXPORTER_OTLP_ENDPOINT": "https://127.0.0.1:\(try freePort())",
+      "OTEL_EXPORTER_OTLP_CERTIFICATE": try directory.write(textOfFile(ended), to: "authority.pem"),
+      "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE": ended,
+      "OTEL_EXPORTER_OTLP_CLIENT_KEY": certificates + "/ec.key",
+    ]
+    let proxy = try await ProxyUnderTest(
+      in: directory, environment: environment,
+      "routes: [{name: r, path: /, upstream: \"http://127.0.0.1:1/\", token: none}]")
+    let checked = try await run([try binary(), "check", "-c", proxy.configuration], environment: environment)
+    #expect(checked.status == 0)
+    for variable in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE"] {
+      #expect(
+        checked.output.contains("environment: warning: \(variable): the certificate ended "), "\(checked)")
+    }
+    let (status, metrics) = (try await proxy.admin("/status").body, try await proxy.admin("/metrics").body)
+    for file in [directory.file("authority.pem"), ended] {
+      let row = status.split(separator: "\n").first { $0.hasPrefix("(certificate of collector \(file)) ") }
+      #expect(row?.contains("  ended since ") == true, "\(status)")
+      #expect(metrics.contains("bearer_proxy_certificate_expiry_seconds{certificate=\"collector \(file)\"} -"))
+    }
+    #expect(
+      try await eventually {
+        proxy.process.errors.split(separator: "\n").count { $0.contains("a certificate has ended") } == 2
+      })
+    #expect(proxy.process.errors.contains("restart the proxy"))
+    // Without TLS they are not used.
+    var plain = environment
+    plain["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://127.0.0.1:4318"
+    let quiet = try await run([try binary(), "check", "-c", proxy.configuration], environment: plain)
+    #expect(quiet.status == 0 && !quiet.output.contains("ended"), "\(quiet)")
+    try await proxy.process.stop()
+  }
+
   @Test func `the configuration in force is shown with its sources and without its secrets`() async throws {
     let directory = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(

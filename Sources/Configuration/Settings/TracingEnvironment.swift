@@ -84,11 +84,12 @@ package struct TracingEnvironment: Sendable {
     }
     if let (name, text) = first("HEADERS") { readHeaders(text, name) }
     if let (name, path) = first("CERTIFICATE") {
-      settings?.caFile = path
+      settings?.caFile = Self.located(path, name)
       show("ca_file", path, name)
     }
     if let (name, path) = first("CLIENT_CERTIFICATE"), let (keyName, keyPath) = first("CLIENT_KEY") {
-      settings?.clientCertificate = (path, keyPath)
+      settings?.clientCertificate = CertificateFiles(
+        certificateFile: Self.located(path, name), keyFile: Self.located(keyPath, keyName))
       show("certificate_file", path, name)
       show("key_file", keyPath, keyName)
     }
@@ -229,6 +230,10 @@ package struct TracingEnvironment: Sendable {
     let duration = TimeSpan.milliseconds(UInt64(number(name, in: range, otherwise: standard)))
     show(key, durationText(duration), name)
     return duration
+  }
+
+  private static func located(_ path: String, _ variable: String) -> Located<String> {
+    Located(path, place: .whole("environment"), key: variable)
   }
 
   private mutating func issue(_ variable: String, _ reason: String) {

@@ -11,9 +11,9 @@ package struct TracingSettings: Sendable {
   /// The variable that names it.
   package internal(set) var endpointVariable: String
   /// A PEM file of certification authorities for the collector, instead of the system's.
-  package internal(set) var caFile: String?
+  package internal(set) var caFile: Located<String>?
   /// The certificate shown to a collector that asks for one, and its key: PEM files.
-  package internal(set) var clientCertificate: (certificateFile: String, keyFile: String)?
+  package internal(set) var clientCertificate: CertificateFiles?
   /// The proxy on the way to the collector.
   package internal(set) var proxy: ProxyAddress?
   /// How many spans wait at most.

@@ -44,6 +44,8 @@ package struct WatchedCertificate: Sendable, Hashable {
     case client
     /// An authority by which servers or callers are trusted.
     case authority
+    /// Shown to the collector of traces, or an authority by which that is trusted. It is read at the start only.
+    case collector
   }
 
   package let use: Use
@@ -64,6 +66,7 @@ package struct WatchedCertificate: Sendable, Hashable {
     case .application(let name): "application \(name)"
     case .client: "client \(file)"
     case .authority: "authority \(file)"
+    case .collector: "collector \(file)"
     }
   }
 }

@@ -364,6 +364,8 @@ extension WatchedCertificate {
     case .application: "replace it, and register the new one at the provider first"
     case .client: "replace certificate and key; the server that asks for it must know the new one first"
     case .authority: "add its successor to the file, then remove it"
+    case .collector:
+      "replace the certificate in the file and restart the proxy: the variable's file is read at the start"
     }
   }
 }

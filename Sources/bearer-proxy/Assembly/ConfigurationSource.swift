@@ -14,15 +14,20 @@ struct LoadedConfiguration: Sendable {
   let certificates: SigningCertificates
   /// The certificates whose end is watched.
   let watched: WatchedCertificates
+  /// Those of them that are for the collector of traces.
+  private let collector: WatchedCertificates
   /// Where tokens are kept.
   let cache: CacheLocation
 
   /// Loads the files. Certificates that are as in `former` stay; the cache's place is looked at where it is another: it
   /// is opened at the next start, and what would be wrong then is said now.
-  init(_ settings: Settings, succeeding former: LoadedConfiguration? = nil) throws(ConfigurationError) {
+  init(
+    _ settings: Settings, environment: [String: String], succeeding former: LoadedConfiguration? = nil
+  ) throws(ConfigurationError) {
     self.settings = settings
     (contexts, certificates) = try Self.certificates(settings, former)
-    watched = WatchedCertificates(settings, certificates)
+    collector = former?.collector ?? WatchedCertificates(collectorOf: environment)
+    watched = WatchedCertificates(settings, certificates, collector: collector)
     if let former, !former.settings.cache.isElsewhere(than: settings.cache) {
       cache = former.cache
     } else {
@@ -38,14 +43,16 @@ extension LoadedConfiguration {
   ) throws(ConfigurationError) -> LoadedConfiguration {
     let certificates = certificates.keeping(names, from: former.certificates)
     return LoadedConfiguration(
-      settings, try TLSContexts(settings, certificates, reusing: former.contexts), certificates, cache)
+      settings, try TLSContexts(settings, certificates, reusing: former.contexts), certificates, collector, cache)
   }
 
   private init(
-    _ settings: Settings, _ contexts: TLSContexts, _ certificates: SigningCertificates, _ cache: CacheLocation
+    _ settings: Settings, _ contexts: TLSContexts, _ certificates: SigningCertificates,
+    _ collector: WatchedCertificates, _ cache: CacheLocation
   ) {
     (self.settings, self.contexts, self.certificates, self.cache) = (settings, contexts, certificates, cache)
-    watched = WatchedCertificates(settings, certificates)
+    self.collector = collector
+    watched = WatchedCertificates(settings, certificates, collector: collector)
   }
 
   /// Loads both kinds of certificates, so that what is wrong with either is said at once.
@@ -135,7 +142,7 @@ struct ConfigurationSource: Sendable {
     _ settings: Result<Settings, ConfigurationError>, succeeding former: LoadedConfiguration?
   ) -> Result<LoadedConfiguration, ConfigurationError> {
     do throws(ConfigurationError) {
-      return .success(try LoadedConfiguration(settings.get(), succeeding: former))
+      return .success(try LoadedConfiguration(settings.get(), environment: environment, succeeding: former))
     } catch {
       return .failure(error)
     }

@@ -30,9 +30,9 @@ struct Tracing {
     }
     do throws(TLSConfigurationError) {
       tls = try TLSContext.client(
-        trustPath: settings.caFile,
+        trustPath: settings.caFile?.value,
         identity: settings.clientCertificate.map {
-          TLSIdentity(certificatePath: $0.certificateFile, keyPath: $0.keyFile)
+          TLSIdentity(certificatePath: $0.certificateFile.value, keyPath: $0.keyFile.value)
         })
       self.settings = settings
     } catch {

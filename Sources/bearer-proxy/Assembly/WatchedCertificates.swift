@@ -3,6 +3,7 @@
 
 import Bytes
 import Configuration
+import HTTP
 import Platform
 import Proxy
 import Tokens
@@ -10,7 +11,7 @@ import Tokens
 /// The certificates whose end is watched: of listeners, of applications, those shown to servers, and authorities.
 struct WatchedCertificates: Sendable {
   /// Each with the key that names its file.
-  let entries: [(certificate: WatchedCertificate, file: Located<String>)]
+  private(set) var entries: [(certificate: WatchedCertificate, file: Located<String>)] = []
 
   var report: [WatchedCertificate] { entries.map(\.certificate) }
 
@@ -18,22 +19,8 @@ struct WatchedCertificates: Sendable {
   static let authorityLimit = 20
 
   /// Reads the files again. One that cannot be read any more is left out: whoever uses it reports it.
-  init(_ settings: Settings, _ certificates: SigningCertificates) {
-    var entries: [(certificate: WatchedCertificate, file: Located<String>)] = []
-    func add(_ use: WatchedCertificate.Use, _ file: Located<String>?, _ facts: CertificateFacts?) {
-      guard let file, let facts else { return }
-      let certificate = WatchedCertificate(use, facts, file: file.value)
-      if entries.contains(where: { $0.certificate.name == certificate.name }) { return }
-      entries.append((certificate, file))
-    }
-    func addOwn(_ use: WatchedCertificate.Use, _ files: CertificateFiles?) {
-      // Of the certificate and its chain: without an intermediate, nothing is trusted.
-      let chain = files.map { Self.facts($0.certificateFile, limit: Self.authorityLimit) } ?? []
-      add(use, files?.certificateFile, chain.min { $0.notAfter < $1.notAfter })
-    }
-    func addAuthorities(_ file: Located<String>?) {
-      add(.authority, file, file.flatMap { Self.firstToEnd(Self.facts($0, limit: Self.authorityLimit + 1)) })
-    }
+  /// - Parameter collector: the certificates for the collector of traces, as they were read at the start.
+  init(_ settings: Settings, _ certificates: SigningCertificates, collector: WatchedCertificates) {
     for listener in settings.listeners { addOwn(.listener(listener.address.value.description), listener.tls) }
     for (name, loaded) in certificates.loaded {
       add(.application(name), loaded.file, CertificateFacts(loaded.certificate))
@@ -48,7 +35,31 @@ struct WatchedCertificates: Sendable {
     for issuer in settings.callerIssuers { addAuthorities(issuer.caFile) }
     for application in settings.applications { addAuthorities(application.caFile) }
     for route in settings.routes { addAuthorities(route.tls.caFile) }
-    self.entries = entries
+    entries += collector.entries
+  }
+
+  /// Those for the collector of traces that the environment names, if it is reached over TLS.
+  init(collectorOf environment: [String: String]) {
+    guard let tracing = TracingEnvironment(environment).settings, tracing.target.url.scheme == .https else { return }
+    addOwn(.collector, tracing.clientCertificate)
+    addAuthorities(tracing.caFile, as: .collector)
+  }
+
+  private mutating func add(_ use: WatchedCertificate.Use, _ file: Located<String>?, _ facts: CertificateFacts?) {
+    guard let file, let facts else { return }
+    let certificate = WatchedCertificate(use, facts, file: file.value)
+    if entries.contains(where: { $0.certificate.name == certificate.name }) { return }
+    entries.append((certificate, file))
+  }
+
+  private mutating func addOwn(_ use: WatchedCertificate.Use, _ files: CertificateFiles?) {
+    // Of the certificate and its chain: without an intermediate, nothing is trusted.
+    let chain = files.map { Self.facts($0.certificateFile, limit: Self.authorityLimit) } ?? []
+    add(use, files?.certificateFile, chain.min { $0.notAfter < $1.notAfter })
+  }
+
+  private mutating func addAuthorities(_ file: Located<String>?, as use: WatchedCertificate.Use = .authority) {
+    add(use, file, file.flatMap { Self.firstToEnd(Self.facts($0, limit: Self.authorityLimit + 1)) })
   }
 
   /// The authority of a file that ends first. An authority that the file has again with a later end does not count;

@@ -35,7 +35,7 @@ struct CommandContext: Sendable {
   func configuration(_ file: String) throws(CommandError) -> LoadedConfiguration {
     let settings = try settings(file)
     do throws(ConfigurationError) {
-      return try LoadedConfiguration(settings)
+      return try LoadedConfiguration(settings, environment: environment)
     } catch {
       throw .configuration(error)
     }
