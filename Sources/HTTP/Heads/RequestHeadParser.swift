@@ -26,8 +26,8 @@ public struct RequestHeadParser: Sendable {
   public init() {}
 
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
-  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has room
-  /// for are read if the limits allow it, at the cost of an allocation.
+  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has
+  /// room for are read if the limits allow it, at the cost of an allocation.
   public mutating func parse(
     _ bytes: Span<UInt8>, into head: inout RequestHead, limits: HeadLimits
   ) -> RequestHeadProgress {

@@ -22,8 +22,9 @@ public struct ResponseHeadParser: Sendable {
   public init() {}
 
   /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
-  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has room
-  /// for are read if the limits allow it, at the cost of an allocation. `targetBytes` of the limits means nothing here.
+  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has
+  /// room for are read if the limits allow it, at the cost of an allocation. `targetBytes` of the limits means nothing
+  /// here.
   public mutating func parse(
     _ bytes: Span<UInt8>, into head: inout ResponseHead, limits: HeadLimits
   ) -> ResponseHeadProgress {
