@@ -52,7 +52,7 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// more zero groups as `::`, and the last four bytes as an IPv4 address if it is mapped or compatible.
   package var description: String {
     guard case .v6(let bytes) = self else { return Self.dotted(bytes[...]) }
-    let groups = (0..<8).map { UInt16(bytes[$0 * 2]) << 8 | UInt16(bytes[$0 * 2 + 1]) }
+    let groups = (0..<8).map { (index: Int) -> UInt16 in UInt16(bytes[index * 2]) << 8 | UInt16(bytes[index * 2 + 1]) }
     let gap = Self.longestGap(groups)
     let hasDots = gap.lowerBound == 0 && (gap.count == 6 || gap.count == 5 && groups[5] == 0xFFFF)
     var texts = groups[..<(hasDots ? 6 : 8)].map { String($0, radix: 16) }

@@ -78,9 +78,12 @@ extension SettingsDecoder {
       report(other.place, "\(section.path) has both '\(kind.rawValue)' and '\(kinds[1].rawValue)'; keep one")
       return nil
     }
-    return secret.map { .secret($0) } ?? assertion.map { .assertionFile($0) } ?? command.map { .assertionCommand($0) }
-      ?? certificate.map { .certificate($0) } ?? mutual ?? identity.map { .managedIdentity($0) } ?? federated
-      ?? pod.map { .assertionFile($0) }
+    let decoded: [CredentialSettings?] = [
+      secret.map { .secret($0) }, assertion.map { .assertionFile($0) }, command.map { .assertionCommand($0) },
+      certificate.map { .certificate($0) }, mutual, identity.map { .managedIdentity($0) }, federated,
+      pod.map { .assertionFile($0) },
+    ]
+    return decoded.lazy.compactMap(\.self).first
   }
 
   /// What the environment says of a pod whose application proves itself with the service account's token.

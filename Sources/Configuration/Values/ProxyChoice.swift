@@ -111,9 +111,11 @@ extension ProxyEnvironment.Exception {
       else {
         return false
       }
-      return (0..<bits).allSatisfy { bit in
-        (bytes[bit / 8] ^ network[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0
+      for bit in 0..<bits {
+        let mask: UInt8 = 0x80 >> UInt8(bit % 8)
+        if bytes[bit / 8] & mask != network[bit / 8] & mask { return false }
       }
+      return true
     }
   }
 }

@@ -7,7 +7,7 @@ internal import Tokens
 /// The parts of a `PublicClientApplication` or a `ConfidentialClientApplication`: those of the proxy, with an event
 /// loop of its own for the few requests to its provider. It has no public members.
 public struct ClientApplicationBase: Sendable {
-  let application: Application
+  @Boxed private(set) var application: Application
   let cache: CacheStore
   let surroundings: TokenBroker.Surroundings
   let broker: TokenBroker

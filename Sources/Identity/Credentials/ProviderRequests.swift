@@ -6,7 +6,7 @@ internal import Tokens
 
 /// The requests that an application sends to its provider's endpoints, proven as the provider accepts it.
 struct ProviderRequests: Sendable {
-  let application: Application
+  @Boxed private(set) var application: Application
   let metadata: ProviderMetadata
   let surroundings: ProofSurroundings
 

@@ -81,7 +81,7 @@ package struct InteractiveSignIn: Sendable {
   }
 
   /// The progress of the browser.
-  private enum Stage: Sendable {
+  private indirect enum Stage: Sendable {
     /// The program is asked before it is stored.
     case proven(ProvenSignIn)
     case filed(AuthenticationResult)

@@ -159,7 +159,7 @@ struct SignInFiling: Sendable {
   let reply: TokenReply
   /// The account's id.
   let home: String
-  let application: Application
+  @Boxed private(set) var application: Application
   let realm: String
   let grantType: String
   let requested: ScopeSet

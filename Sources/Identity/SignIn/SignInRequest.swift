@@ -2,7 +2,7 @@ package import Tokens
 
 /// The parameters of a sign-in, by either way.
 package struct SignInRequest: Sendable {
-  package var application: Application
+  @Boxed package var application: Application
   /// The scopes of the first token: one API's, none of the reserved ones.
   package var scopes: ScopeSet
   /// Scopes of other APIs to consent to at once, so that no further sign-in is needed for their tokens.

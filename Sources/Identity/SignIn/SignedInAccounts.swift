@@ -4,7 +4,7 @@ package import Tokens
 
 /// The people signed in at one application's authority.
 package struct SignedInAccounts: Sendable {
-  private let application: Application
+  @Boxed private var application: Application
   private let store: CacheStore
 
   /// The people whose tokens are in `store`.

@@ -19,7 +19,7 @@ struct PendingSignIns {
   }
 
   /// The sign-in of an answer.
-  enum Match {
+  indirect enum Match {
     /// A sign-in of this browser, which is now used up.
     case found(Entry)
     /// One that took too long.
@@ -32,7 +32,7 @@ struct PendingSignIns {
     case otherBrowser
   }
 
-  private enum State {
+  private indirect enum State {
     case waiting(Entry)
     case over(Secret, SignInCaller, SignInForm, at: UnixTime)
   }

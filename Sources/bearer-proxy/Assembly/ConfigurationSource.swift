@@ -6,7 +6,7 @@ import Platform
 
 /// Settings with everything that the files they name hold. What can be wrong with a file has been found when there is
 /// one of these.
-struct LoadedConfiguration: Sendable {
+final class LoadedConfiguration: Sendable {
   let settings: Settings
   /// The certificates and keys of TLS.
   let contexts: TLSContexts
@@ -34,6 +34,15 @@ struct LoadedConfiguration: Sendable {
       cache = try CacheLocation(settings)
     }
   }
+
+  private init(
+    _ settings: Settings, _ contexts: TLSContexts, _ certificates: SigningCertificates,
+    _ collector: WatchedCertificates, _ cache: CacheLocation
+  ) {
+    (self.settings, self.contexts, self.certificates, self.cache) = (settings, contexts, certificates, cache)
+    self.collector = collector
+    watched = WatchedCertificates(settings, certificates, collector: collector)
+  }
 }
 
 extension LoadedConfiguration {
@@ -44,15 +53,6 @@ extension LoadedConfiguration {
     let certificates = certificates.keeping(names, from: former.certificates)
     return LoadedConfiguration(
       settings, try TLSContexts(settings, certificates, reusing: former.contexts), certificates, collector, cache)
-  }
-
-  private init(
-    _ settings: Settings, _ contexts: TLSContexts, _ certificates: SigningCertificates,
-    _ collector: WatchedCertificates, _ cache: CacheLocation
-  ) {
-    (self.settings, self.contexts, self.certificates, self.cache) = (settings, contexts, certificates, cache)
-    self.collector = collector
-    watched = WatchedCertificates(settings, certificates, collector: collector)
   }
 
   /// Loads both kinds of certificates, so that what is wrong with either is said at once.

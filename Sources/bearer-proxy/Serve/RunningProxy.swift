@@ -32,7 +32,7 @@ final class RunningProxy {
   var tell: AsyncStream<Event>.Continuation { heard.tell }
 
   /// What a serving process hears.
-  enum Event: Sendable {
+  indirect enum Event: Sendable {
     /// The configuration is to be read again.
     case reload
     /// Log files are to be opened again.
