@@ -1,5 +1,3 @@
-// WWW-Authenticate: where challenges begin and end, and what becomes of fields that are not grammar.
-
 import HTTP
 import Testing
 
@@ -10,7 +8,7 @@ import Testing
     return list
   }
 
-  /// Every challenge as `scheme[token68]{name=value;…}`, with `!` where it is not well-formed.
+  /// Every challenge as `scheme[token68]{name=value;…}`, with `!` if it is not well-formed.
   private static func summary(_ list: AuthenticationChallengeList) -> String {
     list.challenges.map { challenge in
       let token68 = challenge.token68.map { "[\($0)]" } ?? ""
@@ -79,7 +77,7 @@ import Testing
   @Test func `several lines read as one joined by commas`() {
     let lines = [#"Bearer realm="a, b", error=x"#, "Negotiate", #"NTLM YQ=="#, #"Digest qop="auth,auth-int", x=y"#]
     #expect(Self.list(lines).challenges == Self.list([lines.joined(separator: ", ")]).challenges)
-    // However they are dealt out at commas between challenges or parameters.
+    // In every division at commas between challenges or parameters.
     let pieces = [#"Bearer realm="a, b""#, "error=x", "Negotiate", "NTLM YQ==", #"Digest qop="auth,auth-int""#, "x=y"]
     #expect(Self.list(pieces).challenges == Self.list(lines).challenges)
   }

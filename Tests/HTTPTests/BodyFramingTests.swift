@@ -94,7 +94,7 @@ private func responseFraming(
     arguments: [
       (200, RequestMethod.head), (404, .head), (100, .get), (101, .get), (103, .post), (204, .get), (304, .get),
     ])
-  func `no content follows where status or method forbid it, whatever the fields say`(
+  func `no content follows if status or method forbid it, whatever the fields are`(
     status: Int, method: RequestMethod
   ) {
     for fields in ["", "Content-Length: 10\r\n", "Transfer-Encoding: chunked\r\n"] {

@@ -1,10 +1,10 @@
 import HTTP
 import Testing
 
-/// What a decoder makes of bytes that arrive in pieces.
+/// A decoder's result for bytes that arrive in pieces.
 struct ChunkedReading: Equatable {
   var content: [UInt8] = []
-  /// Bytes taken, up to the trailer section where that was reached.
+  /// Bytes consumed, up to the trailer section if that was reached.
   var consumed = 0
   var isEnded = false
   var error: ChunkError?
@@ -120,12 +120,12 @@ struct ChunkedReading: Equatable {
   static let longFaults: [(coded: String, error: ChunkError)] = [
     ("5;a=\(String(repeating: "b", count: 8200))\r\n", .extensionTooLong),
     (String(repeating: "0", count: 8200) + "5\r\n", .extensionTooLong),
-    // Over the message only what the content does not pay for counts: 271 - 130 bytes a chunk here, and 16 KiB in all.
+    // Over the message, only bytes beyond the content's share count: 271 - 130 bytes a chunk here, and 16 KiB in all.
     (String(repeating: "1;a=\(String(repeating: "b", count: 268))\r\nx\r\n", count: 117), .extensionTooLong),
     (String(repeating: String(repeating: "0", count: 270) + "1\r\nx\r\n", count: 118), .extensionTooLong),
   ]
 
-  /// Messages of senders that mean well: fixed-width sizes, and a signature on each chunk.
+  /// Messages of well-behaved senders: fixed-width sizes, and a signature on each chunk.
   static let longBodies: [(unit: String, count: Int, content: Int)] = [
     ("00000001\r\nx\r\n", 2500, 2500),
     ("00000001\r\nx\r\n", 100_000, 100_000),

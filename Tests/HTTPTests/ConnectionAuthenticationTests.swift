@@ -1,5 +1,3 @@
-// Which exchanges authenticate a connection.
-
 import HTTP
 import Testing
 

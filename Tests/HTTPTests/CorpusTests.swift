@@ -1,5 +1,5 @@
-// The request and response streams of `../shared/http-corpus`, judged by the parsers alone. Where that folder is absent
-// the suite is skipped, and says so.
+// The request and response streams of `../shared/http-corpus`, judged by the parsers alone. If that folder is absent
+// the suite is skipped, with a message.
 
 import FoundationEssentials
 import HTTP
@@ -33,7 +33,8 @@ private enum Corpus {
 
 @Suite(.enabled(if: Corpus.isThere, "../shared/http-corpus is not beside this package"))
 struct CorpusTests {
-  /// Verdicts that only the proxy can bring about, by name. None at present: what the parsers let pass is unambiguous.
+  /// Verdicts that only the proxy can reach, by name. None at present: messages that the parsers accept are
+  /// unambiguous.
   static let leftToTheProxy: Set<String> = []
 
   @Test(arguments: [("requests.jsonl", 402), ("responses.jsonl", 100), ("injection.jsonl", 26)])

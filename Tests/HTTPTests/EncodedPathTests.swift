@@ -5,8 +5,8 @@ import Testing
 @Suite struct EncodedPathTests {
   static let every = EncodedPath(EncodedPath.names.map(\.value))
 
-  /// What a reader makes of a path who decodes until nothing changes, takes backslashes for slashes, drops tabs and
-  /// line ends, and cuts parameters off.
+  /// The segments of a reader that decodes until nothing changes, takes backslashes for slashes, drops tabs and line
+  /// ends, and cuts parameters off.
   private static func segments(_ path: [UInt8]) -> [String] {
     var bytes = path
     while true {

@@ -1,5 +1,3 @@
-// The ways in which a parser can be given the same bytes, and what came out of it in a form that can be compared.
-
 import HTTP
 
 /// The cuts at which bytes arrive.
@@ -53,13 +51,14 @@ enum Feeding: Equatable, Sendable {
   }
 }
 
-/// What became of a head.
+/// The result of parsing a head.
 enum HeadReading: Equatable {
   case needsMore
   case complete(Int, String)
   case invalid(String)
 
-  /// Whether two ways of arrival gave the same. A fault in a line that never ends may be seen at once or not at all.
+  /// True if two ways of arrival have the same result. A fault in a line that never ends may be found at once or not at
+  /// all.
   func agrees(with other: HeadReading) -> Bool {
     switch (self, other) {
     case (.invalid, .needsMore), (.needsMore, .invalid): true

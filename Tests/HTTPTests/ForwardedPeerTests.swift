@@ -2,7 +2,7 @@ import Bytes
 import HTTP
 import Testing
 
-/// `X-Forwarded-For` and `Forwarded`, as they are written for a request with `fields`.
+/// `X-Forwarded-For` and `Forwarded`, as written for a request with `fields`.
 private func written(peer: String, host: String = "h", scheme: HTTPScheme = .http, _ fields: String) -> [String] {
   var parser = RequestHeadParser()
   var head = RequestHead()

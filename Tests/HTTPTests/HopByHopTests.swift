@@ -23,7 +23,7 @@ private func forwarded(_ fields: String) -> [String] {
     ("Proxy-Authorization: a\r\nProxy-Authenticate: b\r\nProxy-Authentication-Info: c\r\n", ["Host"]),
     ("Connection: x-a, X-B\r\nX-A: 1\r\nx-b: 2\r\nX-C: 3\r\n", ["Host", "X-C"]),
     ("X-A: 1\r\nConnection: close\r\nConnection: ,x-a ,\r\nX-AB: 2\r\n", ["Host", "X-AB"]),
-    // Nominating what an upstream relies on has no effect.
+    // Nominating fields that an upstream relies on has no effect.
     (
       "Connection: host, authorization, content-type, x-forwarded-for, cookie\r\nAuthorization: a\r\nCookie: b\r\n",
       ["Host", "Authorization", "Cookie"]
@@ -42,7 +42,7 @@ private func forwarded(_ fields: String) -> [String] {
       ("", false), ("TE: trailers\r\n", true), ("TE: gzip;q=0.5, Trailers\r\n", true), ("TE: gzip\r\n", false),
       ("TE: gzip\r\nTE: trailers\r\n", true), ("TE: trailers;q=1\r\n", false), ("TE:\r\n", false),
     ])
-  func `whoever says TE trailers takes trailer fields`(fields: String, expected: Bool) {
+  func `TE: trailers accepts trailer fields`(fields: String, expected: Bool) {
     var parser = RequestHeadParser()
     var head = RequestHead()
     let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)

@@ -2,7 +2,7 @@ import Bytes
 import HTTP
 import Testing
 
-/// `=` where a path is its own normal form, else that form or the error.
+/// `=` if a path is its own normal form, else that form or the error.
 private func normal(_ path: String) -> String {
   var buffer = ByteBuffer(capacity: 1)
   buffer.append("before")
@@ -76,14 +76,14 @@ private func normal(_ path: String) -> String {
     ("/a%2Fb/../c", false), ("/a%2f/..", false), ("/x/%2Fa/../b", false), ("/a%2Fb/./c", true), ("/a%2Fb/c/../d", true),
     ("/a/../b%2Fc", true), ("/a%3Bb/../c", true),
   ])
-  func `where it matters, a segment with an encoded slash is not taken away`(path: String, isTaken: Bool) {
+  func `a segment with an encoded slash is not removed if that changes the path`(path: String, isTaken: Bool) {
     var buffer = ByteBuffer(capacity: 1)
     let bytes = Array(path.utf8)
     let result = NormalPath.normalise(bytes.span, into: &buffer, removesEncodedSlashes: false)
     #expect((result != .refused(.hiddenDotSegment)) == isTaken)
   }
 
-  /// Paths of up to `count` pieces, of all those that rules speak of.
+  /// Paths of up to `count` pieces, of all those that rules mention.
   private static func generated(_ count: Int, seed: UInt64) -> [String] {
     let pieces = [
       "/", "/", "/", ".", "..", "%2e", "%2E", "%2f", "%2F", "%5c", ";", "%3b", "a", "b%41", "%25", "2e", "25", "%c3%a9",
@@ -100,8 +100,8 @@ private func normal(_ path: String) -> String {
     }
   }
 
-  /// What an eager reader makes of a path: everything decoded until nothing changes, backslashes and encoded slashes
-  /// taken for slashes, parameters dropped.
+  /// The segments of an eager reader: everything decoded until nothing changes, backslashes and encoded slashes taken
+  /// for slashes, parameters dropped.
   private static func eagerSegments(_ path: String) -> [String] {
     var text = path
     while true {

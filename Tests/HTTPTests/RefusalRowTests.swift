@@ -1,5 +1,5 @@
-// For each reason to refuse a message there is a row that provokes exactly it. The suites of the parsers feed their
-// rows whole and byte by byte, and expect the reason that stands there; here it is counted whether a reason has none.
+// For each reason to refuse a message there is a row that provokes exactly it. The parsers' suites feed their rows
+// whole and byte by byte, and expect the row's reason; this suite finds reasons without a row.
 
 import HTTP
 import Testing
@@ -84,7 +84,7 @@ private enum TrailerReason: String, CaseIterable {
       if case .invalid(let error) = row.1 { error } else { nil }
     }
     let rows = ResponseHeadParserTests.faults.map(\.expected) + limits
-    // Of a response the white space before a colon is taken away (RFC 9112 §5.1); there is a row that shows it.
+    // White space before a response's colon is removed (RFC 9112 §5.1); a row shows it.
     let missing = Self.spelt(ResponseReason.allCases.map(\.rawValue), without: [.spaceBeforeColon]).subtracting(rows)
     #expect(missing.isEmpty)
     #expect(ResponseReason(.field(.name)) == .field)
@@ -101,7 +101,7 @@ private enum TrailerReason: String, CaseIterable {
     #expect(framings == Set(FramingError.allCases))
     let chunks = Set((ChunkedDecoderTests.faults + ChunkedDecoderTests.longFaults).map(\.error))
     #expect(chunks == Set(ChunkError.allCases))
-    // Which other route there may be is the route table's to know; its rows have it.
+    // Only the route table knows other routes; its rows have this reason.
     let paths = Set(PathError.allCases.map { "\($0)" }).subtracting(["otherRoute"])
     #expect(paths.subtracting(NormalPathTests.rows.map(\.normal)).isEmpty)
   }

@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// One row: what arrives, and what must come of it.
+/// One row: the bytes that arrive, and the result.
 struct HeadCase: Sendable, CustomTestStringConvertible {
   var bytes: [UInt8]
   var expected: String
@@ -158,7 +158,7 @@ private func summary(_ reading: HeadReading) -> String {
     return RequestHeadText(head, bytes.span)
   }
 
-  @Test func `the parts of a head are where they stand`() throws {
+  @Test func `the ranges of a head's parts are exact`() throws {
     let origin = try #require(Self.read(Self.heads[3]))
     #expect(origin.method == "GET" && origin.form == .origin && origin.path == "/a/b" && origin.query == "c=d?e")
     #expect(origin.authority == "example.com:8080" && origin.host == "example.com" && origin.version == .http11)
@@ -275,7 +275,7 @@ private func summary(_ reading: HeadReading) -> String {
     ("https://h:443/a", "H", "h:443"), ("http://[::1]:80/", "[::1]", "[::1]:80"),
     ("http://h:0080/", "h", "h:0080"), ("http://h:81/", "h:81", "h:81"),
   ])
-  func `where target and Host mean the same, the target's authority counts`(
+  func `if target and Host mean the same, the target's authority counts`(
     target: String, host: String, authority: String
   ) throws {
     let bytes = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)

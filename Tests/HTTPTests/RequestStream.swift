@@ -1,9 +1,9 @@
-// A reader of whole request streams for the tests: heads, framing, chunks and trailers, as a server would take them off
-// a connection. What a proxy decides beyond syntax is not in it.
+// A reader of whole request streams for the tests: heads, framing, chunks and trailers, as a server would read them. It
+// makes no decisions of a proxy.
 
 import HTTP
 
-/// How far a stream of requests could be read.
+/// The end of reading a stream of requests.
 enum StreamEnd: Equatable, CustomStringConvertible {
   /// It ends between two messages, or behind one after which the connection is closed.
   case clean
@@ -20,7 +20,7 @@ enum StreamEnd: Equatable, CustomStringConvertible {
   }
 }
 
-/// Messages read before the end, and how it ended.
+/// Messages read before the end, and the end.
 struct StreamReading: Equatable {
   var methods: [String] = []
   var bodies: [[UInt8]] = []
@@ -36,7 +36,7 @@ struct StreamReading: Equatable {
       let headCount: Int
       switch parser.parse(bytes.span, into: &head, limits: limits) {
       case .needsMore:
-        // Empty lines behind the last message belong to nobody.
+        // Empty lines behind the last message are ignored.
         end = bytes.allSatisfy { $0 == 0x0D || $0 == 0x0A } && !methods.isEmpty ? .clean : .inside
         return
       case .invalid(let error):

@@ -3,7 +3,7 @@ import HTTP
 import Testing
 
 @Suite struct WebSocketFramesTests {
-  /// A frame as RFC 6455 §5.2 has it, its payload of zeros.
+  /// A frame of RFC 6455 §5.2, its payload of zeros.
   private static func frame(_ opcode: UInt8, _ count: Int, isMasked: Bool = false, isLast: Bool = true) -> [UInt8] {
     let mask: UInt8 = isMasked ? 0x80 : 0
     var frame: [UInt8] = [(isLast ? 0x80 : 0) | opcode]

@@ -1,5 +1,3 @@
-// Which heads ask for a WebSocket and which agree.
-
 import Testing
 
 @testable import HTTP

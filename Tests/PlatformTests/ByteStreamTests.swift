@@ -1,13 +1,10 @@
-// How plain connections end, and what is taken for which end.
-
 import Bytes
 import Platform
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ByteStreamTests {
-  /// A peer that closes with something unread breaks the connection off; the kernel tells whichever call comes first,
-  /// once.
+  /// A peer that closes with unread bytes resets the connection; the kernel reports it once, to the first call.
   @Test func `a reset that sending found out about is no end in good order`() async throws {
     let end = try await onLoop { loop in
       let (client, server) = try await connectedStreams(on: loop)
@@ -36,7 +33,7 @@ import Testing
       let waiter = Waiter(loop)
       waiter.watch(client.channel, .readClosed)
       _ = await waiter.wait(until: .now + .seconds(10))
-      // The first is answered with a reset, which the second meets.
+      // The first is answered with a reset, which the second gets.
       await client.sendAll("more")
       waiter.watch(client.channel, .hangUp)
       _ = await waiter.wait(until: .now + .seconds(10))

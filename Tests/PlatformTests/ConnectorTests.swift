@@ -1,5 +1,3 @@
-// Several addresses of one name: their order, and which of them is taken.
-
 import Bytes
 import Glibc
 import TestSupport
@@ -48,7 +46,7 @@ struct ConnectorTests {
     }
   }
 
-  @Test func `where nobody answers the last reason is given, and no descriptor stays open`() async throws {
+  @Test func `if no address answers the last reason is given, and no descriptor stays open`() async throws {
     let port = UInt16(try freePort())
     try await onLoop { loop in
       let waiter = Waiter(loop)
@@ -73,7 +71,7 @@ struct ConnectorTests {
         to: [silent, server.address], waiter: waiter, until: .now + .seconds(30))
       #expect(MonotonicTime.now - start >= .milliseconds(240))
       channel.close()
-      // Alone, it takes the time there is.
+      // Alone, it takes all the time.
       #expect(await Self.failure([silent], waiter, .milliseconds(50)) == .timedOut)
       waiter.close()
     }
@@ -92,7 +90,7 @@ struct ConnectorTests {
   }
 }
 
-/// A listener whose queue is full and who never accepts: the kernel drops what comes next.
+/// A listener with a full queue that never accepts: the kernel drops further connections.
 private final class BlackHole {
   let address: SocketAddress
   private var descriptors: [Int32] = []

@@ -1,4 +1,4 @@
-// Digests, random bytes and the comparison of secrets, against FIPS 180-4's own examples.
+// Against FIPS 180-4's own examples.
 
 import Bytes
 import Platform

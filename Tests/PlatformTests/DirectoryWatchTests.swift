@@ -1,5 +1,3 @@
-// What is heard of a file: every way of changing it, and nothing of its neighbours.
-
 import Glibc
 import TestSupport
 import Testing
@@ -23,7 +21,7 @@ struct DirectoryWatchTests {
     }
   }
 
-  /// Waits until `change` has been heard as `event`.
+  /// Waits until `change` is reported as `event`.
   private func hear(_ event: DirectoryWatch.Event, of change: () throws -> Void) async throws {
     heard.withLock { $0 = [] }
     try change()
@@ -43,7 +41,7 @@ struct DirectoryWatchTests {
     let watch = try watch()
     try directory.write("1 x", to: "cache.json.lockfile")
     unlink(directory.file("cache.json.lockfile"))
-    // What comes after it is heard, so it would have been.
+    // A later change is reported, so an earlier one would have been.
     try await hear(.changed) { try directory.write("{}", to: "cache.json") }
     #expect(heard.withLock { $0.count } <= 2)
     withExtendedLifetime(watch) {}

@@ -1,5 +1,3 @@
-// The loop, its waiters and timers, and plain streams over loopback.
-
 import Bytes
 import Dispatch
 import Synchronization
@@ -147,7 +145,7 @@ struct EventLoopTests {
   }
 
   @Test func `lingering loops leave Dispatch and Swift concurrency their threads`() async throws {
-    // Two loops kept busy by timers that are always due soon, so that neither gives its thread back.
+    // Two loops kept busy by timers that are always due soon, so that neither returns its thread.
     let loops = [try EventLoop(index: 0), try EventLoop(index: 1)]
     let isOver = Flag()
     await withTaskGroup { group in
@@ -170,7 +168,7 @@ struct EventLoopTests {
     for loop in loops { loop.shutDown() }
   }
 
-  @Test func `an address somebody listens on cannot be bound, although loops share theirs`() throws {
+  @Test func `an address in use cannot be bound, although loops share theirs`() throws {
     let sockets = try BoundSocket.bind(Self.loopback, count: 2)
     #expect(Set(sockets.map(\.address)).count == 1)
     #expect(throws: SystemError("bind", 98)) { try BoundSocket.bind(sockets[0].address, count: 2) }

@@ -1,5 +1,3 @@
-// Who can read a file, by its bits and those of the directories above.
-
 import Glibc
 import TestSupport
 import Testing
@@ -7,7 +5,7 @@ import Testing
 @testable import Platform
 
 @Suite struct FileExposureTests {
-  @Test func `a file is exposed where it and every directory on the way let everybody in`() throws {
+  @Test func `a file is exposed if it and every directory on the way let every user in`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("s", to: "secret")
     let place = String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])

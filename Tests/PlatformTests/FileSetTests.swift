@@ -1,5 +1,3 @@
-// What is noticed of files, whatever links lead to them.
-
 import Glibc
 import TestSupport
 import Testing
@@ -10,7 +8,7 @@ import Testing
 struct FileSetTests {
   private let directory: TemporaryDirectory
 
-  /// As Kubernetes mounts a ConfigMap: `file` leads through `..data` to the version of now.
+  /// A ConfigMap as Kubernetes mounts it: `file` leads through `..data` to the present version.
   init() throws {
     directory = try TemporaryDirectory()
     for version in ["..1", "..2"] {
@@ -45,7 +43,7 @@ struct FileSetTests {
   @Test func `the directory of every link on the way is watched`() {
     let found = directoriesLeading(to: directory.file("file"))
     #expect(found == [directory.path, directory.file("..1")])
-    // What is not there yet comes into the directory that is.
+    // A missing file will appear in the directory that exists.
     #expect(directoriesLeading(to: directory.file("none/none/none")) == [directory.path])
     symlink("circle", directory.file("circle"))
     #expect(directoriesLeading(to: directory.file("circle")) == [directory.path])
@@ -53,7 +51,7 @@ struct FileSetTests {
   }
 
   @Test func `the swap of a link, a write in place and a rename are heard`() async throws {
-    /// Waits until `change` has been heard.
+    /// Waits until `change` is reported.
     func hear(_ path: String, _ change: () throws -> Void) async throws {
       let heard = Tally()
       let watch = try FileSetWatch(paths: [directory.file(path)]) { heard.signal() }

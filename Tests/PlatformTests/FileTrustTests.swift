@@ -1,5 +1,3 @@
-// Which files and directories may hold secrets.
-
 import Glibc
 import Testing
 
@@ -15,7 +13,7 @@ import Testing
     (S_IFREG | 0o666, 0, 0, .writable(mode: 0o666)),
     (S_IFREG | 0o600, 1001, 1000, .ownedBy(1001)),
     (S_IFREG | 0o644, 0, 1000, nil),
-    // Root works in directories of 1000, on what is 1000's; another user may have laid the file there.
+    // Root works in directories of 1000, on files of 1000; another user may have put the file there.
     (S_IFREG | 0o600, 1000, 0, nil),
     (S_IFREG | 0o600, 1001, 0, .ownedBy(1001)),
     (S_IFLNK | 0o777, 1000, 1000, .symbolicLink),
@@ -24,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: files)
-  func `a file is trusted where nobody else can write it`(
+  func `a file is trusted if no other user can write it`(
     mode: UInt32, owner: UInt32, user: UInt32, problem: FileTrust?
   ) {
     #expect(FileTrust.problem(file: mode, owner: owner, user: user, directoryOwner: 1000) == problem)
@@ -37,7 +35,7 @@ import Testing
     (S_IFDIR | 0o700, 1000, 0, nil),
     (S_IFDIR | 0o1777, 0, 1000, nil),
     (S_IFDIR | 0o1777, 1000, 1000, nil),
-    // Whoever owns a sticky directory can replace what is in it.
+    // The owner of a sticky directory can replace its files.
     (S_IFDIR | 0o1777, 1001, 1000, .directoryOwnedBy(1001)),
     (S_IFDIR | 0o1777, 1001, 0, .directoryOwnedBy(1001)),
     (S_IFDIR | 0o1770, 1001, 1000, .directoryOwnedBy(1001)),
@@ -46,7 +44,7 @@ import Testing
   ]
 
   @Test(arguments: directories)
-  func `a directory is trusted where no other user can replace what is in it`(
+  func `a directory is trusted if no other user can replace its files`(
     mode: UInt32, owner: UInt32, user: UInt32, problem: FileTrust?
   ) {
     #expect(FileTrust.problem(directory: mode, owner: owner, user: user) == problem)

@@ -1,5 +1,3 @@
-// Listening: unix sockets and their files, and running out of descriptors.
-
 import Bytes
 import Glibc
 import Synchronization
@@ -16,7 +14,7 @@ private final class Count: Sendable {
 struct ListenerTests {
   private static func address(_ path: String) -> SocketAddress { SocketAddress(.unix(path: path)) }
 
-  @Test func `a unix socket file that nobody listens on is replaced, one that is in use is not`() throws {
+  @Test func `a unix socket file without a listener is replaced, one in use is not`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.sock")
     let first = try #require(try BoundSocket.bind(Self.address(path), count: 3).first)
@@ -110,7 +108,7 @@ struct ListenerTests {
           try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(30)))
       }
       socket.stopQueueing()
-      // At once, though the socket is still open; whoever may attach no filter to it needs that.
+      // At once, though the socket is still open; a user who may attach no filter to it needs that.
       do throws(ConnectError) {
         try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(30)).close()
         Issue.record("a connection was made")

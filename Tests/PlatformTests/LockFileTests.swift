@@ -1,5 +1,3 @@
-// The lock file among processes: made, waited for, taken over, removed.
-
 import Bytes
 import FoundationEssentials
 import Glibc
@@ -22,7 +20,7 @@ struct LockFileTests {
 
   private var exists: Bool { access(path, F_OK) == 0 }
 
-  /// A lock file of somebody else's, so old.
+  /// A lock file of another process, of this age.
   private func leave(_ contents: String, age seconds: Int) throws {
     try directory.write(contents, to: "cache.json.lockfile")
     let then = timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)
@@ -59,7 +57,7 @@ struct LockFileTests {
     #expect(LockFile(path: "/nowhere/x.lockfile", name: "x", queue: FileQueue("test")).sight() == .free)
   }
 
-  @Test func `whoever goes by the kernel's lock alone is kept out too`() async throws {
+  @Test func `a process that uses the kernel's lock alone is kept out too`() async throws {
     let held = try await lock.take()
     let other = open(path, O_RDWR)
     defer { close(other) }
@@ -88,7 +86,7 @@ struct LockFileTests {
     #expect(!exists)
   }
 
-  @Test func `a second one waits its time, and learns who is in the way`() async throws {
+  @Test func `a second one waits its time, and learns which process is in the way`() async throws {
     let held = try await lock.take()
     await #expect(throws: LockFileError.held(LockHolder(process: getpid(), name: "bearer-proxy"))) {
       try await lock.take(within: .milliseconds(300))
@@ -100,7 +98,7 @@ struct LockFileTests {
   @Test func `one that is released in time is taken`() async throws {
     let held = try await lock.take()
     async let next = lock.take(within: .seconds(5))
-    // Somebody who does not wait has asked in vain meanwhile.
+    // A task that does not wait has asked in vain meanwhile.
     await #expect(throws: LockFileError.self) { try await lock.take(within: .zero) }
     held.release()
     try await next.release()
@@ -141,7 +139,7 @@ struct LockFileTests {
     #expect(exists)
   }
 
-  @Test func `a lock that somebody else put there meanwhile is not removed`() async throws {
+  @Test func `a lock that another process put there meanwhile is not removed`() async throws {
     let held = try await lock.take()
     unlink(path)
     try directory.write("1 somebody", to: "cache.json.lockfile")

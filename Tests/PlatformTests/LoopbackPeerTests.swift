@@ -1,5 +1,3 @@
-// Whose a loopback connection is, by the kernel's list.
-
 import Bytes
 import Testing
 
@@ -20,7 +18,7 @@ import Testing
     arguments: [
       ("0100007F:D431", "0100007F:1F90", 1000), ("0100007F:1F90", "0100007F:D431", 33),
       ("0100007F:D433", "0100007F:1F90", 1001),
-      // Its process has closed it: the kernel knows no owner any more, and root's number stands there.
+      // Its process has closed it: the kernel knows no owner any more, and lists root's number.
       ("0100007F:D432", "0100007F:1F90", nil), ("0100007F:D434", "0100007F:1F90", nil),
     ] as [(String, String, UInt32?)]) func `an established connection has its owner`(
       from: String, to: String, user: UInt32?

@@ -1,5 +1,3 @@
-// Who else can change what a path leads to.
-
 import Glibc
 import TestSupport
 import Testing
@@ -28,7 +26,7 @@ import Testing
   private static let root = directory("/")
   private static let etc = [root, directory("/etc"), directory("/etc/p")]
 
-  /// Places that are as they should be, for a process of user 1000 and group 1000, or of root.
+  /// Places without other writers, for a process of user 1000 and group 1000, or of root.
   static let honest: [(String, [Step], UInt32)] = [
     ("one's own file", [root, directory("/home/a", 0o700, owner: 1000), file(0o600, owner: 1000, group: 1000)], 1000),
     (
@@ -127,8 +125,7 @@ import Testing
   ]
 
   @Test(arguments: others)
-  func `who can write a file or replace it is found`(name: String, steps: [Step], user: UInt32, expected: OtherWriters)
-  {
+  func `users that can write or replace a file`(name: String, steps: [Step], user: UInt32, expected: OtherWriters) {
     #expect(OtherWriters.find(steps, user: user, group: 1000) == expected)
   }
 

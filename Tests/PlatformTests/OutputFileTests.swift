@@ -1,5 +1,3 @@
-// Log lines on their way out: order, a reader that does not read, a reader that has gone.
-
 import Bytes
 import Glibc
 import TestSupport

@@ -1,5 +1,3 @@
-// Signals as events: none is lost that arrives once `ProcessSignal` stands.
-
 import Dispatch
 import Glibc
 import Platform

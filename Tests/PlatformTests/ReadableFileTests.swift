@@ -1,5 +1,3 @@
-// How files are opened to be read: without waiting, regular ones alone, and not more of them than is asked for.
-
 import Bytes
 import Glibc
 import Testing
@@ -17,13 +15,13 @@ struct ReadableFileTests {
       #expect(try ReadableFile.contents(of: path, limit: 5) == Array("12345".utf8))
       #expect(throws: FileReadError.tooLarge(limit: 4)) { try ReadableFile.contents(of: path, limit: 4) }
     }
-    // A file of the kernel's says that it has no bytes, and has some.
+    // A file of the kernel reports a size of 0, but has bytes.
     #expect(try !ReadableFile.contents(of: "/proc/self/stat", limit: 4096).isEmpty)
     #expect(throws: FileReadError.tooLarge(limit: 3)) { try ReadableFile.contents(of: "/proc/self/stat", limit: 3) }
     #expect(try ReadableFile.contents(of: directory.write("", to: "empty"), limit: 5).isEmpty)
   }
 
-  @Test func `what is no regular file is refused at once, whoever is at its other end`() throws {
+  @Test func `anything but a regular file is refused at once, whatever is at its other end`() throws {
     let directory = try TemporaryDirectory()
     mkfifo(directory.file("pipe"), 0o600)
     let rows: [(String, FileKind)] = [

@@ -1,5 +1,3 @@
-// Locks by number, among descriptors and processes.
-
 import Bytes
 import Glibc
 import TestSupport

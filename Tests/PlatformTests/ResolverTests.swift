@@ -1,5 +1,3 @@
-// Names to addresses: how often a name is looked up, and what an outage of the resolver does.
-
 import Bytes
 import Glibc
 import Synchronization
@@ -15,7 +13,7 @@ struct ResolverTests {
     let lookUps = Atomic(0)
     let time = Atomic<UInt64>(1_000_000_000)
     let isDown = Atomic(false)
-    /// Closed, look-ups wait at it.
+    /// If closed, look-ups wait at it.
     let gate: Gate?
 
     init(gate: Gate? = nil) { self.gate = gate }
@@ -80,7 +78,7 @@ struct ResolverTests {
     #expect(script.count == 1)
   }
 
-  @Test func `while the resolver is down old addresses serve, and nobody waits for it each time`() async throws {
+  @Test func `while the resolver is down old addresses serve, and not every request waits for it`() async throws {
     let script = Script()
     let resolver = script.resolver()
     _ = try await resolver.addresses(of: "a.example", port: 443)
@@ -119,7 +117,7 @@ struct ResolverTests {
       let answer = try await resolver.addresses(of: "a.example", port: 443, waiter: waiter, until: .now + .seconds(5))
       #expect(answer == [Self.address])
       #expect(script.count == 1)
-      // What nobody waits for any more wakes nobody.
+      // An answer without waiters wakes no task.
       #expect(await waiter.wait(until: .now + .milliseconds(30)) == .timedOut)
       waiter.close()
     }

@@ -1,5 +1,3 @@
-// The way to a service manager: where it leads, and what goes over it.
-
 import Bytes
 import Glibc
 import TestSupport
@@ -12,7 +10,7 @@ struct ServiceNotifierTests {
   @Test(arguments: [
     ("/run/notify", Array("/run/notify\0".utf8)), ("@name", [0] + Array("name".utf8)),
   ])
-  func `a path ends with a zero, an abstract name begins with one and ends where it ends`(name: String, path: [UInt8]) {
+  func `a path ends with a zero, an abstract name begins with one and has no end mark`(name: String, path: [UInt8]) {
     #expect(ServiceNotifier.address(name) == withUnsafeBytes(of: sa_family_t(AF_UNIX)) { Array($0) } + path)
   }
 
@@ -29,12 +27,11 @@ struct ServiceNotifierTests {
       (["WATCHDOG_USEC": "3000000", "WATCHDOG_PID": "1"], nil), (["WATCHDOG_USEC": "0"], nil),
       (["WATCHDOG_USEC": "often"], nil), (["WATCHDOG_USEC": "18446744073709551615"], nil), ([:], nil),
     ] as [([String: String], TimeSpan?)])
-  func `signs of life are wanted where this process is meant`(environment: [String: String], watchdog: TimeSpan?) throws
-  {
+  func `the watchdog interval is for this process`(environment: [String: String], watchdog: TimeSpan?) throws {
     let notifier = try #require(
       ServiceNotifier(environment: environment.merging(["NOTIFY_SOCKET": "@nobody"]) { $1 }))
     #expect(notifier.watchdog == watchdog)
-    // Nobody listens: that is nothing to wait for, or to die of.
+    // Without a listener, it neither waits nor fails.
     notifier.alive()
   }
 

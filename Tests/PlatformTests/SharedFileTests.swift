@@ -1,5 +1,3 @@
-// Reading and replacing a file that others share, on a real file system.
-
 import Bytes
 import FoundationEssentials
 import Glibc

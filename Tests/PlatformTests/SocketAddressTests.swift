@@ -1,5 +1,3 @@
-// Addresses: literals, and what is near.
-
 import Bytes
 import Glibc
 import Testing
@@ -16,7 +14,7 @@ import Testing
     let address = try #require(SocketAddress(literal: literal, port: 80))
     #expect(address.description == text)
     #expect(address.port == 80)
-    // Through the kernel's form and back.
+    // To the kernel's form and back.
     let copy = address.withSockaddr { SocketAddress(UnsafeRawBufferPointer(start: $0, count: Int($1))) }
     #expect(copy == address)
   }
@@ -40,7 +38,7 @@ import Testing
     #expect(address.bytes.count == (literal.contains(":") ? 16 : 4))
   }
 
-  @Test func `unix sockets are near, and have a path where they have a name`() {
+  @Test func `unix sockets are on this machine, and have a path if they have a name`() {
     let address = SocketAddress(.unix(path: "/run/a.sock"))
     #expect(address.isLoopback)
     #expect(address.bytes.isEmpty)

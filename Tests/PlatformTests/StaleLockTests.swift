@@ -1,5 +1,3 @@
-// When a lock file is a dead process's, and what it says of its holder.
-
 import Bytes
 import Testing
 

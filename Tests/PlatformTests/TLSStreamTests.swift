@@ -1,6 +1,3 @@
-// TLS on both sides of one loop: what goes through, how it ends, and what readiness says about records that are cut
-// anywhere.
-
 import Bytes
 import Glibc
 import TestSupport
@@ -77,7 +74,7 @@ struct TLSStreamTests {
       let waiter = Waiter(loop)
       var piece = [UInt8](repeating: 0, count: 100)
       var wakes = 0
-      // A caller that goes on for as long as something may be received would never end here.
+      // A caller that continues as long as something may be received would never end here.
       repeat {
         waiter.watch(server.channel, server.receiveInterest)
         if await waiter.wait(until: .now + .milliseconds(50)) == .timedOut { break }
@@ -185,7 +182,7 @@ struct TLSStreamTests {
   }
 }
 
-/// The lengths of the whole TLS records that have arrived and not been taken.
+/// The lengths of the whole TLS records that have arrived and not been read.
 private func recordLengths(waitingAt stream: ByteStream) -> [Int] {
   var bytes = [UInt8](repeating: 0, count: 16384)
   let count = recv(stream.channel.descriptor, &bytes, bytes.count, Int32(MSG_PEEK))

@@ -1,4 +1,4 @@
-// The heap of deadlines against an array that is searched.
+// The heap of deadlines, compared with an array that is searched.
 
 import TestSupport
 import Testing
@@ -24,7 +24,7 @@ import Testing
       var numbers = Sequence(state: seed)
       var queue = TimerQueue()
       let waiters = (0..<40).map { _ in Waiter(loop) }
-      // What an array would say: who waits, until when.
+      // The array's contents: each waiter and its deadline.
       var expected: [Int: MonotonicTime] = [:]
       var now = MonotonicTime(nanoseconds: 0)
       for _ in 0..<5000 {
@@ -36,7 +36,7 @@ import Testing
           expected[index] = nil
         case 1:
           now = MonotonicTime(nanoseconds: now.nanoseconds + UInt64(numbers.next(50)))
-          // A waiter that is due leaves the queue; nobody waits there, so nobody is woken.
+          // A due waiter leaves the queue; no task waits there, so none is woken.
           _ = queue.expire(now)
           for (index, deadline) in expected where deadline <= now {
             #expect(waiters[index].timerIndex < 0)

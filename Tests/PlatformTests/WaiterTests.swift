@@ -1,5 +1,3 @@
-// Waiting: for several channels, for a signal, with interests that join, and for channels that go.
-
 import Bytes
 import TestSupport
 import Testing
@@ -19,7 +17,7 @@ struct WaiterTests {
         await sender.client.sendAll("x")
         #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
         #expect(sender.server.mayReceive)
-        // A call that finds less than there is room for has found everything.
+        // A call that fills less than its buffer has found everything.
         var piece = [UInt8](repeating: 0, count: 10)
         guard case .moved(1) = piece.withUnsafeMutableBytes({ sender.server.receive(into: $0) }) else {
           Issue.record("there is not what was sent")
@@ -68,7 +66,7 @@ struct WaiterTests {
     }
   }
 
-  @Test func `a channel that is closed while somebody waits for it wakes nobody, and is over for who tries`()
+  @Test func `closing a channel wakes no waiter, and later calls find its end`()
     async throws
   {
     try await onLoop { loop in
@@ -83,7 +81,7 @@ struct WaiterTests {
         Issue.record("a closed channel sends")
         return
       }
-      // The peer's latches say what happened, and a second close is none.
+      // The peer's latches are unchanged by a second close.
       #expect(await client.receiveAll().end == .endOfStream)
       server.close()
       client.close()

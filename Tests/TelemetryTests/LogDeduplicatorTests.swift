@@ -1,5 +1,3 @@
-// What is written of trouble that comes again and again, and when.
-
 import Synchronization
 import Testing
 
@@ -31,7 +29,7 @@ import Testing
       said.admits(.warning, "unreachable", Self.fields(route, detail), at: Self.at(second))
     }
     #expect(admits("a", "x", 0))
-    // What differs beside the route does not tell them apart.
+    // Fields besides the route do not distinguish them.
     #expect(!admits("a", "y", 1) && !admits("a", "z", 30))
     #expect(admits("b", "x", 31))
     #expect(said.takeSummaries(at: Self.at(59), isLast: false).isEmpty)
@@ -39,7 +37,7 @@ import Testing
     #expect(due.map(\.count) == [2])
     guard case .string(let last)? = due.first?.fields.first(where: { "\($0.0)" == "detail" })?.1 else { return }
     #expect(last == "z")
-    // It goes on: the next minute is another number.
+    // It continues: the next minute has another number.
     #expect(!admits("a", "y", 61))
     #expect(said.takeSummaries(at: Self.at(120), isLast: false).map(\.count) == [1])
     // It is over: a quiet minute later it is news again.

@@ -1,5 +1,3 @@
-// What a record looks like in both formats, and what hostile text becomes in it.
-
 import FoundationEssentials
 import Synchronization
 import Telemetry

@@ -1,5 +1,3 @@
-// Counting from many sides, and the text that a scrape gets.
-
 import Telemetry
 import Testing
 
@@ -133,7 +131,7 @@ import Testing
     #expect(String(decoding: registry.prometheusText(), as: UTF8.self).hasSuffix("\nc_total 80000\n"))
   }
 
-  @Test func `a successor goes on counting where the one before was, and shows what it has itself`() {
+  @Test func `a successor continues the former counts, and shows its own series`() {
     func registry(routes: [String], after former: MetricsRegistry? = nil) -> (
       MetricsRegistry, CounterTable, DurationHistogramTable
     ) {
@@ -155,7 +153,7 @@ import Testing
     first.writer(0).add(requests[1], 3)
     first.shared.observe(wait[1], nanoseconds: 500_000_000)
     let (second, later, _) = registry(routes: ["b", "c"], after: first)
-    // Whoever began with the first counts in the second too.
+    // A holder of a handle of the first counts in the second too.
     first.writer(0).add(requests[1])
     second.writer(0).add(later[0], 10)
     second.shared.add(later[1], 5)
@@ -166,7 +164,7 @@ import Testing
       #"wait_seconds_bucket{route="c",le="+Inf"} 0"#, #"wait_seconds_sum{route="c"} 0"#,
     ]
     #expect(lines(second) == expected)
-    // A hundred of them need no more than one, and lose nothing.
+    // A hundred of them need no more memory than one, and lose nothing.
     var last = second
     for _ in 0..<100 { last = registry(routes: ["b", "c"], after: last).0 }
     #expect(lines(last) == expected)

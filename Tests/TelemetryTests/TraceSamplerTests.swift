@@ -1,5 +1,3 @@
-// Which traces are recorded.
-
 import Telemetry
 import Testing
 
@@ -8,7 +6,7 @@ import Testing
     TraceContext(randomHigh: 1, randomLow: low, randomSpan: 2, isSampled: sampled)
   }
 
-  /// The rule, whether the caller has a trace, what it decided, and what comes of it.
+  /// The rule, the presence and decision of the caller's trace, and the result.
   static let decisions: [(TraceSampler, continued: Bool, sampled: Bool, Bool)] = [
     (TraceSampler(), false, false, true), (TraceSampler(), true, false, false), (TraceSampler(), true, true, true),
     (TraceSampler(.always, followsParent: false), true, false, true),
@@ -19,7 +17,7 @@ import Testing
   ]
 
   @Test(arguments: decisions)
-  func `a caller's decision counts where the rule follows it`(
+  func `a caller's decision counts if the rule follows it`(
     _ sampler: TraceSampler, continued: Bool, sampled: Bool, expected: Bool
   ) {
     #expect(sampler.records(Self.trace(sampled: sampled), isContinued: continued) == expected)

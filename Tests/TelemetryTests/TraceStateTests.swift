@@ -1,5 +1,3 @@
-// The grammar of tracestate.
-
 import Telemetry
 import Testing
 

@@ -1,5 +1,3 @@
-// How spans are written for a collector, byte by byte.
-
 import Testing
 
 @testable import Telemetry
@@ -53,7 +51,7 @@ import Testing
     #expect(Self.text([Self.span(), Self.span()]).split(separator: #""traceId""#).count == 3)
   }
 
-  /// A text, and how much of it is left.
+  /// A text, and the length that is left of it.
   static let long: [(String, Int)] = [
     (String(repeating: "a", count: 1024), 1024), (String(repeating: "a", count: 1025), 1024),
     (String(repeating: "a", count: 1023) + "é", 1023), (String(repeating: "é", count: 600), 1022),
@@ -82,7 +80,7 @@ import Testing
 
   @Test func `batches leave in order, and the newest find no room`() {
     var queue = SpanQueue(capacity: 5, batchSize: 2)
-    // Whether each completes a batch.
+    // True for those that complete a batch.
     let completed = [1...1, 2...3, 4...7].map { queue.add(Self.spans($0)) }
     #expect(completed == [false, true, false] && queue.count == 5)
     let dropped = [queue.takeDropped(), queue.takeDropped()]

@@ -1,5 +1,3 @@
-// Silent acquisition's decision, row by row, and the memory of failures behind it.
-
 import Bytes
 import Testing
 import Tokens
@@ -14,7 +12,7 @@ import Tokens
     return throttle
   }
 
-  /// What is offered, as a row can be compared by it.
+  /// The grant, in a form that a row can compare.
   enum Offer: Sendable {
     case credential, refreshTokens, unknown
     case nothing(InteractionReason)

@@ -1,5 +1,3 @@
-// What may be signed beside what proves an application.
-
 import Testing
 import Tokens
 

@@ -1,5 +1,3 @@
-// What an `authority` setting means.
-
 import HTTP
 import Testing
 import Tokens

@@ -1,5 +1,3 @@
-// Regions: their names, their hosts, and which requests go there.
-
 import Bytes
 import HTTP
 import Testing

@@ -1,5 +1,3 @@
-// The grants by which a caller's token is exchanged: what is asked, what may come back, and what a refusal says.
-
 import Bytes
 import Testing
 import Tokens

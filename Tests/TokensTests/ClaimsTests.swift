@@ -1,5 +1,3 @@
-// Claims, capabilities and their merger.
-
 import Testing
 import Tokens
 
@@ -33,7 +31,7 @@ import Tokens
     #expect(throws: ClaimsError.tooLarge) {
       try Claims(json: "{\"a\":\"\(String(repeating: "x", count: Claims.limit))\"}")
     }
-    // One that grows where it is written down.
+    // One that becomes longer in canonical form.
     #expect(throws: ClaimsError.tooLarge) {
       try Claims(json: "{\"a\":\"\(String(repeating: "\u{7F}", count: Claims.limit / 2))\"}")
     }

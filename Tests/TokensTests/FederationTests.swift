@@ -1,6 +1,3 @@
-// Workload identity federation: what a pod's environment says, which services vouch for workloads, what is sent to them
-// and what their answers mean.
-
 import Bytes
 import HTTP
 import Testing

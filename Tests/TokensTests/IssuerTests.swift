@@ -1,5 +1,3 @@
-// Which issuer an authority's metadata may name.
-
 import Testing
 import Tokens
 
@@ -11,8 +9,8 @@ import Tokens
   private static let guid = "11111111-aaaa-4aaa-8aaa-111111111111"
   private static let domain = "https://login.contoso.example/\(guid)/v2.0"
 
-  // The cases of msal-python's table, by kind of authority. Rows marked so are refused here and accepted there: a
-  // stranger has one issuer.
+  // The cases of msal-python's table, by kind of authority. Marked rows are refused here and accepted there: other
+  // providers have one issuer.
   static let cases: [(authority: String, issuer: String, accepted: Bool)] = [
     // The authority itself.
     (entra, entra, true),
@@ -68,7 +66,7 @@ import Tokens
     (entra, "https://malicious-site.com/tenant", false),
     (entra, "", false),
     (entra, "login.microsoftonline.com/contoso", false),
-    // Strangers: exactly the authority. The first three rows are msal-python's and accepted there.
+    // Other providers: exactly the authority. The first three rows are msal-python's and accepted there.
     ("https://someweb.com/tenant", "https://us.someweb.com/tenant", false),
     ("https://someweb.com/tenant", "https://someweb.com/other", false),
     ("https://someweb.com/tenant", "https://login.microsoftonline.com/tenant", false),

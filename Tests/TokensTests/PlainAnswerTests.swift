@@ -1,5 +1,3 @@
-// Answers of a token endpoint without an OAuth error: which are refusals, and what is shown of them.
-
 import Bytes
 import Testing
 
@@ -18,7 +16,7 @@ import Testing
     }
   }
 
-  /// Status, and whether it is a refusal: asking again changes nothing.
+  /// A status; true if it is a refusal: asking again changes nothing.
   static let statuses: [(Int, Bool)] = [
     (400, true), (401, true), (403, true), (404, true), (405, true), (407, true), (410, true), (415, true), (302, true),
     (308, true), (451, true), (408, false), (425, false), (429, false), (500, false), (502, false), (503, false),

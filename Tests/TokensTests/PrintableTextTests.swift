@@ -1,5 +1,3 @@
-// What others wrote, made fit for a terminal and a log.
-
 import Testing
 import Tokens
 

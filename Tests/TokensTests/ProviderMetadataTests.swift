@@ -1,5 +1,3 @@
-// What is believed of a metadata document.
-
 import HTTP
 import Testing
 import Tokens
@@ -30,7 +28,7 @@ import Tokens
       ("[\"private_key_jwt\", \"client_secret_basic\"]", [.basic]), ("[\"client_secret_post\", \"none\"]", [.body]),
       ("[\"client_secret_basic\", \"client_secret_post\"]", [.basic, .body]),
     ] as [(String?, [ClientSecretPlacement])])
-  func `a placement that is listed is used, and Basic first where nothing is`(
+  func `a listed placement is used, and Basic first if none is listed`(
     methods: String?, placements: [ClientSecretPlacement]
   ) throws {
     #expect(try Self.read(Self.document(methods)).secretPlacements == placements)

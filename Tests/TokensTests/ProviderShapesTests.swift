@@ -1,4 +1,4 @@
-// Metadata as providers write them, by their documentation: what each has, spells and leaves out.
+// Metadata by the providers' documentation, with their peculiarities.
 
 import Bytes
 import HTTP
@@ -163,8 +163,8 @@ import Tokens
     return try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://i"))
   }
 
-  // RFC 8705 §5: who shows a certificate has to use the alias.
-  @Test func `an alias is for those who show a certificate, and must be https`() throws {
+  // RFC 8705 §5: an application that shows a certificate has to use the alias.
+  @Test func `an alias is for applications that show a certificate, and must be https`() throws {
     let metadata = try Self.metadata(
       #", "mtls_endpoint_aliases": {"token_endpoint": "https://m.i/t", "revocation_endpoint": "http://m.i/r"}"#)
     #expect(metadata.url(of: .token)?.description == "https://i/t")

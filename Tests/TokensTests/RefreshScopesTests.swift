@@ -1,5 +1,3 @@
-// Which scopes a refresh request names, and which refresh token is tried first for them.
-
 import Bytes
 import Testing
 import Tokens
@@ -25,14 +23,14 @@ import Tokens
 
   @Test(
     arguments: [
-      // What was granted is asked for, and of the reserved scopes those that were.
+      // Granted scopes are requested, and the granted ones among the reserved scopes.
       ("orders.read", "orders.read openid profile offline_access", ["orders.read openid profile offline_access"]),
       ("orders.read", "orders.read openid profile", ["orders.read openid profile"]),
       ("orders.read", "orders.read orders.write", ["orders.read"]),
       ("orders.read", "Orders.Read OpenID", ["orders.read OpenID"]),
-      // A grant that does not cover what is wanted adds nothing of its own but the reserved ones.
+      // A grant that does not cover the wanted scopes adds only its reserved ones.
       ("stock.read", "orders.read openid", ["stock.read openid"]),
-      // Nothing is known: as MSAL asks, and then the bare scopes.
+      // Nothing is known: MSAL's request, and then the bare scopes.
       ("orders.read", nil, ["orders.read openid profile offline_access", "orders.read"]),
       ("orders.read", "", ["orders.read openid profile offline_access", "orders.read"]),
       // No scope is named for a route without scopes.
@@ -68,7 +66,7 @@ import Tokens
     #expect(ordered.map { $0.secret.revealed() } == order)
   }
 
-  @Test func `a sign-in's refresh token is filed with what was granted, or asked for where the reply does not say`()
+  @Test func `a sign-in's refresh token has the granted scopes, or the requested ones if the reply has none`()
     throws
   {
     for (scope, target) in [(nil, "a b offline_access openid profile"), ("a openid", "a openid")] as [(String?, String)]

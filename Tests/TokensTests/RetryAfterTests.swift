@@ -1,5 +1,3 @@
-// How long a provider asks to be left alone.
-
 import Bytes
 import Testing
 import Tokens

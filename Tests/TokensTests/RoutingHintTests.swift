@@ -1,5 +1,3 @@
-// Where an account is, as Entra's gateway is told, and that no one else is.
-
 import Bytes
 import HTTP
 import Testing

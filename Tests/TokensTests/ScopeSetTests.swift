@@ -1,5 +1,3 @@
-// The grammar, order and covering of scope sets.
-
 import Testing
 import Tokens
 

@@ -1,5 +1,3 @@
-// What a provider repeats of a request is found in every spelling, in every member, and is told to nobody.
-
 import Bytes
 import FoundationEssentials
 import Testing
@@ -22,7 +20,7 @@ import Testing
 
   private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
-  /// Every form in which a provider may repeat what it was sent.
+  /// Every form in which a provider may repeat a secret.
   static let forms: [(name: String, text: String)] = {
     let upper = percent(secret)
     let lower = percent(secret) { $0.lowercased() }

@@ -1,5 +1,3 @@
-// The table from error replies to what they call for.
-
 import Testing
 import Tokens
 

@@ -1,5 +1,3 @@
-// When a token is renewed and when it is over, second by second.
-
 import Bytes
 import Testing
 import Tokens

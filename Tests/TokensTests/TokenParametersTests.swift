@@ -1,5 +1,3 @@
-// What routes add to token requests: which parameters, what is refused, and where they stand.
-
 import Bytes
 import HTTP
 import Testing

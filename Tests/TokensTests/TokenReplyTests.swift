@@ -1,5 +1,3 @@
-// What counts as a token, and for how long.
-
 import Bytes
 import Testing
 import Tokens
@@ -89,7 +87,7 @@ import Tokens
     }
   }
 
-  @Test func `codes are read from the description where they stand nowhere else, and claims where they are JSON`() {
+  @Test func `codes are read from the description if they are nowhere else, and claims if they are JSON`() {
     let json = """
       {"error": "interaction_required", "suberror": "basic_action", "error_description": "AADSTS50076: MFA",
        "claims": "{\\"access_token\\":{\\"polids\\":{\\"essential\\":true}}}"}

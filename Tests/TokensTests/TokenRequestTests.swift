@@ -1,5 +1,3 @@
-// Token requests as they stand on the wire.
-
 import Bytes
 import FoundationEssentials
 import HTTP
@@ -26,7 +24,7 @@ import Tokens
     String(decoding: request.body, as: UTF8.self)
   }
 
-  @Test func `the secret stands in the form`() throws {
+  @Test func `the secret is in the form`() throws {
     let request = try Self.request()
     #expect(Self.body(request) == "grant_type=client_credentials&client_id=client&scope=a%20b&client_secret=s3cret")
     #expect(request.fields.map(\.name) == ["accept"])
@@ -42,7 +40,7 @@ import Tokens
   }
 
   @Test(arguments: ["[]", "[\"client_secret_basic\"]", "[\"client_secret_post\"]"])
-  func `an assertion stands in the form, whatever the provider says of secrets`(methods: String) throws {
+  func `an assertion is in the form, whatever the provider offers for secrets`(methods: String) throws {
     var request = try Self.request(methods: methods)
     request.credential = .assertion(Secret("e30.e30.c2ln"))
     #expect(
@@ -54,7 +52,7 @@ import Tokens
     #expect(Self.body(request).hasSuffix("&client_assertion=e30.e30.c2ln"))
   }
 
-  @Test func `who a person is is asked for with an exchange at Entra, too`() throws {
+  @Test func `client_info is requested with an exchange at Entra, too`() throws {
     var request = try Self.request()
     let grants: [(TokenGrant, Bool)] = [
       (.jwtBearer(Secret("a"), isOnBehalfOf: true), true), (.jwtBearer(Secret("a"), isOnBehalfOf: false), false),
@@ -89,7 +87,7 @@ import Tokens
         clientID: vector.clientID, credential: .secret(Secret(vector.secret)), grant: .clientCredentials,
         scopes: try ScopeSet(call.scopes), claims: try call.claims.map { claims in try Claims(json: claims) })
       var expected = call.form
-      // Describes the account of a sign-in; msal-python asks for it with every grant, MSAL for Go not here.
+      // Describes the account of a sign-in; msal-python requests it with every grant, MSAL for Go not here.
       expected["client_info"] = nil
       #expect(RecordedFlow.members(ofForm: request.body) == expected)
       #expect(request.endpoint.description == call.url)

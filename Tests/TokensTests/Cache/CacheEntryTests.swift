@@ -1,4 +1,4 @@
-// Entries that stay where they were read: nothing about them may differ from entries that were taken apart.
+// Entries that stay text: they may differ in nothing from decoded ones.
 
 import Bytes
 import Testing
@@ -7,7 +7,7 @@ import Tokens
 @Suite struct CacheEntryTests {
   typealias Fixture = CacheFixture
 
-  /// One entry in spellings that mean the same; the last ones are not plain.
+  /// One entry in equivalent spellings; the last ones are not plain.
   static let spellings = [
     #"{"secret":"AT","client_id":"c","home_account_id":"h","environment":"E.example","target":"A "#
       + #"b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null}"#,
@@ -24,7 +24,7 @@ import Tokens
       + #"b","expires_on":"1700003600","realm":"r","cached_at":"1","kid":null,"x":"é"}"#,
   ]
 
-  @Test func `of a section that stands there twice the last one counts, also where it is no object`() throws {
+  @Test func `of a section that occurs twice the last one counts, even if it is no object`() throws {
     let document = try Fixture.document(#"{"AccessToken": {"k": {"secret": "s"}}, "AccessToken": []}"#)
     #expect(document[.accessToken].isEmpty)
     #expect(try CacheDocument(text: document.text()).text() == document.text())
@@ -50,7 +50,7 @@ import Tokens
     }
   }
 
-  @Test func `an entry that nobody changed is written byte for byte, beside one that was`() throws {
+  @Test func `an unchanged entry is written byte for byte, beside a changed one`() throws {
     let foreign = "{\n\"secret\": \"x\"   ,\"n\":  null,\"home_account_id\":\"somebody\"}"
     var document = try Fixture.document("{\"RefreshToken\": {\"f\": \(foreign), \"f\\\"2\": {\"n\": 1e2}}}")
     document.add(try Fixture.issued("AT", scopes: "A", refreshToken: "RT"), now: Fixture.now)
@@ -62,7 +62,7 @@ import Tokens
     #expect(again[.refreshToken] == document[.refreshToken])
   }
 
-  @Test func `a key or a section that stands there twice is one, and the last one counts`() throws {
+  @Test func `a key or a section that occurs twice is one, and the last one counts`() throws {
     let document = try Fixture.document(
       """
       {"Account": {"a": {"home_account_id": "h1", "environment": "e", "username": "U"}, "b": 1,

@@ -1,5 +1,3 @@
-// Documents and replies that the cache tests are made of.
-
 import Bytes
 import Testing
 import Tokens
@@ -20,7 +18,7 @@ enum CacheFixture {
       environments: environments, realm: realm, clientID: client, homeAccountID: home, isolation: isolation)
   }
 
-  /// A reply for the person (or, without `uid`, for nobody).
+  /// A reply for the person (or, without `uid`, for no person).
   static func issued(
     _ token: String, scopes: String, uid: String? = "uid-a", refreshToken: String? = nil, extra: String = "",
     client: String = client, host: String = host, realm: String = realm, grantType: String = "authorization_code",

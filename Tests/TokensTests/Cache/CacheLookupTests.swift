@@ -1,5 +1,3 @@
-// How tokens are found in documents that any library may have written.
-
 import Bytes
 import Testing
 import Tokens
@@ -25,7 +23,7 @@ import Tokens
     #expect(try document.found(Fixture.query(), scopes) == found)
   }
 
-  // Libraries file what describes the sign-in beside the scopes, or do not.
+  // Libraries store scopes that describe the sign-in beside the others, or do not.
   @Test func `exact-before-superset: openid and the like make no token wider`() throws {
     let document = try Fixture.document(accessTokens: [
       Fixture.accessTokenEntry("wide", target: "A B"),
@@ -47,7 +45,7 @@ import Tokens
     }
   }
 
-  @Test func `legacy-keys: what stands under an older library's keys is found by its members`() throws {
+  @Test func `legacy-keys: entries under an older library's keys are found by their members`() throws {
     var entries: [String: JSONValue] = [:]
     entries["\(Fixture.home)-\(Fixture.host)-ACCESSTOKEN-\(Fixture.client)-\(Fixture.realm)-A".uppercased()] =
       Fixture.accessTokenEntry("AT", target: "A")
@@ -61,7 +59,7 @@ import Tokens
     #expect(document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == ["RT"])
   }
 
-  // Every row differs from a token that is found in one way.
+  // Every row differs in one way from a token that is found.
   @Test(
     arguments: [
       ([:], true), (["token_type": .string("bearer")], true), (["token_type": .null], true),
@@ -87,7 +85,7 @@ import Tokens
   ) throws {
     let document = try Fixture.document(accessTokens: [Fixture.accessTokenEntry("AT", target: "A", members)])
     #expect(try (document.found(Fixture.query(), "A") == "AT") == isFound)
-    // Whatever it is, it is kept as it was.
+    // The entry is kept as it was.
     #expect(document.value == (try Fixture.document(document.value.canonicalText())).value)
     let entry = document.value.members?["AccessToken"]?.members?["KEY-0"]
     #expect(entry == Fixture.accessTokenEntry("AT", target: "A", members))

@@ -1,4 +1,4 @@
-// Every recorded cache vector: the same operations leave the same document, but where msal-python is wrong on record.
+// Every recorded cache vector: the same operations leave the same document, except for known mistakes of msal-python.
 
 import Bytes
 import FoundationEssentials
@@ -6,7 +6,7 @@ import Testing
 import Tokens
 
 @Suite struct CacheVectorTests {
-  /// Where this code differs on purpose, by vector and step, and why.
+  /// Intended differences, by vector and step, with the reason.
   static let deviations: [String: [Int: String]] = [
     // Recorded with a later clock: msal-python's search purged every access token on the way.
     "10-remove-account": [5: "signing out removes nothing of others"],
@@ -54,7 +54,7 @@ import Tokens
   ) throws {
     switch section {
     case .accessToken:
-      // What msal-python hands out as a bearer token though it is a certificate, is not found here.
+      // A certificate that msal-python returns as a bearer token is not found here.
       let expected = vector.name.hasPrefix("16-") ? [] : found
       let token = document.accessToken(query, scopes: try ScopeSet(parameter: scopes), now: now)
       #expect(token.map { [$0.secret] } ?? [] == expected.map { Secret($0) })
@@ -85,7 +85,7 @@ import Tokens
 }
 
 extension JSONValue {
-  /// The members in which two values differ, with their paths. An object that holds nothing is as good as none.
+  /// The members in which two values differ, with their paths. An empty object equals an absent one.
   fileprivate func differences(from other: JSONValue, at path: String = "") -> [String] {
     guard let mine = members, let theirs = other.members else {
       return self == other ? [] : ["\(path): \(canonicalText()) instead of \(other.canonicalText())"]

@@ -10,7 +10,7 @@ import Tokens
 struct CacheVector: Sendable, CustomTestStringConvertible {
   enum Operation: Sendable {
     case add(IssuedTokens)
-    /// A reply whose tokens are none that this proxy could use.
+    /// A reply whose tokens this proxy could not use.
     case foreign
     case search(CacheSection, scopes: String, CacheQuery, found: [String])
     case rotate(old: String?, new: String)
@@ -20,7 +20,7 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
   struct Step: Sendable {
     var operation: Operation
     var now: UnixTime
-    /// The whole document afterwards, as msal-python leaves it.
+    /// The whole document afterwards, as left by msal-python.
     var after: JSONValue
   }
 
@@ -29,7 +29,7 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
   var steps: [Step]
   var testDescription: String { Self.cases[name].map { "\($0): \(name)" } ?? name }
 
-  /// The named behaviours that a vector is the data of.
+  /// The behaviours that a vector shows, by name.
   private static let cases = [
     "01-user-auth-code": "add-user-aad", "03-client-credentials": "add-app-only", "05-generic-oidc": "add-oidc",
     "06-adfs": "add-adfs", "02-multi-account-multi-tenant": "guest-account",
@@ -87,7 +87,7 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
     let realm = String(endpoint.target.split(separator: "/").first ?? "")
     let reply: TokenReply
     do throws(TokenFailure) {
-      // The event's scopes are the reply's already, where it had some.
+      // The event's scopes are the reply's already, if it had some.
       var response = event["response"]?.members ?? [:]
       response["scope"] = nil
       let body = Array(JSONValue.object(response).canonicalText().utf8)
@@ -95,7 +95,7 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
     } catch {
       return .foreign
     }
-    // Requests with parameters of their own are filed apart under a digest of them; which, is the caller's to say.
+    // Requests with parameters of their own are stored apart under a digest of them, which the caller knows.
     let path = event["data"]?.members?["fmi_path"]?.text
     let isolation = path == "SomePath/Credential" ? "d-ca30f-gauktobaui813qk__hizq_ixjxvufwwemg8" : nil
     return .add(

@@ -1,5 +1,3 @@
-// What operations do to a document that others also write: what they add, keep, replace and leave alone.
-
 import Bytes
 import Testing
 import Tokens
@@ -7,7 +5,7 @@ import Tokens
 @Suite struct CacheWritingTests {
   typealias Fixture = CacheFixture
 
-  @Test func `unknown-preserved: what nobody here knows is written back`() throws {
+  @Test func `unknown-preserved: unknown members are written back`() throws {
     let json = """
       {"AccessToken": {"k": {"secret": "AT", "x_vendor": {"a": [1, 2.5, null]}, "n": 7}, "odd": 3},
        "Vendor": {"x": [true]}, "IdToken": null, "RefreshToken": {"r": "text"}}
@@ -163,7 +161,8 @@ import Tokens
     #expect(stored[.refreshToken].count == 1)
     #expect(entry.secret == Secret(expected))
     #expect(entry["x_vendor"] == "keep")
-    // A time that another machine's clock has set does not go back: the newest would then be tried after older ones.
+    // A time that another machine's clock has set does not go back: otherwise the newest would be tried after older
+    // ones.
     if expected == "RT-2" {
       #expect(entry["last_modification_time"] == "\(max(obtainedAt, modifiedAt.flatMap(Int64.init) ?? 0))")
     }

@@ -1,5 +1,3 @@
-// Who is signed in, and which of them a name means.
-
 import Bytes
 import Testing
 import Tokens

@@ -1,4 +1,4 @@
-// Several issuers on one host, with one client id and one person: whose entries are whose, whoever wrote them.
+// Several issuers on one host, with one client id and one person: the issuer of each entry, for each writer.
 
 import Bytes
 import Testing
@@ -9,7 +9,7 @@ import Tokens
   private static let alpha = "https://idp.example/realms/alpha"
   private static let beta = "https://idp.example/realms/beta"
 
-  /// How a sign-in was filed.
+  /// The writer of a sign-in's entries.
   enum Writer: CaseIterable, Sendable {
     /// This version's proxy and `login`.
     case ours
@@ -40,7 +40,7 @@ import Tokens
     return issued
   }
 
-  /// Files a sign-in as a writer does.
+  /// Stores a sign-in like a writer.
   private static func signIn(
     _ document: inout CacheDocument, _ issuer: String, _ name: String, scopes: String = "A", after seconds: Int64 = 0,
     writer: Writer = .ours, refreshToken: String?
@@ -87,7 +87,7 @@ import Tokens
     document.lookup(for: try key(issuer), realm: nil, now: now).grant.refreshTokens.map { $0.secret.revealed() }
   }
 
-  /// What a silent renewal does to the cache.
+  /// The effect of a silent renewal on the cache.
   private static func redeem(
     _ document: inout CacheDocument, _ issuer: String, to next: String?, after seconds: Int64, scopes: String = "A"
   ) throws {
@@ -103,7 +103,7 @@ import Tokens
   }
 
   @Test(arguments: Writer.allCases, [Self.alpha, Self.beta])
-  func `both issuers of a host serve after both sign-ins, in either order, whoever wrote the first`(
+  func `both issuers of a host serve after both sign-ins, in either order, for each writer of the first`(
     writer: Writer, first: String
   ) throws {
     let second = first == Self.alpha ? Self.beta : Self.alpha
@@ -114,7 +114,7 @@ import Tokens
     for (issuer, name) in [(first, "1"), (second, "2")] {
       let cached = document.lookup(for: try Self.key(issuer, account: "ann"), realm: nil, now: now)
       #expect(cached.grant.refreshTokens.map { $0.secret.revealed() } == ["RT-\(name)"], "\(issuer)")
-      // msal does not say whose its access tokens are.
+      // msal's access tokens name no issuer.
       let own = writer == .msal && name == "1" ? nil : "AT-\(name)"
       #expect(cached.accessToken?.secret.revealed() == own)
       #expect(cached.account?.name == "ann" && cached.account?.realms == [] && cached.account?.environment == issuer)
@@ -126,7 +126,7 @@ import Tokens
   @Test(arguments: Writer.allCases)
   func `both issuers serve after a sign-in here and then one by msal`(writer: Writer) throws {
     var document = CacheDocument()
-    // msal's second sign-in would take the place of its own first, so it is one for other scopes.
+    // msal's second sign-in would replace its own first, so it has other scopes.
     try Self.signIn(&document, Self.alpha, "1", scopes: "B", writer: writer, refreshToken: "RT-1")
     if writer == .msal { try Self.redeem(&document, Self.alpha, to: nil, after: 10, scopes: "B") }
     try Self.signIn(&document, Self.beta, "2", after: 60, writer: .msal, refreshToken: "RT-2")
@@ -138,7 +138,7 @@ import Tokens
     var document = CacheDocument()
     try Self.signIn(&document, Self.alpha, "1", writer: .msal, refreshToken: "RT-1")
     try Self.redeem(&document, Self.alpha, to: "RT-1b", after: 10)
-    // msal finds the rotated one where it filed the first, and nothing is offered twice.
+    // msal finds the rotated one under its first key, and nothing is offered twice.
     #expect(
       document[.refreshToken].values.filter { $0["environment"] == "idp.example" }.map(\.secret) == [Secret("RT-1b")])
     #expect(try Self.offered(document, Self.alpha) == ["RT-1b"])
@@ -170,7 +170,7 @@ import Tokens
     #expect(document.accounts(authority: try Authority(Self.alpha), clientID: Fixture.client).isEmpty)
   }
 
-  /// A refresh token that msal wrote, by when; and what is offered to whom.
+  /// A refresh token that msal wrote, by time; and the issuer that it is offered to.
   struct PlainRow: Sendable, CustomTestStringConvertible {
     var testDescription: String
     /// ID tokens: issuer, time.
@@ -279,8 +279,9 @@ import Tokens
     #expect(document[.account].isEmpty && document[.idToken].isEmpty && document[.refreshToken].isEmpty)
   }
 
-  // Who renews where the former version signed in leaves the token where that one, still running elsewhere, finds it.
-  @Test func `what the version before filed is renewed where it stands, and survives a sign-in in its place`() throws {
+  // A renewal of the former version's sign-in leaves the token at the place where that version, still running
+  // elsewhere, finds it.
+  @Test func `an entry of the former version is renewed in place, and survives a sign-in that replaces it`() throws {
     var document = CacheDocument()
     try Self.signIn(&document, Self.alpha, "1", writer: .former, refreshToken: "RT-1")
     try Self.redeem(&document, Self.alpha, to: "RT-1b", after: 10)

@@ -1,4 +1,4 @@
-// What keeps the policies of a B2C tenant apart, which share host, tenant and client id in the cache.
+// The policies of a B2C tenant share host, tenant and client id in the cache.
 
 import Bytes
 import Testing
@@ -41,7 +41,7 @@ import Tokens
     }
   }
 
-  // Where the provider sends no client_info, the id is the subject, which names no policy.
+  // If the provider sends no client_info, the id is the subject, which names no policy.
   @Test func `a person whose id names no policy is any policy's`() throws {
     var document = CacheDocument()
     document.add(try Self.issued("AT", uid: "uid-a"), now: Fixture.now)

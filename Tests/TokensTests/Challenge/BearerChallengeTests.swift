@@ -1,5 +1,4 @@
-// What an API asks for, read from its WWW-Authenticate fields: Microsoft's, RFC 6750's and RFC 9470's, and what nobody
-// may rely on.
+// Challenges in WWW-Authenticate fields: Microsoft's, RFC 6750's and RFC 9470's, and faulty ones.
 
 import Bytes
 import HTTP
@@ -69,7 +68,7 @@ import Tokens
       ("insufficient_claims", true), ("INSUFFICIENT_CLAIMS", true), ("invalid_token", true), ("", true),
       ("insufficient_scope", false), ("insufficient_user_authentication", false), ("some_error", false),
     ])
-  func `header-wrong-error: claims count where the error says that a token with them is wanted`(
+  func `header-wrong-error: claims count if the error asks for a token with them`(
     error: String, counts: Bool
   ) throws {
     let challenge = try Self.challenge(#"Bearer error="\#(error)", claims="\#(Self.base64)""#)

@@ -1,5 +1,3 @@
-// What is done about a refusal: each row of the table, and what is never done twice.
-
 import HTTP
 import Testing
 import Tokens
@@ -53,7 +51,7 @@ import Tokens
       ("b", "B", .answer(.scopes(try ScopeSet(["b"])))), ("B C", "B", .passOn(.scopesNotAllowed)),
       ("B", "", .passOn(.scopesNotAllowed)), ("", "B", .passOn(.scopesNotAllowed)), ("A", "B", .passOn(.scopesHeld)),
     ] as [(String, String, ChallengePlan)])
-  func `scopes are added where the route allows all of them and one is missing`(
+  func `scopes are added if the route allows all of them and one is missing`(
     wanted: String, allowed: String, plan: ChallengePlan
   ) throws {
     for status in [401, 403] {

@@ -1,5 +1,3 @@
-// Which tokens show that somebody has brought what a sign-in had to.
-
 import Bytes
 import Testing
 import Tokens
@@ -11,7 +9,7 @@ import Tokens
     var contexts: [String] = []
     var maxAge: Int64?
     var scopes = ""
-    /// The token's claims; nil is a token that nobody here can read.
+    /// The token's claims; nil is a token that only the API can read.
     var token: String?
     var held = "A"
     var age: Int64 = 10

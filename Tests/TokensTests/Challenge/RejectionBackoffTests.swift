@@ -1,5 +1,3 @@
-// How often a rejection is answered.
-
 import Bytes
 import Testing
 import Tokens

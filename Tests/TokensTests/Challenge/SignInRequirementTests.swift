@@ -1,5 +1,3 @@
-// What is remembered of refusals: how needs join, when they are over, and how they are written.
-
 import Bytes
 import Testing
 import Tokens

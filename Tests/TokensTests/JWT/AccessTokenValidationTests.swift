@@ -1,5 +1,3 @@
-// Which of the JWTs that an issuer signs are access tokens.
-
 import Bytes
 import Testing
 import Tokens
@@ -44,7 +42,7 @@ import Tokens
       testDescription: "Entra, for the application that asked", header: #""typ":"JWT","#,
       claims: #""azp":"api","scp":"a""#,
       authority: entra),
-    // What is none.
+    // Not access tokens.
     Row(testDescription: "logout", header: #""typ":"logout+jwt","#, claims: "", rejection: .headerType),
     Row(testDescription: "event", header: #""typ":"secevent+jwt","#, claims: "", rejection: .headerType),
     Row(testDescription: "DPoP proof", header: #""typ":"dpop+jwt","#, claims: #""htm":"GET""#, rejection: .headerType),

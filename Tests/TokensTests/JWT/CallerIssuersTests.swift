@@ -1,5 +1,3 @@
-// Which issuers, keys and audiences the tokens of an authority's callers may name: Entra's two versions in its clouds.
-
 import Bytes
 import Testing
 
@@ -63,7 +61,7 @@ import Testing
     Row(
       authority: "login.microsoftonline.com/common", named: template,
       iss: "https://login.microsoftonline.com/\(personal)/v2.0", tid: personal),
-    // No Entra: the one name.
+    // Not Entra: the one name.
     Row(authority: "id.example/t", named: "https://id.example/t", iss: "https://id.example/t", tid: other),
     Row(authority: "id.example/t", named: "https://id.example/t", iss: first, isTaken: false),
   ]

@@ -1,5 +1,3 @@
-// Key sets as providers publish them, with keys that are of no use among them.
-
 import Testing
 import Tokens
 

@@ -1,5 +1,3 @@
-// When a token is believed: each condition alone, and every time limit second by second.
-
 import Bytes
 import Testing
 import Tokens

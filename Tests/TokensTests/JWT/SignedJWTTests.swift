@@ -24,7 +24,7 @@ import Tokens
     ("e30=.e30.AA", .base64url(.header, .character(at: 3))), ("e30.e30.AA", .json(.header)),
     ("eyJhbGciOiJSUzI1NiJ9.W10.AA", .json(.claims)), ("eyJhbGciOiJSUzI1NiJ9.e30.A", .base64url(.signature, .length)),
     (String(repeating: "a", count: 65_537), .tooLong),
-  ]) func `what is not one is refused, saying where`(text: String, expected: JWTFormatError) {
+  ]) func `anything else is refused, with the place of the mistake`(text: String, expected: JWTFormatError) {
     #expect(throws: expected) { try SignedJWT(text) }
   }
 

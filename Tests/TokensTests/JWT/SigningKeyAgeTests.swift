@@ -1,5 +1,3 @@
-// When keys are fetched again, and how long they are believed without.
-
 import Bytes
 import Testing
 import Tokens
@@ -17,12 +15,12 @@ import Tokens
     {
       #expect(age.need(at: Self.start + seconds) == need, "\(seconds)")
     }
-    // A clock that was set back tells nothing of the keys' age.
+    // A clock that was set back does not tell the keys' age.
     #expect(age.need(at: Self.start - 1) == .keys)
     #expect(age.believedUntil == Self.start + 600)
   }
 
-  @Test func `where fetching fails, keys serve for an hour, and the issuer is asked once a minute`() {
+  @Test func `if fetching fails, keys serve for an hour, and the issuer is asked once a minute`() {
     var age = SigningKeyAge()
     age.fetched(at: Self.start)
     age.failed(at: Self.start + 600)

@@ -1,5 +1,3 @@
-// The way to a code and back: what stands in the browser's address, and which answers count.
-
 import Bytes
 import FoundationEssentials
 import HTTP
@@ -7,7 +5,7 @@ import Testing
 import Tokens
 
 @Suite struct AuthorizationTests {
-  /// Stands in for SHA-256, which this module does not have.
+  /// In place of SHA-256, which this module does not have.
   static func digest(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.reversed()) }
 
   static func session(state: String = "s") -> AuthorizationSession {
@@ -67,7 +65,7 @@ import Tokens
       (.selectAccount, "prompt=select_account%20consent&access_type=offline"),
       (.consent, "prompt=consent&access_type=offline"), (Prompt.none, "prompt=none&access_type=offline"),
     ] as [(Prompt?, String)])
-  func `where no scope does it, parameters ask for a refresh token`(prompt: Prompt?, expected: String) throws {
+  func `parameters request a refresh token if no scope does`(prompt: Prompt?, expected: String) throws {
     var request = AuthorizationRequest(
       endpoint: try HTTPURL("https://accounts.google.com/a"), clientID: "c", redirectURI: "http://localhost",
       scopes: try ScopeSet(["x"]), session: Self.session())
@@ -126,7 +124,7 @@ import Tokens
     #expect(throws: expected) { try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: issuer) }
   }
 
-  /// What answers have to say of an issuer that is found at `authority`, the issuer itself unless told.
+  /// The rule for the issuer in answers, for an issuer that is found at `authority`, by default the issuer itself.
   private static func issuer(
     _ issuer: String, at authority: String? = nil, isPromised: Bool = false
   ) throws -> ReplyIssuer {
@@ -176,7 +174,7 @@ import Tokens
   ]
 
   @Test(arguments: issuers)
-  func `an answer names the issuer that was asked, where that one promises it (RFC 9207)`(row: IssuerRow) throws {
+  func `an answer names the issuer that was asked, if that one promises it (RFC 9207)`(row: IssuerRow) throws {
     let issuer = try Self.issuer(row.issuer, at: row.authority, isPromised: row.isPromised)
     let named = row.named.map { "&iss=\($0)" } ?? ""
     func error(_ form: String) -> AuthorizationReplyError? {
@@ -203,7 +201,7 @@ import Tokens
   @Test func `code-pkce: address and token request are msal-python's`() throws {
     let vector = try FlowVector("08-auth-code-pkce")
     let flow = vector.calls[0].result
-    // The recorded digests, by what they are of: this module has no SHA-256.
+    // The recorded digests, by their inputs: this module has no SHA-256.
     let recorded = try #require(flow["auth_uri"]?.text.flatMap { URL(string: $0) })
     let theirs = RecordedFlow.members(ofForm: Array((recorded.query(percentEncoded: true) ?? "").utf8))
     let verifier = try #require(flow["code_verifier"]?.text)
@@ -227,7 +225,7 @@ import Tokens
     var ours = RecordedFlow.members(ofForm: Array((address.query(percentEncoded: true) ?? "").utf8))
     #expect(request.url.hasPrefix("https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize?"))
     #expect(Set(theirs.keys) == Set(ours.keys) && ours["X-AnchorMailbox"] == "UPN:User.A@contoso.example")
-    // But for the spaces of msal-python's JSON.
+    // Except for the spaces of msal-python's JSON.
     #expect(theirs["claims"]?.replacing(" ", with: "") == ours["claims"])
     ours["claims"] = theirs["claims"]
     #expect(ours.allSatisfy { theirs[$0.key] == $0.value })
@@ -246,7 +244,7 @@ import Tokens
     #expect(vector.metadata.realm == "organizations")
   }
 
-  // 14-adfs: the refresh of a provider that is not Entra is decorated and asks for client_info too.
+  // 14-adfs: the refresh of a provider that is not Entra is decorated and requests client_info too.
   @Test func `a refresh request is msal-python's`() throws {
     let vector = try FlowVector("14-adfs")
     let exchange = try #require(vector.calls[2].exchanges.first)

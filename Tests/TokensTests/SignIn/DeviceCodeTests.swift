@@ -1,5 +1,3 @@
-// Device codes: what is asked and answered, and when to ask again.
-
 import Bytes
 import HTTP
 import Testing
@@ -30,7 +28,7 @@ import Tokens
     #expect(reply.userCode == "AB-CD")
   }
 
-  @Test func `addresses are kept where they are some`() throws {
+  @Test func `only valid addresses are kept`() throws {
     let both = try Self.reply(Self.good(#", "verification_uri_complete": "https://id.example/device?c=AB-CD""#))
     #expect(both.verificationURI == "https://id.example/device")
     #expect(both.completeURI == "https://id.example/device?c=AB-CD")
@@ -55,7 +53,7 @@ import Tokens
     #expect(throws: TokenFailure(cause, status: status)) { try Self.reply(json, status: status) }
   }
 
-  /// What a provider answers to one poll.
+  /// A provider's answer to one poll.
   enum Answer: Sendable {
     case error(String, status: Int = 400, retryAfter: Int64? = nil)
     case other(TokenFailure.Cause, status: Int = 200)

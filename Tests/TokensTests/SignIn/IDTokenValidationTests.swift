@@ -1,5 +1,3 @@
-// When an ID token is believed: each condition alone.
-
 import Bytes
 import Testing
 import Tokens

@@ -1,5 +1,3 @@
-// What is told of people who are signed in, and under which names they are filed.
-
 import Bytes
 import Testing
 import Tokens
