@@ -51,7 +51,7 @@ package final class Route: Sendable {
   package let choice: TokenChoice?
   /// The `Vary` of its answers: the fields of requests that decide which credential goes to the upstream, which does
   /// not know of them.
-  let vary: [UInt8]
+  let vary: VaryFields
   /// What it does about tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.
@@ -91,7 +91,7 @@ package final class Route: Sendable {
     self.choice = choice
     var deciding = choice.map { [$0.field] } ?? []
     if bearerSlot != nil, token.existing == .keep { deciding.append("Authorization") }
-    vary = deciding.flatMap { Array("Vary: \($0)\r\n".utf8) }
+    vary = VaryFields(deciding)
     self.token = token
     self.timeouts = timeouts
   }

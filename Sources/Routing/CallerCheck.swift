@@ -14,7 +14,7 @@ package final class CallerCheck: Sendable {
   /// True if callers must show a secret in a field or a token of their own. No page can: such a caller is a program.
   private let needsProof: Bool
   /// `Vary` for the fields by which every request is judged.
-  private let vary: [UInt8]
+  private let vary: VaryFields
 
   /// `names`: hosts accepted, in lower case and without port; `nil` accepts any. `isReachedInClear`: browsers can
   /// connect without TLS.
@@ -25,7 +25,7 @@ package final class CallerCheck: Sendable {
     var deciding = rules.header.map { [$0.name] } ?? []
     if rules.bearer != nil { deciding.append("Authorization") }
     if !rules.origins.isEmpty { deciding.append("Origin") }
-    vary = deciding.flatMap { Array("Vary: \($0)\r\n".utf8) }
+    vary = VaryFields(deciding)
     hasUnmarkedNames =
       isReachedInClear && rules.refusesCrossSite && !needsProof
       && (self.names?.contains { !BrowserRequest.isMarked(host: $0.span) } ?? true)
@@ -73,12 +73,19 @@ package final class CallerCheck: Sendable {
     return rules.allows(origin: bytes.extracting(line.value))
   }
 
-  /// Appends the fields by which a request was admitted to an answer's `Vary`, so that no cache gives the answer to a
-  /// caller that is not admitted.
-  package func writeVary(_ head: borrowing RequestHead, into output: inout ByteBuffer) {
-    output.append(vary)
-    if rules.refusesCrossSite, head.fields.contains(.secFetchSite) { output.append("Vary: Sec-Fetch-Site\r\n") }
+  /// Adds the fields by which a request was admitted to the `Vary` of an answer with these fields, so that no cache
+  /// gives the answer to a caller that is not admitted.
+  package func writeVary(
+    _ head: borrowing RequestHead, beside fields: borrowing FieldTable, _ bytes: Span<UInt8>,
+    into output: inout ByteBuffer
+  ) {
+    vary.write(beside: fields, bytes, into: &output)
+    if rules.refusesCrossSite, head.fields.contains(.secFetchSite) {
+      Self.browserVary.write(beside: fields, bytes, into: &output)
+    }
   }
+
+  private static let browserVary = VaryFields(["Sec-Fetch-Site"])
 
   /// True if the answer to a request is for a page of another site that may read it (Fetch §3.3).
   package func answersAnotherSite(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {

@@ -53,16 +53,17 @@ struct HopTests {
     #expect(try await scene.proxy.get("/seen").body.contains("CDN-Loop: \(own)\r\n"))
   }
 
-  @Test func `a loop through a proxy that takes Via away ends when the request comes back`() async throws {
-    let directory = try TemporaryDirectory()
-    let (port, middle) = (try freePort(), try freePort())
+  /// Starts an nginx that leads back to `port`; `rule` is what it does to requests.
+  private func nginx(
+    in directory: TemporaryDirectory, port: Int, leadsTo target: Int, _ rule: String
+  ) async throws -> ChildProcess {
     let file = try directory.write(
       """
       daemon off;
       master_process off;
       pid \(directory.path)/nginx.pid;
       error_log \(directory.path)/nginx-error.log;
-      events { worker_connections 512; }
+      events { worker_connections 4096; }
       http {
         access_log off;
         client_body_temp_path \(directory.path)/body;
@@ -71,10 +72,11 @@ struct HopTests {
         uwsgi_temp_path \(directory.path)/uwsgi;
         scgi_temp_path \(directory.path)/scgi;
         server {
-          listen 127.0.0.1:\(middle);
+          listen 127.0.0.1:\(port) backlog=4096;
           location / {
-            proxy_pass http://127.0.0.1:\(port);
-            proxy_set_header Via "";
+            proxy_pass http://127.0.0.1:\(target);
+            proxy_read_timeout 120s;
+            \(rule)
           }
         }
       }
@@ -82,13 +84,47 @@ struct HopTests {
       """, to: "nginx.conf")
     let nginx = try ChildProcess(
       "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)
-    try await waitForPort(middle, of: nginx)
+    try await waitForPort(port, of: nginx)
+    return nginx
+  }
+
+  @Test func `a loop through a proxy that takes Via away ends when the request comes back`() async throws {
+    let directory = try TemporaryDirectory()
+    let (port, middle) = (try freePort(), try freePort())
+    let nginx = try await nginx(in: directory, port: middle, leadsTo: port, "proxy_set_header Via \"\";")
     let proxy = try await ProxyUnderTest(
       in: directory, port: port,
       "routes: [{name: round, path: /, upstream: \"http://127.0.0.1:\(middle)/\", token: none}]")
     let answer = try await proxy.get("/x")
     #expect(answer.status == 508 && answer.body.contains("problem:loop-detected"))
     #expect(try await eventually { proxy.accessRecords.count == 2 })
+    try await nginx.stop()
+  }
+
+  @Test func `the first caller of a loop through a proxy that takes every field away hears why it ended`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let (port, middle) = (try freePort(), try freePort())
+    let nginx = try await nginx(in: directory, port: middle, leadsTo: port, "proxy_pass_request_headers off;")
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      loops: 1
+      log: {access: false}
+      listeners:
+        - address: 127.0.0.1:\(port)
+          callers: {origins: ["https://app.example"]}
+      defaults: {timeouts: {response_head: 2m}}
+      routes: [{name: round, path: /, upstream: "http://127.0.0.1:\(middle)/", token: none}]
+      """)
+    let answer = try await proxy.get("/x")
+    #expect(answer.status == 508 && answer.body.contains("problem:loop-detected"), "\(answer)")
+    #expect(answer.body.contains("too many like it are in progress"))
+    #expect(answer.fields.filter { $0.name == "via" }.map { $0.value.split(separator: ",").count } == [1])
+    #expect(answer.fields.count { $0.name == "vary" } == 1)
+    #expect(try await metricSum(proxy, "bearer_proxy_requests_total", "5xx") == 1002)
+    try await nginx.stop()
   }
 
   @Test func `an answer is a 502 where it is broken before a byte of it was sent, and padded sizes break none`()

@@ -57,6 +57,31 @@ import Tokens
       name: "fixed", response: "HTTP/1.1 200 OK\nContent-Length: 2\nDate: then\nX: y",
       expected: "HTTP/1.1 200 OK\nContent-Length: 2\nDate: then\nX: y\nVia: 1.1 bearer-proxy"),
     Row(
+      name: "the hops so far are one line",
+      response:
+        "HTTP/1.1 200 OK\nVia: 1.1 a, 1.1 b\nContent-Length: 0\nvia: ,\nVia: 1.0 bearer-proxy-2 (x) ,\nDate: then",
+      expected:
+        "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.1 b, 1.0 bearer-proxy-2 (x), 1.1 bearer-proxy"),
+    Row(
+      name: "an empty Via is none", response: "HTTP/1.1 200 OK\nVia:\nContent-Length: 0\nDate: then",
+      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "the hops of a loop are named once",
+      response: "HTTP/1.1 508 Loop\nVia: 1.1 a\nVia: 1.1 b, 1.1 bearer-proxy (x), 1.1 c\nVia: 1.1 d\n"
+        + "Content-Length: 0\nDate: then",
+      expected: "HTTP/1.1 508 Loop\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.1 b, 1.1 bearer-proxy"),
+    Row(
+      name: "a name in a comment is no hop",
+      response: "HTTP/1.1 200 OK\nVia: 1.1 a (not bearer-proxy)\nContent-Length: 0\nDate: then",
+      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a (not bearer-proxy), 1.1 bearer-proxy"),
+    Row(
+      name: "Via is never about one connection",
+      response: "HTTP/1.1 200 OK\nVia: 1.1 a\nConnection: via\nContent-Length: 0\nDate: then",
+      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.1 bearer-proxy"),
+    Row(
+      name: "a version of before", response: "HTTP/1.0 200 OK\nVia: 1.1 a\nContent-Length: 0\nDate: then",
+      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.0 bearer-proxy"),
+    Row(
       name: "Date is added", response: "HTTP/1.1 200 Fine\nContent-Length: 2",
       expected: "HTTP/1.1 200 Fine\nContent-Length: 2\nDate: now\nVia: 1.1 bearer-proxy"),
     Row(
@@ -166,6 +191,7 @@ import Tokens
     var choice: String?
     var existing = RouteTokenRules.CallerAuthorization.replace
     var sent = ""
+    var answered = ""
     var vary: [String]
     var testDescription: String { name }
   }
@@ -186,13 +212,22 @@ import Tokens
       Variant(name: "other sites", rules: CallerRules(origins: ["https://app.example"]), vary: ["Origin"]),
       Variant(name: "a browser", sent: site, vary: ["Sec-Fetch-Site"]),
       Variant(name: "anyone", rules: CallerRules(isOpen: true), sent: site, vary: []),
+      // An answer that has come this way before does not grow each time.
+      Variant(
+        name: "both, said before", rules: secret, choice: "X-Account",
+        answered: "Vary: Accept\r\nVary: x-account\r\nVary: X-Key\r\n", vary: ["Accept", "x-account", "X-Key"]),
+      Variant(
+        name: "one of two, said before", rules: secret, choice: "X-Account",
+        answered: "Vary: X-Account-2 , X-Account\r\n", vary: ["X-Account-2 , X-Account", "X-Key"]),
+      Variant(
+        name: "a browser, said before", sent: site, answered: "Vary: Sec-Fetch-Site\r\n", vary: ["Sec-Fetch-Site"]),
     ]
   }
 
   @Test(arguments: try variants())
   func `an answer varies by the fields that decided who may call and which token goes out`(row: Variant) throws {
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.sent)\r\n")
-    let attempt = try UpstreamAttempt("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    let attempt = try UpstreamAttempt("HTTP/1.1 200 OK\r\n\(row.answered)Content-Length: 0\r\n\r\n")
     let route = Route(
       index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: try HTTPURL("https://api.example/"),
       originIndex: 0, preservesHost: false, bearerSlot: 0,

@@ -78,8 +78,8 @@ enum RequestRewriting {
     ingress.forwardedPeer.writeXForwarded(head.fields, in: bytes, into: &output)
     if !host.isEmpty { HeadWriter.field("X-Forwarded-Host", host, into: &output) }
     ingress.forwardedPeer.writeForwarded(host: host, head.fields, in: bytes, into: &output)
-    writeVia(head, bytes, hop.pseudonym, into: &output)
-    writeCDNLoop(head, bytes, hop.pseudonym, into: &output)
+    PassedHops.writeVia(head, bytes, hop.pseudonym, into: &output)
+    PassedHops.writeCDNLoop(head, bytes, hop.pseudonym, into: &output)
     HeadWriter.field("X-Request-ID", RequestIdentity.requestID(identity.bytes), into: &output)
     if hop.propagatesTrace {
       HeadWriter.field("traceparent", RequestIdentity.traceparent(identity.bytes), into: &output)
@@ -110,49 +110,6 @@ enum RequestRewriting {
     case .maxForwards: head.method != .options
     case .cdnLoop: false
     default: !PathOverride.names.contains(line.known)
-    }
-  }
-
-  private static func writeVia(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
-  ) {
-    if head.version == .http11, !head.fields.contains(.via) {
-      output.append(pseudonym.via)
-      return
-    }
-    output.append("Via: ")
-    writeList(.via, of: head, bytes, into: &output)
-    output.append(head.version == .http11 ? "1.1 " : "1.0 ")
-    output.append(pseudonym.bytes)
-    output.append("\r\n")
-  }
-
-  // A hop may remove Via, but must leave CDN-Loop as it is (RFC 8586 §2).
-  private static func writeCDNLoop(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
-  ) {
-    guard head.fields.contains(.cdnLoop) else {
-      output.append(pseudonym.cdnLoop)
-      return
-    }
-    output.append("CDN-Loop: ")
-    writeList(.cdnLoop, of: head, bytes, into: &output)
-    output.append(pseudonym.bytes)
-    output.append("\r\n")
-  }
-
-  // The elements of a list field so far, each line with a comma behind it.
-  private static func writeList(
-    _ name: FieldName, of head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
-  ) {
-    var next = head.fields.index(of: name)
-    while let index = next {
-      let earlier = bytes.trimmedList(head.fields[index].value)
-      if !earlier.isEmpty {
-        output.append(bytes.extracting(earlier))
-        output.append(", ")
-      }
-      next = head.fields.index(of: name, from: index + 1)
     }
   }
 }

@@ -76,16 +76,10 @@ enum ResponseRewriting {
     run.finish(from: bytes, into: &output)
     if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
-    output.append(route.vary)
-    callers.writeVary(request, into: &output)
+    route.vary.write(beside: head.fields, bytes, into: &output)
+    callers.writeVary(request, beside: head.fields, bytes, into: &output)
     if !corsOrigin.isEmpty { CORSPolicy.writeGrant(origin: requestBytes.extracting(corsOrigin), into: &output) }
-    if head.version == .http11 {
-      output.append(pseudonym.via)
-    } else {
-      output.append("Via: 1.0 ")
-      output.append(pseudonym.bytes)
-      output.append("\r\n")
-    }
+    PassedHops.writeVia(head, bytes, credential, pseudonym, into: &output)
     if keepsConnectionAuthentication, head.status == 401, !plan.closes,
       !ConnectionAuthentication.isSupported(by: head.fields, in: bytes)
     {
@@ -186,6 +180,8 @@ enum ResponseRewriting {
     // 204 has no length (RFC 9110 §8.6); announced trailers can only be sent if there are chunks.
     case .contentLength: status != 204
     case .trailer: plan.writesChunks
+    // Written anew.
+    case .via: false
     default: true
     }
   }

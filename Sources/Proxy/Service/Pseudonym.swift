@@ -32,24 +32,35 @@ package final class Pseudonym: Sendable {
   private func isNamed(_ name: FieldName, in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     var next = head.fields.index(of: name)
     while let line = next {
-      if isWord(of: bytes.extracting(head.fields[line].value)) { return true }
+      if end(in: bytes.extracting(head.fields[line].value)) != nil { return true }
       next = head.fields.index(of: name, from: line + 1)
     }
     return false
   }
 
-  // True if it is in a value, and no part of a longer name there.
-  private func isWord(of value: Span<UInt8>) -> Bool {
+  /// The end of this process's name in a value of `Via`, outside of comments; nil if it is not among the hops.
+  func endOfMember(in value: Span<UInt8>) -> Int? {
+    guard let end = end(in: value) else { return nil }
+    var depth = 0
+    for index in 0..<end {
+      if value[index] == UInt8(ascii: "(") { depth += 1 }
+      if value[index] == UInt8(ascii: ")") { depth -= 1 }
+    }
+    return depth == 0 ? end : nil
+  }
+
+  // The end of its first mention in a value; nil if there is none, or only as a part of a longer name.
+  private func end(in value: Span<UInt8>) -> Int? {
     let own = bytes
-    guard value.count >= own.count else { return false }
+    guard value.count >= own.count else { return nil }
     for start in 0...(value.count - own.count)
     where equal(value.extracting(start..<(start + own.count)), own.span) {
       let end = start + own.count
       if (start == 0 || !Self.isNamePart(value[start - 1])) && (end == value.count || !Self.isNamePart(value[end])) {
-        return true
+        return end
       }
     }
-    return false
+    return nil
   }
 
   private static func isNamePart(_ byte: UInt8) -> Bool {
