@@ -1,5 +1,3 @@
-// The meeting of the one buffer type and the one stream type.
-
 public import Bytes
 internal import HTTP
 public import Platform
@@ -16,7 +14,7 @@ extension ByteBuffer {
     return outcome
   }
 
-  /// Sends from the front, and drops what was sent.
+  /// Sends from the front, and drops the sent bytes.
   public mutating func send(to stream: ByteStream, first limit: Int = .max) -> IOOutcome {
     let outcome = withReadableBytes { bytes in
       stream.send(limit < bytes.count ? UnsafeRawBufferPointer(rebasing: bytes[..<limit]) : bytes)

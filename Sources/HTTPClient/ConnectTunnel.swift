@@ -1,5 +1,3 @@
-// The one exchange with a proxy before a connection is a connection to the origin.
-
 internal import Bytes
 internal import HTTP
 internal import Platform
@@ -8,7 +6,7 @@ internal import Platform
 enum ConnectTunnel {
   private static let limits = HeadLimits(headBytes: 16 * 1024)
 
-  /// Makes `channel`, which is connected to `proxy`, lead to an origin. false: not until `deadline`.
+  /// Makes `channel`, which is connected to `proxy`, lead to an origin. False: not until `deadline`.
   static func open(
     _ channel: Channel, through proxy: ProxyAddress, to host: String, _ port: UInt16, _ waiter: Waiter,
     until deadline: MonotonicTime
@@ -77,7 +75,7 @@ enum ConnectTunnel {
     }
   }
 
-  /// Whether it is not too late. A signal is for the task that waits for the caller.
+  /// True if it is not too late. A signal is for the task that waits for the caller.
   private static func wait(
     _ stream: ByteStream, _ interest: Readiness, _ waiter: Waiter, _ deadline: MonotonicTime
   ) async -> Bool {

@@ -1,5 +1,5 @@
-// Makes a connection to see whether it can be made, stage by stage, and closes it again. It takes the same steps as a
-// connection for requests.
+// Makes a connection as a test, stage by stage, and closes it again. It takes the same steps as a connection for
+// requests.
 
 package import Bytes
 internal import HTTP
@@ -21,14 +21,14 @@ package struct ConnectionProbe: Sendable {
   package struct Passed: Sendable {
     package var stage: Stage
     package var time: TimeSpan
-    /// What was found: addresses, the protocol.
+    /// The result: addresses, the protocol.
     package var detail: String
   }
 
   package struct Result: Sendable {
     /// In their order.
     package var passed: [Passed] = []
-    /// The stage that failed; `nil` where none did.
+    /// The stage that failed; `nil` if none did.
     package var failure: (stage: Stage, error: UpstreamError, time: TimeSpan)?
   }
 

@@ -1,10 +1,8 @@
-// One small exchange from connect to close.
-
 internal import Bytes
 internal import HTTP
 internal import Platform
 
-/// One fetch under way. Confined to its loop.
+/// One fetch, from connect to close. Confined to its loop.
 final class FetchExchange {
   private let request: FetchRequest
   private let waiter: Waiter
@@ -25,7 +23,7 @@ final class FetchExchange {
 
   private var host: String { request.url.host }
 
-  /// - Parameter address: where to connect to; nil is wherever the URL's host is.
+  /// - Parameter address: the address to connect to; nil is the URL's host.
   func run(
     tls: TLSContext?, serverName: String? = nil, address: SocketAddress? = nil, proxy: ProxyAddress? = nil
   ) async throws(FetchError) -> FetchResponse {
@@ -106,7 +104,7 @@ final class FetchExchange {
     while true {
       switch input.withBytes({ parser.parse($0, into: &head, limits: Self.limits) }) {
       case .invalid:
-        // The type of a TLS alert (RFC 8446 §5.1), with which a TLS server answers what is none.
+        // The type of a TLS alert (RFC 8446 §5.1), with which a TLS server answers anything else.
         throw input.withBytes { $0[0] } == 0x15 ? .answeredWithTLS(host: host) : .malformed(host: host)
       case .needsMore: try await receiveMore(from: stream)
       case .complete(let byteCount):
@@ -178,7 +176,7 @@ final class FetchExchange {
     guard try await receiveMoreOrEnd(from: stream) else { throw .closed(host: host) }
   }
 
-  /// False: the peer has ended its direction in good order.
+  /// False: the peer has ended its direction in order.
   private func receiveMoreOrEnd(from stream: ByteStream) async throws(FetchError) -> Bool {
     input.reserve(4096)
     while true {

@@ -1,13 +1,13 @@
-// The small whole-body request that discovery, keys and token endpoints need. The relay has its own, streaming, path
-// and never uses this one.
+// The small whole-body request of discovery, keys and token endpoints. The relay has its own, streaming, path and never
+// uses this one.
 
 public import Bytes
 public import HTTP
 public import Platform
 
-/// One request whose body and answer are small enough to stand in memory.
+/// One request whose body and answer are small enough to be kept in memory.
 public struct FetchRequest: Sendable {
-  /// What is asked for.
+  /// The method.
   public enum Method: Sendable, Hashable {
     /// A GET without a body.
     case get
@@ -20,21 +20,20 @@ public struct FetchRequest: Sendable {
   public var method: Method
   /// Further fields, names in lower case. `host`, `content-length`, `content-type` and `connection` are the client's.
   public var fields: [(name: String, value: String)]
-  /// Who is asked. One application may have both.
+  /// The destination of a request. One application may have both.
   package enum Destination: Sendable, Hashable {
     case provider
     /// A service of the machine: never through a proxy.
     case machine
-    /// A service elsewhere that hands out what proves the application.
+    /// A service elsewhere that gives out the application's proof.
     case federation
     /// Azure's metadata service, for the machine's region: never through a proxy, and for seconds at most.
     case region
   }
 
-  /// Who is asked.
   package var destination = Destination.provider
-  /// How long the answer is waited for, once the request has been sent, where that is longer than the `Fetch` waits:
-  /// for a request whose answer is of use also after its callers are gone.
+  /// Limit of the wait for the answer, once the request has been sent, if that is longer than the `Fetch` waits: for a
+  /// request whose answer is useful after its callers are gone.
   public var answerLimit: TimeSpan?
 
   /// A request with `accept: application/json` unless other fields are given.
@@ -69,15 +68,15 @@ public struct FetchResponse: Sendable {
   }
 }
 
-/// Why a fetch has no answer. Payloads name what an operator can look up, never a secret.
+/// The reason why a fetch has no answer. Payloads name things that an operator can look up, never a secret.
 public enum FetchError: Error, Sendable, Hashable {
-  /// The host name has no address: the resolver's words.
+  /// The host name has no address: the resolver's reason.
   case unresolved(host: String, reason: String)
   /// No address accepted a connection: the last errno.
   case unreachable(host: String, port: UInt16, errno: Int32)
-  /// A proxy on the way there cannot be reached, or makes no tunnel: in words.
+  /// A proxy on the way cannot be reached, or makes no tunnel.
   case proxy(host: String, reason: String)
-  /// The TLS handshake failed: OpenSSL's or the verifier's words, and what is to blame.
+  /// The TLS handshake failed: OpenSSL's or the verifier's reason, and the cause.
   case tls(host: String, reason: String, cause: TLSFailure.Cause = .other)
   /// The peer closed or reset before the answer was whole.
   case closed(host: String)
@@ -91,6 +90,5 @@ public enum FetchError: Error, Sendable, Hashable {
   case timedOut(host: String)
 }
 
-/// How the Identity module reaches an identity provider: bound by the assembly to a loop, a trust store and a time
-/// limit.
+/// The Identity module's way to an identity provider: bound by the assembly to a loop, a trust store and a time limit.
 public typealias Fetch = @Sendable (FetchRequest) async throws(FetchError) -> FetchResponse

@@ -1,6 +1,6 @@
 // Small whole exchanges with identity providers: one request, one answer in memory, one connection each. A token
-// request may consume a code or rotate a refresh token, so it is never sent twice, and a pooled connection that turns
-// out to be dead would ask for just that: hence no pool here.
+// request may consume a code or rotate a refresh token, so it is never sent twice, which a dead pooled connection would
+// demand: hence no pool here.
 
 package import Bytes
 package import HTTP
@@ -11,7 +11,7 @@ public final class Fetcher: Sendable {
   private let loop: EventLoop
   private let resolver: Resolver
 
-  /// Bytes of an answer's body at most.
+  /// Maximum bytes of an answer's body.
   public static let bodyLimit = 1024 * 1024
 
   /// A fetcher whose connections live on `loop`.
@@ -20,9 +20,9 @@ public final class Fetcher: Sendable {
     self.resolver = resolver
   }
 
-  /// A closure for the Identity module: `tls` is what https URLs are trusted by (none: they are refused), `serverName`
-  /// the name in the certificate where it is not the host, `timeout` bounds the whole exchange, `proxy` says through
-  /// whom a URL is reached.
+  /// A closure for the Identity module: `tls` is the trust for https URLs (none: they are refused), `serverName` the
+  /// name in the certificate if it is not the host, `timeout` bounds the whole exchange, `proxy` chooses the proxy of a
+  /// URL.
   package func bound(
     tls: TLSContext?, serverName: String? = nil, timeout: TimeSpan = .seconds(10),
     proxy: @escaping @Sendable (HTTPURL) -> ProxyAddress? = { _ in nil }

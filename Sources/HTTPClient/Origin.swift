@@ -1,10 +1,10 @@
-// What identifies the far end of an upstream connection: where it is and how it is trusted. Two routes with equal
-// origins share connections; a connection made under other trust is never shared.
+// The identity of an upstream connection's far end: its address and trust. Two routes with equal origins share
+// connections; a connection made under other trust is never shared.
 
 public import HTTP
 public import Platform
 
-/// An upstream server as connections see it.
+/// An upstream server, as its connections see it.
 public struct Origin: Sendable {
   /// http or https.
   public var scheme: HTTPScheme
@@ -12,14 +12,14 @@ public struct Origin: Sendable {
   public var host: String
   /// TCP port.
   public var port: UInt16
-  /// The name the certificate must carry, where it differs from `host`.
+  /// The name the certificate must carry, if it differs from `host`.
   public var serverName: String?
   /// Trust and our own certificate; present exactly for https.
   public var tls: TLSContext?
-  /// The proxy on the way there; nil where it is reached directly.
+  /// The proxy on the way there; nil if it is reached directly.
   package var proxy: ProxyAddress?
 
-  /// The origin of `url`, reached with `tls` where the scheme is https.
+  /// The origin of `url`, reached with `tls` if the scheme is https.
   package init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil, proxy: ProxyAddress? = nil) {
     precondition((url.scheme == .https) == (tls != nil), "an https origin has a TLS context, an http origin has none")
     scheme = url.scheme

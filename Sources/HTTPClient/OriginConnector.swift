@@ -1,4 +1,4 @@
-// Makes connections to one origin: name, TCP, the tunnel through a proxy, TLS. What becomes of them is the pool's.
+// Makes connections to one origin: name, TCP, the tunnel through a proxy, TLS. The pool keeps them.
 
 package import Bytes
 internal import HTTP
@@ -9,7 +9,7 @@ package struct OriginConnector {
   package let origin: Origin
   private let resolver: Resolver
   private let loop: EventLoop
-  /// Where to connect to, where that is not looked up.
+  /// The address to connect to, if it is not looked up.
   private let address: SocketAddress?
 
   package init(_ origin: Origin, resolver: Resolver, loop: EventLoop, address: SocketAddress? = nil) {
@@ -27,7 +27,7 @@ package struct OriginConnector {
     return try await secured(channel, waiter, until: deadline, resuming: resumption)
   }
 
-  /// The bytes of a connected socket, after the TLS handshake where there is one.
+  /// The bytes of a connected socket, after the TLS handshake if there is one.
   func secured(
     _ channel: Channel, _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil
   ) async throws(UpstreamError) -> ByteStream {
@@ -40,7 +40,7 @@ package struct OriginConnector {
     }
     var wake = Waiter.Wake.signalled
     do throws(StreamError) {
-      // A signal is meant for another wait of the same task; the handshake goes on.
+      // A signal is meant for another wait of the same task; the handshake continues.
       while wake == .signalled { wake = try await stream.handshake(waiter, until: deadline) }
     } catch {
       stream.close()
@@ -116,7 +116,7 @@ package struct OriginConnector {
       throw .unresolved(error)
     }
     guard let addresses = found else { throw .timedOut }
-    // Checked after resolution, so that a name that turns towards a metadata service later is refused as well.
+    // Checked after resolution, so that a name that later leads to a metadata service is refused as well.
     let allowed = addresses.filter { !MetadataService.mayBe(at: $0.bytes) }
     if allowed.isEmpty { throw .forbiddenAddress }
     return allowed

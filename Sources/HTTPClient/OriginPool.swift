@@ -1,5 +1,5 @@
-// Carries out what `PoolState` decides: the sockets beside it, and nothing else. Whether an exchange may be repeated on
-// another connection is decided in the Proxy module.
+// Carries out the decisions of `PoolState` with the sockets. The Proxy module decides if an exchange may be repeated on
+// another connection.
 
 package import HTTP
 package import Platform
@@ -7,9 +7,9 @@ package import Platform
 /// A connection to an upstream. Confined to its loop.
 package final class UpstreamConnection {
   package let stream: ByteStream
-  /// Whether an exchange was completed on it before: the peer may have closed it since.
+  /// True if an exchange was completed on it before: the peer may have closed it since.
   package var isReused: Bool { wasUsed }
-  /// Whether it belongs to one caller, who may have authenticated it.
+  /// True if it belongs to one caller, who may have authenticated it.
   package var isReserved: Bool { hasOwner }
   // Stored apart: read from another module, a stored property's access is checked, whatever its attribute says.
   @exclusivity(unchecked) fileprivate var wasUsed = false
@@ -21,7 +21,7 @@ package final class UpstreamConnection {
     self.id = id
   }
 
-  /// Whether it can no longer be used. Not inlined: the pool would count a reference to the stream, too.
+  /// True if it can no longer be used. Not inlined: the pool would count a reference to the stream, too.
   fileprivate var isStale: Bool { @inline(never) get { stream.isStale } }
 
   @inline(never)
@@ -51,14 +51,14 @@ package final class OriginPool {
 
   package var origin: Origin { connector.origin }
   package var idleCount: Int { state.idleCount }
-  /// Whether the origin is no longer used.
+  /// True if the origin is no longer used.
   package var isRetired: Bool { state.isRetired }
 
   // MARK: Lending
 
-  /// An open connection that the peer has not closed, most recently used first; `nil` where a new one is needed.
-  /// - Parameter looksOnceMore: whether the kernel is asked for an end that the loop has not heard of yet, for a
-  ///   request that cannot be sent a second time.
+  /// An open connection that the peer has not closed, most recently used first; `nil` if a new one is needed.
+  /// - Parameter looksOnceMore: asks the kernel for an end that the loop has not heard of yet, for a request that
+  ///   cannot be sent a second time.
   package func lease(looksOnceMore: Bool = false) -> UpstreamConnection? {
     while let action = state.leaseRequested(at: loop.now) {
       switch action {
@@ -92,7 +92,7 @@ package final class OriginPool {
     return connection
   }
 
-  /// Lends the connection that was reserved for a caller once more. `false`: it is of no more use, and closed.
+  /// Lends the connection that was reserved for a caller once more. `false`: it is no longer usable, and closed.
   package func lease(reserved connection: UpstreamConnection) -> Bool {
     var action = state.reservedRequested(connection.id, at: loop.now)
     connection.lookOnceMore()
@@ -123,7 +123,7 @@ package final class OriginPool {
 
   // MARK: Closing
 
-  /// Closes what has been idle too long or was closed by the peer. Call every few seconds.
+  /// Closes connections that have been idle too long or were closed by the peer. Call every few seconds.
   package func sweep() {
     for connection in connections {
       guard let connection, state.isIdle(connection.id), connection.isStale else { continue }
@@ -144,12 +144,12 @@ package final class OriginPool {
     carryOut(state.reservationEnded(connection.id))
   }
 
-  /// Closes everything that is idle, and what is still lent as soon as it comes back.
+  /// Closes every idle connection, and lent ones as soon as they come back.
   package func retire() {
     while let action = state.retired() { carryOut(action) }
   }
 
-  /// Closes everything that is idle.
+  /// Closes every idle connection.
   package func closeIdle() {
     while closeOldest() {}
   }

@@ -1,5 +1,5 @@
-// Decides which connection carries the next exchange and what becomes of one when an exchange on it ends. A value
-// without sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
+// Decides which connection carries the next exchange and the fate of one when an exchange on it ends. A value without
+// sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
 
 package import HTTP
 package import Platform
@@ -15,7 +15,7 @@ package struct PoolState: Sendable {
     package let index: Int
   }
 
-  /// What to do with a connection.
+  /// The action for a connection.
   package enum Action: Hashable, Sendable {
     /// Begin an exchange on it.
     case lend(ID)
@@ -25,9 +25,9 @@ package struct PoolState: Sendable {
     case close(ID)
   }
 
-  /// How an exchange left its connection.
+  /// The condition in which an exchange left its connection.
   package enum Condition: Hashable, Sendable {
-    /// Both messages ended where they should: another exchange may follow.
+    /// Both messages ended if they should: another exchange may follow.
     case reusable
     /// Another exchange may follow, of the same caller only: the caller may have authenticated the connection.
     case reserved
@@ -61,7 +61,7 @@ package struct PoolState: Sendable {
   private var open: [Int] = []
   /// The connections without any exchange that any caller may use.
   package private(set) var idleCount = 0
-  /// Whether the origin is no longer used: a connection closes with the last of its exchanges.
+  /// True if the origin is no longer used: a connection closes with the last of its exchanges.
   package private(set) var isRetired = false
 
   package init(_ limits: PoolLimits) {
@@ -75,7 +75,7 @@ package struct PoolState: Sendable {
   /// One more than the highest number in use.
   package var count: Int { connections.count }
 
-  /// Whether a connection is idle and any caller may use it.
+  /// True if a connection is idle and any caller may use it.
   package func isIdle(_ id: ID) -> Bool {
     if case .idle = connections[id.index].use { true } else { false }
   }
@@ -165,7 +165,7 @@ package struct PoolState: Sendable {
 
   // MARK: Closing
 
-  /// The peer closed a connection, sent something unasked, or takes no further exchange (HTTP/2 GOAWAY).
+  /// The peer closed a connection, sent unexpected bytes, or takes no further exchange (HTTP/2 GOAWAY).
   package mutating func closedByPeer(_ id: ID) -> Action {
     switch connections[id.index].use {
     case .busy(let exchanges):
@@ -187,7 +187,7 @@ package struct PoolState: Sendable {
   /// The caller that a reserved connection belongs to is gone.
   package mutating func reservationEnded(_ id: ID) -> Action { close(id.index) }
 
-  /// Time has passed. Repeated until `nil`: everything that was idle too long is closed.
+  /// Time has passed. Repeated until `nil`: every connection that was idle too long is closed.
   package mutating func timePassed(_ now: MonotonicTime) -> Action? {
     for index in open {
       if case .idle(let since) = connections[index].use, now - since >= limits.idleTimeout { return close(index) }
@@ -203,13 +203,14 @@ package struct PoolState: Sendable {
     return nil
   }
 
-  /// The origin is no longer used. Repeated until `nil`: what is idle is closed, and the rest as soon as it is idle.
+  /// The origin is no longer used. Repeated until `nil`: idle connections are closed, and the rest as soon as they are
+  /// idle.
   package mutating func retired() -> Action? {
     isRetired = true
     return roomNeeded()
   }
 
-  /// A connection is left with this many exchanges and takes no more.
+  /// A connection keeps this many exchanges and takes no more.
   private mutating func leave(_ index: Int, _ exchanges: Int) -> Action {
     if exchanges == 0 {
       forget(index)
@@ -226,7 +227,7 @@ package struct PoolState: Sendable {
     return .close(ID(index: index))
   }
 
-  /// No exchange is begun on the connection any more.
+  /// No exchange begins on the connection any more.
   private mutating func close(to index: Int) {
     if open.last == index {
       open.removeLast()

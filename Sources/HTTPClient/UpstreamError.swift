@@ -1,21 +1,19 @@
-// Why an upstream could not be reached.
-
 public import Platform
 
-/// Why there is no connection to an upstream.
+/// The reason why there is no connection to an upstream.
 public enum UpstreamError: Error, Sendable, Hashable {
   /// Name, address or TCP.
   case connect(ConnectError)
-  /// TCP is there, TLS is not.
+  /// TCP succeeded, TLS failed.
   case tls(StreamError)
   /// Not within the connect time limit.
   case timedOut
-  /// The proxy on the way there could not be reached.
+  /// The proxy on the way could not be reached.
   case proxyUnreachable(ConnectError)
-  /// The proxy on the way there made no tunnel.
+  /// The proxy on the way made no tunnel.
   case proxy(ProxyRefusal)
 
-  /// Whether this process has no descriptor left to connect with.
+  /// True if this process has no descriptor left to connect with.
   public var isExhaustion: Bool {
     switch self {
     case .connect(.refused(let error)), .proxyUnreachable(.refused(let error)): error.isExhaustion
@@ -23,7 +21,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
     }
   }
 
-  /// What to tell an operator, without the upstream's address.
+  /// The reason for an operator, without the upstream's address.
   public var reason: String {
     switch self {
     case .connect(let error): error.text
@@ -48,7 +46,7 @@ extension ConnectError {
 }
 
 extension StreamError {
-  /// What is to blame for a failed handshake.
+  /// The cause of a failed handshake.
   package var cause: TLSFailure.Cause { if case .tls(let failure) = self { failure.cause } else { .other } }
 
   var text: String {
@@ -61,7 +59,7 @@ extension StreamError {
   }
 }
 
-/// Why a proxy made no tunnel.
+/// The reason why a proxy made no tunnel.
 public enum ProxyRefusal: Error, Sendable, Hashable {
   /// 407: it wants a user and a password, or others.
   case credentials
@@ -69,7 +67,7 @@ public enum ProxyRefusal: Error, Sendable, Hashable {
   case status(Int)
   /// The connection ended before the answer was whole.
   case closed
-  /// What answers does not speak HTTP, or goes on where the tunnel should begin.
+  /// The answer is not HTTP, or continues at the place of the tunnel.
   case malformed
 }
 

@@ -2,9 +2,9 @@ package import Bytes
 package import HTTP
 package import Platform
 
-/// What a server's requests mean: one function reads a head, another answers the request when it is whole.
+/// The handling of a server's requests: one function reads a head, another answers the request when it is whole.
 package protocol RequestHandler: Sendable {
-  /// A request as the handler sees it.
+  /// A request in the handler's form.
   associatedtype Request: Sendable
 
   /// Reads a head while its bytes are at hand.
@@ -17,7 +17,7 @@ package protocol RequestHandler: Sendable {
   func refusal(_ status: Int) -> ServerResponse?
 }
 
-/// What a handler makes of a head.
+/// A handler's result for a head.
 package enum RequestReading<Request: Sendable>: Sendable {
   /// Answered without its content; the connection is closed then.
   case refused(ServerResponse)
@@ -25,7 +25,7 @@ package enum RequestReading<Request: Sendable>: Sendable {
   case accepted(Request, ContentRule)
 }
 
-/// What becomes of a request's content.
+/// The rule for a request's content.
 package enum ContentRule: Sendable, Hashable {
   /// It is not read: a request that has some is answered, and its connection closed.
   case unread
@@ -35,20 +35,20 @@ package enum ContentRule: Sendable, Hashable {
   case digested
 }
 
-/// What arrived of a request's content.
+/// The received content of a request.
 package enum ReceivedContent: Sendable, Hashable {
   /// Everything, because it is small.
   case whole([UInt8])
   /// Only its size and SHA-256, because it may be large.
   case digest(byteCount: UInt64, sha256: [UInt8])
 
-  /// The bytes, where they were kept.
+  /// The bytes, if they were kept.
   package var bytes: [UInt8] { if case .whole(let bytes) = self { bytes } else { [] } }
 }
 
 /// The other end of a connection.
 package struct ServerPeer: Sendable {
   package let address: SocketAddress
-  /// Of a unix socket's peer.
+  /// A unix socket's peer.
   package let credentials: PeerCredentials?
 }

@@ -5,7 +5,7 @@ internal import Platform
 /// One connection of a small server: it reads requests and sends answers, and decides nothing about them. It lives in
 /// one task, on its loop.
 final class ServerConnection {
-  /// Why a connection is over.
+  /// The end of a connection.
   private enum End: Error {
     /// The peer closed or broke it, or was too slow; or the server is being stopped.
     case gone
@@ -13,7 +13,7 @@ final class ServerConnection {
     case refused(status: Int)
   }
 
-  /// A request's head, and what it says about the connection.
+  /// A request's head, and its consequences for the connection.
   private struct Arrival<Request: Sendable> {
     var reading: RequestReading<Request>
     var framing: BodyFraming
@@ -44,7 +44,7 @@ final class ServerConnection {
     self.clock = clock
   }
 
-  /// Serves requests until the connection is over. `heard` is called for each head; returns whether the last answer was
+  /// Serves requests until the connection is over. `heard` is called for each head; returns true if the last answer is
   /// to be the server's last.
   func serve<Handler: RequestHandler>(_ handler: Handler, heard: () -> Void) async -> Bool {
     defer {
@@ -57,7 +57,7 @@ final class ServerConnection {
         let (response, persistence) = try await exchange(handler, heard: heard)
         if response.isLast { return true }
         if persistence == .close { return false }
-        // A caller that asks for one thing after the other leaves the loop to others in between.
+        // A caller that sends request after request leaves the loop to others in between.
         await Task.yield()
       }
     } catch {
@@ -66,7 +66,7 @@ final class ServerConnection {
     }
   }
 
-  /// Ends it, whatever it is waiting for: the peer sees a reset.
+  /// Ends it during any wait: the peer sees a reset.
   func abandon() {
     stream.reset()
     waiter.signal()
@@ -122,7 +122,7 @@ final class ServerConnection {
     do throws(FramingError) {
       framing = try BodyFraming.request(head, bytes)
     } catch {
-      // Where no content is read, what its length would be does not matter: the connection ends with the answer.
+      // If no content is read, its length does not matter: the connection ends with the answer.
       guard case .accepted(_, .unread) = reading else { throw .refused(status: error.status) }
       framing = .untilClose
     }
@@ -133,7 +133,7 @@ final class ServerConnection {
       expectsContinue: expectation.map { bytes.extracting($0.value).equalsIgnoringCase("100-continue") } ?? false)
   }
 
-  /// Content that is kept has to arrive within the request's time; what is digested may be large, and has it for each
+  /// Content that is kept has to arrive within the request's time; digested content may be large, and has it for each
   /// piece.
   private func receiveContent(
     _ framing: BodyFraming, _ rule: ContentRule, _ version: HTTPVersion, _ expectsContinue: Bool,
@@ -252,7 +252,7 @@ final class ServerConnection {
   }
 }
 
-/// Where the bytes of a request's content go: kept while they are few, or digested and forgotten.
+/// The destination of a request's content: kept while it is small, or digested and forgotten.
 private final class ContentSink {
   private let limit: Int
   private var kept: [UInt8] = []
@@ -269,7 +269,7 @@ private final class ContentSink {
     }
   }
 
-  /// Takes bytes; false where they are more than is kept.
+  /// Adds bytes; false if they are more than is kept.
   func take(_ bytes: Span<UInt8>) throws(CryptoError) -> Bool {
     byteCount += UInt64(bytes.count)
     if try digest?.update(bytes) != nil { return true }
@@ -278,7 +278,7 @@ private final class ContentSink {
     return true
   }
 
-  /// What arrived; the end of this sink.
+  /// The received content. It ends this sink.
   func finish() throws(CryptoError) -> ReceivedContent {
     guard let digest = digest.take() else { return .whole(kept) }
     return .digest(byteCount: byteCount, sha256: try digest.finish())

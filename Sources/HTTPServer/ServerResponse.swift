@@ -1,9 +1,8 @@
 internal import Bytes
 internal import HTTP
 
-/// An answer. The fields that frame its content are the server's.
+/// An answer. The server adds the fields that frame its content.
 package struct ServerResponse: Sendable {
-  /// What follows the head.
   package enum Content: Sendable {
     case whole([UInt8])
     /// So many pieces, each sent by itself, with a pause between two.
@@ -13,7 +12,7 @@ package struct ServerResponse: Sendable {
   package var status: Int
   package var fields: [(name: String, value: String)]
   package var content: Content
-  /// Whether the server stops when this is sent.
+  /// True if the server stops when this is sent.
   package var isLast = false
 
   package init(status: Int, fields: [(name: String, value: String)] = [], content: Content) {
@@ -28,7 +27,7 @@ package struct ServerResponse: Sendable {
   }
 }
 
-/// How the end of an answer's content is shown.
+/// The end of an answer's content.
 enum ResponseFraming {
   /// `Content-Length`.
   case length(Int)

@@ -2,14 +2,14 @@ package import Bytes
 package import HTTP
 package import Platform
 
-/// What a small server allows its callers.
+/// The limits of a small server.
 package struct ServerLimits: Sendable {
   package var head = HeadLimits()
-  /// How long a caller may take for a request, and for the answer; of digested content, between two pieces.
+  /// Time for a request, and for the answer; of digested content, between two pieces.
   package var patience = TimeSpan.seconds(30)
-  /// Connections at once; a further one takes the place of the one that has been silent longest.
+  /// Connections at once; a further one replaces the one that has been silent longest.
   package var connections = Int.max
-  /// Whether a connection may carry further requests.
+  /// True if a connection may carry further requests.
   package var keepsConnections = true
 
   package init() {}
@@ -20,22 +20,22 @@ package struct ServerLimits: Sendable {
 ///
 /// It is made and used on its loop, except `stop`.
 package final class SmallServer<Handler: RequestHandler>: Sendable {
-  /// How a server ended.
+  /// The end of a server.
   package enum Ending: Sendable {
-    /// By an answer that was to be the last one, or because it was stopped.
+    /// By an answer that was to be the last one, or by `stop`.
     case stopped
     case timedOut
     /// The system gives no connection.
     case failed(SystemError)
   }
 
-  /// The connections that are open, those who were heard least recently first. Confined to the loop.
+  /// The open connections, the longest silent first. Confined to the loop.
   private final class Connections {
     var open: [ServerConnection] = []
     var accepting: Waiter?
     var isStopping = false
 
-    /// Takes in a connection, in the place of another where there is no room.
+    /// Adds a connection, replacing another if there is no room.
     func add(_ connection: ServerConnection, limit: Int) {
       if open.count >= limit { open.removeFirst().abandon() }
       open.append(connection)
@@ -77,9 +77,9 @@ package final class SmallServer<Handler: RequestHandler>: Sendable {
     connections = Confined(Connections(), to: loop)
   }
 
-  /// Serves what connects to `listener` until the server is stopped or `deadline` passes, and closes it. Call once, on
+  /// Serves connections of `listener` until the server is stopped or `deadline` passes, and closes it. Call once, on
   /// the loop.
-  /// - Parameter survivesExhaustion: whether to go on, after a pause, where the system has no descriptor left.
+  /// - Parameter survivesExhaustion: continues, after a pause, if the system has no descriptor left.
   package func serve(
     _ listener: Listener, until deadline: MonotonicTime = .distantFuture, survivesExhaustion: Bool = true
   ) async -> Ending {

@@ -1,5 +1,4 @@
-// What one challenge of a `WWW-Authenticate` field says, unquoted but not interpreted. Reading is
-// `AuthenticationChallengeList`'s; what a scheme's parameters mean is the scheme's.
+// The challenges of `WWW-Authenticate` fields, unquoted but not interpreted: each scheme interprets its parameters.
 
 /// One challenge of an origin (RFC 9110 §11.3).
 public struct AuthenticationChallenge: Sendable, Hashable {
@@ -19,11 +18,11 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 
   /// The scheme, in lower case.
   public var scheme: String
-  /// What stands in place of parameters, such as NTLM's base64.
+  /// A token68 in place of parameters, such as NTLM's base64.
   public var token68: String?
   /// The parameters in the order they were sent, repetitions included.
   public var parameters: [Parameter]
-  /// Whether everything between this scheme and the next was grammar. What was not has been left out.
+  /// True if everything between this scheme and the next is grammatical. The rest has been left out.
   public var isWellFormed: Bool
 
   /// A challenge of these parts.
@@ -46,7 +45,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 public struct AuthenticationChallengeList: Sendable {
   /// The challenges, at most `challengeLimit`.
   public private(set) var challenges: [AuthenticationChallenge] = []
-  /// Whether something was left out: text before any scheme, or what is beyond the limits.
+  /// True if something was left out: text before any scheme, or beyond the limits.
   public private(set) var isTruncated = false
 
   private var bytesLeft = Self.byteLimit
@@ -71,7 +70,8 @@ public struct AuthenticationChallengeList: Sendable {
     }
   }
 
-  /// Adds what one more field line says. Parameters at its beginning belong to the last challenge of the line before.
+  /// Adds the challenges of one more field line. Parameters at its beginning belong to the last challenge of the line
+  /// before.
   public mutating func read(_ value: Span<UInt8>) {
     guard value.count <= bytesLeft else {
       isTruncated = true
@@ -84,7 +84,7 @@ public struct AuthenticationChallengeList: Sendable {
   }
 
   private mutating func take(_ element: ChallengeScanner.Element) {
-    // What follows a gap could be read as part of the wrong challenge.
+    // Text behind a gap could be read as part of the wrong challenge.
     guard !isTruncated else { return }
     if case .scheme(let scheme) = element, challenges.count < Self.challengeLimit {
       challenges.append(AuthenticationChallenge(scheme: scheme))

@@ -1,22 +1,21 @@
-// The cutting of one `WWW-Authenticate` value into schemes, parameters and what is neither. It looks ahead by one token
-// and never back, so its time is the value's length.
+// Cuts one `WWW-Authenticate` value into schemes, parameters and garbage. It looks ahead by one token and never back,
+// so its time is the value's length.
 
 import Bytes
 
 /// The elements of one value, one after the other.
 struct ChallengeScanner: ~Escapable {
-  /// What was found.
   enum Element {
     case scheme(String)
     case token68(String)
     case parameter(AuthenticationChallenge.Parameter)
-    /// Something that is no grammar, up to the next comma outside quotes.
+    /// Ungrammatical text, up to the next comma outside quotes.
     case garbage
   }
 
   private let bytes: Span<UInt8>
   private var index = 0
-  /// Whether a scheme was just read, so that a token68 may follow.
+  /// True if a scheme was just read, so that a token68 may follow.
   private var isBehindScheme = false
 
   @_lifetime(copy bytes)
@@ -51,7 +50,7 @@ struct ChallengeScanner: ~Escapable {
     return .scheme(name)
   }
 
-  /// A token68 that nothing but a comma or the end follows; nil, and nothing read, where it is something else.
+  /// A token68 followed by a comma or the end; nil, and nothing consumed, if it is something else.
   @_lifetime(self: copy self)
   private mutating func token68() -> String? {
     let start = index
@@ -66,7 +65,7 @@ struct ChallengeScanner: ~Escapable {
     return text(start..<end)
   }
 
-  /// A token or a quoted string that something may follow; nil where there is neither.
+  /// A token or a quoted string with something behind it; nil if there is neither.
   @_lifetime(self: copy self)
   private mutating func value() -> String? {
     guard index < bytes.count else { return nil }
@@ -121,7 +120,7 @@ struct ChallengeScanner: ~Escapable {
     }
   }
 
-  /// Whether there was any.
+  /// Skips white space; returns true if there was any.
   @discardableResult @_lifetime(self: copy self)
   private mutating func skipWhitespace() -> Bool {
     let start = index

@@ -1,23 +1,22 @@
-// The question whether an exchange authenticates the connection instead of the request. HTTP knows no such thing (RFC
-// 9110 §11.1), NTLM and Negotiate do it all the same (RFC 4559 §6), and every later request on the connection then
-// counts as authenticated.
+// Detects authentication of the connection instead of the request. HTTP has no such thing (RFC 9110 §11.1), but NTLM
+// and Negotiate do it (RFC 4559 §6): every later request on the connection then counts as authenticated.
 
 /// Authentication that belongs to a connection.
 public enum ConnectionAuthentication {
   /// The schemes: NTLM, SPNEGO with its older and newer names, and WinRM's.
   private static let schemes: [StaticString] = ["negotiate", "ntlm", "kerberos", "nego2", "credssp"]
 
-  /// What a proxy says that keeps such connections apart (RFC 4559 §6).
+  /// The field of a proxy that keeps such connections apart (RFC 4559 §6).
   public static let support: (name: StaticString, value: StaticString) = (
     "Proxy-Support", "Session-Based-Authentication"
   )
 
-  /// Whether a request's `Authorization` begins, or goes on with, such an authentication.
+  /// True if a request's `Authorization` begins, or continues, such an authentication.
   public static func isUsed(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     mentionsScheme(.authorization, fields, in: bytes)
   }
 
-  /// Whether a response offers or completes such an authentication, or says that its connection is authenticated:
+  /// True if a response offers or completes such an authentication, or marks its connection as authenticated:
   /// `WWW-Authenticate`, IIS's `Persistent-Auth`, or another proxy's `Proxy-Support`.
   public static func isAnswered(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     if mentionsScheme(.wwwAuthenticate, fields, in: bytes) { return true }
@@ -27,7 +26,7 @@ public enum ConnectionAuthentication {
     return isSupported(by: fields, in: bytes)
   }
 
-  /// Whether a response says that a proxy on the way keeps such connections apart.
+  /// True if a proxy on the way keeps such connections apart, by the response.
   public static func isSupported(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     guard let line = fields.first(named: proxySupport, in: bytes) else { return false }
     return bytes.extracting(line.value).equalsIgnoringCase("session-based-authentication")
@@ -36,8 +35,8 @@ public enum ConnectionAuthentication {
   private static let persistentAuth = Array("persistent-auth".utf8)
   private static let proxySupport = Array("proxy-support".utf8)
 
-  // A scheme's name anywhere as a word, in whatever grammar: one too many costs a connection, one too few lends it to a
-  // stranger.
+  // A scheme's name anywhere as a word, in whatever grammar: a false match costs a connection, a missed one lends it to
+  // another caller.
   private static func mentionsScheme(
     _ name: FieldName, _ fields: borrowing FieldTable, in bytes: Span<UInt8>
   ) -> Bool {

@@ -1,16 +1,16 @@
-// The reading of `Connection`: which options it names and which fields of this message it makes hop-by-hop.
+// Reads `Connection`: its options, and the fields of this message that it makes hop-by-hop.
 //
 //     Connection = #connection-option ; connection-option = token     (RFC 9110 §7.6.1)
 
 import Bytes
 
-/// What the `Connection` fields of one head say.
+/// The options in the `Connection` fields of one head.
 public struct ConnectionOptions: Sendable {
   /// `close`: the connection ends after this message.
   public internal(set) var close = false
   /// `keep-alive`: an HTTP/1.0 peer can keep the connection.
   public internal(set) var keepAlive = false
-  /// `upgrade`: the `Upgrade` field speaks of this connection.
+  /// `upgrade`: the `Upgrade` field is about this connection.
   public internal(set) var upgrade = false
 
   // Options that are neither of these nor the name of a field with a rule of its own: names of fields to be dropped.
@@ -20,7 +20,7 @@ public struct ConnectionOptions: Sendable {
 
   init() {}
 
-  /// Forgets what was read. The places of nominations stay as they are: what counts is how many there are.
+  /// Resets the options. The places of nominations stay: only their count matters.
   mutating func removeAll() {
     close = false
     keepAlive = false
@@ -28,7 +28,7 @@ public struct ConnectionOptions: Sendable {
     nominatedCount = 0
   }
 
-  /// Reads all `Connection` lines. False where one is not a list of tokens, or where they nominate more fields than any
+  /// Reads all `Connection` lines. False if one is not a list of tokens, or if they nominate more fields than any
   /// sender has reason to.
   mutating func read(_ fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> Bool {
     var next = fields.index(of: .connection)
@@ -73,8 +73,8 @@ public struct ConnectionOptions: Sendable {
     return true
   }
 
-  /// The nominated names by themselves, for trailer fields, which arrive when the head's bytes are gone; nil where
-  /// there are none.
+  /// The nominated names by themselves, for trailer fields, which arrive when the head's bytes are gone; nil if there
+  /// are none.
   public func nominations(in bytes: Span<UInt8>) -> Nominations? {
     nominatedCount == 0
       ? nil
@@ -85,7 +85,7 @@ public struct ConnectionOptions: Sendable {
         })
   }
 
-  /// Whether a field of an unknown name was nominated to be dropped.
+  /// True if a field of an unknown name was nominated to be dropped.
   @usableFromInline func nominates(_ name: ByteRange, in bytes: Span<UInt8>) -> Bool {
     for index in 0..<nominatedCount
     where bytes.extracting(nominated[index]).equalsIgnoringCase(bytes.extracting(name)) { return true }
@@ -93,12 +93,11 @@ public struct ConnectionOptions: Sendable {
   }
 }
 
-/// Names of fields that the sender of a head nominated to end at this hop, wherever in the message they stand (RFC 9110
-/// §7.6.1).
+/// Names of fields that the sender of a head nominated to end at this hop, anywhere in the message (RFC 9110 §7.6.1).
 public struct Nominations: Sendable {
   fileprivate let names: [[UInt8]]
 
-  /// Whether a field of an unknown name is among them.
+  /// True if a field of an unknown name is among them.
   func contains(_ name: Span<UInt8>) -> Bool {
     for candidate in names where name.equalsIgnoringCase(candidate.span) { return true }
     return false

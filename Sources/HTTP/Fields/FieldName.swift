@@ -1,8 +1,6 @@
-// The field names this code base has rules about, and their spelling. A name without a rule is `other`.
-
 import Bytes
 
-/// A field name (RFC 9110 §5.1) that some rule of ours knows.
+/// A field name (RFC 9110 §5.1) that some rule knows; a name without a rule is `other`.
 public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   /// A name that no rule mentions.
   case other
@@ -103,8 +101,8 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   case secureSessionChallenge
   case secSessionRegistration
   case secSessionChallenge
-  /// A known name spelt with `_` for `-`. Programs behind gateways that hand fields over as environment variables
-  /// (CGI, WSGI) cannot tell the two apart, so such a field is never forwarded.
+  /// A known name spelt with `_` for `-`. Programs behind gateways that pass fields on as environment variables (CGI,
+  /// WSGI) cannot tell the two apart, so such a field is never forwarded.
   case lookalike
 
   /// The name in lower case; empty for `other` and `lookalike`.
@@ -211,12 +209,12 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 extension FieldName {
-  /// Whether a text may be a field's name: a token (RFC 9110 §5.1).
+  /// True if a text may be a field's name: a token (RFC 9110 §5.1).
   public static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { ByteClass.of($0, ByteClass.token) }
   }
 
-  /// The name that `bytes` spell in any case. `bytes` is a token: the parsers have checked that before.
+  /// The name of `bytes` in any case. `bytes` is a token: the parsers have checked that before.
   public init(_ bytes: Span<UInt8>) {
     let length = bytes.count
     guard length >= 2, length <= 27 else {
@@ -311,15 +309,15 @@ public struct FieldNameSet: Sendable {
     if name.rawValue < 64 { low |= Self.bit(name) } else { high |= Self.bit(name) }
   }
 
-  /// Whether the name is in the set.
+  /// True if the name is in the set.
   @inlinable public func contains(_ name: FieldName) -> Bool {
     (name.rawValue < 64 ? low : high) & Self.bit(name) != 0
   }
 
-  /// Whether every name of this set is in the other one.
+  /// True if every name of this set is in the other one.
   @inlinable public func isSubset(of other: FieldNameSet) -> Bool { low & ~other.low | high & ~other.high == 0 }
 
-  /// Whether the two sets have a name in common.
+  /// True if the two sets have a name in common.
   @inlinable public func intersects(_ other: FieldNameSet) -> Bool { low & other.low | high & other.high != 0 }
 
   // The place within a word: a masking shift looks at the lower six bits only.

@@ -1,26 +1,24 @@
 // The grammar of field lines. One pass: each byte of a name is looked up once, values are skipped eight bytes at a
-// time. It knows nothing of what the fields mean.
+// time. It does not interpret fields.
 //
 //     field-line = field-name ":" OWS field-value OWS            (RFC 9112 §5)
 
 import Bytes
 
-/// How far a field section has been read.
+/// The progress of reading a field section.
 enum FieldSectionProgress {
-  /// The last line is not all there.
+  /// The last line is incomplete.
   case needsMore
   /// The empty line was read; the section ends before this offset.
   case complete(end: Int)
   case invalid(FieldSyntaxError)
 }
 
-/// Reading of field lines into a `FieldTable`.
 enum FieldSection {
-  /// Whether white space before a colon is an error, or to be removed as RFC 9112 §5.1 asks of a proxy for responses.
+  /// The rule for white space before a colon: an error, or removed as RFC 9112 §5.1 demands of a proxy for responses.
   enum SpaceBeforeColon { case refused, removed }
 
-  /// Reads lines from `position`, which is left at the first line that is not complete. Bytes at and behind `end` are
-  /// not looked at.
+  /// Reads lines from `position`, which is left at the first incomplete line. Bytes at and behind `end` are not read.
   static func read(
     _ bytes: Span<UInt8>, from position: inout Int, end: Int, into fields: inout FieldTable, limit: Int,
     space: SpaceBeforeColon
@@ -71,8 +69,8 @@ enum FieldSection {
   }
 
   // The offset of the first byte that no field value has, at most `end`. Eight bytes are tested at once: a byte below
-  // 0x20 borrows in the subtraction, DEL becomes 0 and borrows in the other. The lowest bit that is set tells the first
-  // such byte; those behind it may be marked by the borrow. HTAB is marked, too, and the table lets it pass.
+  // 0x20 borrows in the subtraction, DEL becomes 0 and borrows in the other. The lowest set bit is the first such byte;
+  // those behind it may be marked by the borrow. HTAB is marked, too, and the table allows it.
   @inline(__always)
   private static func valueEnd(_ bytes: Span<UInt8>, from start: Int, end: Int) -> Int {
     var index = start
@@ -95,7 +93,7 @@ enum FieldSection {
     return index
   }
 
-  // Says what is wrong only once the bytes behind cannot change it, so that the answer does not depend on how the bytes
+  // Reports the fault only once the bytes behind cannot change it, so that the result does not depend on how the bytes
   // were cut into pieces.
   @inline(never)
   private static func nameError(
@@ -124,9 +122,9 @@ public struct FieldLine: Sendable {
   public var name: ByteRange
   /// The value without the white space around it; possibly empty.
   public var value: ByteRange
-  /// The name, where it is one that a rule knows.
+  /// The name, if a rule knows it.
   public var known: FieldName
-  /// Whether the line reads `name: value CRLF` with exactly one space, so that its bytes can be sent on as they are.
+  /// True if the line is `name: value CRLF` with exactly one space, so that its bytes can be sent on as they are.
   public var isPlain: Bool
 
   @inlinable init(name: ByteRange, value: ByteRange, known: FieldName, isPlain: Bool) {
@@ -137,11 +135,11 @@ public struct FieldLine: Sendable {
   }
 }
 
-/// Why bytes are not a field section (RFC 9112 §5, RFC 9110 §5).
+/// The fault of bytes that are no field section (RFC 9112 §5, RFC 9110 §5).
 public enum FieldSyntaxError: Error, Sendable, Hashable, CaseIterable {
-  /// The name is empty, holds a byte that is not a `tchar`, or no colon follows it.
+  /// The name is empty, has a byte that is not a `tchar`, or no colon follows it.
   case name
-  /// White space stands between name and colon (RFC 9112 §5.1).
+  /// White space between name and colon (RFC 9112 §5.1).
   case spaceBeforeColon
   /// A line begins with white space: line folding, which is obsolete (RFC 9112 §5.2), or white space before the first
   /// field (RFC 9112 §2.2).

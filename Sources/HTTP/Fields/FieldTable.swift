@@ -27,13 +27,13 @@ public struct FieldTable: ~Copyable {
     return unsafe base[index]
   }
 
-  /// Whether a line of this name is there. `other` says whether any unknown name is.
+  /// True if there is a line of this name; of `other`, a line of any unknown name.
   @inlinable public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-  /// Whether a line of one of these names is there.
+  /// True if there is a line of one of these names.
   @inlinable public func containsAny(of names: FieldNameSet) -> Bool { present.intersects(names) }
 
-  /// Whether there is no line of any other name.
+  /// True if there is no line of any other name.
   @inlinable public func containsOnly(_ names: FieldNameSet) -> Bool { present.isSubset(of: names) }
 
   /// The first line of this name.
@@ -43,14 +43,14 @@ public struct FieldTable: ~Copyable {
     return nil
   }
 
-  /// The next line of this name at or behind line `index`: `nil` where there is none.
+  /// The next line of this name at or behind line `index`: `nil` if there is none.
   @inlinable public func index(of name: FieldName, from index: Int = 0) -> Int? {
     if !present.contains(name) { return nil }
     for candidate in index..<max(index, count) where unsafe base[candidate].known == name { return candidate }
     return nil
   }
 
-  /// How many lines have this name.
+  /// The number of lines of this name.
   public func count(of name: FieldName) -> Int {
     if !present.contains(name) { return 0 }
     var found = 0
@@ -79,7 +79,7 @@ public struct FieldTable: ~Copyable {
     present = FieldNameSet()
   }
 
-  // Only where a parser is given a higher limit than its table was made for.
+  // Only if a parser's limit is higher than its table was made for.
   @inline(never) private mutating func grow() {
     let storage = UnsafeMutablePointer<FieldLine>.allocate(capacity: capacity * 2)
     unsafe storage.moveInitialize(from: base, count: count)

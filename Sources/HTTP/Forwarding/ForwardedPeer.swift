@@ -1,16 +1,16 @@
-// How the fields that tell the upstream about the downstream are spelt: `Forwarded` (RFC 7239), `X-Forwarded-For` and
-// `X-Forwarded-Proto`. What the caller said of itself stands before what this hop saw.
+// The fields about the downstream: `Forwarded` (RFC 7239), `X-Forwarded-For` and `X-Forwarded-Proto`. The caller's own
+// values come before this hop's.
 //
 //     Forwarded = 1#forwarded-element ; forwarded-element = [ pair ] *( ";" [ pair ] ) ; pair = token "=" value
 //     node = nodename [ ":" node-port ] ; nodename = IPv4address / "[" IPv6address "]" / "unknown" / obfnode
 
 public import Bytes
 
-/// The peer of a connection as these fields spell it, once for all requests of the connection.
+/// The peer of a connection in the form of these fields, once for all requests of the connection.
 public struct ForwardedPeer: Sendable {
   private let hasAddress: Bool
   private let scheme: HTTPScheme
-  // The field lines of a request that came without such fields. The second ends before what the request adds.
+  // The field lines of a request that came without such fields. The second ends before the request's own part.
   private let xForwarded: [UInt8]
   private let forwarded: [UInt8]
 
@@ -19,7 +19,7 @@ public struct ForwardedPeer: Sendable {
 
   /// `address` is text, an IPv6 address without brackets, or empty for a peer without one (a unix socket).
   public init(address: [UInt8], scheme: HTTPScheme) {
-    // The zone of a link-local address means something on this machine only.
+    // The zone of a link-local address has a meaning on this machine only.
     let address = address.prefix { $0 != ASCII.percent }
     let text = String(decoding: address, as: UTF8.self)
     hasAddress = !address.isEmpty
@@ -38,7 +38,7 @@ public struct ForwardedPeer: Sendable {
     forwarded = Array("\(Self.forwardedName)for=\(node)".utf8)
   }
 
-  /// Appends `X-Forwarded-For` with the peer's address, where it has one, as the last element, and `X-Forwarded-Proto`.
+  /// Appends `X-Forwarded-For` with the peer's address, if it has one, as the last element, and `X-Forwarded-Proto`.
   /// Several lines are joined into one, since many readers look at one only.
   public func writeXForwarded(
     _ fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
@@ -58,8 +58,8 @@ public struct ForwardedPeer: Sendable {
     }
   }
 
-  /// Appends `Forwarded` with an element of ours as the last one. `host` is the `host[:port]` the request was for, and
-  /// left out where empty.
+  /// Appends `Forwarded` with an element of ours as the last one. `host` is the request's `host[:port]`, and left out
+  /// if empty.
   public func writeForwarded(
     host: Span<UInt8>, _ fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
   ) {
@@ -80,8 +80,8 @@ public struct ForwardedPeer: Sendable {
     if scheme == .https { buffer.append(";proto=https\r\n") } else { buffer.append(";proto=http\r\n") }
   }
 
-  // Appends the values of all lines of a name; false where there is nothing to append. A value that ends inside a
-  // quoted string would swallow our element, so it and what is behind it is left out.
+  // Appends the values of all lines of a name; false if there is nothing to append. A value that ends inside a quoted
+  // string would swallow our element, so it and everything behind it is left out.
   private static func append(
     _ name: FieldName, of fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
   ) -> Bool {

@@ -1,7 +1,7 @@
-// Which fields of a head end at this hop (RFC 9110 §7.6.1). Fields that the proxy itself replaces on the way through
-// (`Host`, `Authorization`, `Via`, the lengths) are decided where it replaces them.
+// The fields of a head that end at this hop (RFC 9110 §7.6.1). Fields that the proxy itself replaces (`Host`,
+// `Authorization`, `Via`, the lengths) have their rules there.
 
-/// The rule for fields that speak about one connection.
+/// The rule for fields about one connection.
 public enum HopByHop {
   /// Names that end here, nominated or not: those of RFC 9110 §7.6.1, of the framing (which is written anew), of
   /// authentication to this proxy, and look-alikes of known names.
@@ -11,11 +11,11 @@ public enum HopByHop {
       .with(.lookalike)
   }
 
-  /// Whether a line of a head may be forwarded, given that head's `Connection`.
+  /// True if a line of a head may be forwarded, given that head's `Connection`.
   ///
-  /// Only names that no rule of ours knows can be dropped by nomination. `Connection: Authorization`, `Host`,
-  /// `X-Forwarded-For` or `Content-Type` would otherwise let a caller take away fields that the upstream relies on;
-  /// none of those is ever about one connection.
+  /// Only names without a rule of ours can be dropped by nomination. `Connection: Authorization`, `Host`,
+  /// `X-Forwarded-For` or `Content-Type` would otherwise let a caller remove fields that the upstream relies on; none
+  /// of those is ever about one connection.
   @inlinable public static func forwards(
     _ line: FieldLine, _ options: borrowing ConnectionOptions, in bytes: Span<UInt8>
   ) -> Bool {
@@ -26,8 +26,8 @@ public enum HopByHop {
     return !connectionNames.contains(line.known)
   }
 
-  /// Whether the sender of this head takes trailer fields. `TE` itself ends here; where this holds, the forwarded head
-  /// says `TE: trailers` and nominates it (RFC 9110 §10.1.4). Other codings are never asked for on another's behalf.
+  /// True if the sender of this head accepts trailer fields. `TE` itself ends here; if this is true, the forwarded head
+  /// has `TE: trailers` and nominates it (RFC 9110 §10.1.4). Other codings are never requested on another's behalf.
   public static func acceptsTrailers(_ fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     var next = fields.index(of: .te)
     while let line = next {
@@ -43,11 +43,10 @@ public enum HopByHop {
 
 /// The rule for trailer fields.
 public enum TrailerRule {
-  /// Whether the trailer field of this line may be forwarded, given what the head of its message nominated.
+  /// True if the trailer field of this line may be forwarded, given the nominations of its message's head.
   public static func forwards(_ line: FieldLine, _ nominations: Nominations?, in bytes: Span<UInt8>) -> Bool {
     switch line.known {
-    // Names that no rule of ours mentions steer nothing on the way, unless the sender says that they are about the
-    // connection.
+    // Names without a rule of ours control nothing on the way, unless the sender nominates them.
     case .other: nominations.map { !$0.contains(bytes.extracting(line.name)) } ?? true
     // Computed late.
     case .date, .eTag, .server, .authenticationInfo: true

@@ -1,12 +1,12 @@
-// The reading of `Max-Forwards`: how many more intermediaries a request may pass.
+// Reads `Max-Forwards`: the number of further intermediaries that a request may pass.
 //
 //     Max-Forwards = 1*DIGIT                                                              (RFC 9110 §7.6.2)
 
 import Bytes
 
-/// What `Max-Forwards` of a request says to an intermediary.
+/// The meaning of a request's `Max-Forwards` for an intermediary.
 public enum MaxForwards: Sendable, Hashable {
-  /// Nothing: there is no such field, or the method is one for which it means nothing.
+  /// There is no such field, or the method gives it no meaning.
   case unlimited
   /// The request goes no further: this is its final recipient.
   case exhausted
@@ -15,7 +15,7 @@ public enum MaxForwards: Sendable, Hashable {
   /// The field is repeated or no number, so that it cannot be counted down.
   case invalid
 
-  /// What is to be made of a request. The field means something for OPTIONS and TRACE alone.
+  /// Reads a request. The field has a meaning for OPTIONS and TRACE alone.
   public static func of(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> MaxForwards {
     guard head.method == .options || head.method == .trace, let line = head.fields.index(of: .maxForwards) else {
       return .unlimited
@@ -26,7 +26,7 @@ public enum MaxForwards: Sendable, Hashable {
     for index in value.indices {
       let digit = value[index] &- ASCII.zero
       if digit > 9 { return .invalid }
-      // What is sent on is the lesser of one below and the most that we support.
+      // The value sent on is the lesser of one below and the maximum that we support.
       let (scaled, isOver) = number.multipliedReportingOverflow(by: 10)
       let (sum, isOverToo) = scaled.addingReportingOverflow(UInt32(digit))
       number = isOver || isOverToo ? .max : sum

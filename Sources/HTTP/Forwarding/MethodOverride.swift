@@ -1,5 +1,5 @@
-// Fields by which a request asks to be taken for another one: of another method or for another path. No standard has
-// them; many frameworks obey one or another. Spelt with `_` they are look-alikes, which are never forwarded.
+// Fields by which a request asks to be treated as one of another method or path. No standard has them; many frameworks
+// obey one or another. Spelt with `_` they are look-alikes, which are never forwarded.
 
 /// The fields that override a request's method.
 public enum MethodOverride {
@@ -9,11 +9,11 @@ public enum MethodOverride {
   }
 }
 
-/// The fields that upstreams take for the path of a request in place of its target. The path is what decided about the
-/// route, so these end here.
+/// The fields that upstreams take for the path of a request in place of its target. The path decided about the route,
+/// so these end here.
 public enum PathOverride {
-  /// The names of IIS and ISAPI_Rewrite, which PHP frameworks obey, of nginx's and Traefik's questions to services that
-  /// decide about access, and those that gunicorn takes for its own (`SCRIPT_NAME`, `PATH_INFO`).
+  /// The names of IIS and ISAPI_Rewrite, which PHP frameworks obey, of nginx's and Traefik's requests to authorization
+  /// services, and those of gunicorn (`SCRIPT_NAME`, `PATH_INFO`).
   public static var names: FieldNameSet {
     FieldNameSet(.xOriginalURL).with(.xOriginalURI).with(.xOriginalPath).with(.xRewriteURL).with(.xRewriteURI)
       .with(.xOverrideURL).with(.xForwardedURI).with(.scriptName).with(.pathInfo)

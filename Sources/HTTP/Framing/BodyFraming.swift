@@ -1,9 +1,9 @@
-// The one question on which request smuggling turns: how long is the content of this message? The steps are those of
-// RFC 9112 §6.3, and where they let a recipient repair what a sender got wrong, this refuses.
+// The length of a message's content, on which request smuggling depends. The steps are those of RFC 9112 §6.3; a
+// mistake that a recipient may repair is refused.
 
 import Bytes
 
-/// How the end of a message's content is found.
+/// The end of a message's content.
 public enum BodyFraming: Sendable, Hashable {
   /// There is no content.
   case none
@@ -14,7 +14,7 @@ public enum BodyFraming: Sendable, Hashable {
   /// All bytes until the connection is closed; only of responses.
   case untilClose
 
-  /// How the content of a request ends.
+  /// The end of a request's content.
   public static func request(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>
   ) throws(FramingError) -> BodyFraming {
@@ -27,13 +27,13 @@ public enum BodyFraming: Sendable, Hashable {
     }
   }
 
-  /// How the content of a response ends, given the method of its request. Not for CONNECT, whose 2xx answers open a
-  /// tunnel (item 2); a gateway does not send that.
+  /// The end of a response's content, given the method of its request. Not for CONNECT, whose 2xx answers open a tunnel
+  /// (item 2); a gateway does not send that.
   public static func response(
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, requestMethod: RequestMethod
   ) throws(FramingError) -> BodyFraming {
     let stated = try stated(head.fields, bytes, head.version)
-    // Item 1: HEAD, 1xx, 204 and 304 end with the head, whatever the fields say. They were read all the same: a bad
+    // Item 1: HEAD, 1xx, 204 and 304 end with the head, whatever the fields are. They were checked all the same: a bad
     // length must not be sent on.
     if requestMethod == .head || head.status < 200 || head.status == 204 || head.status == 304 { return .none }
     switch stated {
@@ -51,13 +51,13 @@ public enum BodyFraming: Sendable, Hashable {
     case chunked
   }
 
-  // What the two fields say, which is the same for requests and responses.
+  // The meaning of the two fields, the same for requests and responses.
   private static func stated(
     _ fields: borrowing FieldTable, _ bytes: Span<UInt8>, _ version: HTTPVersion
   ) throws(FramingError) -> Statement {
     guard let codingLine = fields.index(of: .transferEncoding) else {
       guard let lengthLine = fields.index(of: .contentLength) else { return .nothing }
-      // Item 5: several lengths may be taken for one where they are the same. No sender needs that.
+      // Item 5: several lengths may be taken for one if they are the same. No sender needs that.
       if fields.index(of: .contentLength, from: lengthLine + 1) != nil { throw .contentLengthRepeated }
       return .length(try length(bytes.extracting(fields[lengthLine].value)))
     }
@@ -78,14 +78,14 @@ public enum BodyFraming: Sendable, Hashable {
     for index in 0..<value.count {
       let digit = value[index] &- ASCII.zero
       if digit >= 10 { throw value[index] == ASCII.comma ? .contentLengthRepeated : .contentLengthInvalid }
-      // 2^63 - 1 is what all parties can count.
+      // 2^63 - 1 is the maximum that all parties can count.
       if length > (UInt64(Int64.max) - UInt64(digit)) / 10 { throw .contentLengthInvalid }
       length = length * 10 + UInt64(digit)
     }
     return length
   }
 
-  // Whether a Transfer-Encoding that is not `chunked` alone at least names codings, of which the last is `chunked`.
+  // True if a Transfer-Encoding that is not `chunked` alone at least names codings, of which the last is `chunked`.
   // Then the fault is ours (501), else the sender's (400).
   private static func isList(_ value: Span<UInt8>) -> Bool {
     var index = 0
@@ -106,7 +106,7 @@ public enum BodyFraming: Sendable, Hashable {
   }
 }
 
-/// Why the length of a message's content cannot be told with certainty (RFC 9112 §6).
+/// The fault of a message whose length is not certain (RFC 9112 §6).
 public enum FramingError: Error, Sendable, Hashable, CaseIterable {
   /// `Content-Length` is not a decimal number below 2^63.
   case contentLengthInvalid

@@ -1,5 +1,5 @@
-// The reading of the chunked transfer coding, without copying: it says which of the bytes received are content.
-// The trailer section behind the last chunk is `TrailerParser`'s.
+// Reads the chunked transfer coding, without copying: it finds the content among the bytes received. `TrailerParser`
+// reads the trailer section behind the last chunk.
 //
 //     chunked-body = *chunk last-chunk trailer-section CRLF                               (RFC 9112 §7.1)
 //     chunk        = chunk-size [ chunk-ext ] CRLF chunk-data CRLF ; chunk-size = 1*HEXDIG
@@ -8,9 +8,9 @@
 
 import Bytes
 
-/// Why bytes are not the chunked coding.
+/// The fault of bytes that are not the chunked coding.
 public enum ChunkError: Error, Sendable, Hashable, CaseIterable {
-  /// A chunk begins with something else than hexadecimal digits, or they are followed by something strange.
+  /// A chunk does not begin with hexadecimal digits, or something else follows them.
   case size
   /// A chunk of 2^63 bytes or more.
   case sizeOverflow
@@ -25,7 +25,7 @@ public enum ChunkError: Error, Sendable, Hashable, CaseIterable {
   case dataEnd
 }
 
-/// What to do with the bytes at hand.
+/// The step for the bytes at hand.
 public enum ChunkedStep: Sendable, Hashable {
   /// All `consumed` bytes were framing. Drop them, and come back with more.
   case needsMore(consumed: Int)
@@ -33,7 +33,7 @@ public enum ChunkedStep: Sendable, Hashable {
   case data(start: Int, count: Int)
   /// The last chunk's line ends behind `consumed` bytes. Drop them; the trailer section follows.
   case end(consumed: Int)
-  /// The coding is broken; where the message ends is not known any more.
+  /// The coding is broken; the end of the message is no longer known.
   case invalid(ChunkError)
 }
 
@@ -47,18 +47,17 @@ public struct ChunkedDecoder: Sendable {
   private var state = State.sizeStart
   /// Bytes of the current chunk that are still to come.
   public private(set) var remaining: UInt64 = 0
-  // Bytes spent on extensions and leading zeros make us read without getting anywhere (RFC 9112 §7.1.1). Those in front
-  // of one chunk are bounded. Over the message each chunk pays for some, a large one for more; only what is not paid
-  // for adds up.
+  // Bytes spent on extensions and leading zeros make us read without progress (RFC 9112 §7.1.1). Those in front of one
+  // chunk are bounded. Over the message each chunk pays for some, a large one for more; only the unpaid rest adds up.
   private var overhead: Int32 = 0
   private var unpaid: Int32 = 0
   private static let maximumOverhead: Int32 = 8 * 1024
   private static let maximumUnpaid: Int32 = 16 * 1024
-  /// What one chunk pays for, however small: a signature of 64 digits and its name.
+  /// Bytes that one chunk pays for, however small: a signature of 64 digits and its name.
   private static let paidPerChunk: Int32 = 128
 
-  /// Whether white space at the end of a size's line is an error, or is removed, as RFC 9112 §5.1 asks of a proxy for
-  /// the fields of responses. Old servers pad their sizes.
+  /// The rule for white space at the end of a size's line: an error, or removed, as RFC 9112 §5.1 demands of a proxy
+  /// for the fields of responses. Old servers pad their sizes.
   public enum SpaceBehindSize: Sendable { case refused, removed }
 
   private let space: SpaceBehindSize
@@ -66,7 +65,7 @@ public struct ChunkedDecoder: Sendable {
   /// A decoder at the first chunk.
   public init(_ space: SpaceBehindSize = .refused) { self.space = space }
 
-  /// Reads on from the first byte that was not dropped after the step before.
+  /// Continues from the first byte that was not dropped after the step before.
   public mutating func next(_ bytes: Span<UInt8>) -> ChunkedStep {
     var index = 0
     while true {
@@ -108,7 +107,7 @@ public struct ChunkedDecoder: Sendable {
     }
   }
 
-  // Two bytes of overhead for each byte of content, beside what every chunk pays for.
+  // Two bytes of overhead for each byte of content, beside those that every chunk pays for.
   private mutating func settleOverhead() -> ChunkError? {
     let paid = Self.paidPerChunk + 2 * Int32(min(remaining, UInt64(Self.maximumOverhead)))
     unpaid = max(0, unpaid + overhead - paid)
@@ -140,7 +139,7 @@ public struct ChunkedDecoder: Sendable {
     let isToken = ByteClass.of(byte, ByteClass.token)
     switch state {
     case .beforeExtension:
-      // BWS is part of an extension: without a `;` behind it, it is nothing that the grammar has.
+      // BWS is part of an extension: without a `;` behind it, it is not in the grammar.
       if byte == ASCII.semicolon {
         state = .beforeName
       } else if byte == ASCII.carriageReturn, space == .removed {

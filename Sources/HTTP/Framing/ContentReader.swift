@@ -1,9 +1,9 @@
-// The reading of one message's content, however its end is found, without copying: it says which of the bytes received
-// are content, and where the message ends. It knows nothing of sockets, nor of what the content is for.
+// Reads one message's content of any framing, without copying: it finds the content among the bytes received, and the
+// end of the message. It knows neither sockets nor the content's use.
 
 import Bytes
 
-/// What to do with the bytes at hand.
+/// The step for the bytes at hand.
 @usableFromInline
 package enum ContentStep: Sendable, Hashable {
   /// All `consumed` bytes were framing. Drop them, and come back with more.
@@ -15,11 +15,11 @@ package enum ContentStep: Sendable, Hashable {
   /// The message ends behind `consumed` bytes. Behind a last chunk they are the trailer section, whose fields the
   /// parser has.
   case end(consumed: Int)
-  /// The end of the message is not known any more.
+  /// The end of the message is no longer known.
   case invalid(ContentError)
 }
 
-/// Why bytes are not the content that a head has announced.
+/// The fault of bytes that are not the announced content.
 @usableFromInline
 package enum ContentError: Error, Sendable, Hashable {
   case chunk(ChunkError)
@@ -50,7 +50,7 @@ package struct ContentReader: Sendable {
     }
   }
 
-  /// Whether the message is over.
+  /// True if the message is over.
   @inlinable package var isAtEnd: Bool { if case .nothing = rest { true } else { false } }
 
   /// Bytes of content that are still to come; nil if their number is not known.

@@ -1,19 +1,17 @@
-// The question whether a connection can carry another message after this one (RFC 9112 §9.3).
-
-/// What becomes of a connection after a message, as far as that message decides.
+/// The rule for a connection after a message (RFC 9112 §9.3), as far as that message decides.
 public enum Persistence: UInt8, Sendable, Hashable {
   /// Another exchange can follow.
   case keepAlive
   /// The connection is closed.
   case close
 
-  /// What the request asks of the downstream connection.
+  /// The request's choice for the downstream connection.
   public static func after(request head: borrowing RequestHead) -> Persistence {
     decide(head.version, head.connection)
   }
 
-  /// What the response means for the upstream connection, once its content has been read to the end. A 101 is treated
-  /// as the end of HTTP on it.
+  /// The response's choice for the upstream connection, once its content has been read to the end. A 101 is treated as
+  /// the end of HTTP on it.
   public static func after(response head: borrowing ResponseHead, framing: BodyFraming) -> Persistence {
     if framing == .untilClose || head.status == 101 { return .close }
     return decide(head.version, head.connection)
@@ -25,9 +23,9 @@ public enum Persistence: UInt8, Sendable, Hashable {
   }
 }
 
-/// What a request expects before it sends its content.
+/// A request's expectation before it sends its content.
 public enum ExpectContinue: UInt8, Sendable, Hashable {
-  /// Nothing, or an expectation in an HTTP/1.0 request, which is ignored.
+  /// None, or an expectation in an HTTP/1.0 request, which is ignored.
   case none
   /// A 100 (Continue) before the content.
   case continue100

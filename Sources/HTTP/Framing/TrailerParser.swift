@@ -1,11 +1,11 @@
-// The reading of the trailer section behind a last chunk, up to and with the empty line that ends the message. Which
-// trailer fields may be sent on is `TrailerRule`'s.
+// Reads the trailer section behind a last chunk, with the empty line that ends the message. `TrailerRule` decides which
+// fields are sent on.
 
 import Bytes
 
-/// How far a trailer section has been read.
+/// The progress of reading a trailer section.
 public enum TrailerProgress: Sendable, Hashable {
-  /// It is not all there. Call again with more bytes behind the same ones.
+  /// It is incomplete. Call again with more bytes behind the same ones.
   case needsMore
   /// `fields` is filled in; the section takes this many bytes, and the message ends there.
   case complete(byteCount: Int)
@@ -26,7 +26,7 @@ public struct TrailerParser: ~Copyable {
     fields = FieldTable(capacity: fieldCapacity)
   }
 
-  /// Forgets what was read. Keeps the storage.
+  /// Resets the parser. Keeps the storage.
   public mutating func reset() {
     fields.removeAll()
     lineStart = 0
@@ -34,7 +34,7 @@ public struct TrailerParser: ~Copyable {
     isFinished = false
   }
 
-  /// Reads on. `bytes` begin with the same byte on every call for one section; after `complete` or `invalid` the next
+  /// Continues. `bytes` begin with the same byte on every call for one section; after `complete` or `invalid` the next
   /// call begins a new one.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) -> TrailerProgress {
     if isFinished { reset() }
@@ -61,7 +61,7 @@ public struct TrailerParser: ~Copyable {
   }
 }
 
-/// Why bytes are not an acceptable trailer section (RFC 9112 §7.1.2).
+/// The fault of bytes that are not an acceptable trailer section (RFC 9112 §7.1.2).
 public enum TrailerError: Error, Sendable, Hashable {
   /// A field line is wrong.
   case field(FieldSyntaxError)

@@ -1,10 +1,10 @@
-// The one thing that is read of a WebSocket's frames: where one ends, so that another can be put behind it.
+// Finds the ends of a WebSocket's frames, so that another frame can follow.
 //
 //     frame = FIN RSV opcode, MASK length-7 [ length-16 / length-64 ] [ masking-key ] payload     (RFC 6455 §5.2)
 
 public import Bytes
 
-/// Where one direction of a WebSocket stands.
+/// The position of one direction of a WebSocket within its frames.
 public struct WebSocketFrames: Sendable {
   private enum Part: UInt8, Sendable { case opcode, length, rest, payload }
 
@@ -13,16 +13,16 @@ public struct WebSocketFrames: Sendable {
   private var missing: UInt8 = 0
   private var lengthBytes: UInt8 = 0
   private var payload: UInt64 = 0
-  /// Whether the sender has said that it closes.
+  /// True if the sender has sent a close frame.
   public private(set) var hasClosed = false
 
   /// A direction in which nothing has been sent.
   public init() {}
 
-  /// Whether all that was sent are whole frames.
+  /// True if only whole frames were sent.
   public var isBetweenFrames: Bool { part == .opcode }
 
-  /// Takes notice of bytes that follow those before.
+  /// Advances over bytes that follow those before.
   public mutating func advance(over bytes: Span<UInt8>) {
     var index = 0
     while index < bytes.count {
@@ -62,7 +62,7 @@ public struct WebSocketFrames: Sendable {
 
   private mutating func beginPayload() { part = payload == 0 ? .opcode : .payload }
 
-  /// Appends a frame that closes because this side goes away (status 1001, RFC 6455 §7.4.1). What goes to a server is
+  /// Appends a frame that closes because this side goes away (status 1001, RFC 6455 §7.4.1). Frames to a server are
   /// masked.
   public static func writeGoingAway(mask: UInt32?, into buffer: inout ByteBuffer) {
     let status: [UInt8] = [0x03, 0xE9]

@@ -1,20 +1,17 @@
-// When a request asks to become a WebSocket, and when an answer agrees (RFC 6455 §4, RFC 9110 §7.8). What follows is
-// not HTTP.
-
-/// The upgrade to the WebSocket protocol.
+/// The upgrade to the WebSocket protocol (RFC 6455 §4, RFC 9110 §7.8).
 public enum WebSocketUpgrade {
-  /// Whether a request asks for it, for nothing else, and is one that may: a GET of HTTP/1.1 without content.
+  /// True if a request asks for it, for nothing else, and may: a GET of HTTP/1.1 without content.
   public static func isAsked(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, framing: BodyFraming) -> Bool {
     head.method == .get && head.version.hasUpgrades && (framing == .none || framing == .fixed(0))
       && isNamed(head.fields, head.connection, bytes)
   }
 
-  /// Whether an answer switches to it, and to nothing else.
+  /// True if an answer switches to it, and to nothing else.
   public static func isAgreed(_ head: borrowing ResponseHead, _ bytes: Span<UInt8>) -> Bool {
     head.status == 101 && head.version.hasUpgrades && isNamed(head.fields, head.connection, bytes)
   }
 
-  /// Whether `Upgrade` is one line that names the one protocol, and speaks about this connection.
+  /// True if `Upgrade` is one line that names the one protocol, and is about this connection.
   private static func isNamed(
     _ fields: borrowing FieldTable, _ connection: borrowing ConnectionOptions, _ bytes: Span<UInt8>
   ) -> Bool {

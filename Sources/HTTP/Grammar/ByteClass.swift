@@ -1,18 +1,17 @@
-// The classes of bytes that the grammars of RFC 9110, 9112 and 3986 speak of, as one table of 256 entries with a bit
-// per class. Everything that reads bytes of a message asks here.
+// The byte classes of the grammars of RFC 9110, 9112 and 3986, as one table of 256 entries with a bit per class.
 
 /// The classes that one byte belongs to.
 struct ByteClass {
   /// `tchar` (RFC 9110 §5.6.2): a field name or a method.
   static let token: UInt8 = 0x01
-  /// Printable ASCII without `#`: what may stand in a request target. RFC 3986 allows less, but clients send `|`, `"`
-  /// and braces in queries, and they change nothing about where a target ends.
+  /// Printable ASCII without `#`: the bytes of a request target. RFC 3986 allows fewer, but clients send `|`, `"` and
+  /// braces in queries, and they change nothing about a target's end.
   static let target: UInt8 = 0x02
-  /// HTAB, SP, VCHAR, obs-text (RFC 9110 §5.5): what may stand in a field value or a reason phrase.
+  /// HTAB, SP, VCHAR, obs-text (RFC 9110 §5.5): the bytes of a field value or a reason phrase.
   static let value: UInt8 = 0x04
   /// HEXDIG, in either case.
   static let hexadecimal: UInt8 = 0x08
-  /// `unreserved` or `sub-delims` (RFC 3986 §3.2.2): what a registered host name is made of, besides `%`.
+  /// `unreserved` or `sub-delims` (RFC 3986 §3.2.2): the bytes of a registered host name, besides `%`.
   static let name: UInt8 = 0x10
   /// Printable ASCII that a path's normal form leaves as it is and that ends no segment.
   static let segment: UInt8 = 0x20
@@ -21,7 +20,7 @@ struct ByteClass {
   /// SP or HTAB (RFC 9110 §5.6.3).
   static let whitespace: UInt8 = 0x80
 
-  /// Whether `byte` is in any of the classes of `mask`.
+  /// True if `byte` is in any of the classes of `mask`.
   @inline(__always) static func of(_ byte: UInt8, _ mask: UInt8) -> Bool {
     table[Int(byte)] & mask != 0
   }

@@ -1,5 +1,5 @@
-// The one way a place inside a message is written down: an offset and a length, relative to the first byte of the head
-// that was parsed. It keeps nothing alive and checks nothing until it is used on bytes.
+// A place inside a message: an offset and a length, relative to the first byte of the parsed head. It keeps nothing
+// alive and checks nothing until it is used on bytes.
 
 import Bytes
 
@@ -22,34 +22,34 @@ public struct ByteRange: Sendable, Hashable {
     self.count = UInt32(truncatingIfNeeded: end - start)
   }
 
-  /// The range of the whole, where this one counts from the first byte of `outer`.
+  /// The range in the whole, if this one counts from the first byte of `outer`.
   func within(_ outer: ByteRange) -> ByteRange {
     ByteRange(from: Int(outer.start + start), to: Int(outer.start + end))
   }
 
   /// Offset of the first byte after the range.
   @inlinable public var end: UInt32 { start + count }
-  /// Whether the range holds no byte.
+  /// True if the range holds no byte.
   @inlinable public var isEmpty: Bool { count == 0 }
   /// The offsets as an index range.
   @inlinable public var indices: Range<Int> { Int(start)..<Int(start) + Int(count) }
 }
 
 extension Span where Element == UInt8 {
-  /// The bytes of a range. Traps where the range was not taken from these bytes.
+  /// The bytes of a range. Traps if the range is outside of these bytes.
   @_lifetime(copy self)
   @inlinable public func extracting(_ range: ByteRange) -> Span<UInt8> {
     extracting(range.indices)
   }
 
-  /// Whether two runs of bytes are the same but for the case of ASCII letters.
+  /// Compares two runs of bytes, ignoring the case of ASCII letters.
   public func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     for index in 0..<count where ASCII.lowered(self[index]) != ASCII.lowered(other[index]) { return false }
     return true
   }
 
-  /// Whether the bytes are `literal` but for the case of ASCII letters; `literal` is in lower case.
+  /// Compares with `literal`, ignoring the case of ASCII letters; `literal` is in lower case.
   public func equalsIgnoringCase(_ literal: StaticString) -> Bool {
     guard count == literal.utf8CodeUnitCount else { return false }
     for index in 0..<count {

@@ -1,4 +1,4 @@
-// The one kind of address this code base contacts: an http or https URL with a host. Reads it strictly; resolves,
+// The one kind of address that this code base contacts: an http or https URL with a host. Reads it strictly; resolves,
 // normalises and percent-decodes nothing.
 
 import Bytes
@@ -10,38 +10,38 @@ public enum HTTPScheme: UInt8, Sendable, Hashable {
   /// TLS, port 443 unless said otherwise.
   case https
 
-  /// The port a URL of this scheme means when it names none (RFC 9110 §4.2).
+  /// The port of a URL of this scheme that names none (RFC 9110 §4.2).
   public var defaultPort: UInt16 { self == .http ? 80 : 443 }
   /// The scheme as written in a URL.
   public var text: String { self == .http ? "http" : "https" }
 }
 
-/// Why a text is not an `HTTPURL`.
+/// The fault of a text that is no `HTTPURL`.
 public enum HTTPURLError: Error, Sendable, Hashable {
-  /// Neither `http://` nor `https://` stands at the front.
+  /// It does not begin with `http://` or `https://`.
   case scheme
   /// User information (`user:password@`) is deprecated for http URLs and never accepted (RFC 9110 §4.2.4).
   case userInformation
-  /// The host is empty, holds a byte that no host name has, or is no IPv6 address between its brackets.
+  /// The host is empty, has a byte that no host name has, or is no IPv6 address between its brackets.
   case host
-  /// The host is a number that resolvers read as an IPv4 address, but not as four decimal ones: `2852039166`,
-  /// `0x7f000001`, `127.1`. It hides where the URL leads.
+  /// The host is a number that resolvers read as an IPv4 address, but not four decimal ones: `2852039166`,
+  /// `0x7f000001`, `127.1`. It hides the URL's target.
   case numericHost
   /// The port is not a number from 1 to 65535.
   case port
-  /// A fragment, white space, a control or a non-ASCII byte stands in the path or query.
+  /// The path or query has a fragment, white space, a control or a non-ASCII byte.
   case path
 }
 
-/// An absolute http or https URL (RFC 9110 §4.2), taken apart.
+/// An absolute http or https URL (RFC 9110 §4.2), in its parts.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// http or https.
   public var scheme: HTTPScheme
   /// The host in lower case; an IPv6 address without its brackets.
   public var host: String
-  /// The port, the scheme's own where the text named none.
+  /// The port; the scheme's own if the text names none.
   public var port: UInt16
-  /// The path, at least `/`, and the query with its `?` where there is one, as written.
+  /// The path, at least `/`, and the query with its `?` if there is one, as written.
   public var target: String
 
   /// Reads an absolute URL.
@@ -91,8 +91,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     return (host.lowercased(), port)
   }
 
-  /// Whether the last label is a decimal, octal or hexadecimal number: then all of the host is an address or nothing
-  /// (WHATWG URL, "ends in a number").
+  /// True if the last label is a decimal, octal or hexadecimal number: then the whole host must be an address (WHATWG
+  /// URL, "ends in a number").
   private static func isNumeric(_ host: Substring) -> Bool {
     let name = host.hasSuffix(".") ? host.dropLast() : host
     let label = name.utf8[(name.utf8.lastIndex(of: ASCII.dot).map { name.utf8.index(after: $0) } ?? name.startIndex)...]
@@ -110,13 +110,13 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// `host`, or `host:port` where the port is not the scheme's own: a `Host` field's value (RFC 9110 §7.2).
+  /// `host`, or `host:port` if the port is not the scheme's own: a `Host` field's value (RFC 9110 §7.2).
   public var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == scheme.defaultPort ? name : "\(name):\(port)"
   }
 
-  /// Scheme and authority: what decides where a token may go.
+  /// Scheme and authority, which decide where a token may go.
   public var origin: String { "\(scheme.text)://\(authority)" }
 
   /// The URL as text.
@@ -124,10 +124,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPURL {
-  /// Whether the host is `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.
+  /// True if the host is `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.
   public var isLoopback: Bool {
     if host == "localhost" { return true }
-    // Not an IPv4-mapped address: where it leads depends on the machine's settings.
+    // Not an IPv4-mapped address: its target depends on the machine's settings.
     guard let address = IPAddress(host), address == address.unmapped else { return false }
     return address.isLoopback
   }

@@ -4,7 +4,7 @@
 
 import Bytes
 
-/// What stands where a version is due.
+/// The bytes at the place of a version.
 enum VersionReading {
   case needsMore
   case version(HTTPVersion, next: Int)
@@ -12,7 +12,7 @@ enum VersionReading {
   case unsupported
   case malformed
 
-  /// Reads at `start`; bytes at and behind `end` are not looked at.
+  /// Reads at `start`; bytes at and behind `end` are not read.
   init(_ bytes: Span<UInt8>, at start: Int, end: Int) {
     if start + 8 <= end {
       let word = UInt64(bigEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
@@ -49,9 +49,9 @@ public enum HTTPVersion: UInt8, Sendable, Hashable {
   case http11
 }
 
-/// What a version has. Each is asked by name, so that another version has to answer each.
+/// The capabilities of a version. Each has a name, so that another version must define each.
 extension HTTPVersion {
-  /// Whether a connection carries another message unless one says otherwise (RFC 9112 §9.3).
+  /// True if a connection carries another message by default (RFC 9112 §9.3).
   @inlinable package var keepsConnections: Bool {
     switch self {
     case .http10: false
@@ -59,7 +59,7 @@ extension HTTPVersion {
     }
   }
 
-  /// Whether content of unknown length is sent in chunks (RFC 9112 §7.1).
+  /// True if content of unknown length is sent in chunks (RFC 9112 §7.1).
   @inlinable package var hasChunks: Bool {
     switch self {
     case .http10: false
@@ -67,7 +67,7 @@ extension HTTPVersion {
     }
   }
 
-  /// Whether there are interim responses, and expectations of one (RFC 9110 §15.2, §10.1.1).
+  /// True if there are interim responses, and expectations of one (RFC 9110 §15.2, §10.1.1).
   @inlinable package var hasInterimResponses: Bool {
     switch self {
     case .http10: false
@@ -75,7 +75,7 @@ extension HTTPVersion {
     }
   }
 
-  /// Whether a connection can be upgraded to another protocol (RFC 9110 §7.8).
+  /// True if a connection can be upgraded to another protocol (RFC 9110 §7.8).
   @inlinable package var hasUpgrades: Bool {
     switch self {
     case .http10: false
@@ -83,7 +83,7 @@ extension HTTPVersion {
     }
   }
 
-  /// Whether a request has to have a `Host` field (RFC 9112 §3.2).
+  /// True if a request must have a `Host` field (RFC 9112 §3.2).
   @inlinable package var demandsHost: Bool {
     switch self {
     case .http10: false
@@ -91,7 +91,7 @@ extension HTTPVersion {
     }
   }
 
-  /// As `Via` spells it (RFC 9110 §7.6.3).
+  /// The form in `Via` (RFC 9110 §7.6.3).
   package var number: StaticString {
     switch self {
     case .http10: "1.0"

@@ -1,5 +1,5 @@
-// The reading of `host[:port]`, as in a `Host` field or an absolute-form target, and the question whether it names
-// a given host. Nothing is resolved or normalised.
+// Reads `host[:port]`, as in a `Host` field or an absolute-form target, and compares it with a given host. Nothing is
+// resolved or normalised.
 //
 //     Host = uri-host [ ":" port ] ; uri-host = IP-literal / IPv4address / reg-name       (RFC 9110 §7.2, RFC 3986
 //     §3.2)
@@ -10,12 +10,12 @@ import Bytes
 public struct HostName: Sendable, Hashable {
   /// The host, an IPv6 address without its brackets.
   public let host: ByteRange
-  /// The port, where one is named.
+  /// The port, if one is named.
   public let port: UInt16?
-  /// Whether the host stood in brackets.
+  /// True if the host is in brackets.
   public let isBracketed: Bool
 
-  /// Reads all of `bytes`; `nil` where they are not an authority with a host. User information, percent-encoding and
+  /// Reads all of `bytes`; `nil` if they are not an authority with a host. User information, percent-encoding and
   /// future kinds of address literal are not accepted, nor a port above 65535.
   public init?(_ bytes: Span<UInt8>) {
     let end = bytes.count
@@ -61,8 +61,8 @@ public struct HostName: Sendable, Hashable {
     port = UInt16(number)
   }
 
-  /// Whether two texts are authorities that mean the same to a scheme: a port that is not named is the scheme's own
-  /// (RFC 9110 §4.2.3).
+  /// True if two texts are authorities with the same meaning for a scheme: the default port is the scheme's own (RFC
+  /// 9110 §4.2.3).
   public static func areEquivalent(_ left: Span<UInt8>, _ right: Span<UInt8>, scheme: HTTPScheme) -> Bool {
     guard let first = HostName(left), let second = HostName(right) else { return false }
     return first.port ?? scheme.defaultPort == second.port ?? scheme.defaultPort
@@ -70,8 +70,8 @@ public struct HostName: Sendable, Hashable {
       && left.extracting(first.host).equalsIgnoringCase(right.extracting(second.host))
   }
 
-  /// Whether the host is `name`, compared without regard to case. `name` is in lower case, an IPv6 address without
-  /// brackets; `bytes` are those that this was read from.
+  /// True if the host is `name`, compared without regard to case. `name` is in lower case, an IPv6 address without
+  /// brackets; this was read from `bytes`.
   public func names(_ name: [UInt8], in bytes: Span<UInt8>) -> Bool {
     bytes.extracting(host).equalsIgnoringCase(name.span)
   }

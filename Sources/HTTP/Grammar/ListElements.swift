@@ -1,4 +1,4 @@
-// The walk over a comma-separated field value whose elements hold no quoted commas.
+// Walks over a comma-separated field value whose elements hold no quoted commas.
 //
 //     #element => [ element ] *( OWS "," OWS [ element ] )                                (RFC 9110 §5.6.1.2)
 

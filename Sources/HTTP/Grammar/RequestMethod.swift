@@ -1,6 +1,4 @@
-// The methods that rules distinguish. Method names are case-sensitive (RFC 9110 §9.1).
-
-/// The method of a request.
+/// The method of a request. Names are case-sensitive (RFC 9110 §9.1).
 public enum RequestMethod: UInt8, Sendable, Hashable {
   /// Safe.
   case get
@@ -46,7 +44,7 @@ public enum RequestMethod: UInt8, Sendable, Hashable {
     return true
   }
 
-  /// Whether the method asks for nothing but reading (RFC 9110 §9.2.1).
+  /// True if the method asks for reading only (RFC 9110 §9.2.1).
   public var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace: true
@@ -54,7 +52,7 @@ public enum RequestMethod: UInt8, Sendable, Hashable {
     }
   }
 
-  /// Whether doing it twice is like doing it once (RFC 9110 §9.2.2). Of an unknown method that is not known.
+  /// True if repeating it has no further effect (RFC 9110 §9.2.2). Of an unknown method that is not known.
   public var isIdempotent: Bool {
     switch self {
     case .get, .head, .options, .trace, .put, .delete: true

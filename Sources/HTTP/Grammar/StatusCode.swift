@@ -1,4 +1,4 @@
-// The reason phrases of the status codes this proxy itself answers with.
+// The reason phrases of the proxy's own answers.
 
 /// Status codes (RFC 9110 §15).
 public enum StatusCode {

@@ -1,9 +1,9 @@
-// The copying of neighbouring field lines in one piece. A head is mostly forwarded as it came, so a handful of copies
-// does for thirty lines.
+// Copies neighbouring field lines in one piece. A head is mostly forwarded as it came, so a few copies are enough for
+// thirty lines.
 
 public import Bytes
 
-/// Field lines that are forwarded, gathered as long as they stand next to one another in plain spelling.
+/// Field lines that are forwarded, gathered as long as they are neighbours in plain spelling.
 ///
 ///     var run = FieldRun()
 ///     for index in 0..<fields.count where … { run.add(fields[index], from: bytes, into: &buffer) }
@@ -12,7 +12,7 @@ public struct FieldRun: Sendable {
   private var start = 0
   private var end = 0
 
-  /// A run of nothing.
+  /// An empty run.
   public init() {}
 
   /// Adds a line behind those before.
@@ -30,7 +30,7 @@ public struct FieldRun: Sendable {
     HeadWriter.field(line, from: bytes, into: &buffer)
   }
 
-  /// Writes what is still outstanding. To be called before anything else is written.
+  /// Writes the rest. Call it before anything else is written.
   public mutating func finish(from bytes: Span<UInt8>, into buffer: inout ByteBuffer) {
     if end > start { buffer.append(bytes.extracting(start..<end)) }
     start = 0

@@ -1,5 +1,5 @@
-// How heads are spelt when they are sent: into a buffer, without intermediate text. What is written is the caller's
-// decision; nothing is checked here, so values come from parsed heads or from our own literals.
+// Writes heads into a buffer, without intermediate text. Nothing is checked here: values come from parsed heads or from
+// our own literals.
 
 public import Bytes
 
@@ -11,12 +11,12 @@ public enum HeadWriter {
     buffer.append(ASCII.space)
   }
 
-  /// ` HTTP/1.1 CRLF`: a proxy speaks its own version (RFC 9110 §2.5).
+  /// ` HTTP/1.1 CRLF`: a proxy sends its own version (RFC 9110 §2.5).
   public static func requestLineEnd(into buffer: inout ByteBuffer) {
     buffer.append(" HTTP/1.1\r\n")
   }
 
-  /// A whole request line; `query` is written behind a `?` where `hasQuery`.
+  /// A whole request line; with `hasQuery`, `query` is written behind a `?`.
   public static func requestLine(
     method name: Span<UInt8>, path: Span<UInt8>, query: Span<UInt8>, hasQuery: Bool, into buffer: inout ByteBuffer
   ) {
@@ -30,7 +30,7 @@ public enum HeadWriter {
     requestLineEnd(into: &buffer)
   }
 
-  /// A status line with the reason phrase that was received.
+  /// A status line with the received reason phrase.
   public static func statusLine(_ status: Int, reason: Span<UInt8>, into buffer: inout ByteBuffer) {
     statusLineStart(status, into: &buffer)
     buffer.append(reason)
@@ -54,7 +54,7 @@ public enum HeadWriter {
     buffer.append(ASCII.space)
   }
 
-  /// A field line as it was received, in plain spelling.
+  /// A received field line, in plain spelling.
   public static func field(_ line: FieldLine, from bytes: Span<UInt8>, into buffer: inout ByteBuffer) {
     if line.isPlain {
       buffer.append(bytes.extracting(Int(line.name.start)..<Int(line.value.end) + 2))

@@ -1,5 +1,5 @@
-// The rules that need the whole head of a request: what `Connection` says, and which host the request is for. They ask
-// the head, however it was read.
+// The rules that need the whole head of a request: `Connection` and the host. They do not depend on how the head was
+// read.
 
 import Bytes
 
@@ -23,7 +23,7 @@ extension RequestHead {
     return takeTargetsAuthority(bytes, host: bytes.extracting(named))
   }
 
-  // The target counts, not `Host` (RFC 9112 §3.2.2). A client that means two hosts at once is up to something.
+  // The target counts, not `Host` (RFC 9112 §3.2.2). A client that names two hosts at once is suspicious.
   @inline(never)
   private mutating func takeTargetsAuthority(_ bytes: Span<UInt8>, host field: Span<UInt8>) -> RequestHeadError? {
     let named = bytes.extracting(target.authority)

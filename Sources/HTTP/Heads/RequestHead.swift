@@ -1,7 +1,5 @@
-// What a request head says, as places in the bytes it was read from. `RequestHeadParser` fills it in.
-
-/// The head of a request. Every range counts from the first byte that the parser was given. It is meaningful once a
-/// parser has said that it is complete.
+/// The head of a request, as places in the bytes from which `RequestHeadParser` read it. Every range counts from the
+/// first byte that the parser was given. It is meaningful once the parser has returned `complete`.
 public struct RequestHead: ~Copyable {
   /// The method.
   public internal(set) var method = RequestMethod.get
@@ -11,22 +9,22 @@ public struct RequestHead: ~Copyable {
   public internal(set) var target = RequestTarget()
   /// The version.
   public internal(set) var version = HTTPVersion.http11
-  /// `host[:port]` that the request is for: the target's where it has one, else the `Host` field's. Empty in an
-  /// HTTP/1.0 request without `Host`; a valid `HostName` in all others.
+  /// The request's `host[:port]`: the target's if it has one, else the `Host` field's. Empty in an HTTP/1.0 request
+  /// without `Host`; a valid `HostName` in all others.
   public internal(set) var authority = ByteRange()
   /// The host within `authority`: without port, an IPv6 address without brackets.
   public internal(set) var host = ByteRange()
-  /// What `Connection` says.
+  /// The options of `Connection`.
   public internal(set) var connection = ConnectionOptions()
   /// The field lines.
   public internal(set) var fields: FieldTable
 
-  /// A head to be filled in, with room for so many lines.
+  /// An empty head, with room for so many lines.
   package init(fieldCapacity: Int = 100) {
     fields = FieldTable(capacity: fieldCapacity)
   }
 
-  /// Forgets what was read. Keeps the storage.
+  /// Resets the head. Keeps the storage.
   package mutating func reset() {
     fields.removeAll()
     authority = ByteRange()
@@ -35,7 +33,7 @@ public struct RequestHead: ~Copyable {
   }
 }
 
-/// Why bytes are not an acceptable request head.
+/// The fault of bytes that are not an acceptable request head.
 public enum RequestHeadError: Error, Sendable, Hashable {
   /// Not `method SP target SP version CRLF` (RFC 9112 §3): parts missing, more white space, an HTTP/0.9 request.
   case requestLine

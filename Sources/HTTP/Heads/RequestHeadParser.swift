@@ -1,14 +1,14 @@
-// The reading of a request head from the bytes received so far, as strict as RFC 9112 allows. It decides nothing
-// about hosts (`RequestHead.settle`), bodies (`BodyFraming`), paths (`NormalPath`) or what is forwarded (`HopByHop`).
+// Reads a request head from the bytes received so far, as strict as RFC 9112 allows. Hosts (`RequestHead.settle`),
+// bodies (`BodyFraming`), paths (`NormalPath`) and forwarding (`HopByHop`) are judged elsewhere.
 //
 //     HTTP-message = start-line CRLF *( field-line CRLF ) CRLF [ message-body ]           (RFC 9112 §2.1)
 //     request-line = method SP request-target SP HTTP-version                             (RFC 9112 §3)
 
 import Bytes
 
-/// How far a request head has been read.
+/// The progress of reading a request head.
 public enum RequestHeadProgress: Sendable, Hashable {
-  /// It is not all there. Call again with more bytes behind the same ones.
+  /// It is incomplete. Call again with more bytes behind the same ones.
   case needsMore
   /// `head` is filled in; it takes this many bytes, empty lines before it included.
   case complete(byteCount: Int)
@@ -25,9 +25,9 @@ public struct RequestHeadParser: Sendable {
   /// A parser at the first byte of a head.
   public init() {}
 
-  /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
-  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has
-  /// room for are read if the limits allow it, at the cost of an allocation.
+  /// Continues. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next
+  /// call begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head`
+  /// has room for are read if the limits allow it, at the cost of an allocation.
   public mutating func parse(
     _ bytes: Span<UInt8>, into head: inout RequestHead, limits: HeadLimits
   ) -> RequestHeadProgress {
@@ -75,7 +75,7 @@ public struct RequestHeadParser: Sendable {
     }
   }
 
-  // Whether what there is of the request line reaches into its target (RFC 9112 §3: too long a target is a 414).
+  // True if the present part of the request line reaches into its target (RFC 9112 §3: too long a target is a 414).
   private func isBehindMethod(_ bytes: Span<UInt8>, end: Int) -> Bool {
     var index = scan.lineStart
     while index < end, ByteClass.of(bytes[index], ByteClass.token) { index += 1 }
@@ -144,7 +144,7 @@ public struct RequestHeadParser: Sendable {
     return .line(next: index + 2)
   }
 
-  // What a byte says that stands where another was due.
+  // The meaning of a byte in place of another that was due.
   private static func misplaced(
     _ byte: UInt8, isLineEndDue: Bool, otherwise: RequestHeadError
   ) -> RequestHeadError {

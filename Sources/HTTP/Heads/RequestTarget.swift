@@ -1,13 +1,12 @@
-// The four forms of a request target and where their parts are. It does not judge or change paths; that is
-// `NormalPath`.
+// The four forms of a request target and their parts. `NormalPath` judges and changes paths.
 //
 //     request-target = origin-form / absolute-form / authority-form / asterisk-form       (RFC 9112 §3.2)
 
 import Bytes
 
-/// A request target, taken apart.
+/// A request target in its parts.
 public struct RequestTarget: Sendable {
-  /// How a target is written.
+  /// The form of a target.
   public enum Form: UInt8, Sendable, Hashable {
     /// `/path?query`.
     case origin
@@ -27,17 +26,17 @@ public struct RequestTarget: Sendable {
   public internal(set) var scheme: HTTPScheme?
   /// `host[:port]` of the absolute and authority forms.
   public internal(set) var authority = ByteRange()
-  /// The path as written, beginning with `/`; empty where the target has none (then `/` is meant).
+  /// The path as written, beginning with `/`; empty if the target has none (then it is `/`).
   public internal(set) var path = ByteRange()
-  /// What follows the first `?`, without it.
+  /// The part behind the first `?`.
   public internal(set) var query = ByteRange()
-  /// Whether there is a `?`.
+  /// True if there is a `?`.
   public internal(set) var hasQuery = false
 
   init() {}
 
-  /// Takes apart the target at `start..<end`, which holds target bytes only; `question` is the place of its first `?`,
-  /// or `end`.
+  /// Splits the target at `start..<end`, which holds target bytes only; `question` is the place of its first `?`, or
+  /// `end`.
   mutating func read(
     _ bytes: Span<UInt8>, from start: Int, to end: Int, question: Int, method: RequestMethod
   ) -> RequestHeadError? {

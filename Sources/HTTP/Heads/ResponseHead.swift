@@ -1,7 +1,5 @@
-// What a response head says, as places in the bytes it was read from. `ResponseHeadParser` fills it in.
-
-/// The head of a response. Every range counts from the first byte that the parser was given. It is meaningful once a
-/// parser has said that it is complete.
+/// The head of a response, as places in the bytes from which `ResponseHeadParser` read it. Every range counts from the
+/// first byte that the parser was given. It is meaningful once the parser has returned `complete`.
 public struct ResponseHead: ~Copyable {
   /// The version.
   public internal(set) var version = HTTPVersion.http11
@@ -9,28 +7,28 @@ public struct ResponseHead: ~Copyable {
   public internal(set) var status = 0
   /// The reason phrase as sent; possibly empty.
   public internal(set) var reason = ByteRange()
-  /// What `Connection` says.
+  /// The options of `Connection`.
   public internal(set) var connection = ConnectionOptions()
   /// The field lines.
   public internal(set) var fields: FieldTable
 
-  /// A head to be filled in, with room for so many lines.
+  /// An empty head, with room for so many lines.
   package init(fieldCapacity: Int = 100) {
     fields = FieldTable(capacity: fieldCapacity)
   }
 
-  /// Forgets what was read. Keeps the storage.
+  /// Resets the head. Keeps the storage.
   package mutating func reset() {
     fields.removeAll()
     connection.removeAll()
   }
 
-  /// Whether another response to the same request follows (RFC 9110 §15.2). 101 is not one of these: what follows it is
-  /// another protocol.
+  /// True if another response to the same request follows (RFC 9110 §15.2). 101 is not one of these: another protocol
+  /// follows it.
   public var isInterim: Bool { status < 200 && status != 101 }
 }
 
-/// Why bytes are not an acceptable response head.
+/// The fault of bytes that are not an acceptable response head.
 public enum ResponseHeadError: Error, Sendable, Hashable {
   /// Not `version SP status [SP reason] CRLF` (RFC 9112 §4).
   case statusLine

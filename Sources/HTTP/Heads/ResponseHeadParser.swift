@@ -1,12 +1,12 @@
-// The reading of a response head from the bytes received so far. Interim responses are heads like any other.
+// Reads a response head from the bytes received so far. Interim responses are heads like any other.
 //
 //     status-line = HTTP-version SP status-code SP [ reason-phrase ]                      (RFC 9112 §4)
 
 import Bytes
 
-/// How far a response head has been read.
+/// The progress of reading a response head.
 public enum ResponseHeadProgress: Sendable, Hashable {
-  /// It is not all there. Call again with more bytes behind the same ones.
+  /// It is incomplete. Call again with more bytes behind the same ones.
   case needsMore
   /// `head` is filled in; it takes this many bytes.
   case complete(byteCount: Int)
@@ -21,10 +21,10 @@ public struct ResponseHeadParser: Sendable {
   /// A parser at the first byte of a head.
   public init() {}
 
-  /// Reads on. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next call
-  /// begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head` has
-  /// room for are read if the limits allow it, at the cost of an allocation. `targetBytes` of the limits means nothing
-  /// here.
+  /// Continues. `bytes` begin with the same byte on every call for one head; after `complete` or `invalid` the next
+  /// call begins a new head. Takes time linear in the head's length however the bytes arrive. More lines than `head`
+  /// has room for are read if the limits allow it, at the cost of an allocation. `targetBytes` of the limits has no
+  /// meaning here.
   public mutating func parse(
     _ bytes: Span<UInt8>, into head: inout ResponseHead, limits: HeadLimits
   ) -> ResponseHeadProgress {
@@ -93,8 +93,8 @@ public struct ResponseHeadParser: Sendable {
       Int(digits[0] - ASCII.zero) * 100 + Int(digits[1] - ASCII.zero) * 10 + Int(digits[2] - ASCII.zero)
     guard head.status >= 100, head.status <= 599 else { return .invalid(.statusCode) }
     var index = 12
-    // The space is required and the phrase optional, but senders without a phrase leave out both, and nothing else can
-    // be meant.
+    // The space is required and the phrase optional, but senders without a phrase omit both, and nothing else can be
+    // meant.
     if bytes[index] == ASCII.space {
       index += 1
     } else if bytes[index] != ASCII.carriageReturn {
@@ -112,7 +112,7 @@ public struct ResponseHeadParser: Sendable {
     return .line(next: index + 2)
   }
 
-  // Whether what there is of offsets 8 to 11 is a space and digits.
+  // True if the present bytes of offsets 8 to 11 are a space and digits.
   private static func isStatus(_ bytes: Span<UInt8>, end: Int) -> Bool {
     for index in 8..<max(8, end) {
       let isDue = index == 8 ? bytes[index] == ASCII.space : bytes[index] &- ASCII.zero < 10

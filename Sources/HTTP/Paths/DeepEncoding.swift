@@ -1,26 +1,24 @@
-// What a path comes to for a reader who decodes percent-encodings until nothing changes.
-
 import Bytes
 
-/// Octets as such a reader sees them. It takes a percent sign without two digits behind it as it stands, so that what
-/// it makes of `%25%2532e` is a dot in the end.
+/// The octets of a path for a reader that decodes percent-encodings until nothing changes. It leaves a percent sign
+/// without two digits as it is, so it finds a dot in `%25%2532e`.
 enum DeepEncoding {
-  /// An octet, and how many decodings it took to see it.
+  /// An octet, and the number of decodings needed to see it.
   struct Octet {
     var byte: UInt8
     var depth: Int
 
-    /// Whether a reader who decodes nothing but unreserved characters does not see it.
+    /// True if a reader that decodes nothing but unreserved characters does not see it.
     var isHidden: Bool { depth > 1 || DeepEncoding.isDropped(byte) }
   }
 
-  /// The octets of `text` in the end. One pass: an encoding has no other one inside, so their order does not matter.
+  /// The fully decoded octets of `text`. One pass: an encoding has no other one inside, so their order does not matter.
   static func octets(of text: Span<UInt8>) -> [Octet] {
     var octets: [Octet] = []
     octets.reserveCapacity(text.count)
     for index in text.indices {
       octets.append(Octet(byte: text[index], depth: 0))
-      // What an encoding stands for can be the end of another one.
+      // A decoded octet can be the end of another encoding.
       while let octet = encoded(atEndOf: octets) {
         octets.removeLast(3)
         octets.append(octet)
@@ -38,7 +36,8 @@ enum DeepEncoding {
     return Octet(byte: high << 4 | low, depth: max(sign.depth, first.depth, second.depth) + 1)
   }
 
-  /// What a segment hides from a reader who decodes once; nil: nothing. Its unreserved characters are decoded.
+  /// The hidden octet of a segment that a reader would miss who decodes once; nil: none. Its unreserved characters are
+  /// decoded.
   static func hidden(in segment: Span<UInt8>, allowing allowed: EncodedPath = []) -> PathError? {
     let octets = octets(of: segment)
     var partStart = 0
@@ -52,7 +51,8 @@ enum DeepEncoding {
       default: break
       }
       previous = octet.byte
-      // A slash ends a segment, a semicolon what is not parameters, a query or fragment the path, and NUL a text in C.
+      // A slash ends a segment, a semicolon begins parameters, a query or fragment ends the path, and NUL ends a text
+      // in C.
       let isSlash = octet.byte == ASCII.slash || octet.byte == ASCII.backslash
       let endsPath = octet.byte == ASCII.question || octet.byte == ASCII.hash || octet.byte == 0
       if isSlash || endsPath || octet.byte == ASCII.semicolon {
@@ -64,23 +64,23 @@ enum DeepEncoding {
       ? .hiddenDotSegment : nil
   }
 
-  // Whether nothing is there but one or two dots, and what some programs drop.
+  // True if there is nothing but one or two dots, and bytes that some programs drop.
   private static func areDots(_ octets: ArraySlice<Octet>) -> Bool {
     let dots = octets.count { $0.byte == ASCII.dot }
     return (dots == 1 || dots == 2) && octets.allSatisfy { $0.byte == ASCII.dot || isDropped($0.byte) }
   }
 
-  /// Whether some programs drop a byte: tabs and line ends (WHATWG URL §4.4).
+  /// True if some programs drop a byte: tabs and line ends (WHATWG URL §4.4).
   static func isDropped(_ byte: UInt8) -> Bool {
     byte == ASCII.tab || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
   }
 
-  /// Whether a query, a fragment or the end of a text in C shows in a segment.
+  /// True if a query, a fragment or the end of a text in C occurs in a segment.
   static func endsPath(_ segment: Span<UInt8>) -> Bool {
     octets(of: segment).contains { $0.byte == ASCII.question || $0.byte == ASCII.hash || $0.byte == 0 }
   }
 
-  /// Whether something is left of a segment when slashes in it are taken for slashes and parameters are cut off.
+  /// True if something is left of a segment when slashes in it are taken for slashes and parameters are cut off.
   static func isSolid(_ segment: Span<UInt8>) -> Bool {
     let first = octets(of: segment).first {
       $0.byte != ASCII.slash && $0.byte != ASCII.backslash && !isDropped($0.byte)
@@ -90,7 +90,7 @@ enum DeepEncoding {
   }
 }
 
-/// What a segment means to dot-segment removal (RFC 3986 §5.2.4).
+/// The meaning of a segment for dot-segment removal (RFC 3986 §5.2.4).
 enum DotSegment {
   case none
   case current

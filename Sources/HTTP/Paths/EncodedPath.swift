@@ -1,9 +1,7 @@
-// The names of what a path may hold percent-encoded only where its route says so.
-
 import Bytes
 
-/// Characters that a path may hold in percent-encoding. Each is valid (RFC 3986 §2.1), and each is something else to
-/// some server.
+/// Characters that a path may hold in percent-encoding only if its route allows it. Each is valid (RFC 3986 §2.1), and
+/// some servers read each as something else.
 public struct EncodedPath: OptionSet, Sendable, Hashable {
   /// The bits.
   public let rawValue: UInt8
@@ -17,18 +15,18 @@ public struct EncodedPath: OptionSet, Sendable, Hashable {
   public static let percent = EncodedPath(rawValue: 2)
   /// `%09`, which some programs drop.
   public static let tab = EncodedPath(rawValue: 4)
-  /// `%0A`, with which a line ends where a program writes the decoded path.
+  /// `%0A`, which ends a line if a program writes the decoded path.
   public static let lineFeed = EncodedPath(rawValue: 8)
   /// `%0D`, likewise.
   public static let carriageReturn = EncodedPath(rawValue: 16)
 
-  /// Each by the name that configurations use.
+  /// Each by its name in configurations.
   public static let names: [(name: String, value: EncodedPath)] = [
     ("backslash", .backslash), ("percent", .percent), ("tab", .tab), ("line_feed", .lineFeed),
     ("carriage_return", .carriageReturn),
   ]
 
-  /// Whether a control byte may stand there.
+  /// True if a control byte is allowed.
   func allows(control byte: UInt8) -> Bool {
     switch byte {
     case ASCII.tab: contains(.tab)

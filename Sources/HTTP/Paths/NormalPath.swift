@@ -1,5 +1,5 @@
 // The normal form of a request path: the one spelling by which a route is chosen and that can be sent on. A path
-// of which two servers could disagree where it leads has none.
+// that two servers could read differently has none.
 //
 // The rules, in the order of RFC 3986 §6.2.2:
 //   - percent-encoded unreserved characters are decoded, the digits of all other encodings are upper case;
@@ -9,11 +9,11 @@
 //   - empty segments (`//`) stay, since they are segments like any other (RFC 3986 §3.3). Some servers merge them; no
 //     spelling of that climbs, because `..` right behind an empty segment is refused;
 //   - backslashes, controls, overlong UTF-8, double encodings of `.`, `/` and `\`, and dot segments with parameters are
-//     refused, in every spelling; some of them pass percent-encoded where a route says so (`EncodedPath`).
+//     refused, in every spelling; some of them pass percent-encoded if a route allows it (`EncodedPath`).
 
 public import Bytes
 
-/// What became of a path.
+/// The result of normalising a path.
 public enum NormalPathResult: Sendable, Hashable {
   /// The path is its own normal form; nothing was written.
   case alreadyNormal
@@ -26,9 +26,9 @@ public enum NormalPathResult: Sendable, Hashable {
 /// The rule that gives a path its normal form.
 public enum NormalPath {
   /// Finds the normal form of a path without its query. An empty path becomes `/`. Unless `removesEncodedSlashes`, `..`
-  /// behind a segment with an encoded slash is refused: who takes that for a slash is left with another path, which
-  /// matters where there are several routes. What `allowing` names stays in its encoding instead of being refused; dot
-  /// segments beside it are refused all the same.
+  /// behind a segment with an encoded slash is refused: a reader that takes that for a slash has another path then,
+  /// which matters if there are several routes. The characters of `allowing` stay encoded instead of being refused; dot
+  /// segments beside them are refused all the same.
   public static func normalise(
     _ path: Span<UInt8>, into buffer: inout ByteBuffer, removesEncodedSlashes: Bool = true, allowing: EncodedPath = []
   ) -> NormalPathResult {
@@ -50,11 +50,11 @@ public enum NormalPath {
     return true
   }
 
-  /// Whether `suffix`, the part of a path behind a prefix that ends with `/`, stays below that prefix wherever a
-  /// recipient removes dot segments, be it before or after it decodes `%2F` or merges slashes. Of a path that
-  /// `normalise` did not refuse, such a suffix can be sent on as the caller wrote it.
+  /// True if `suffix`, the part of a path behind a prefix that ends with `/`, stays below that prefix wherever a
+  /// recipient removes dot segments, be it before or after it decodes `%2F` or merges slashes. If `normalise` did not
+  /// refuse the path, such a suffix can be sent on as the caller wrote it.
   public static func staysBelow(_ suffix: Span<UInt8>) -> Bool {
-    // A segment that is empty to someone counts for nothing, so that the depth is the least that any reading gives.
+    // A segment that is empty to some reader does not count, so that the depth is the least of all readings.
     var depth = 0
     var index = 0
     while index <= suffix.count {
@@ -72,7 +72,7 @@ public enum NormalPath {
     return true
   }
 
-  // Whether something is left of a segment when encoded slashes are taken for slashes and parameters are cut off.
+  // True if something is left of a segment when encoded slashes are taken for slashes and parameters are cut off.
   static func isSolid(_ segment: Span<UInt8>) -> Bool {
     var index = 0
     while index < segment.count, segment[index] != ASCII.semicolon {
@@ -88,7 +88,7 @@ public enum NormalPath {
     return false
   }
 
-  // Whether there is nothing in the path that any rule is about. Most paths.
+  // True if no rule applies to the path: most paths.
   private static func isPlain(_ path: Span<UInt8>) -> Bool {
     guard path.count > 0, path[0] == ASCII.slash else { return false }
     var previous = ASCII.slash
@@ -105,7 +105,7 @@ public enum NormalPath {
   }
 }
 
-/// Why a request path has no normal form that every recipient would agree on.
+/// The reason why a request path has no normal form that every recipient would agree on.
 public enum PathError: Error, Sendable, Hashable, CaseIterable {
   /// It does not begin with `/`.
   case notAbsolute

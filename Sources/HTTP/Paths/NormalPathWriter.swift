@@ -1,13 +1,13 @@
-// The slow way to a path's normal form: writing it, segment by segment. `NormalPath` states the rules.
+// Writes a path's normal form, segment by segment: the slow path. `NormalPath` has the rules.
 
 import Bytes
 
-/// Writes one normal form behind what a buffer holds.
+/// Writes one normal form behind the contents of a buffer.
 struct NormalPathWriter {
   private let start: Int
   private let removesEncodedSlashes: Bool
   private let allowed: EncodedPath
-  // Where the segment being written begins, behind its slash.
+  // The beginning of the present segment, behind its slash.
   private var segmentStart: Int
 
   init(start: Int, removesEncodedSlashes: Bool, allowing allowed: EncodedPath) {
@@ -17,7 +17,7 @@ struct NormalPathWriter {
     segmentStart = start + 1
   }
 
-  /// Appends the normal form of `path`; throws where it has none; a part of it is then in the output.
+  /// Appends the normal form of `path`; throws if it has none; a part of it is then in the output.
   mutating func write(_ path: Span<UInt8>, into buffer: inout ByteBuffer) -> PathError? {
     buffer.reserve(path.count + 1)
     buffer.append(ASCII.slash)
@@ -61,7 +61,7 @@ struct NormalPathWriter {
     return nil
   }
 
-  // Decides about the segment that has just been written.
+  // Judges the segment that has just been written.
   private mutating func endSegment(isLast: Bool, in buffer: inout ByteBuffer) -> PathError? {
     if let error = hidden(in: buffer.bytes.extracting(segmentStart..<buffer.count)) { return error }
     let kind = DotSegment(buffer.bytes.extracting(segmentStart..<buffer.count))
@@ -72,7 +72,7 @@ struct NormalPathWriter {
     case .current:
       buffer.truncate(to: segmentStart)
     case .parent:
-      // Back behind the slash before the segment that this one takes away.
+      // Back behind the slash before the segment that this one removes.
       var parent = segmentStart - 1
       if parent == start { return .climbsAboveRoot }
       if buffer.bytes[parent - 1] == ASCII.slash { return .hiddenDotSegment }
@@ -84,7 +84,7 @@ struct NormalPathWriter {
     return nil
   }
 
-  // What other readers could see in a segment whose unreserved characters are all decoded.
+  // The fault that other readers could see in a segment whose unreserved characters are all decoded.
   private func hidden(in segment: Span<UInt8>) -> PathError? {
     var partStart = 0
     var index = 0
@@ -113,8 +113,8 @@ struct NormalPathWriter {
     return partStart > 0 && Self.isDots(segment, partStart, segment.count) ? .hiddenDotSegment : nil
   }
 
-  // Whether every reader sees one segment here, so that `..` behind it takes away the same for all of them; or, where
-  // nothing depends on that, at least one.
+  // True if every reader sees one segment here, so that `..` behind it removes the same for all of them; or, if nothing
+  // depends on that, at least one.
   private func isOneSegment(_ segment: Span<UInt8>) -> Bool {
     if !removesEncodedSlashes {
       for index in segment.indices.dropLast(2)
@@ -128,8 +128,8 @@ struct NormalPathWriter {
     return NormalPath.isSolid(segment) && !Self.endsPath(segment)
   }
 
-  // Whether the path ends in a segment for who decodes first, and then takes a query or a fragment to begin: `..`
-  // behind it takes away nothing then.
+  // True if the path ends in a segment for a reader that decodes first, and then finds a query or a fragment: `..`
+  // behind it removes nothing then.
   private static func endsPath(_ segment: Span<UInt8>) -> Bool {
     guard segment.count >= 3 else { return false }
     for index in 0..<(segment.count - 2) where segment[index] == ASCII.percent {
@@ -146,7 +146,7 @@ struct NormalPathWriter {
     DotSegment(segment.extracting(start..<end)) != .none
   }
 
-  // Whether a percent-encoded continuation byte below `limit` stands at `index`.
+  // True if a percent-encoded continuation byte below `limit` is at `index`.
   private static func follows(_ segment: Span<UInt8>, _ index: Int, below limit: UInt8) -> Bool {
     guard index + 2 < segment.count, segment[index] == ASCII.percent,
       let high = ASCII.hexadecimalValue(segment[index + 1]),

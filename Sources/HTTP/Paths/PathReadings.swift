@@ -1,12 +1,11 @@
-// The ways in which other readers may take a path apart, for the question whether one of them could take it for the
-// path of another route. What is in none of them is `NormalPath`'s: dot segments, backslashes and all that has no
-// normal form.
+// The ways in which other readers may split a path: does one of them take it for a path of another route? `NormalPath`
+// has the rest: dot segments, backslashes and paths without a normal form.
 
 import Bytes
 
 /// The segments that readers see in a path.
 public enum PathReadings {
-  /// Whether all readers see what stands between the slashes: nothing is encoded, empty, or has parameters. Most paths.
+  /// True if all readers see the same segments: nothing is encoded, empty, or has parameters. Most paths.
   public static func agree(on path: Span<UInt8>) -> Bool {
     var previous: UInt8 = 0
     for index in path.indices {
@@ -19,10 +18,10 @@ public enum PathReadings {
     return true
   }
 
-  /// What readers see who decode everything, take encoded slashes for slashes, merge slashes and cut parameters off;
-  /// one reading for each number of decodings, up to four, before parameters are cut off, and one for any number. Each
-  /// of them is there once more for readers to whom a path ends where a query, a fragment or C's NUL begins, also where
-  /// that shows by decoding.
+  /// The segments for readers that decode everything, take encoded slashes for slashes, merge slashes and cut
+  /// parameters off; one reading for each number of decodings, up to four, before parameters are cut off, and one for
+  /// any number. Each is there once more for readers that end a path at a query, a fragment or C's NUL, also if
+  /// decoding reveals it.
   public static func all(of path: Span<UInt8>) -> [[[UInt8]]] {
     var readings = [segments(of: path)]
     func add(_ text: [UInt8]) {
@@ -49,7 +48,7 @@ public enum PathReadings {
     return readings
   }
 
-  /// The segments when everything is decoded before anything else is done.
+  /// The segments if everything is decoded before anything else is done.
   private static func segments(of text: Span<UInt8>) -> [[UInt8]] {
     let bytes = DeepEncoding.octets(of: text).map(\.byte)
     return withoutParameters(bytes).split { $0 == ASCII.slash || $0 == ASCII.backslash }.map(Array.init)

@@ -4,10 +4,10 @@ package import Bytes
 package struct PoolLimits: Sendable, Hashable {
   /// Idle connections kept per origin and loop.
   package var maximumIdle: Int
-  /// How long one is kept; shorter than the upstream's own limit avoids requests that race with its close.
+  /// Life of an idle connection; shorter than the upstream's own limit avoids requests that race with its close.
   package var idleTimeout: TimeSpan
 
-  /// 64 connections and 55 seconds, unless said otherwise.
+  /// By default 64 connections and 55 seconds.
   package init(maximumIdle: Int = 64, idleTimeout: TimeSpan = .seconds(55)) {
     self.maximumIdle = maximumIdle
     self.idleTimeout = idleTimeout

@@ -1,9 +1,6 @@
-// How an outbound proxy's place is written: http://host:port, or host:port alone, with a user and a password where it
-// asks for them.
-
 package import Bytes
 
-/// Why a text is not a proxy's place.
+/// The fault of a text that is no proxy's address.
 package enum ProxyAddressError: Error, Sendable, Hashable {
   /// A scheme other than `http`: TLS to the proxy itself, SOCKS.
   case scheme
@@ -15,33 +12,34 @@ package enum ProxyAddressError: Error, Sendable, Hashable {
   case path
 }
 
-/// An HTTP proxy that makes tunnels (RFC 9110 §9.3.6).
+/// An HTTP proxy that makes tunnels (RFC 9110 §9.3.6), as http://host:port or host:port, with a user and a password if
+/// it asks for them.
 package struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
   package let host: String
   /// TCP port.
   package let port: UInt16
-  /// `user:password`, decoded (RFC 7617 §2); nil where the proxy asks for none. It goes to the proxy alone, with the
+  /// `user:password`, decoded (RFC 7617 §2); nil if the proxy asks for none. It goes to the proxy alone, with the
   /// CONNECT, and never to an origin.
   package let credential: Secret?
-  /// The environment variable that names it; nil where the configuration does.
+  /// The environment variable that names it; nil if the configuration does.
   package var variable: String?
 
   /// Without user and password.
   package var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-  /// Whether connections through both are alike: which variable names the proxy does not matter.
+  /// True if connections through both are alike, whichever variable names the proxy.
   package static func == (left: ProxyAddress, right: ProxyAddress) -> Bool {
     left.host == right.host && left.port == right.port && left.credential == right.credential
   }
 
-  /// Hashes the place; secrets are compared, never hashed.
+  /// Hashes the address; secrets are compared, never hashed.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(port)
   }
 
-  /// Reads a proxy's place. Without a port it is 80, as in every http URL.
+  /// Reads a proxy's address. The default port is 80, as in every http URL.
   package init(_ text: String) throws(ProxyAddressError) {
     var rest = text[...]
     if let scheme = text.firstRange(of: "://") {

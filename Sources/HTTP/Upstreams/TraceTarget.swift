@@ -1,16 +1,16 @@
 package import Bytes
 
-/// The collector of traces, and how long is tried to reach it. The limits are OpenTelemetry's, unless said otherwise.
+/// The collector of traces, and the time limits of its requests: by default OpenTelemetry's.
 package struct TraceTarget: Sendable {
   /// The whole URL.
   package var url: HTTPURL
   /// Fields of every request, secrets among them.
   package var fields: [(name: String, value: Secret)] = []
-  /// For one request.
+  /// Limit of one request.
   package var timeout = TimeSpan.seconds(10)
-  /// For a batch, with all its repetitions.
+  /// Limit of a batch, with all its repetitions.
   package var exportTimeout = TimeSpan.seconds(30)
-  /// How long spans wait at most before they are sent.
+  /// Longest wait of a span before it is sent.
   package var scheduleDelay = TimeSpan.seconds(5)
 
   /// A target with the usual limits.

@@ -3,7 +3,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
   /// The HTML.
   package var text: String
 
-  /// HTML as it stands in the source.
+  /// HTML from the source.
   package init(stringLiteral value: String) { text = value }
   /// HTML with text in it.
   package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }

@@ -1,25 +1,25 @@
 internal import Bytes
 internal import Platform
 
-/// A page for a person: one frame and one style for all of them, and the fields that keep browsers from doing more with
-/// it than showing it.
+/// A page for a person: one frame and one style for all, and the fields that keep browsers from doing more with it than
+/// showing it.
 package struct Page: Sendable {
-  /// The document's title and, where `content` has none of its own, what the browser's tab shows.
+  /// The document's title, which browsers show in the tab.
   package var title: String
-  /// What stands in the page's main element.
+  /// The contents of the page's main element.
   package var content: Markup
-  /// What stands below it: whose page it is.
+  /// The contents below it: the page's owner.
   package var footer: Markup = "bearer-proxy"
-  /// Where the page's forms may lead, redirects included: browsers check those too.
+  /// The targets of the page's forms, redirects included: browsers check those too.
   package var formAction = "'none'"
-  /// Where the browser goes by itself at once.
+  /// The address to which the browser goes by itself at once.
   package var refresh: String?
-  /// Whether the page's only form is sent by a script.
+  /// True if the page's only form is sent by a script.
   package var submitsItself = false
-  /// Whether a script takes the query out of the address bar: an answer's code is of no use there, and is kept in the
+  /// True if a script removes the query from the address bar: an answer's code is useless there, and would stay in the
   /// history.
   package var hidesQuery = false
-  /// `same-origin` lets the server see that a form is one of its own; `no-referrer` keeps the page's address to itself.
+  /// `same-origin` shows the server that a form is one of its own; `no-referrer` hides the page's address.
   package var referrerPolicy = "no-referrer"
 
   package init(title: String, content: Markup) {
@@ -73,7 +73,7 @@ package struct Page: Sendable {
     ]
   }
 
-  /// Facts that most people need not read, folded; nothing where there are none.
+  /// Facts that most people need not read, folded; nothing if there are none.
   package static func details(_ facts: [(name: String, text: String)], _ more: Markup = "") -> Markup {
     let facts = facts.filter { !$0.text.isEmpty }
     if facts.isEmpty { return "" }
@@ -85,14 +85,14 @@ package struct Page: Sendable {
   package static let contentType = "text/html; charset=utf-8"
 }
 
-/// How all pages look, and the two scripts there are. All are constant, so that the content security policy can name
-/// them by digest.
+/// The style of all pages, and the two scripts. All are constant, so that the content security policy can name them by
+/// digest.
 private enum PageStyle {
   static let sheetDigest = digest(sheet)
   static let scriptDigest = digest(script)
   static let addressScriptDigest = digest(addressScript)
 
-  /// Without a digest there is no style and no script, and the page is as readable as before.
+  /// Without a digest there is no style and no script, and the page is still readable.
   private static func digest(_ text: String) -> String {
     do throws(CryptoError) {
       return "'sha256-\(Base64.encode(try SHA256.digest(of: Array(text.utf8))))'"
